@@ -1,0 +1,1 @@
+"""Reproducible benchmarks for image annotation by label ranking and visual-semantic embedding."""

@@ -1,0 +1,5 @@
+"""`python -m vsebench STAGE ...`"""
+
+from vsebench.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,49 @@
+"""The command line: one sub-command a stage of the workflow."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from vsebench.errors import UserError
+
+# A stage's module is imported only when the stage runs: it offers add_arguments(parser) and run(arguments).
+STAGES = {
+    "download": ("vsebench.datasets.download", "fetch the files of a data set"),
+    "prepare": ("vsebench.datasets.prepare", "read a data set's files into its label matrix"),
+    "split": ("vsebench.splits", "hold out test and validation labels"),
+    "compile": ("vsebench.kernels.compile", "compile all kernels into the cache on disk"),
+    "select": ("vsebench.selection", "choose settings and epochs of a method on the validation labels"),
+    "train": ("vsebench.training", "fit a method to training and validation labels"),
+    "rank": ("vsebench.evaluation.ranks", "rank the held-out labels"),
+    "measure": ("vsebench.evaluation.metrics", "compute the metrics of one model from its ranks"),
+    "summarise": ("vsebench.evaluation.summary", "average over seeds and compare the methods of a data set"),
+    "time": ("vsebench.timing", "time the methods side by side, a fresh process each repeat"),
+    "gather": ("vsebench.gathering", "put the tables of single runs together"),
+    "table": ("vsebench.rendering.tables", "write a table as CSV, Markdown and LaTeX"),
+    "figure": ("vsebench.rendering.figures", "draw a figure as PDF, SVG and PNG"),
+    "report": ("vsebench.rendering.report", "write the report page"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one stage; 0 on success, 1 with one line on standard error for a user's mistake."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    parser = argparse.ArgumentParser(prog="python -m vsebench", description=__doc__)
+    stages = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")
+    for name, (_, summary) in STAGES.items():
+        stages.add_parser(name, help=summary, add_help=name not in argv[:1])
+    if argv and argv[0] in STAGES:
+        module_name, summary = STAGES[argv[0]]
+        module = importlib.import_module(module_name)
+        parser = argparse.ArgumentParser(prog=f"python -m vsebench {argv[0]}", description=summary)
+        module.add_arguments(parser)
+        arguments = parser.parse_args(argv[1:])
+        try:
+            module.run(arguments)
+        except UserError as error:
+            print(f"vsebench {argv[0]}: {error}", file=sys.stderr)
+            return 1
+        return 0
+    parser.parse_args(argv)
+    return 2

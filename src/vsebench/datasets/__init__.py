@@ -1,0 +1,1 @@
+"""Adapters: one module a file format, and the simulator."""

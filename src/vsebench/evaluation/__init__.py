@@ -1,0 +1,1 @@
+"""Ranks, metrics and their uncertainty."""

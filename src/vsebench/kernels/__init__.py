@@ -1,0 +1,1 @@
+"""Compiled inner loops. Each has a plain-NumPy twin in tests/reference."""

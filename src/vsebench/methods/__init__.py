@@ -1,0 +1,1 @@
+"""Methods: one module each, found by its name."""
