@@ -1,0 +1,37 @@
+"""Random numbers inside kernels: SplitMix64, one word of state that the caller owns.
+
+Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+U64 = np.uint64
+
+
+def new_state(seed: int, *stream: int) -> NDArray[np.uint64]:
+    """Return the state, (1,) uint64, of an independent stream of numbers for a seed."""
+    return np.random.SeedSequence([seed, *stream]).generate_state(1, dtype=np.uint64).astype(np.uint64)
+
+
+@njit(cache=True, inline="always")
+def next_word(state):
+    """Advance the state and return 64 random bits."""
+    state[0] += U64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> U64(30))) * U64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> U64(27))) * U64(0x94D049BB133111EB)
+    return z ^ (z >> U64(31))
+
+
+@njit(cache=True, inline="always")
+def below(state, n):
+    """Return a whole number from 0 to n - 1, each with probability 1 / n to within 2^-32."""
+    return np.int64(((next_word(state) >> U64(32)) * U64(n)) >> U64(32))
+
+
+@njit(cache=True, inline="always")
+def uniform(state):
+    """Return a float64 in [0, 1)."""
+    return np.float64(next_word(state) >> U64(11)) * 2.0**-53

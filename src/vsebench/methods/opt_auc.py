@@ -1,0 +1,22 @@
+"""Opt-AUC: uniform negatives and the logistic loss.
+
+Source: the baseline of both VSE papers ("logistic loss is used as the smoothed AUC surrogate"); the same as BPR (Rendle
+et al., UAI 2009).
+"""
+
+from vsebench.kernels.pairwise import opt_auc_epoch
+from vsebench.methods.base import EpochReport
+from vsebench.methods.sgd import SgdMethod, SgdSettings
+
+
+class Model(SgdMethod):
+    """Opt-AUC. A negative is any label that the image does not carry in training."""
+
+    settings_type = SgdSettings
+
+    def epoch(self) -> EpochReport:
+        loss = opt_auc_epoch(
+            self.images, self.labels, self.pair_image, self.pair_label, self.train.offsets, self.train.labels,
+            self.steps, self.settings.learning_rate, self.settings.regularisation, self.rng,
+        )  # fmt: skip
+        return EpochReport(loss)

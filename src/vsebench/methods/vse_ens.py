@@ -1,0 +1,55 @@
+"""VSE-ens: negatives of a high rank, drawn from lists of the labels sorted by single factors; the hinge loss.
+
+Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling",
+Eq. 5 to 9 and Algorithm 1. Choices that the paper leaves: lambda stands inside Eq. 5's exponent and is given as a
+share of the labels; the lists exist before the first draw and are made anew every |A| ln |A| steps; a drawn positive is
+drawn again.
+"""
+
+import math
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.kernels.pairwise import refresh_lists, vse_ens_epoch
+from vsebench.labels import LabelMatrix
+from vsebench.methods.base import EpochReport
+from vsebench.methods.sgd import SgdMethod, SgdSettings
+from vsebench.parallel import Workers
+
+
+class VseEnsSettings(SgdSettings):
+    """Settings of VSE-ens."""
+
+    rank_scale: float = Field(gt=0)  # lambda / |A|: a rank r is drawn with probability ~ exp(-r / lambda)
+
+
+class Model(SgdMethod):
+    """VSE-ens."""
+
+    settings_type = VseEnsSettings
+    settings: VseEnsSettings
+
+    def __init__(self, train: LabelMatrix, settings: VseEnsSettings, seed: int, workers: Workers) -> None:
+        super().__init__(train, settings, seed, workers)
+        self.order = np.empty((settings.factors, train.n_labels), dtype=np.int32)
+        self.deviations = np.empty(settings.factors, dtype=np.float32)
+        self.list_life = max(1, int(train.n_labels * math.log(train.n_labels)))
+        self.steps_left = 0
+
+    def epoch(self) -> EpochReport:
+        loss = 0.0
+        done = 0
+        while done < self.steps:
+            if self.steps_left == 0:
+                refresh_lists(self.labels, self.order, self.deviations)
+                self.steps_left = self.list_life
+            steps = min(self.steps_left, self.steps - done)
+            loss += vse_ens_epoch(
+                self.images, self.labels, self.pair_image, self.pair_label, self.train.offsets, self.train.labels,
+                self.order, self.deviations, steps, self.settings.rank_scale * self.train.n_labels,
+                self.settings.learning_rate, self.settings.regularisation, self.rng,
+            )  # fmt: skip
+            done += steps
+            self.steps_left -= steps
+        return EpochReport(loss / self.steps)

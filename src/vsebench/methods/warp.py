@@ -1,0 +1,43 @@
+"""WARP as WSABIE defines it: random trials up to the first violator, the hinge weighted by the estimated rank.
+
+Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
+Algorithm 1 and Eq. 5 with alpha_j = 1/j. WSABIE keeps rows inside a ball (`maximum_norm`), the VSE papers shrink them
+instead (`regularisation`). Where an image has several labels, negatives are the labels that it does not carry, and
+Y - 1 is their number.
+"""
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.kernels.pairwise import warp_epoch
+from vsebench.labels import LabelMatrix
+from vsebench.methods.base import EpochReport
+from vsebench.methods.sgd import SgdMethod, SgdSettings
+from vsebench.parallel import Workers
+
+
+class WarpSettings(SgdSettings):
+    """Settings of WARP."""
+
+    trials: int | None = Field(ge=1)  # most trials of a step; none: as many as there are negatives
+    maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3; 0: no limit
+
+
+class Model(SgdMethod):
+    """WARP. A step without a violator inside the cap changes nothing."""
+
+    settings_type = WarpSettings
+    settings: WarpSettings
+
+    def __init__(self, train: LabelMatrix, settings: WarpSettings, seed: int, workers: Workers) -> None:
+        super().__init__(train, settings, seed, workers)
+        self.cap = settings.trials or train.n_labels
+        self.rank_loss = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, train.n_labels + 1))])  # L(k)
+
+    def epoch(self) -> EpochReport:
+        loss, trials = warp_epoch(
+            self.images, self.labels, self.pair_image, self.pair_label, self.train.offsets, self.train.labels,
+            self.rank_loss, self.steps, self.cap, self.settings.learning_rate, self.settings.regularisation,
+            self.settings.maximum_norm, self.rng,
+        )  # fmt: skip
+        return EpochReport(loss, trials)

@@ -1,0 +1,23 @@
+"""What the published code of VSE-ens calls WARP: the first violator in the order of label ids, the logistic loss.
+
+It draws an image, then one of its labels; it has no random trials and no rank weight, so it is not the WARP of WSABIE.
+Its published form also keeps an image's test label from being drawn where no label violates; here the method does not
+know that label.
+"""
+
+from vsebench.kernels.pairwise import warp_published_epoch
+from vsebench.methods.base import EpochReport
+from vsebench.methods.sgd import SgdMethod, SgdSettings
+
+
+class Model(SgdMethod):
+    """The published rule. Its trials are the labels scanned."""
+
+    settings_type = SgdSettings
+
+    def epoch(self) -> EpochReport:
+        loss, scanned = warp_published_epoch(
+            self.images, self.labels, self.train.offsets, self.train.labels, self.steps,
+            self.settings.learning_rate, self.settings.regularisation, self.rng,
+        )  # fmt: skip
+        return EpochReport(loss, scanned)

@@ -1,0 +1,75 @@
+"""Fitting a method to training and validation labels together, with the settings and epochs chosen before."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from vsebench.errors import UserError
+from vsebench.evaluation.ranks import check_finite, read_split
+from vsebench.files import read_json, read_parquet, write_arrays, write_json, write_parquet
+from vsebench.labels import LabelMatrix
+from vsebench.layout import Run
+from vsebench.machine import describe
+from vsebench.methods.base import Embeddings, Method, load_method, read_settings
+from vsebench.parallel import workers
+from vsebench.selection import DivergenceError, add_run_arguments, history, timed_epoch
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_run_arguments(parser)
+    parser.add_argument("--processed", type=Path, required=True, help="folder of the label matrix")
+    parser.add_argument("--selection", type=Path, help="folder of selection.json; none for untrained methods")
+    parser.add_argument("--out", type=Path, required=True, help="folder for model.npz, history.parquet, run.json")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    run_ = Run(arguments.dataset, arguments.protocol, arguments.row, arguments.seed)
+    train = read_split(arguments.split, "train", "valid")
+    selection: dict[str, Any] = {"settings": arguments.settings, "epochs": None}
+    selected = history([], run_, "selection")
+    if arguments.selection:
+        selection = read_json(arguments.selection / "selection.json")
+        selected = read_parquet(arguments.selection / "selection.parquet")
+    model, refit = fit(arguments, selection, train, run_)
+    check_finite(model, str(run_))
+    write_arrays(arguments.out / "model.npz", image=model.image, label=model.label)
+    write_parquet(pl.concat([selected, refit]), arguments.out / "history.parquet")
+    write_json(
+        {
+            "dataset": run_.dataset,
+            "protocol": run_.protocol,
+            "method": run_.method,
+            "module": arguments.method,
+            "seed": run_.seed,
+            "threads": arguments.threads,
+            "selection": selection,
+            **describe(),
+        },
+        arguments.out / "run.json",
+    )
+
+
+def fit(
+    arguments: argparse.Namespace, selection: dict[str, Any], train: LabelMatrix, run_: Run
+) -> tuple[Embeddings, pl.DataFrame]:
+    """Train a method, or build an untrained one; return the model and its history."""
+    method = load_method(arguments.method)
+    settings = read_settings(method, selection["settings"], f"config/methods/{run_.method}.yaml: settings")
+    if not issubclass(method, Method):
+        model = method(train, settings, run_.seed, arguments.processed)
+        return model.embeddings(), history([], run_, "refit")
+    if selection["epochs"] is None:
+        raise UserError(f"config/methods/{run_.method}.yaml: epochs: this key is missing, {arguments.method} needs it")
+    with workers(arguments.threads) as pool:
+        trained = method(train, settings, run_.seed, pool)
+        try:
+            rows = [timed_epoch(trained, epoch) for epoch in range(1, selection["epochs"] + 1)]
+        except DivergenceError:
+            raise UserError(
+                f"{run_}: training diverged on training and validation labels together with "
+                f"{json.dumps(selection['settings'])}; lower learning_rate or raise regularisation"
+            ) from None
+        return trained.embeddings(), history(rows, run_, "refit")
