@@ -1,0 +1,137 @@
+"""Stage `download`: fetch the files of a data set, and note where each is from.
+
+A file that is in place and good is kept. Otherwise the mirror is tried (the folder or http(s) address in the
+environment variable VSEBENCH_MIRROR; the file is <mirror>/<name>), then the sources of the configuration in their
+order. A file gets its final name only when it has passed its checks. `provenance.json` says for each file: name,
+source, sha256, md5, bytes, and the time it was fetched (UTC).
+
+pooch is not used: it can neither resume a transfer nor try several sources.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from vsebench.config import DatasetConfig, SourceFile, read_config
+from vsebench.datasets import transfer
+from vsebench.datasets.verify import BadContentError, Digest, verify
+from vsebench.errors import UserError
+from vsebench.files import read_json, replacing, write_json
+
+MIRROR = "VSEBENCH_MIRROR"
+IN_PLACE = "found in place"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the stage's arguments."""
+    parser.add_argument("--config", type=Path, required=True, help="the data set's configuration file")
+    parser.add_argument("--out", type=Path, required=True, help="folder to put the files into")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the stage."""
+    try:
+        download(arguments.config, arguments.out, os.environ.get(MIRROR) or None)
+    except OSError as error:
+        raise UserError(f"{error.filename or arguments.out}: {error.strerror or error}") from None
+
+
+def download(config_path: Path, out: Path, mirror: str | None) -> None:
+    """Bring the files of the data set into the folder `out` and write provenance.json there."""
+    config = read_config(DatasetConfig, config_path)
+    out.mkdir(parents=True, exist_ok=True)
+    known = _known_records(out / "provenance.json")
+    records = []
+    for file in config.files:
+        record = obtain(file, out, mirror)
+        if record["source"] == IN_PLACE and known.get(file.name, {}).get("sha256") == record["sha256"]:
+            record = known[file.name]  # it says more: where the file came from when it was fetched
+        records.append(record)
+    provenance: dict[str, Any] = {"dataset": config_path.stem, "files": records}
+    if config.simulated:
+        provenance["note"] = "simulated: there is nothing to download"
+    write_json(provenance, out / "provenance.json")
+
+
+def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
+    """Return the record of a file that is in `out` now, from the first place that has it.
+
+    Raises a `UserError` that says what each place answered.
+    """
+    target = out / file.name
+    answers = []
+    for source, place in _places(file, target, mirror):
+        try:
+            digest = _take(place, target, file)
+        except (BadContentError, transfer.TransferError) as fault:
+            answers.append(f"{source} ({fault})")
+        else:
+            print(f"{file.name}: {source}", file=sys.stderr)
+            return _record(file.name, source, digest)
+    raise UserError(
+        f"{file.name} could not be had; tried {', '.join(answers)}; put the file into {out}"
+        f" or set {MIRROR} to a folder or address that has it"
+    )
+
+
+def _places(file: SourceFile, target: Path, mirror: str | None) -> Iterator[tuple[str, Path | str]]:
+    """Yield where a file may be had: what the provenance calls it, and a path or an address."""
+    if target.exists():
+        yield IN_PLACE, target
+    if mirror is not None:
+        remote = mirror.startswith(("http://", "https://"))
+        place = f"{mirror.rstrip('/')}/{file.name}" if remote else Path(mirror).expanduser() / file.name
+        yield f"mirror: {place}", place
+    for address in file.sources:
+        yield address, address
+
+
+def _take(place: Path | str, target: Path, file: SourceFile) -> Digest:
+    """Bring a file from a place to `target` if it is good."""
+    if isinstance(place, str):
+        return _fetch(place, target, file)
+    if place == target:
+        return verify(target, file)
+    return _copy(place, target, file)
+
+
+def _copy(place: Path, target: Path, file: SourceFile) -> Digest:
+    if not place.is_file():
+        raise BadContentError("no such file")
+    with replacing(target) as temporary:
+        shutil.copyfile(place, temporary)
+        return verify(temporary, file)
+
+
+def _fetch(address: str, target: Path, file: SourceFile) -> Digest:
+    part = target.with_name(target.name + ".part")
+    resumed = part.exists()
+    transfer.fetch(address, part)
+    try:
+        digest = verify(part, file)
+    except BadContentError:
+        transfer.discard(part)
+        if not resumed:
+            raise
+        # The bytes from last time may have been the bad ones.
+        return _fetch(address, target, file)
+    part.replace(target)
+    transfer.discard(part)
+    return digest
+
+
+def _record(name: str, source: str, digest: Digest) -> dict[str, Any]:
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"name": name, "source": source, "time": time, **digest._asdict()}
+
+
+def _known_records(provenance: Path) -> dict[str, Any]:
+    """Return the records of an earlier run by the files' names."""
+    if not provenance.exists():
+        return {}
+    return {record["name"]: record for record in read_json(provenance)["files"]}
