@@ -1,17 +1,18 @@
 """Simulated labels, drawn from a topic model whose true ranking is known.
 
     popularity of label l   g_l ~ (r_l + shift)^-exponent * exp(-decay * r_l),  r_l = (rank of l - 1/2) / n_labels
-    topic t                 phi_tl ~ g_l * e_tl / mean over topics of e_.l,  e_tl = exp(spread * z_tl),  z_tl ~ N(0, 1)
+    topic t                 phi_tl = a_t b_l g_l exp(spread * z_tl),  z_tl ~ N(0, 1)
     image i                 theta_i ~ Dirichlet(concentration, ..., concentration) over the topics
     number of labels        k_i = m * exp(sigma * x_i), x_i ~ N(0, 1), rounded and cut to [minimum, maximum]
-    labels                  k_i draws from p_il = sum over t of theta_it phi_tl, without replacement;
-                            with `regions: true` with replacement, so a label can repeat as it does among image regions
+    labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
+                            with `novelty`, label n + 1 is with the probability n / (n + novelty) a copy of one of the n
+                            before it instead (Hoppe's urn), so labels repeat as they do among an image's regions
 
-where ~ in the first two lines means proportional, to a sum of 1. The first line is a Zipf-Mandelbrot law with a
-cut-off, in which the ranks count as shares of the vocabulary so that the shape does not change with its size; label ids
-are in random order of popularity. Dividing by the mean of e keeps the average label distribution near g, however
-different the topics are. m is chosen so that the k_i add up to `occurrences` exactly. p is the true probability: to
-rank by it is the best that any method can do (the `oracle`).
+where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot law with a cut-off, in which the ranks
+count as shares of the vocabulary so that the shape does not change with its size. Label ids are in random order of
+popularity. a_t and b_l are such that each topic adds up to 1 and the average of the topics is g, however different they
+are. m is such that the k_i add up to `occurrences` exactly. To rank the labels that an image does not have by p is the
+best that any method can do (the `oracle`).
 
 `scale` multiplies images and occurrences, and the vocabulary by its square root: the mean number of labels an image
 stays, and a label has sqrt(scale) as many images. At most half of the vocabulary is drawn for an image.
@@ -29,6 +30,8 @@ from vsebench.datasets.annotations import RawAnnotations, count_pairs
 from vsebench.errors import UserError
 from vsebench.kernels.drawing import draw_labels
 from vsebench.kernels.random import new_state
+
+BALANCING = 50  # sweeps over topics and labels; more do not move the labels' popularity by a percent
 
 
 class Popularity(Strict):
@@ -53,7 +56,7 @@ class Options(Strict):
     images: int = Field(ge=1)
     labels: int = Field(ge=2)
     occurrences: int = Field(ge=1)
-    regions: bool = False
+    novelty: float | None = Field(default=None, gt=0)
     scale: float = Field(default=1.0, gt=0)
     topics: int = Field(ge=1)
     concentration: float = Field(gt=0)
@@ -74,7 +77,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
     cumulative = np.cumsum(topics, axis=1)
     cumulative /= cumulative[:, -1:].copy()
-    labels = draw_labels(mixtures, cumulative, offsets, not options.regions, new_state(options.seed, 3))
+    labels = draw_labels(mixtures, cumulative, offsets, options.novelty or np.inf, new_state(options.seed, 3))
     images = np.repeat(np.arange(n_images, dtype=np.int32), np.diff(offsets))
     return RawAnnotations(
         images=_names("image", n_images),
@@ -96,9 +99,12 @@ def draw_topics(options: Options, n_labels: int, rng: np.random.Generator) -> ND
     law = options.popularity
     rank = (rng.permutation(n_labels) + 0.5) / n_labels
     popularity = (rank + law.shift) ** -law.exponent * np.exp(-law.decay * rank)
-    tilt = np.exp(options.spread * rng.standard_normal((options.topics, n_labels)))
-    topics = popularity * tilt / tilt.mean(axis=0)
-    return np.asarray(topics / topics.sum(axis=1, keepdims=True))
+    popularity /= popularity.sum()
+    topics = popularity * np.exp(options.spread * rng.standard_normal((options.topics, n_labels)))
+    for _ in range(BALANCING):
+        topics *= popularity / topics.mean(axis=0)
+        topics /= topics.sum(axis=1, keepdims=True)
+    return np.asarray(topics)
 
 
 def draw_mixtures(n_images: int, options: Options, rng: np.random.Generator) -> NDArray[np.float32]:

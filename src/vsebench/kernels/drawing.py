@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from vsebench.kernels.random import uniform
+from vsebench.kernels.random import below, uniform
 
 
 @njit(cache=True, inline="always")
@@ -17,9 +17,22 @@ def draw_index(weights, rng):
     return len(weights) - 1
 
 
+@njit(cache=True, inline="always")
+def draw_new(mixture, cumulative, row, rng):
+    """Draw a label that is not in `row`; redrawing until it is new is drawing without replacement."""
+    while True:
+        topic = draw_index(mixture, rng)
+        label = np.searchsorted(cumulative[topic], uniform(rng), side="right")
+        found = False
+        for earlier in row:
+            found |= earlier == label
+        if not found:
+            return label
+
+
 @njit(cache=True, nogil=True)
-def draw_labels(mixtures, cumulative, offsets, distinct, rng):
-    """Draw labels for each image: a topic from the image's mixture, then a label from the topic.
+def draw_labels(mixtures, cumulative, offsets, novelty, rng):
+    """Draw labels for each image: a topic from the image's mixture, then a label from the topic, until it is a new one.
 
     Parameters
     ----------
@@ -29,8 +42,9 @@ def draw_labels(mixtures, cumulative, offsets, distinct, rng):
         (T, n_labels) float64, cumulated probabilities of the labels in each topic; the last column is 1.
     offsets
         (n_images + 1,) int64, where each image's labels start.
-    distinct
-        Whether a label that the image already has is drawn anew (which is drawing without replacement).
+    novelty
+        After n labels the next one is with the probability n / (n + novelty) a copy of a random one of them instead;
+        never, if this is infinite.
     rng
         (1,) uint64, state of the random numbers; advanced.
 
@@ -40,15 +54,10 @@ def draw_labels(mixtures, cumulative, offsets, distinct, rng):
     """
     labels = np.empty(offsets[-1], dtype=np.int32)
     for i in range(len(mixtures)):
-        slot = offsets[i]
-        while slot < offsets[i + 1]:
-            topic = draw_index(mixtures[i], rng)
-            label = np.searchsorted(cumulative[topic], uniform(rng), side="right")
-            new = True
-            if distinct:
-                for earlier in range(offsets[i], slot):
-                    new &= labels[earlier] != label
-            if new:
-                labels[slot] = label
-                slot += 1
+        for slot in range(offsets[i], offsets[i + 1]):
+            row = labels[offsets[i] : slot]
+            if uniform(rng) * (len(row) + novelty) < len(row):
+                labels[slot] = row[below(rng, len(row))]
+            else:
+                labels[slot] = draw_new(mixtures[i], cumulative, row, rng)
     return labels
