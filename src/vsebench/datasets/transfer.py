@@ -78,7 +78,7 @@ def _attempt(address: str, part: Path) -> None:
     try:
         with requests.get(address, headers=headers, stream=True, timeout=TIMEOUT) as response:
             total = _whole_size(response, start)
-            if response.status_code == 416 and total == start:
+            if start and response.status_code == 416 and total == start:
                 return  # all bytes were there
             _check_status(response, part)
             if response.status_code == 206:
