@@ -129,6 +129,22 @@ def test_a_file_put_there_by_hand_is_found(server, fetch, tmp_path):
     assert record(folder)["source"] == "found in place"
 
 
+def test_a_foreign_provenance_is_no_obstacle(server, fetch, tmp_path):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "provenance.json").write_text("[1]")
+    status, _, folder = fetch(f"{server.address}/x.zip")
+    assert status == 0
+    assert record(folder)["name"] == "x.zip"
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(server, fetch, tmp_path):
+    (tmp_path / "raw").write_text("a file")
+    status, err, _ = fetch(f"{server.address}/x.zip")
+    assert status == 1
+    assert err.count("\n") == 1
+    assert f"{tmp_path / 'raw'}: File exists" in err
+
+
 def test_a_bad_file_in_place_is_replaced(server, fetch, tmp_path):
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "x.zip").write_bytes(b"<!DOCTYPE html>")

@@ -132,6 +132,7 @@ def _record(name: str, source: str, digest: Digest) -> dict[str, Any]:
 
 def _known_records(provenance: Path) -> dict[str, Any]:
     """Return the records of an earlier run by the files' names."""
-    if not provenance.exists():
+    try:
+        return {record["name"]: record for record in read_json(provenance)["files"]}
+    except (UserError, KeyError, TypeError):  # none, or not one of ours: nothing is known
         return {}
-    return {record["name"]: record for record in read_json(provenance)["files"]}

@@ -60,7 +60,7 @@ class Options(Strict):
     scale: float = Field(default=1.0, gt=0)
     topics: int = Field(ge=1)
     concentration: float = Field(gt=0)
-    spread: float = Field(ge=0)
+    spread: float = Field(ge=0, le=6)  # beyond, a topic has so few labels that drawing new ones hardly ends
     popularity: Popularity
     labels_per_image: LabelsPerImage
     seed: int = Field(default=0, ge=0)
