@@ -1,0 +1,34 @@
+"""The names of the tables and figures of a run; the workflow asks here, too."""
+
+from collections.abc import Iterable
+
+from vsebench.errors import UserError
+
+Pair = tuple[str, str]  # a data set and a protocol
+
+
+def table_names(pairs: Iterable[Pair]) -> list[str]:
+    """Return the names that stage `table` accepts for these data sets and protocols."""
+    return ["datasets", "training-time", *(f"accuracy-{dataset}-{protocol}" for dataset, protocol in pairs)]
+
+
+def figure_names(pairs: Iterable[Pair]) -> list[str]:
+    """Return the names that stage `figure` accepts for these data sets and protocols."""
+    kinds = ("accuracy", "convergence")
+    single = [f"{kind}-{dataset}-{protocol}" for dataset, protocol in pairs for kind in kinds]
+    return ["overview", "training-time", "trials", *single]
+
+
+def split_name(name: str, pairs: Iterable[Pair], known: list[str]) -> tuple[str, Pair | None]:
+    """Return the kind of a table or figure and its data set and protocol, if it is about one of them.
+
+    >>> split_name("accuracy-sim-iapr-distinct", [("sim-iapr", "distinct")], ["accuracy-sim-iapr-distinct"])
+    ('accuracy', ('sim-iapr', 'distinct'))
+    """
+    if name not in known:
+        raise UserError(f"there is no {name!r} in these results, but there are: {', '.join(known)}")
+    for pair in pairs:
+        suffix = "-" + "-".join(pair)
+        if name.endswith(suffix) and name.removesuffix(suffix) in ("accuracy", "convergence"):
+            return name.removesuffix(suffix), pair
+    return name, None

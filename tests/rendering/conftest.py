@@ -1,0 +1,223 @@
+"""Made-up results in the shape that the other stages write them: random, but plausible, and called simulated.
+
+`python tests/rendering/conftest.py FOLDER` writes the full size of them, for looking at tables, figures and the page.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from vsebench.files import write_json, write_parquet
+
+TITLES = {
+    "random": "Random",
+    "popularity": "Popularity",
+    "oracle": "Oracle",
+    "opt_auc": "Opt-AUC",
+    "warp": "WARP",
+    "warp_published": "WARP (published code)",
+    "vse_ens": "VSE-ens",
+    "vse_fs": "VSE-fs",
+    "vse_fs_published": "VSE-fs (published settings)",
+}
+SKILL = dict(zip(TITLES, (0.02, 0.31, 0.6, 0.43, 0.40, 0.44, 0.435, 0.482, 0.441), strict=True))
+UNTRAINED = ("random", "popularity", "oracle")
+METRICS = [("pre", 5), ("rec", 5), ("map", 5), ("ndcg", 5), ("auc", 5)]
+METRICS += [("pre", 10), ("rec", 10), ("map", 10), ("ndcg", 10), ("auc", 10), ("mrr", None), ("auc", None)]
+SMALL = (("sim-iapr", "distinct"), ("saiapr", "regions"))
+SHARE = {"pre": 0.1, "rec": 1.0, "map": 0.45, "ndcg": 0.58, "mrr": 0.5}
+FULL = tuple(
+    (name, protocol)
+    for name in ("sim-iapr", "sim-nuswide", "sim-openimages", "sim-flickr")
+    for protocol in ("distinct", "regions")
+)
+DATASETS = {
+    "sim-iapr": "simulated IAPR TC-12 regions",
+    "sim-nuswide": "simulated NUS-WIDE",
+    "sim-openimages": "simulated OpenImages",
+    "sim-flickr": "Flickr & 100 % tags_of",
+    "saiapr": "SAIAPR TC-12 (region labels)",
+}
+
+
+def make_results(folder: Path, pairs: Sequence[tuple[str, str]] = SMALL, seeds: int = 3, epochs: int = 40) -> Path:
+    """Write everything that the rendering stages read into `folder`."""
+    rng = np.random.default_rng(1)
+    rows: dict[str, list[dict[str, Any]]] = {"metrics": [], "summary": [], "timing": [], "history": [], "settings": []}
+    for number, (dataset, protocol) in enumerate(pairs):
+        shift = 0.8 ** (number // 2)
+        methods = [m for m in TITLES if m != "oracle" or dataset.startswith("sim")]
+        keys = {"dataset": dataset, "protocol": protocol}
+        rows["summary"] += summary_rows(rng, keys, methods, shift, seeds)
+        for method in methods:
+            row = keys | {"method": method}
+            rows["settings"] += settings_rows(row, seeds)
+            rows["timing"] += timing_rows(rng, row, 8.0 ** (number // 2))
+            if method not in UNTRAINED:
+                rows["history"] += history_rows(rng, row, seeds, epochs, shift, 8.0 ** (number // 2))
+    write_parquet(
+        pl.DataFrame(rows["summary"], schema_overrides=SCHEMAS, infer_schema_length=None), folder / "summary.parquet"
+    )
+    write_parquet(pl.DataFrame(rows["timing"], infer_schema_length=None), folder / "timing.parquet")
+    write_parquet(pl.DataFrame(rows["history"], infer_schema_length=None), folder / "history.parquet")
+    write_json(rows["settings"], folder / "settings.json")
+    write_json([dataset_entry(name) for name in dict(pairs)], folder / "datasets.json")
+    write_json(MACHINE, folder / "machine.json")
+    return folder
+
+
+SCHEMAS = {"cutoff": pl.Int32, "n_seeds": pl.Int32, "p_adjusted": pl.Float64}
+
+
+def summary_rows(
+    rng: np.random.Generator, keys: dict[str, str], methods: list[str], shift: float, seeds: int
+) -> list[dict[str, Any]]:
+    rows = []
+    for metric, cutoff in METRICS:
+        means = {method: mean(metric, cutoff, shift * SKILL[method] + rng.normal(0, 0.004)) for method in methods}
+        best = max((m for m in methods if m != "oracle"), key=lambda m: means[m])
+        for method in methods:
+            gap = means[method] - means[best]
+            rows.append(
+                keys
+                | {
+                    "method": method,
+                    "metric": metric,
+                    "cutoff": cutoff,
+                    "value": means[method],
+                    "ci_low": means[method] * 0.97,
+                    "ci_high": means[method] * 1.035,
+                    "n_seeds": seeds,
+                    "best": method == best,
+                    "difference": gap,
+                    "difference_low": gap - 0.01,
+                    "difference_high": gap + 0.01,
+                    "p_adjusted": None if method in (best, "oracle") else float(np.exp(-abs(gap) * 300)),
+                }
+            )
+    return rows
+
+
+def mean(metric: str, cutoff: int | None, recall: float) -> float:
+    recall = max(recall, 0.001) * (0.72 if cutoff == 5 else 1)
+    if metric == "auc":
+        return (1 + recall) / 2 if cutoff else 0.9 + recall / 10
+    return recall * SHARE[metric] * (2 if metric == "pre" and cutoff == 5 else 1)
+
+
+def timing_rows(rng: np.random.Generator, row: dict[str, str], scale: float) -> list[dict[str, Any]]:
+    if row["method"] in UNTRAINED:
+        return []
+    base = scale * {"opt_auc": 0.007, "warp": 0.03, "warp_published": 0.2}.get(row["method"], 0.02)
+    common = row | {"threads": 1, "peak_rss_bytes": 250 << 20, "machine": "a made-up machine (simulated)"}
+    phases = [("compile", 0.41), ("epoch", base), ("epoch", base), ("epoch", base), ("evaluate", 0.1)]
+    return [
+        common | {"repeat": repeat, "phase": phase, "seconds": float(seconds * rng.lognormal(0, 0.04))}
+        for repeat in range(3)
+        for phase, seconds in phases
+    ]
+
+
+def history_rows(
+    rng: np.random.Generator, row: dict[str, str], seeds: int, epochs: int, shift: float, scale: float
+) -> list[dict[str, Any]]:
+    sampled = row["method"].startswith("warp")
+    rate = {"opt_auc": 9, "warp": 4, "warp_published": 12, "vse_ens": 7}.get(row["method"], 3)
+    rows = []
+    for seed in range(seeds):
+        for phase in ("selection", "refit"):
+            for epoch in range(1, epochs - int(rng.integers(0, epochs // 4)) + 1):
+                level = shift * SKILL[row["method"]] * 0.58 * (1 - np.exp(-epoch / rate)) + rng.normal(0, 0.002)
+                rows.append(
+                    row
+                    | {
+                        "seed": seed,
+                        "phase": phase,
+                        "epoch": epoch,
+                        "seconds": float(scale * (0.2 if row["method"] == "warp_published" else 0.02)),
+                        "loss": float(np.exp(-epoch / 10)),
+                        "trials_per_step": float(60 * (1 - np.exp(-epoch / rate)) + 2) if sampled else None,
+                        "validation": float(level) if phase == "selection" else None,
+                    }
+                )
+    return rows
+
+
+def settings_rows(row: dict[str, str], seeds: int) -> list[dict[str, Any]]:
+    trained = row["method"] not in UNTRAINED
+    return [
+        row
+        | {
+            "title": TITLES[row["method"]],
+            "seed": seed,
+            "settings": {"factors": 128, "step": 0.01, "regularisation": 0.001} if trained else {},
+            "epochs": 20 + seed if trained else None,
+            "tuned": row["method"] == "vse_fs",
+            "n_configurations": 12 if row["method"] == "vse_fs" else 1,
+            "diverged": 2 if row["method"] == "vse_fs" else 0,
+            "validation_metric": "ndcg@10" if trained else None,
+            "validation_value": 0.2512 if trained else None,
+            "source": "a made-up source, equation 4 (simulated)",
+        }
+        for seed in range(seeds)
+    ]
+
+
+def dataset_entry(name: str) -> dict[str, Any]:
+    simulated = name.startswith("sim")
+    dropped = {"what": "image without a label", "number": 4, "why": "nothing to rank <for it>"}
+    return {
+        "name": name,
+        "title": DATASETS[name],
+        "family": "iapr",
+        "simulated": simulated,
+        "options": {"scale": 0.05} if simulated else {},
+        "counts": {
+            "images": 20000,
+            "images_without_label": 4,
+            "vocabulary": 275,
+            "labels": 255,
+            "pairs": 82489,
+            "occurrences": 99527,
+            "labels_per_image": {"mean": 4.12445, "median": 4.0, "max": 23.0, "min": 0.0},
+        },
+        "dropped": [] if simulated else [dropped],
+        "expected": {},
+        "mismatches": {} if simulated else {"pairs": {"expected": 82490, "found": 82489}},
+        "licence": "made up",
+        "citation": "Nobody, A made-up data set, 2020; https://example.org/data",
+    }
+
+
+MACHINE = {
+    "machine": {
+        "processor": "a made-up processor (simulated)",
+        "cores": 2,
+        "memory_bytes": 8 << 30,
+        "system": "Linux x86_64",
+    },
+    "versions": {"python": "3.11.2", "numpy": "2.4.0", "vsebench": "0.1.0"},
+    "git_commit": "0123456789ab",
+    "kernel_compile_seconds": {"opt_auc": 3.2, "full_sample": 12.75},
+}
+
+
+@pytest.fixture(scope="session")
+def results_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_results(tmp_path_factory.mktemp("rendering") / "results")
+
+
+@pytest.fixture(scope="session")
+def titles() -> str:
+    return json.dumps(TITLES)
+
+
+if __name__ == "__main__":
+    make_results(Path(sys.argv[1]), pairs=(*FULL, ("saiapr", "regions")), epochs=60)
+    print(json.dumps(TITLES))
