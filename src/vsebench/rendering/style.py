@@ -1,0 +1,93 @@
+"""How figures look: a paper's column widths and fonts, colours with markers and dashes, and stable files."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import seaborn as sns
+from matplotlib.figure import Figure
+
+from vsebench.files import replacing
+from vsebench.rendering.results import CEILING, Results
+
+SINGLE = 3.33  # inches: the width of one column of a two-column paper
+DOUBLE = 7.0  # and of both
+CONTROLS = ("random", "popularity")
+GREY = "0.45"
+
+RC: Any = {  # Any: Matplotlib's stubs want each key as a literal
+    "font.family": "DejaVu Sans",  # comes with Matplotlib, so that figures are the same everywhere
+    "font.size": 7,
+    "axes.titlesize": 7.5,
+    "axes.labelsize": 7.5,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "axes.linewidth": 0.6,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": "0.9",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.5,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.size": 1.5,
+    "figure.constrained_layout.use": True,
+    "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
+    "ps.fonttype": 42,
+    "svg.fonttype": "path",  # the page needs no font of the reader's
+    "svg.hashsalt": "vsebench",
+    "savefig.dpi": 300,
+    "savefig.facecolor": "white",
+}
+# Colours that colour-blind readers tell apart; a marker and dashes go with each, for prints in grey.
+COLOURS = [sns.color_palette("colorblind").as_hex()[place] for place in (0, 1, 2, 3, 4, 5, 6, 9)]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "h", "<", ">"]
+DASHES: list[Any] = [(), (4, 1.2), (1.2, 1), (5, 1, 1.2, 1), (2.5, 1), (5, 1, 1.2, 1, 1.2, 1), (7, 1.5)]
+# No dates in the files: the same results give the same bytes.
+METADATA: dict[str, dict[str, Any]] = {
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a method is drawn, in every figure."""
+
+    colour: str
+    marker: str
+    dashes: Any
+
+
+def looks(results: Results, methods: list[str]) -> dict[str, Look]:
+    """Return the look of each method; it depends on the titles alone, so it is the same in all figures of a run."""
+    ordered = [*results.titles, *(method for method in methods if method not in results.titles)]
+    competing = [method for method in ordered if method not in (*CONTROLS, CEILING)]
+    found = {
+        method: Look(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)], DASHES[n % len(DASHES)])
+        for n, method in enumerate(competing)
+    }
+    found |= {method: Look(GREY, "*", (1, 1)) for method in CONTROLS}
+    found[CEILING] = Look("black", "_", (3, 2))
+    return found
+
+
+def style() -> Any:
+    """Return the context in which a figure is made and saved."""
+    return mpl.rc_context(RC)
+
+
+def save(figure: Figure, out: Path) -> None:
+    """Write `out`.pdf, `out`.svg and `out`.png."""
+    for suffix, metadata in METADATA.items():
+        with replacing(out.with_name(f"{out.name}.{suffix}")) as temporary:
+            figure.savefig(temporary, format=suffix, metadata=metadata)
