@@ -1,0 +1,62 @@
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/split.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/timing.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        "results/report.html",
+        "results/metrics.parquet",
+        "results/timing.parquet",
+        TABLES,
+        FIGURES,
+        SPLITS,
+
+
+rule splits:
+    input:
+        SPLITS,
+
+
+rule accuracy:
+    input:
+        "results/metrics.parquet",
+        "results/summary.parquet",
+        [table for table in TABLES if "accuracy" in table],
+
+
+rule timing:
+    input:
+        "results/timing.parquet",
+        [table for table in TABLES if "training-time" in table],
+
+
+rule tables:
+    input:
+        TABLES,
+
+
+rule figures:
+    input:
+        FIGURES,
+
+
+rule report:
+    input:
+        "results/report.html",
+
+
+onsuccess:
+    print_results()

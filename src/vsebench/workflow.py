@@ -1,0 +1,106 @@
+"""What a run consists of: its configuration, data sets and methods, read and checked before the first job starts."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from vsebench.config import DatasetConfig, MethodConfig, RunConfig, check, read_config
+from vsebench.errors import UserError
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run's configuration with those of its data sets and rows."""
+
+    folder: Path  # of the configuration files
+    config: RunConfig
+    datasets: dict[str, DatasetConfig]
+    methods: dict[str, MethodConfig]
+
+    @classmethod
+    def read(cls, folder: Path, values: dict[str, Any], files: list[Path]) -> "Plan":
+        """Check a run's configuration and read what it names.
+
+        Parameters
+        ----------
+        folder : holds `datasets` and `methods`
+        values : the configuration, as Snakemake put it together
+        files : where it is from, to name the right one in an error
+        """
+        for file in files:
+            _check_keys(file)
+        where = " + ".join(str(file) for file in files) or "the command line"
+        config = check(RunConfig, values, where)
+        datasets = {name: _read_named(DatasetConfig, folder / "datasets", name, where) for name in config.datasets}
+        methods = {name: _read_named(MethodConfig, folder / "methods", name, where) for name in config.methods}
+        plan = cls(folder, config, datasets, methods)
+        plan._check_grids()
+        return plan
+
+    def _check_grids(self) -> None:
+        """Hold every method to the same number of configurations."""
+        for row, method in self.methods.items():
+            if self.config.tune and method.epochs and method.grid_size != self.config.tuning_budget:
+                raise UserError(
+                    f"{self.folder}/methods/{row}.yaml: grid: {method.grid_size} configurations, but tuning_budget "
+                    f"is {self.config.tuning_budget}; every method gets the same number"
+                )
+
+    @property
+    def splits(self) -> list[str]:
+        """Return every "dataset/protocol"."""
+        return [f"{name}/{protocol}" for name, entry in self.config.datasets.items() for protocol in entry.protocols]
+
+    @property
+    def runs(self) -> list[str]:
+        """Return the "dataset/protocol" that models are trained on; held-out images need methods that see features."""
+        return [run for run in self.splits if not run.endswith("/images")]
+
+    def rows(self, dataset: str) -> list[str]:
+        """Return the rows that a data set gets."""
+        simulated = self.datasets[dataset].simulated
+        return [row for row, method in self.methods.items() if simulated or not method.only_simulated]
+
+    def trained_rows(self, dataset: str) -> list[str]:
+        """Return the rows that are trained by epochs."""
+        return [row for row in self.rows(dataset) if self.methods[row].epochs]
+
+    def settings(self, row: str, dataset: str) -> dict[str, Any]:
+        """Return a row's settings on a data set, before tuning."""
+        method = self.methods[row]
+        settings = method.settings | method.family_settings.get(self.datasets[dataset].family, {})
+        return settings | {"factors": self.config.factors} if "factors" in settings else settings
+
+    def grid(self, row: str) -> dict[str, list[Any]]:
+        """Return what is tried on the validation labels: nothing but the settings where the run does not tune."""
+        return self.methods[row].grid if self.config.tune else {}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Return how tables and figures call the rows, in their order."""
+        return {row: method.title for row, method in self.methods.items()}
+
+    @property
+    def modules(self) -> dict[str, dict[str, Any]]:
+        """Return the modules of the trained rows, with settings to compile their kernels by."""
+        return {method.method: method.settings for method in self.methods.values() if method.epochs}
+
+
+def _read_named(model: Any, folder: Path, name: str, where: str) -> Any:
+    path = folder / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
+        raise UserError(f"{where}: {folder.name}: {name!r} has no file {path}; there are {known}")
+    return read_config(model, path)
+
+
+def _check_keys(file: Path) -> None:
+    """Check each file for itself as far as it goes, so that an error names the file that holds the key."""
+    values = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    if not isinstance(values, dict):
+        raise UserError(f"{file}: the whole file: should be a list of keys and values")
+    for key in values:
+        if key not in RunConfig.model_fields:
+            raise UserError(f"{file}: {key}: unknown key; known are {', '.join(RunConfig.model_fields)}")

@@ -1,0 +1,119 @@
+"""Rank the held-out labels once a model, and everything that follows from the ranks."""
+
+LARGE_MODEL_MB = (
+    64  # from here on a ranking gets all cores; smaller ones run side by side
+)
+
+
+def all_runs(pattern):
+    """Fill a pattern for every data set, protocol, seed and row of the run."""
+    return [
+        path
+        for run in PLAN.runs
+        for path in expand(
+            pattern,
+            dataset=run.split("/")[0],
+            protocol=run.split("/")[1],
+            seed=PLAN.config.seeds,
+            row=PLAN.rows(run.split("/")[0]),
+        )
+    ]
+
+
+rule rank:
+    input:
+        sources("evaluation.ranks"),
+        parts=multiext(
+            f"{SPLIT}/", "train.parquet", "valid.parquet", "test.parquet", "split.json"
+        ),
+        model=f"{MODEL}/model.npz",
+    output:
+        f"{MODEL}/ranks.parquet",
+    log:
+        f"{MODEL}/rank.log",
+    # Models are ranked side by side; with few large ones use --set-threads rank=8.
+    threads: 1
+    params:
+        split=SPLIT,
+    shell:
+        "{VSEBENCH} rank --split {params.split} --model {input.model} --threads {threads} --out {output} > {log} 2>&1"
+
+
+rule measure:
+    input:
+        sources("evaluation.metrics"),
+        ranks=f"{MODEL}/ranks.parquet",
+    output:
+        f"{MODEL}/metrics.parquet",
+    log:
+        f"{MODEL}/measure.log",
+    params:
+        bootstrap=PLAN.config.bootstrap,
+    shell:
+        "{VSEBENCH} measure --ranks {input.ranks} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        " --method {wildcards.row} --seed {wildcards.seed} --bootstrap {params.bootstrap} --out {output} > {log} 2>&1"
+
+
+rule summarise:
+    input:
+        sources("evaluation.summary"),
+        ranks=lambda wildcards: expand(
+            f"{MODEL}/ranks.parquet",
+            dataset=wildcards.dataset,
+            protocol=wildcards.protocol,
+            seed=PLAN.config.seeds,
+            row=PLAN.rows(wildcards.dataset),
+        ),
+    output:
+        f"{RUN}/summary.parquet",
+    log:
+        f"{RUN}/summarise.log",
+    params:
+        rows=lambda wildcards: PLAN.rows(wildcards.dataset),
+        seeds=PLAN.config.seeds,
+        bootstrap=PLAN.config.bootstrap,
+    shell:
+        "{VSEBENCH} summarise --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        " --methods {params.rows} --seeds {params.seeds} --bootstrap {params.bootstrap} --out {output} > {log} 2>&1"
+
+
+rule gather_metrics:
+    input:
+        sources("gathering"),
+        parts=all_runs(f"{MODEL}/metrics.parquet"),
+    output:
+        "results/metrics.parquet",
+    log:
+        "results/logs/gather/metrics.log",
+    shell:
+        "{VSEBENCH} gather --inputs {input.parts} --out {output} > {log} 2>&1"
+
+
+use rule gather_metrics as gather_summary with:
+    input:
+        sources("gathering"),
+        parts=expand("results/{run}/summary.parquet", run=PLAN.runs),
+    output:
+        "results/summary.parquet",
+    log:
+        "results/logs/gather/summary.log",
+
+
+use rule gather_metrics as gather_history with:
+    input:
+        sources("gathering"),
+        parts=all_runs(f"{MODEL}/history.parquet"),
+    output:
+        "results/history.parquet",
+    log:
+        "results/logs/gather/history.log",
+
+
+use rule gather_metrics as gather_settings with:
+    input:
+        sources("gathering"),
+        parts=all_runs(f"{MODEL}/run.json"),
+    output:
+        "results/settings.json",
+    log:
+        "results/logs/gather/settings.log",

@@ -1,0 +1,19 @@
+"""One page with everything."""
+
+
+rule report_page:
+    input:
+        NUMBERS,
+        TABLES,
+        FIGURES,
+        "results/machine.json",
+        "results/metrics.parquet",
+        sources("rendering.report"),
+    output:
+        "results/report.html",
+    log:
+        "results/logs/report.log",
+    params:
+        titles=TITLES,
+    shell:
+        "{VSEBENCH} report --results results --figures figures --titles {params.titles:q} --out {output} > {log} 2>&1"

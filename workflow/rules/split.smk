@@ -1,0 +1,19 @@
+"""Hold out test and validation labels."""
+
+
+rule split:
+    input:
+        multiext(f"{PROCESSED}/", "pairs.parquet", "images.parquet", "labels.parquet"),
+        sources("splits"),
+    output:
+        multiext(
+            f"{SPLIT}/", "train.parquet", "valid.parquet", "test.parquet", "split.json"
+        ),
+    log:
+        f"{SPLIT}/split.log",
+    params:
+        processed=PROCESSED,
+        out=SPLIT,
+    shell:
+        "{VSEBENCH} split --processed {params.processed} --protocol {wildcards.protocol}"
+        " --seed {wildcards.seed} --out {params.out} > {log} 2>&1"

@@ -1,0 +1,35 @@
+"""Tables as CSV, Markdown and LaTeX."""
+
+NUMBERS = multiext(
+    "results/",
+    "summary.parquet",
+    "timing.parquet",
+    "history.parquet",
+    "datasets.json",
+    "settings.json",
+)
+TITLES = quoted_json(PLAN.titles)
+TABLE_NAMES = [
+    "datasets",
+    "training-time",
+    *(f"accuracy-{run.replace('/', '-')}" for run in PLAN.runs),
+]
+TABLES = expand(
+    "results/tables/{name}.{suffix}", name=TABLE_NAMES, suffix=["csv", "md", "tex"]
+)
+
+
+rule table:
+    input:
+        NUMBERS,
+        sources("rendering.tables"),
+    output:
+        multiext("results/tables/{name}", ".csv", ".md", ".tex"),
+    log:
+        "results/logs/table/{name}.log",
+    params:
+        titles=TITLES,
+        out=subpath(output[0], strip_suffix=".csv"),
+    shell:
+        "{VSEBENCH} table {wildcards.name} --results results --titles {params.titles:q} --out {params.out}"
+        " > {log} 2>&1"

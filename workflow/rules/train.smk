@@ -1,0 +1,96 @@
+"""Choose settings on the validation labels, then fit to training and validation labels together."""
+
+
+def method_sources(stage):
+    return lambda wildcards: sources(
+        stage, f"methods.{PLAN.methods[wildcards.row].method}"
+    )
+
+
+def method_module(wildcards):
+    return PLAN.methods[wildcards.row].method
+
+
+def row_settings(wildcards):
+    return quoted_json(PLAN.settings(wildcards.row, wildcards.dataset))
+
+
+def selection_file(wildcards):
+    """An untrained method has nothing to choose."""
+    return f"{MODEL}/selection.json" if PLAN.methods[wildcards.row].epochs else []
+
+
+def selection_option(wildcards, input):
+    return (
+        f"--selection {Path(input.selection).parent}" if input.get("selection") else ""
+    )
+
+
+rule compile_kernels:
+    input:
+        sources("kernels.compile", *(f"methods.{module}" for module in PLAN.modules)),
+    output:
+        "results/machine.json",
+    log:
+        "results/logs/compile.log",
+    params:
+        methods=quoted_json(PLAN.modules),
+    shell:
+        "{VSEBENCH} compile --methods {params.methods:q} --out {output} > {log} 2>&1"
+
+
+rule select:
+    input:
+        # Compiled before; what the record says of the machine does not matter here.
+        ancient("results/machine.json"),
+        method_sources("selection"),
+        parts=multiext(f"{SPLIT}/", "train.parquet", "valid.parquet", "split.json"),
+    output:
+        choice=f"{MODEL}/selection.json",
+        history=f"{MODEL}/selection.parquet",
+    log:
+        f"{MODEL}/selection.log",
+    threads: 1
+    params:
+        split=SPLIT,
+        method=method_module,
+        settings=row_settings,
+        grid=lambda wildcards: quoted_json(PLAN.grid(wildcards.row)),
+        epochs=lambda wildcards: quoted_json(
+            PLAN.methods[wildcards.row].epochs.model_dump()
+        ),
+        metric=PLAN.config.validation_metric,
+        images=PLAN.config.validation_images,
+    shell:
+        "{VSEBENCH} select --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        " --row {wildcards.row} --method {params.method} --settings {params.settings:q} --seed {wildcards.seed}"
+        " --threads {threads} --grid {params.grid:q} --epochs {params.epochs:q} --metric {params.metric}"
+        " --images {params.images} --out {output.choice} --history {output.history} > {log} 2>&1"
+
+
+rule train:
+    input:
+        ancient("results/machine.json"),
+        method_sources("training"),
+        parts=multiext(f"{SPLIT}/", "train.parquet", "valid.parquet", "split.json"),
+        summary=f"{PROCESSED}/summary.json",
+        selection=selection_file,
+    output:
+        multiext(f"{MODEL}/", "model.npz", "history.parquet", "run.json"),
+    log:
+        f"{MODEL}/train.log",
+    threads: 1
+    params:
+        split=SPLIT,
+        processed=PROCESSED,
+        out=MODEL,
+        method=method_module,
+        settings=row_settings,
+        title=lambda wildcards: PLAN.methods[wildcards.row].title,
+        source=lambda wildcards: PLAN.methods[wildcards.row].source,
+        selection=selection_option,
+    shell:
+        "{VSEBENCH} train --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        " --row {wildcards.row} --method {params.method} --settings {params.settings:q} --seed {wildcards.seed}"
+        " --threads {threads} --title {params.title:q} --source {params.source:q}"
+        " --processed {params.processed} {params.selection} --out {params.out} > {log} 2>&1"
