@@ -4,8 +4,9 @@
 """
 
 import json
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +217,28 @@ def results_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def titles() -> str:
     return json.dumps(TITLES)
+
+
+def _check_latex(text: str) -> None:
+    """Raise if braces or environments do not match, or a row has another number of cells than its table."""
+    bare = re.sub(r"\\[\\{}&%$#_]", "", text)
+    assert bare.count("{") == bare.count("}")
+    opened: list[str] = []
+    for verb, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+        if verb == "begin":
+            opened.append(name)
+        else:
+            assert opened.pop() == name
+    assert not opened
+    for alignment, body in re.findall(r"\\begin\{tabular\}\{@\{\}(\w+)@\{\}\}(.*?)\\end\{tabular\}", text, re.S):
+        for line in body.splitlines():
+            if "\\\\" in line and "\\multicolumn" not in line:
+                assert line.replace("\\&", "").count("&") == len(alignment) - 1, line
+
+
+@pytest.fixture
+def check_latex() -> Callable[[str], None]:
+    return _check_latex
 
 
 if __name__ == "__main__":

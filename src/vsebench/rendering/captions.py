@@ -19,8 +19,8 @@ CAPTIONS = {
         "mean over seeds, with a band from the lowest to the highest seed."
     ),
     "accuracy": (
-        "Metrics cut off at 10 with bootstrap 95 % intervals over images and seeds; labels trained on are no candidates "
-        "and ties count against the method. Filled: the best, or not significantly different from it."
+        "Metrics cut off at 10 with bootstrap 95 % intervals over images and seeds; labels trained on are no "
+        "candidates and ties count against the method. Filled: the best, or not significantly different from it."
     ),
     "convergence": (
         "Validation metric while epochs and settings are chosen, against epochs and against seconds of training alone: "

@@ -178,7 +178,7 @@ def convergence_figure(results: Results, pair: Pair) -> Figure:
     history = validation_history(of_pair(results.history, pair))
     if history.is_empty():
         return nothing(f"{results.pair_title(pair)}: no method of this run was validated epoch by epoch")
-    figure, (left, right) = panels(2, DOUBLE, 2.2, sharey=True)
+    figure, (left, right) = panels(2, DOUBLE, 2.6, sharey=True)
     draw_lines(left, results, history, "epoch", "validation")
     draw_lines(right, results, history, "training_seconds", "validation")
     left.set(xlabel="epoch", ylabel=f"{validation_metric(results, pair)} (validation)")
@@ -215,7 +215,7 @@ def trials_figure(results: Results) -> Figure:
         return nothing("No method of this run searches for violating labels")
     pairs = results.pairs_of(history)
     width = SINGLE if len(pairs) == 1 else DOUBLE
-    figure, axes = panels(len(pairs), width, 1.6)
+    figure, axes = panels(len(pairs), width, 1.8)
     for axis, pair in zip(axes, pairs, strict=True):
         draw_lines(axis, results, of_pair(history, pair), "epoch", "trials_per_step")
         axis.set_ylim(bottom=0)

@@ -94,11 +94,13 @@ def notices(results: Results) -> Iterator[str]:
             yield f"{title}: {found} {key.replace('_', ' ')}, but {expected} were expected."
         for dropped in entry["dropped"]:
             yield f"{title}: dropped {format_value(dropped['number'], 'count')} {dropped['what']} ({dropped['why']})."
+    diverged: dict[str, int] = {}
     for entry in results.settings:
-        if entry["diverged"]:
-            where = results.pair_title((entry["dataset"], entry["protocol"]))
-            tried = f"{entry['diverged']} of {entry['n_configurations']} configurations"
-            yield f"{entry['title']} on {where}, seed {entry['seed']}: {tried} diverged, and none of them was chosen."
+        diverged[entry["method"]] = diverged.get(entry["method"], 0) + entry["diverged"]
+    for method, number in diverged.items():
+        if number:
+            runs = "run of one configuration" if number == 1 else "runs of one configuration each"
+            yield f"{results.method_title(method)}: {number} {runs} diverged while tuning, and none of them was chosen."
 
 
 def best_table(results: Results) -> Table:

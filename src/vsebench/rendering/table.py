@@ -289,8 +289,7 @@ def _latex_cell(cell: Cell, kind: Kind) -> str:
 
 def _latex_interval(cell: Cell, kind: Kind) -> str:
     interval = format_interval(cell, kind)
-    if kind == "score":  # between 0 and 1, where the leading zeros only take room
-        interval = re.sub(r"\b0\.", ".", interval)
+    interval = re.sub(r"\b0\.", ".", interval)  # leading zeros only take room
     return f"{{\\scriptsize {interval.replace(', ', ',')}}}" if interval else ""
 
 

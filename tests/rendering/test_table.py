@@ -1,0 +1,120 @@
+"""The three writers, on a table small enough to read."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from vsebench.rendering.table import Cell, Column, Row, Table, format_value, to_csv, to_latex, to_markdown
+
+COLUMNS = (
+    Column("method", "Name", shown=False),
+    Column("title", "Method"),
+    Column("rec_10", "Rec@10", "score", interval=True),
+    Column("seconds", "Seconds\nan epoch", "seconds"),
+)
+ROWS = (
+    Row((Cell("a_b"), Cell("A & b_c"), Cell(1 / 3, 0.25, 0.5, bold=True), Cell(0.001234))),
+    Row((Cell("second"), Cell("50 % | *x*"), Cell(0.3, 0.2, 0.4, dagger=True), Cell())),
+    Row((Cell("oracle"), Cell("Oracle"), Cell(), Cell(1234.5)), apart=True),
+)
+TABLE = Table(COLUMNS, ROWS, caption="Simulated #1", label="tab:one", notes=("p ≥ 0.05 †",))
+
+
+def test_csv_has_every_number_in_full_and_every_column() -> None:
+    assert to_csv(TABLE) == (
+        "method,title,rec_10,rec_10_low,rec_10_high,seconds\n"
+        "a_b,A & b_c,0.3333333333333333,0.25,0.5,0.001234\n"
+        "second,50 % | *x*,0.3,0.2,0.4,\n"
+        "oracle,Oracle,,,,1234.5\n"
+    )
+
+
+def test_markdown() -> None:
+    assert to_markdown(TABLE) == (
+        "**Simulated #1**\n"
+        "\n"
+        "| Method | Rec@10 | Seconds an epoch |\n"
+        "| :-- | --: | --: |\n"
+        "| A & b\\_c | **0.3333** [0.2500, 0.5000] | 0.00123 |\n"
+        "| 50 % \\| \\*x\\* | 0.3000† [0.2000, 0.4000] | \N{EN DASH} |\n"
+        "| Oracle | \N{EN DASH} | 1,230 |\n"
+        "\n"
+        "- p ≥ 0.05 †\n"
+    )
+
+
+def test_latex() -> None:
+    assert (
+        to_latex(TABLE)
+        == r"""\begin{table}[tbp]
+\centering
+\caption{Simulated \#1}\label{tab:one}
+\footnotesize
+\setlength{\tabcolsep}{3pt}
+\begin{tabular}{@{}lrr@{}}
+\toprule
+ &  & Seconds \\
+Method & Rec@10 & an epoch \\
+\midrule
+A \& b\_c & \textbf{0.3333} & 0.00123 \\[-2pt]
+ & {\scriptsize [.2500,.5000]} &  \\
+50 \% | *x* & 0.3000\rlap{$^\dagger$} & -- \\[-2pt]
+ & {\scriptsize [.2000,.4000]} &  \\
+\midrule
+Oracle & -- & 1,230 \\
+\bottomrule
+\end{tabular}\par
+\smallskip
+\begin{minipage}{\linewidth}\footnotesize p $\geq$ 0.05 $\dagger$\end{minipage}
+\end{table}
+"""
+    )
+
+
+def test_groups_get_a_heading_each_and_stay_in_the_markdown() -> None:
+    grouped = replace(TABLE, rows=(replace(ROWS[0], group="One"), replace(ROWS[1], group="Two_2")))
+    assert "| One | A & b\\_c |" in to_markdown(grouped)
+    assert "\\multicolumn{3}{@{}l}{\\textit{Two\\_2}}" in to_latex(grouped)
+
+
+def test_folded_latex_repeats_the_text_and_shows_each_number_once() -> None:
+    text = to_latex(replace(TABLE, fold=1))
+    assert text.count("\\begin{tabular}") == 2
+    assert text.count("A \\& b\\_c") == 2
+    assert text.count("0.3333") == 1
+    assert text.count("0.00123") == 1
+
+
+def test_a_long_latex_table_is_continued_without_a_second_label() -> None:
+    rows = tuple(replace(ROWS[0], group=f"group {n // 6}") for n in range(60))
+    text = to_latex(replace(TABLE, rows=rows))
+    assert text.count("\\begin{table}") == 4
+    assert text.count("\\label{") == 1
+    assert text.count("(continued)") == text.count("\\addtocounter{table}{-1}") == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "text"),
+    [
+        (None, "score", "\N{EN DASH}"),
+        (0.0, "seconds", "0"),
+        (99.96, "seconds", "100"),
+        (9.996, "seconds", "10.0"),
+        (0.09996, "seconds", "0.100"),
+        (1234567, "count", "1,234,567"),
+        (4.5, "count", "4.5"),
+        (250 << 20, "mebibytes", "250"),
+        (0.00004, "score", "0.0000"),
+    ],
+)
+def test_numbers_as_a_reader_sees_them(value: float | None, kind: str, text: str) -> None:
+    assert format_value(value, kind) == text  # type: ignore[arg-type]
+
+
+def test_latex_is_well_formed(check_latex: Callable[[str], None]) -> None:
+    check_latex(to_latex(TABLE))
+    nasty = r"a\b{c}d~e^f$g#h_i%j&k<l>"
+    check_latex(
+        to_latex(replace(TABLE, caption=nasty, notes=(nasty,), rows=(Row((Cell(nasty),) * 2 + (Cell(),) * 2),)))
+    )
