@@ -33,7 +33,7 @@ RC: Any = {  # Any: Matplotlib's stubs want each key as a literal
     "grid.color": "0.9",
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.2,
-    "lines.markersize": 3.5,
+    "lines.markersize": 4,
     "xtick.major.size": 2.5,
     "ytick.major.size": 2.5,
     "xtick.major.width": 0.6,
