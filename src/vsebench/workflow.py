@@ -8,6 +8,7 @@ import yaml
 
 from vsebench.config import DatasetConfig, MethodConfig, RunConfig, check, read_config
 from vsebench.errors import UserError
+from vsebench.rendering.names import figure_names, table_names
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Plan:
         methods = {name: _read_named(MethodConfig, folder / "methods", name, where) for name in config.methods}
         plan = cls(folder, config, datasets, methods)
         plan._check_grids()
+        if not plan.modules:
+            raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
         return plan
 
     def _check_grids(self) -> None:
@@ -57,6 +60,20 @@ class Plan:
     def runs(self) -> list[str]:
         """Return the "dataset/protocol" that models are trained on; held-out images need methods that see features."""
         return [run for run in self.splits if not run.endswith("/images")]
+
+    @property
+    def tables(self) -> list[str]:
+        """Return the names of the tables."""
+        return table_names(self._pairs)
+
+    @property
+    def figures(self) -> list[str]:
+        """Return the names of the figures."""
+        return figure_names(self._pairs)
+
+    @property
+    def _pairs(self) -> list[tuple[str, str]]:
+        return [(dataset, protocol) for dataset, _, protocol in (run.partition("/") for run in self.runs)]
 
     def rows(self, dataset: str) -> list[str]:
         """Return the rows that a data set gets."""

@@ -60,6 +60,6 @@ def print_results():
     if "results/report.html" not in {str(file) for job in workflow.dag.jobs for file in job.output}:
         return
     print("\nDone. Open results/report.html in a browser: it holds every table and figure.")
-    print(f"  {len(TABLE_NAMES)} tables as csv, md and tex: results/tables/")
-    print(f"  {len(FIGURE_NAMES)} figures as pdf, svg and png: figures/")
+    print(f"  {len(PLAN.tables)} tables as csv, md and tex: results/tables/")
+    print(f"  {len(PLAN.figures)} figures as pdf, svg and png: figures/")
     print("  numbers: results/metrics.parquet, results/summary.parquet, results/timing.parquet")

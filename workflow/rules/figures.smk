@@ -1,16 +1,7 @@
 """Figures as PDF, SVG and PNG."""
 
-FIGURE_NAMES = [
-    "trials",
-    "training-time",
-    *(
-        f"{kind}-{run.replace('/', '-')}"
-        for run in PLAN.runs
-        for kind in ("accuracy", "convergence")
-    ),
-]
 FIGURES = expand(
-    "figures/{name}.{suffix}", name=FIGURE_NAMES, suffix=["pdf", "svg", "png"]
+    "figures/{name}.{suffix}", name=PLAN.figures, suffix=["pdf", "svg", "png"]
 )
 
 

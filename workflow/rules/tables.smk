@@ -9,13 +9,8 @@ NUMBERS = multiext(
     "settings.json",
 )
 TITLES = quoted_json(PLAN.titles)
-TABLE_NAMES = [
-    "datasets",
-    "training-time",
-    *(f"accuracy-{run.replace('/', '-')}" for run in PLAN.runs),
-]
 TABLES = expand(
-    "results/tables/{name}.{suffix}", name=TABLE_NAMES, suffix=["csv", "md", "tex"]
+    "results/tables/{name}.{suffix}", name=PLAN.tables, suffix=["csv", "md", "tex"]
 )
 
 

@@ -51,6 +51,9 @@ def prepare(config_path: Path, overrides: str, raw: Path, out: Path) -> None:
     summary = {
         "name": config_path.stem,
         "title": config.title,
+        "licence": config.licence,
+        "citation": config.citation,
+        "homepage": config.homepage,
         "family": config.family,
         "simulated": config.simulated,
         "options": options.model_dump(),

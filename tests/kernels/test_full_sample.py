@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+
+from tests.reference.full_sample import Problem
+from vsebench.labels import LabelMatrix
+from vsebench.methods.vse_fs import Model, VseFsSettings, chunks_of_equal_work, label_weights
+from vsebench.parallel import workers
+
+
+def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ridge=0.3):
+    """A model on a small matrix (one image without labels, one label without images) and its dense twin."""
+    rng = np.random.default_rng(seed)
+    positive = rng.random((n_images, n_labels)) < 0.3
+    positive[2] = False
+    positive[:, 4] = False
+    counts = rng.integers(1, 4, positive.shape)
+    images, labels = np.nonzero(positive)
+    offsets = np.concatenate([[0], np.cumsum(positive.sum(axis=1))]).astype(np.int64)
+    matrix = LabelMatrix(n_labels, offsets, labels.astype(np.int32), counts[images, labels].astype(np.int32))
+    settings = VseFsSettings(
+        factors=factors, beta_0=3.0, alpha=0.5, gamma=gamma, regularisation=ridge, weights=weights, deviation=0.5
+    )
+    with workers(1) as pool:
+        model = Model(matrix, settings, seed, pool)
+    dense_weights = counts if weights == "counts" else np.ones_like(counts)
+    twin = Problem(
+        model.images[:, :factors], model.labels[:, :factors], positive, dense_weights, model.beta, gamma, ridge
+    )
+    return model, twin
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.05, 0.6])
+@pytest.mark.parametrize("weights", ["ones", "counts"])
+def test_agrees_with_exact_coordinate_minima(gamma, weights):
+    """The twin finds each coordinate's minimum from values of the full loss alone, without any derived formula."""
+    model, twin = sparse_problem(1, gamma, weights)
+    for _ in range(2):
+        report = model.epoch()
+        twin.iterate()
+        np.testing.assert_allclose(model.images[:, :18], twin.images, rtol=2e-3, atol=2e-3)
+        np.testing.assert_allclose(model.labels[:, :18], twin.labels, rtol=2e-3, atol=2e-3)
+        assert report.loss == pytest.approx(twin.loss(), rel=1e-4)
+
+
+def test_reported_loss_is_the_loss_over_all_pairs():
+    model, twin = sparse_problem(2, 0.3, "counts")
+    assert model._loss() == pytest.approx(twin.loss(), rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("gamma", [0.0, 0.02, 0.5])
+def test_no_half_iteration_raises_its_loss(seed, gamma):
+    """Images: always. Labels: with the extended embeddings P and the v'_c as they were when the sweep began."""
+    model, twin = sparse_problem(seed, gamma, "ones")
+    for _ in range(6):
+        model._sweep_images()
+        after_images = copy_into(twin, model).loss()
+        model._sweep_labels()
+        twin.labels = model.labels[:, :18].astype(float)
+        after_labels = twin.loss()
+        assert after_labels <= after_images * (1 + 1e-5)
+        model._refresh()
+        before = copy_into(twin, model).loss()
+        model._sweep_images()
+        assert copy_into(twin, model).loss() <= before * (1 + 1e-5)
+
+
+def copy_into(twin, model):
+    twin.images = model.images[:, :18].astype(float)
+    twin.labels = model.labels[:, :18].astype(float)
+    twin.refresh()
+    return twin
+
+
+def test_stationary_point_has_no_gradient():
+    """After many iterations without gamma, the gradient of the full loss is small against its parts."""
+    model, twin = sparse_problem(3, 0.0, "ones", ridge=0.5)
+    for _ in range(300):
+        model.epoch()
+    copy_into(twin, model)
+    base = twin.loss()
+    for index in [(0, 0), (5, 3), (9, 17)]:
+        for array in (twin.images, twin.labels[:7]):
+            place = (index[0] % array.shape[0], index[1])
+            array[place] += 1e-3
+            raised = twin.loss()
+            array[place] -= 2e-3
+            lowered = twin.loss()
+            array[place] += 1e-3
+            assert min(raised, lowered) >= base - 1e-6
+
+
+def test_padded_factors_stay_zero():
+    model, _ = sparse_problem(4, 0.1, "ones")
+    for _ in range(3):
+        model.epoch()
+    assert model.images.shape[1] == 32
+    assert not model.images[:, 18:].any()
+    assert not model.labels[:, 18:].any()
+
+
+def test_label_weights_by_hand():
+    """Labels on 1, 4 and 0 of 5 pairs; alpha 1/2 makes shares 1 : 2 : 0 of beta_0."""
+    matrix = LabelMatrix(
+        3, np.array([0, 2, 3, 4, 5]), np.array([0, 1, 1, 1, 1], dtype=np.int32), np.ones(5, dtype=np.int32)
+    )
+    np.testing.assert_allclose(label_weights(matrix, 6.0, 0.5), [2, 4, 0])
+    np.testing.assert_allclose(label_weights(matrix, 6.0, 0.0), [2, 2, 2])
+
+
+@pytest.mark.parametrize("sizes", [[5], [0, 0, 7, 0], [1] * 200, [1000, 1, 1, 1]])
+def test_label_chunks_cover_every_label_once(sizes):
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    chunks = chunks_of_equal_work(offsets, 16)
+    assert [label for start, stop in chunks for label in range(start, stop)] == list(range(len(sizes)))

@@ -1,0 +1,101 @@
+"""The stochastic methods in plain NumPy and float64, written from the papers' formulas, one step after the other."""
+
+import numpy as np
+
+
+def draw_negative(positives, n_labels, rng):
+    while True:
+        label = rng.below(n_labels)
+        if label not in positives:
+            return label
+
+
+def move(images, labels, i, p, n, push, shrink):
+    """Step along push * d<v_i, v_p - v_n>, after shrinking."""
+    image, positive, negative = images[i].copy(), labels[p].copy(), labels[n].copy()
+    images[i] += push * (positive - negative) - shrink * image
+    labels[p] += push * image - shrink * positive
+    labels[n] += -push * image - shrink * negative
+
+
+def positives_of(rows, i):
+    return set(rows[i])
+
+
+def opt_auc(images, labels, pairs, rows, steps, rate, regularisation, rng):
+    loss = 0.0
+    for _ in range(steps):
+        i, p = pairs[rng.below(len(pairs))]
+        n = draw_negative(positives_of(rows, i), len(labels), rng)
+        margin = images[i] @ (labels[p] - labels[n])
+        loss += np.log(1 + np.exp(-margin))
+        move(images, labels, i, p, n, rate / (1 + np.exp(margin)), rate * regularisation)
+    return loss / steps
+
+
+def warp(images, labels, pairs, rows, steps, cap, rate, regularisation, limit, rng):
+    loss, total_trials = 0.0, 0
+    for _ in range(steps):
+        i, p = pairs[rng.below(len(pairs))]
+        negatives = len(labels) - len(rows[i])
+        found = None
+        trials = 0
+        while found is None and trials < min(cap, negatives):
+            n = draw_negative(positives_of(rows, i), len(labels), rng)
+            trials += 1
+            if 1 + images[i] @ labels[n] > images[i] @ labels[p]:
+                found = n
+        total_trials += trials
+        if found is not None:
+            weight = sum(1 / j for j in range(1, negatives // trials + 1))
+            loss += weight * (1 - images[i] @ labels[p] + images[i] @ labels[found])
+            move(images, labels, i, p, found, rate * weight, rate * regularisation)
+            for row in (images[i], labels[p], labels[found]):
+                if limit > 0 and np.linalg.norm(row) > limit:
+                    row *= limit / np.linalg.norm(row)
+    return loss / steps, total_trials / steps
+
+
+def warp_published(images, labels, rows, steps, rate, regularisation, rng):
+    loss, scanned = 0.0, 0
+    for _ in range(steps):
+        i = rng.below(len(images))
+        if len(rows[i]) == 0:
+            continue
+        p = rows[i][rng.below(len(rows[i]))]
+        scores = labels @ images[i]
+        violators = [n for n in range(len(labels)) if n not in rows[i] and 1 + scores[n] > scores[p]]
+        scanned += violators[0] + 1 if violators else len(labels)
+        n = violators[0] if violators else draw_negative(positives_of(rows, i), len(labels), rng)
+        margin = scores[p] - scores[n]
+        loss += np.log(1 + np.exp(-margin))
+        move(images, labels, i, p, n, rate / (1 + np.exp(margin)), rate * regularisation)
+    return loss / steps, scanned / steps
+
+
+def vse_ens(images, labels, pairs, rows, order, deviations, steps, scale, rate, regularisation, rng):
+    loss = 0.0
+    for _ in range(steps):
+        i, p = pairs[rng.below(len(pairs))]
+        n = None
+        while n is None or n in rows[i]:
+            n = draw_adaptive(images[i], order, deviations, scale, rng)
+        violation = 1 - images[i] @ labels[p] + images[i] @ labels[n]
+        if violation > 0:
+            loss += violation
+            move(images, labels, i, p, n, rate, rate * regularisation)
+    return loss
+
+
+def draw_adaptive(image, order, deviations, scale, rng):
+    """Algorithm 1, lines 12 to 18; ranks count from 0."""
+    n_labels = order.shape[1]
+    rank = int(np.searchsorted(np.cumsum(rank_probabilities(scale, n_labels)), rng.uniform(), side="right"))
+    weights = np.abs(image) * deviations
+    f = int(np.searchsorted(np.cumsum(weights / weights.sum()), rng.uniform(), side="right"))
+    return int(order[f, rank] if image[f] > 0 else order[f, n_labels - 1 - rank])
+
+
+def rank_probabilities(scale, n_labels):
+    weights = np.exp(-np.arange(n_labels) / scale)
+    return weights / weights.sum()
