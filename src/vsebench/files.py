@@ -2,6 +2,7 @@
 
 import json
 import os
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,5 +72,5 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
             return {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
         raise UserError(f"{path}: not a readable .npz file ({error}); delete it and run again") from None

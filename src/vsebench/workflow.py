@@ -8,6 +8,7 @@ import yaml
 
 from vsebench.config import DatasetConfig, MethodConfig, RunConfig, check, read_config
 from vsebench.errors import UserError
+from vsebench.evaluation.metrics import check_metric
 from vsebench.rendering.names import figure_names, table_names
 
 
@@ -36,6 +37,7 @@ class Plan:
         config = check(RunConfig, values, where)
         datasets = {name: _read_named(DatasetConfig, folder / "datasets", name, where) for name in config.datasets}
         methods = {name: _read_named(MethodConfig, folder / "methods", name, where) for name in config.methods}
+        check_metric(config.validation_metric)
         plan = cls(folder, config, datasets, methods)
         plan._check_grids()
         if not plan.modules:

@@ -170,11 +170,10 @@ def test_ranks_follow_the_truncated_exponential_law(scale):
     state = new_state(8)
     ranks = np.array([pairwise.draw_rank(scale, 20, state) for _ in range(20000)])
     expected = reference.rank_probabilities(scale, 20)
-    common = expected * 20000 > 5
     counts = np.bincount(ranks, minlength=20)
-    assert chi_square_p(
-        np.append(counts[common], counts[~common].sum() + 1e-9), np.append(expected[common], expected[~common].sum() + 1e-12)
-    ) > 1e-3  # fmt: skip
+    last = int(np.argmin(expected * 20000 > 5)) or 20  # from here on cells are too small for the test
+    assert counts[last:].sum() <= 20000 * expected[last:].sum() + 10
+    assert chi_square_p(counts[:last], expected[:last]) > 1e-3
 
 
 def test_factors_follow_weight_times_deviation():

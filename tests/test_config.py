@@ -1,0 +1,103 @@
+from pathlib import Path
+
+import pytest
+import yaml
+
+from vsebench.config import DatasetConfig, MethodConfig, RunConfig, check, read_config
+from vsebench.errors import UserError
+from vsebench.methods.base import load_method, read_settings
+from vsebench.workflow import Plan
+
+ROOT = Path(__file__).parent.parent
+CONFIG = ROOT / "config"
+RUNS = sorted(CONFIG.glob("*.yaml"))
+
+
+def values(path):
+    return yaml.safe_load(path.read_text())
+
+
+@pytest.mark.parametrize("path", sorted((CONFIG / "datasets").glob("*.yaml")), ids=lambda path: path.stem)
+def test_data_set_files_are_valid(path):
+    config = read_config(DatasetConfig, path)
+    assert ("simulated" in config.title.lower()) == config.simulated
+
+
+@pytest.mark.parametrize("path", sorted((CONFIG / "methods").glob("*.yaml")), ids=lambda path: path.stem)
+def test_method_files_are_valid_with_every_setting_they_try(path):
+    config = read_config(MethodConfig, path)
+    method = load_method(config.method)
+    for family in [{}, *config.family_settings.values()]:
+        read_settings(method, config.settings | family, str(path))
+    assert set(config.grid) <= set(config.settings)
+    for key, tried in config.grid.items():
+        for value in tried:
+            read_settings(method, config.settings | {key: value}, str(path))
+
+
+@pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
+def test_run_files_are_valid(path):
+    plan = Plan.read(CONFIG, values(path), [path])
+    assert plan.runs
+    for dataset in plan.datasets:
+        assert ("oracle" in plan.rows(dataset)) <= plan.datasets[dataset].simulated
+
+
+def default(**changes):
+    return values(CONFIG / "config.yaml") | changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seeds": "three"}, "some.yaml: seeds: Input should be a valid list, not 'three'"),
+        ({"seeds": [1, "2"]}, "some.yaml: seeds.1: Input should be a valid integer"),
+        ({"sedes": [1]}, "some.yaml: sedes: unknown key"),
+        ({"datasets": {"sim-iapr": {"protocols": ["leave-two-out"]}}}, "some.yaml: datasets.sim-iapr.protocols.0"),
+        ({"datasets": {"imagenet": {"protocols": ["distinct"]}}}, "'imagenet' has no file"),
+        ({"methods": ["opt_auc", "resnet"]}, "'resnet' has no file"),
+        ({"methods": ["popularity"]}, "name at least one that is trained"),
+        ({"factors": 0}, "some.yaml: factors"),
+        ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; every method gets the same number"),
+        ({"validation_metric": "f1"}, "'f1' is none of pre@5"),
+    ],
+)
+def test_mistakes_name_file_and_key(changes, message):
+    with pytest.raises(UserError) as error:
+        Plan.read(CONFIG, default(**changes), [])
+    assert message in str(error.value).replace("the command line", "some.yaml")
+    assert "\n" not in str(error.value)
+
+
+def test_missing_key_is_named():
+    config = default()
+    del config["seeds"]
+    with pytest.raises(UserError, match="seeds: this key is missing"):
+        check(RunConfig, config, "some.yaml")
+
+
+def test_yaml_that_is_no_yaml_is_named(tmp_path):
+    path = tmp_path / "broken.yaml"
+    path.write_text("a: [1\nb: 2")
+    with pytest.raises(UserError, match=r"broken\.yaml: not readable YAML"):
+        read_config(RunConfig, path)
+
+
+def test_yaml_executes_nothing(tmp_path):
+    path = tmp_path / "evil.yaml"
+    path.write_text("!!python/object/apply:os.system ['true']")
+    with pytest.raises(UserError, match=r"evil\.yaml"):
+        read_config(RunConfig, path)
+
+
+def test_settings_of_a_row_depend_on_the_family_and_the_runs_factors():
+    plan = Plan.read(CONFIG, default(factors=7), [])
+    assert plan.settings("vse_fs_published", "sim-nuswide")["beta_0"] == 3.0
+    assert plan.settings("vse_fs_published", "sim-iapr")["beta_0"] == 128.0
+    assert plan.settings("vse_fs_published", "sim-iapr")["factors"] == 7
+    assert plan.settings("popularity", "sim-iapr") == {}
+
+
+def test_untuned_runs_try_nothing():
+    assert Plan.read(CONFIG, default(), []).grid("opt_auc") == {}
+    assert len(Plan.read(CONFIG, default(tune=True), []).grid("opt_auc")) == 2
