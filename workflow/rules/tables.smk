@@ -8,7 +8,7 @@ NUMBERS = multiext(
     "datasets.json",
     "settings.json",
 )
-TITLES = quoted_json(PLAN.titles)
+TITLES = json.dumps(PLAN.titles)  # in the order of display
 TABLES = expand(
     "results/tables/{name}.{suffix}", name=PLAN.tables, suffix=["csv", "md", "tex"]
 )
