@@ -53,7 +53,7 @@ class SourceFile(Strict):
     """A file to download."""
 
     name: str = Field(pattern=r"^[\w.+-]+$")
-    sources: list[str] = Field(min_length=1)  # addresses, tried in this order
+    sources: list[str]  # addresses, tried in this order; none: the file has to be put in place or into the mirror
     md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")
     sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     size: int | None = None  # bytes

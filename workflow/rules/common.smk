@@ -2,10 +2,12 @@
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.shell import shell
 
 from vsebench.errors import UserError
 from vsebench.sources import sources_of
@@ -26,7 +28,12 @@ try:
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
-VSEBENCH = f"{sys.executable} -m vsebench"
+# Commands find the Python that runs Snakemake, with or without an activated environment.
+BIN = shlex.quote(str(Path(sys.executable).parent))
+shell.prefix(f'set -euo pipefail; export PATH={BIN}:"$PATH"; ')
+
+RAW = "data/raw/{dataset}"
+PROCESSED = "data/processed/{dataset}"
 RUN = "results/{dataset}/{protocol}"
 MODEL = f"{RUN}/seed{{seed}}/{{row}}"
 SPLIT = f"{RUN}/seed{{seed}}/split"
@@ -55,11 +62,77 @@ def quoted_json(value):
     return json.dumps(value, sort_keys=True)
 
 
+def dataset_config(wildcards):
+    return os.path.relpath(ROOT / "config" / "datasets" / f"{wildcards.dataset}.yaml")
+
+
+def adapter_sources(wildcards):
+    return sources(
+        "datasets.prepare", f"datasets.{PLAN.datasets[wildcards.dataset].adapter}"
+    )
+
+
+def method_sources(stage):
+    return lambda wildcards: sources(
+        stage, f"methods.{PLAN.methods[wildcards.row].method}"
+    )
+
+
+def method_module(wildcards):
+    return PLAN.methods[wildcards.row].method
+
+
+def row_settings(wildcards):
+    return quoted_json(PLAN.settings(wildcards.row, wildcards.dataset))
+
+
+def selection_file(wildcards):
+    """An untrained method has nothing to choose."""
+    return f"{MODEL}/selection.json" if PLAN.methods[wildcards.row].epochs else []
+
+
+def selection_option(wildcards, input):
+    return (
+        f"--selection {Path(input.selection).parent}" if input.get("selection") else ""
+    )
+
+
+def split_folder(wildcards, input):
+    return str(Path(input.parts[0]).parent)
+
+
+def all_runs(pattern):
+    """Fill a pattern for every data set, protocol, seed and row of the run."""
+    return [
+        path
+        for run in PLAN.runs
+        for path in expand(
+            pattern,
+            dataset=run.split("/")[0],
+            protocol=run.split("/")[1],
+            seed=PLAN.config.seeds,
+            row=PLAN.rows(run.split("/")[0]),
+        )
+    ]
+
+
+def numbers(wildcards):
+    """Name what a table or figure is made of; what does not show times does not wait for them."""
+    timing = ["results/timing.parquet"] if wildcards.name == "training-time" else []
+    return [*ACCURACY_NUMBERS, *timing]
+
+
 def print_results():
     """Say what there is and where, after a run that made the report."""
-    if "results/report.html" not in {str(file) for job in workflow.dag.jobs for file in job.output}:
+    if "results/report.html" not in {
+        str(file) for job in workflow.dag.jobs for file in job.output
+    }:
         return
-    print("\nDone. Open results/report.html in a browser: it holds every table and figure.")
+    print(
+        "\nDone. Open results/report.html in a browser: it holds every table and figure."
+    )
     print(f"  {len(PLAN.tables)} tables as csv, md and tex: results/tables/")
     print(f"  {len(PLAN.figures)} figures as pdf, svg and png: figures/")
-    print("  numbers: results/metrics.parquet, results/summary.parquet, results/timing.parquet")
+    print(
+        "  numbers: results/metrics.parquet, results/summary.parquet, results/timing.parquet"
+    )

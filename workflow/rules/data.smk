@@ -1,18 +1,5 @@
 """From a data set's sources to its label matrix."""
 
-RAW = "data/raw/{dataset}"
-PROCESSED = "data/processed/{dataset}"
-
-
-def dataset_config(wildcards):
-    return os.path.relpath(ROOT / "config" / "datasets" / f"{wildcards.dataset}.yaml")
-
-
-def adapter_sources(wildcards):
-    return sources(
-        "datasets.prepare", f"datasets.{PLAN.datasets[wildcards.dataset].adapter}"
-    )
-
 
 rule download:
     input:
@@ -25,7 +12,7 @@ rule download:
     params:
         out=RAW,
     shell:
-        "{VSEBENCH} download --config {input.config} --out {params.out} 2>&1 | tee {log} >&2"
+        "python -m vsebench download --config {input.config:q} --out {params.out} 2>&1 | tee {log} >&2"
 
 
 rule prepare:
@@ -44,13 +31,13 @@ rule prepare:
     log:
         "results/logs/prepare/{dataset}.log",
     params:
-        raw=RAW,
+        raw=subpath(input[0], parent=True),
         out=PROCESSED,
         options=lambda wildcards: quoted_json(
             PLAN.config.datasets[wildcards.dataset].options
         ),
     shell:
-        "{VSEBENCH} prepare --config {input.config} --options {params.options:q}"
+        "python -m vsebench prepare --config {input.config:q} --options {params.options:q}"
         " --raw {params.raw} --out {params.out} > {log} 2>&1"
 
 
@@ -63,4 +50,4 @@ rule gather_datasets:
     log:
         "results/logs/gather/datasets.log",
     shell:
-        "{VSEBENCH} gather --inputs {input.summaries} --out {output} > {log} 2>&1"
+        "python -m vsebench gather --inputs {input.summaries} --out {output} > {log} 2>&1"

@@ -1,24 +1,5 @@
 """Rank the held-out labels once a model, and everything that follows from the ranks."""
 
-LARGE_MODEL_MB = (
-    64  # from here on a ranking gets all cores; smaller ones run side by side
-)
-
-
-def all_runs(pattern):
-    """Fill a pattern for every data set, protocol, seed and row of the run."""
-    return [
-        path
-        for run in PLAN.runs
-        for path in expand(
-            pattern,
-            dataset=run.split("/")[0],
-            protocol=run.split("/")[1],
-            seed=PLAN.config.seeds,
-            row=PLAN.rows(run.split("/")[0]),
-        )
-    ]
-
 
 rule rank:
     input:
@@ -34,9 +15,9 @@ rule rank:
     # Models are ranked side by side; with few large ones use --set-threads rank=8.
     threads: 1
     params:
-        split=SPLIT,
+        split=split_folder,
     shell:
-        "{VSEBENCH} rank --split {params.split} --model {input.model} --threads {threads} --out {output} > {log} 2>&1"
+        "python -m vsebench rank --split {params.split} --model {input.model} --threads {threads} --out {output} > {log} 2>&1"
 
 
 rule measure:
@@ -50,7 +31,7 @@ rule measure:
     params:
         bootstrap=PLAN.config.bootstrap,
     shell:
-        "{VSEBENCH} measure --ranks {input.ranks} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        "python -m vsebench measure --ranks {input.ranks} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " --method {wildcards.row} --seed {wildcards.seed} --bootstrap {params.bootstrap} --out {output} > {log} 2>&1"
 
 
@@ -73,7 +54,7 @@ rule summarise:
         seeds=PLAN.config.seeds,
         bootstrap=PLAN.config.bootstrap,
     shell:
-        "{VSEBENCH} summarise --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        "python -m vsebench summarise --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " --methods {params.rows} --seeds {params.seeds} --bootstrap {params.bootstrap} --out {output} > {log} 2>&1"
 
 
@@ -86,7 +67,7 @@ rule gather_metrics:
     log:
         "results/logs/gather/metrics.log",
     shell:
-        "{VSEBENCH} gather --inputs {input.parts} --out {output} > {log} 2>&1"
+        "python -m vsebench gather --inputs {input.parts} --out {output} > {log} 2>&1"
 
 
 use rule gather_metrics as gather_summary with:

@@ -7,7 +7,7 @@ FIGURES = expand(
 
 rule figure:
     input:
-        NUMBERS,
+        numbers,
         sources("rendering.figures"),
     output:
         multiext("figures/{name}", ".pdf", ".svg", ".png"),
@@ -17,5 +17,5 @@ rule figure:
         titles=TITLES,
         out=subpath(output[0], strip_suffix=".pdf"),
     shell:
-        "{VSEBENCH} figure {wildcards.name} --results results --titles {params.titles:q} --out {params.out}"
+        "python -m vsebench figure {wildcards.name} --results results --titles {params.titles:q} --out {params.out}"
         " > {log} 2>&1"

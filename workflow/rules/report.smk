@@ -3,7 +3,8 @@
 
 rule report_page:
     input:
-        NUMBERS,
+        ACCURACY_NUMBERS,
+        "results/timing.parquet",
         TABLES,
         FIGURES,
         "results/machine.json",
@@ -16,4 +17,4 @@ rule report_page:
     params:
         titles=TITLES,
     shell:
-        "{VSEBENCH} report --results results --figures figures --titles {params.titles:q} --out {output} > {log} 2>&1"
+        "python -m vsebench report --results results --figures figures --titles {params.titles:q} --out {output} > {log} 2>&1"

@@ -12,8 +12,8 @@ rule split:
     log:
         f"{SPLIT}/split.log",
     params:
-        processed=PROCESSED,
+        processed=subpath(input[0], parent=True),
         out=SPLIT,
     shell:
-        "{VSEBENCH} split --processed {params.processed} --protocol {wildcards.protocol}"
+        "python -m vsebench split --processed {params.processed} --protocol {wildcards.protocol}"
         " --seed {wildcards.seed} --out {params.out} > {log} 2>&1"

@@ -1,9 +1,8 @@
 """Tables as CSV, Markdown and LaTeX."""
 
-NUMBERS = multiext(
+ACCURACY_NUMBERS = multiext(
     "results/",
     "summary.parquet",
-    "timing.parquet",
     "history.parquet",
     "datasets.json",
     "settings.json",
@@ -16,7 +15,7 @@ TABLES = expand(
 
 rule table:
     input:
-        NUMBERS,
+        numbers,
         sources("rendering.tables"),
     output:
         multiext("results/tables/{name}", ".csv", ".md", ".tex"),
@@ -26,5 +25,5 @@ rule table:
         titles=TITLES,
         out=subpath(output[0], strip_suffix=".csv"),
     shell:
-        "{VSEBENCH} table {wildcards.name} --results results --titles {params.titles:q} --out {params.out}"
+        "python -m vsebench table {wildcards.name} --results results --titles {params.titles:q} --out {params.out}"
         " > {log} 2>&1"

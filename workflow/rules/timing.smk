@@ -37,7 +37,7 @@ rule time_methods:
         repeats=PLAN.config.timing.repeats,
         epochs=PLAN.config.timing.epochs,
     shell:
-        "{VSEBENCH} time --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        "python -m vsebench time --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " --seed {params.seed} --methods {params.methods:q} --repeats {params.repeats} --epochs {params.epochs}"
         " --out {output} > {log} 2>&1"
 

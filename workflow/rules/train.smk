@@ -1,31 +1,6 @@
 """Choose settings on the validation labels, then fit to training and validation labels together."""
 
 
-def method_sources(stage):
-    return lambda wildcards: sources(
-        stage, f"methods.{PLAN.methods[wildcards.row].method}"
-    )
-
-
-def method_module(wildcards):
-    return PLAN.methods[wildcards.row].method
-
-
-def row_settings(wildcards):
-    return quoted_json(PLAN.settings(wildcards.row, wildcards.dataset))
-
-
-def selection_file(wildcards):
-    """An untrained method has nothing to choose."""
-    return f"{MODEL}/selection.json" if PLAN.methods[wildcards.row].epochs else []
-
-
-def selection_option(wildcards, input):
-    return (
-        f"--selection {Path(input.selection).parent}" if input.get("selection") else ""
-    )
-
-
 rule compile_kernels:
     input:
         sources("kernels.compile", *(f"methods.{module}" for module in PLAN.modules)),
@@ -36,7 +11,7 @@ rule compile_kernels:
     params:
         methods=quoted_json(PLAN.modules),
     shell:
-        "{VSEBENCH} compile --methods {params.methods:q} --out {output} > {log} 2>&1"
+        "python -m vsebench compile --methods {params.methods:q} --out {output} > {log} 2>&1"
 
 
 rule select:
@@ -52,7 +27,7 @@ rule select:
         f"{MODEL}/selection.log",
     threads: 1
     params:
-        split=SPLIT,
+        split=split_folder,
         method=method_module,
         settings=row_settings,
         grid=lambda wildcards: quoted_json(PLAN.grid(wildcards.row)),
@@ -62,7 +37,7 @@ rule select:
         metric=PLAN.config.validation_metric,
         images=PLAN.config.validation_images,
     shell:
-        "{VSEBENCH} select --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        "python -m vsebench select --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " --row {wildcards.row} --method {params.method} --settings {params.settings:q} --seed {wildcards.seed}"
         " --threads {threads} --grid {params.grid:q} --epochs {params.epochs:q} --metric {params.metric}"
         " --images {params.images} --out {output.choice} --history {output.history} > {log} 2>&1"
@@ -81,8 +56,8 @@ rule train:
         f"{MODEL}/train.log",
     threads: 1
     params:
-        split=SPLIT,
-        processed=PROCESSED,
+        split=split_folder,
+        processed=subpath(input.summary, parent=True),
         out=MODEL,
         method=method_module,
         settings=row_settings,
@@ -90,7 +65,7 @@ rule train:
         source=lambda wildcards: PLAN.methods[wildcards.row].source,
         selection=selection_option,
     shell:
-        "{VSEBENCH} train --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        "python -m vsebench train --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " --row {wildcards.row} --method {params.method} --settings {params.settings:q} --seed {wildcards.seed}"
         " --threads {threads} --title {params.title:q} --source {params.source:q}"
         " --processed {params.processed} {params.selection} --out {params.out} > {log} 2>&1"

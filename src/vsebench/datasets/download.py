@@ -74,7 +74,7 @@ def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
             print(f"{file.name}: {source}", file=sys.stderr)
             return _record(file.name, source, digest)
     raise UserError(
-        f"{file.name} could not be had; tried {', '.join(answers)}; put the file into {out}"
+        f"{file.name} could not be had; tried {', '.join(answers) or 'nothing, as no address is known'}; put the file into {out}"
         f" or set {MIRROR} to a folder or address that has it"
     )
 
