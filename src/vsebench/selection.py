@@ -19,7 +19,7 @@ from vsebench.evaluation.ranks import rank_held_out, read_split
 from vsebench.files import read_parquet, write_json, write_parquet
 from vsebench.labels import LabelMatrix
 from vsebench.layout import Run
-from vsebench.methods.base import Embeddings, EpochReport, Method, load_method, read_settings
+from vsebench.methods.base import Embeddings, EpochReport, Method, load_method, read_settings, warm_up
 from vsebench.parallel import Workers, workers
 
 
@@ -105,6 +105,7 @@ def attempt(
 ) -> tuple[dict[str, Any], pl.DataFrame]:
     """Train with one set of settings until the validation metric stops rising."""
     settings = read_settings(method, values, f"config/methods/{run_.method}.yaml: settings")
+    warm_up(method, settings)
     model = method(validation.known, settings, run_.seed, pool)
     best, best_epoch = -1.0, 0
     rows: list[dict[str, Any]] = []

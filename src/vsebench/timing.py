@@ -19,10 +19,9 @@ from tqdm import tqdm
 from vsebench.errors import UserError
 from vsebench.evaluation.ranks import rank_held_out, read_split
 from vsebench.files import read_json, read_parquet, write_parquet
-from vsebench.kernels.compile import train_tiny
 from vsebench.layout import Run
 from vsebench.machine import processor
-from vsebench.methods.base import Method, load_method, read_settings
+from vsebench.methods.base import Method, load_method, read_settings, warm_up
 from vsebench.parallel import workers
 
 SCHEMA = {
@@ -82,11 +81,12 @@ def time_one(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     method = load_method(arguments.methods[arguments.one])
     if not issubclass(method, Method):
         raise UserError(f"{run_}: an untrained method has no training time")
+    settings = read_settings(method, values, str(run_))
     clock = Clock()
-    train_tiny(arguments.methods[arguments.one], values)
+    warm_up(method, settings)
     clock.lap("compile")
     with workers(1) as pool:
-        model = method(train, read_settings(method, values, str(run_)), run_.seed, pool)
+        model = method(train, settings, run_.seed, pool)
         clock.lap(None)
         for _ in range(arguments.epochs):
             model.epoch()

@@ -13,7 +13,7 @@ from vsebench.files import read_json, read_parquet, write_arrays, write_json, wr
 from vsebench.labels import LabelMatrix
 from vsebench.layout import Run
 from vsebench.machine import describe
-from vsebench.methods.base import Embeddings, Method, load_method, read_settings
+from vsebench.methods.base import Embeddings, Method, load_method, read_settings, warm_up
 from vsebench.parallel import workers
 from vsebench.selection import DivergenceError, add_run_arguments, history, timed_epoch
 
@@ -67,6 +67,7 @@ def fit(
         return model.embeddings(), history([], run_, "refit")
     if selection["epochs"] is None:
         raise UserError(f"config/methods/{run_.method}.yaml: epochs: this key is missing, {arguments.method} needs it")
+    warm_up(method, settings)
     with workers(arguments.threads) as pool:
         trained = method(train, settings, run_.seed, pool)
         try:

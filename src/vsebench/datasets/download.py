@@ -73,9 +73,10 @@ def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
         else:
             print(f"{file.name}: {source}", file=sys.stderr)
             return _record(file.name, source, digest)
+    tried = ", ".join(answers) or "nothing, as no address is known"
     raise UserError(
-        f"{file.name} could not be had; tried {', '.join(answers) or 'nothing, as no address is known'}; put the file into {out}"
-        f" or set {MIRROR} to a folder or address that has it"
+        f"{file.name} could not be had; tried {tried}; put the file into {out} or set {MIRROR} to a folder or address "
+        "that has it"
     )
 
 

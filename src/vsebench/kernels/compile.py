@@ -17,9 +17,8 @@ from vsebench.evaluation.ranks import rank_held_out
 from vsebench.files import write_json
 from vsebench.kernels.drawing import draw_labels
 from vsebench.kernels.random import new_state
-from vsebench.labels import LabelMatrix
 from vsebench.machine import describe
-from vsebench.methods.base import Embeddings, Method, load_method, read_settings
+from vsebench.methods.base import Embeddings, Method, load_method, read_settings, tiny_matrix, warm_up
 from vsebench.parallel import workers
 
 
@@ -53,18 +52,11 @@ def functions_compiled() -> int:
     return sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels.values())
 
 
-def tiny_matrix() -> LabelMatrix:
-    """Four images with two of six labels each."""
-    labels = np.array([0, 1, 1, 2, 2, 3, 0, 4], dtype=np.int32)
-    return LabelMatrix(6, np.arange(0, 9, 2, dtype=np.int64), labels, np.ones(8, dtype=np.int32))
-
-
-def train_tiny(name: str, settings: dict[str, Any]) -> None:
+def train_tiny(name: str, values: dict[str, Any]) -> None:
     """Train a method for one epoch on the tiny matrix."""
     method = load_method(name)
     if issubclass(method, Method):
-        with workers(1) as pool:
-            method(tiny_matrix(), read_settings(method, settings, f"method {name}"), 1, pool).epoch()
+        warm_up(method, read_settings(method, values, f"method {name}"))
 
 
 def rank_tiny() -> None:

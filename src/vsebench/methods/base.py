@@ -13,7 +13,7 @@ from pydantic import Field
 from vsebench.config import Strict, check
 from vsebench.errors import UserError
 from vsebench.labels import LabelMatrix
-from vsebench.parallel import Workers
+from vsebench.parallel import Workers, workers
 
 Matrix = NDArray[np.float32]
 
@@ -104,6 +104,18 @@ def load_method(name: str) -> type[Method] | type[Untrained]:
 def read_settings(method: type[Method] | type[Untrained], values: dict[str, Any], where: str) -> Settings:
     """Check a method's settings; a mistake raises a `UserError` that names `where` and the key."""
     return check(method.settings_type, values, where)
+
+
+def tiny_matrix() -> LabelMatrix:
+    """Four images with two of six labels each: enough to compile a method's kernels, or to load them."""
+    labels = np.array([0, 1, 1, 2, 2, 3, 0, 4], dtype=np.int32)
+    return LabelMatrix(6, np.arange(0, 9, 2, dtype=np.int64), labels, np.ones(8, dtype=np.int32))
+
+
+def warm_up(method: type[Method], settings: Settings) -> None:
+    """Train for an epoch on a tiny matrix, so that no timed epoch compiles or loads a kernel."""
+    with workers(1) as pool:
+        method(tiny_matrix(), settings, 1, pool).epoch()
 
 
 def normal_start(n_rows: int, factors: int, deviation: float, rng: np.random.Generator) -> Matrix:
