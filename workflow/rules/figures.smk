@@ -10,7 +10,9 @@ rule figure:
         numbers,
         sources("rendering.figures"),
     output:
-        multiext("figures/{name}", ".pdf", ".svg", ".png"),
+        "figures/{name}.pdf",
+        "figures/{name}.svg",
+        report("figures/{name}.png", caption="../report/figure.rst", category="Figures"),
     log:
         "results/logs/figure/{name}.log",
     params:

@@ -11,7 +11,7 @@ rule report_page:
         "results/metrics.parquet",
         sources("rendering.report"),
     output:
-        "results/report.html",
+        report("results/report.html", caption="../report/page.rst", category="Page"),
     log:
         "results/logs/report.log",
     params:

@@ -18,7 +18,13 @@ rule table:
         numbers,
         sources("rendering.tables"),
     output:
-        multiext("results/tables/{name}", ".csv", ".md", ".tex"),
+        report(
+            "results/tables/{name}.csv",
+            caption="../report/table.rst",
+            category="Tables",
+        ),
+        "results/tables/{name}.md",
+        "results/tables/{name}.tex",
     log:
         "results/logs/table/{name}.log",
     params:
