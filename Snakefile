@@ -58,5 +58,9 @@ rule report:
         "results/report.html",
 
 
+onstart:
+    discard_leftovers()
+
+
 onsuccess:
     print_results()

@@ -1,5 +1,7 @@
 """What a run consists of: its configuration, data sets and methods, read and checked before the first job starts."""
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,12 @@ from vsebench.config import DatasetConfig, MethodConfig, RunConfig, check, read_
 from vsebench.errors import UserError
 from vsebench.evaluation.metrics import check_metric
 from vsebench.rendering.names import figure_names, table_names
+from vsebench.sources import PACKAGE
+
+# They are names of folders, so the workflow has to tell them from the others.
+DATASET_NAME = "[a-z][a-z0-9-]*"
+ROW_NAME = "[a-z][a-z0-9_]*"
+RESERVED = "split"
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,7 @@ class Plan:
     methods: dict[str, MethodConfig]
 
     @classmethod
-    def read(cls, folder: Path, values: dict[str, Any], files: list[Path]) -> "Plan":
+    def read(cls, folder: Path, values: dict[str, Any], files: list[Path], overridden: Collection[str] = ()) -> "Plan":
         """Check a run's configuration and read what it names.
 
         Parameters
@@ -30,19 +38,35 @@ class Plan:
         folder : holds `datasets` and `methods`
         values : the configuration, as Snakemake put it together
         files : where it is from, to name the right one in an error
+        overridden : the keys that the command line sets
         """
         for file in files:
             _check_keys(file)
-        where = " + ".join(str(file) for file in files) or "the command line"
-        config = check(RunConfig, values, where)
+        where = " + ".join([*map(str, files), *(["--config"] if overridden else [])]) or "the command line"
+        config = check(RunConfig, values | {key: _typed(values[key]) for key in overridden}, where)
+        _check_lists(config, where)
         datasets = {name: _read_named(DatasetConfig, folder / "datasets", name, where) for name in config.datasets}
         methods = {name: _read_named(MethodConfig, folder / "methods", name, where) for name in config.methods}
-        check_metric(config.validation_metric)
+        try:
+            check_metric(config.validation_metric)
+        except UserError as error:
+            raise UserError(f"{where}: {error}") from None
         plan = cls(folder, config, datasets, methods)
+        plan._check_modules()
         plan._check_grids()
         if not plan.modules:
             raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
         return plan
+
+    def _check_modules(self) -> None:
+        """Look for the adapters' and the methods' source files."""
+        named = [(f"datasets/{name}", "adapter", "datasets", d.adapter) for name, d in self.datasets.items()]
+        named += [(f"methods/{row}", "method", "methods", method.method) for row, method in self.methods.items()]
+        for file, key, package, module in named:
+            if not (PACKAGE / package / f"{module}.py").is_file():
+                raise UserError(
+                    f"{self.folder}/{file}.yaml: {key}: there is no module src/vsebench/{package}/{module}.py"
+                )
 
     def _check_grids(self) -> None:
         """Hold every method to the same number of configurations."""
@@ -107,7 +131,37 @@ class Plan:
         return {method.method: method.settings for method in self.methods.values() if method.epochs}
 
 
+def _typed(value: Any) -> Any:
+    """Read words from the command line as in a file; Snakemake leaves `true` and the numbers of a list as text."""
+    match value:
+        case dict():
+            return {key: _typed(inner) for key, inner in value.items()}
+        case list():
+            return [_typed(inner) for inner in value]
+        case str():
+            try:
+                return yaml.safe_load(value)
+            except yaml.YAMLError:
+                return value
+    return value
+
+
+def _check_lists(config: RunConfig, where: str) -> None:
+    """Refuse what is there twice, which would count twice in the results."""
+    lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds}
+    lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
+    for key, values in lists.items():
+        twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
+        if twice:
+            raise UserError(f"{where}: {key}: {twice[0]!r} is there more than once")
+    if min(config.seeds) < 0:
+        raise UserError(f"{where}: seeds: {min(config.seeds)} is negative")
+
+
 def _read_named(model: Any, folder: Path, name: str, where: str) -> Any:
+    pattern = DATASET_NAME if model is DatasetConfig else ROW_NAME
+    if not re.fullmatch(pattern, name) or name == RESERVED:
+        raise UserError(f"{where}: {folder.name}: {name!r} cannot be a name; use {pattern}, but not {RESERVED!r}")
     path = folder / f"{name}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))

@@ -11,7 +11,7 @@ from snakemake.shell import shell
 
 from vsebench.errors import UserError
 from vsebench.sources import sources_of
-from vsebench.workflow import Plan
+from vsebench.workflow import DATASET_NAME, ROW_NAME, Plan
 
 ROOT = Path(workflow.current_basedir).parent.parent
 
@@ -23,7 +23,10 @@ if not workflow.overwrite_configfiles:
 
 try:
     PLAN = Plan.read(
-        ROOT / "config", config, [Path(path) for path in workflow.configfiles]
+        ROOT / "config",
+        config,
+        [Path(path) for path in workflow.configfiles],
+        overridden=list(workflow.config_settings.config),
     )
 except UserError as error:
     raise WorkflowError(str(error)) from None
@@ -43,10 +46,10 @@ SPLITS = expand(
 
 
 wildcard_constraints:
-    dataset="[a-z][a-z0-9-]*",
+    dataset=DATASET_NAME,
     protocol="distinct|regions|images",
     seed="[0-9]+",
-    row="[a-z][a-z0-9_]*",
+    row=ROW_NAME,
 
 
 def sources(*modules):
@@ -120,6 +123,13 @@ def numbers(wildcards):
     """Name what a table or figure is made of; what does not show times does not wait for them."""
     timing = ["results/timing.parquet"] if wildcards.name == "training-time" else []
     return [*ACCURACY_NUMBERS, *timing]
+
+
+def discard_leftovers():
+    """Delete the temporary files of a run that was killed: nobody writes them while this one holds the lock."""
+    for folder in ("data", "results", "figures"):
+        for path in Path(folder).rglob(".*.tmp.*"):
+            path.unlink(missing_ok=True)
 
 
 def print_results():
