@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: run test setup setup-dev check lock clean
 run: setup
-	$(BIN)/snakemake --cores $(CORES)
+	$(BIN)/snakemake --cores $(CORES) --quiet rules reason
 
 test: setup-dev check
 	$(BIN)/pytest
@@ -17,16 +17,18 @@ test: setup-dev check
 setup: $(VENV)/.installed
 setup-dev: $(VENV)/.installed-dev
 
-# Each lock file is a full, hash-pinned list; the package itself is installed from the source folder.
-$(VENV)/.installed: requirements.lock pyproject.toml
+# The lock files are full, hash-pinned lists. What builds packages is installed first and from its own list, since one
+# dependency of Snakemake comes as source only and pip would otherwise fetch its build tools unpinned.
+$(VENV)/.installed: requirements-build.lock requirements.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "vsebench needs Python 3.11 or newer; name one with: make PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --require-hashes -r requirements-build.lock
+	$(BIN)/pip install --quiet --require-hashes --no-build-isolation -r requirements.lock
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
-	$(BIN)/pip install --quiet --require-hashes -r requirements-dev.lock
+	$(BIN)/pip install --quiet --require-hashes --no-build-isolation -r requirements-dev.lock
 	@touch $@
 
 check:
@@ -35,11 +37,11 @@ check:
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/mypy
 
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock:
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--group build pyproject.toml --output-file requirements.lock
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--group build --group dev pyproject.toml --constraint requirements.lock --output-file requirements-dev.lock
+	$(LOCK) pyproject.toml --output-file requirements.lock
+	$(LOCK) --group build --constraint requirements.lock --output-file requirements-build.lock
+	$(LOCK) --group dev pyproject.toml --constraint requirements.lock --output-file requirements-dev.lock
 
 # Results, figures and processed data go; what was downloaded (data/raw) and .venv stay.
 clean:
