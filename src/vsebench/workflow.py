@@ -11,6 +11,7 @@ import yaml
 from vsebench.config import DatasetConfig, MethodConfig, RunConfig, check, read_config
 from vsebench.errors import UserError
 from vsebench.evaluation.metrics import check_metric
+from vsebench.methods.base import load_method, read_settings
 from vsebench.rendering.names import figure_names, table_names
 from vsebench.sources import PACKAGE
 
@@ -52,21 +53,34 @@ class Plan:
         except UserError as error:
             raise UserError(f"{where}: {error}") from None
         plan = cls(folder, config, datasets, methods)
-        plan._check_modules()
+        plan._check_adapters()
+        plan._check_settings()
         plan._check_grids()
         if not plan.modules:
             raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
         return plan
 
-    def _check_modules(self) -> None:
-        """Look for the adapters' and the methods' source files."""
-        named = [(f"datasets/{name}", "adapter", "datasets", d.adapter) for name, d in self.datasets.items()]
-        named += [(f"methods/{row}", "method", "methods", method.method) for row, method in self.methods.items()]
-        for file, key, package, module in named:
-            if not (PACKAGE / package / f"{module}.py").is_file():
+    def _check_adapters(self) -> None:
+        for name, dataset in self.datasets.items():
+            if not (PACKAGE / "datasets" / f"{dataset.adapter}.py").is_file():
                 raise UserError(
-                    f"{self.folder}/{file}.yaml: {key}: there is no module src/vsebench/{package}/{module}.py"
+                    f"{self.folder}/datasets/{name}.yaml: adapter: there is no module "
+                    f"src/vsebench/datasets/{dataset.adapter}.py"
                 )
+
+    def _check_settings(self) -> None:
+        """Check every row's settings and each value of its grid, before a job meets them."""
+        for row, method in self.methods.items():
+            file = f"{self.folder}/methods/{row}.yaml"
+            try:
+                module = load_method(method.method)
+            except UserError as error:
+                raise UserError(f"{file}: {error}") from None
+            changes: list[tuple[str, dict[str, Any]]] = [("settings", {})]
+            changes += [(f"family_settings.{family}", values) for family, values in method.family_settings.items()]
+            changes += [("grid", {key: value}) for key, values in method.grid.items() for value in values]
+            for key, values in changes:
+                read_settings(module, method.settings | values, f"{file}: {key}")
 
     def _check_grids(self) -> None:
         """Hold every method to the same number of configurations."""

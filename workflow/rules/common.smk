@@ -75,9 +75,9 @@ def adapter_sources(wildcards):
     )
 
 
-def method_sources(stage):
+def method_sources(*stages):
     return lambda wildcards: sources(
-        stage, f"methods.{PLAN.methods[wildcards.row].method}"
+        *stages, f"methods.{PLAN.methods[wildcards.row].method}"
     )
 
 
@@ -87,6 +87,11 @@ def method_module(wildcards):
 
 def row_settings(wildcards):
     return quoted_json(PLAN.settings(wildcards.row, wildcards.dataset))
+
+
+def compiled_kernels(wildcards):
+    """An untrained method has none of its own."""
+    return "results/kernels/{row}.json" if PLAN.methods[wildcards.row].epochs else []
 
 
 def selection_file(wildcards):

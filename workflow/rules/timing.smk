@@ -3,7 +3,6 @@
 
 rule time_methods:
     input:
-        ancient("results/machine.json"),
         sources("timing"),
         lambda wildcards: sources(
             *(
