@@ -1,0 +1,155 @@
+"""A copy of the workflow in a folder of its own, to run Snakemake in as a user does.
+
+What others change in the checkout meanwhile does not disturb a run there, and a test may edit files.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+TREE = ("Snakefile", "workflow", "profiles", "config", "src")
+UNTRAINED = ["random", "popularity", "oracle"]
+TRAINED = ["opt_auc", "warp", "warp_published", "vse_ens", "vse_fs", "vse_fs_published"]
+
+
+def tiny_set(*protocols: str) -> dict[str, Any]:
+    return {"sim-iapr": {"protocols": list(protocols), "options": {"scale": 0.01}}}
+
+
+TINY = {
+    "datasets": tiny_set("regions"),
+    "methods": UNTRAINED + TRAINED,
+    "seeds": [1],
+    "factors": 8,
+    "tune": False,
+    "tuning_budget": 12,
+    "validation_metric": "ndcg@10",
+    "validation_images": 20000,
+    "bootstrap": 100,
+    "timing": {"repeats": 1, "epochs": 1},
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of a dry-run."""
+
+    rule: str
+    wildcards: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How Snakemake ended, and what it said on both streams."""
+
+    status: int
+    text: str
+
+    @property
+    def jobs(self) -> list[Job]:
+        """The jobs that a dry-run listed."""
+        blocks = re.findall(r"^(?:local)?rule (\w+):\n((?: {4}.*\n?)*)", self.text, re.MULTILINE)
+        return [Job(rule, _wildcards(block)) for rule, block in blocks]
+
+    @property
+    def rules(self) -> set[str]:
+        return {job.rule for job in self.jobs}
+
+    def of(self, rule: str, wildcard: str) -> set[str]:
+        """Return the values of a wildcard among the jobs of a rule."""
+        return {job.wildcards[wildcard] for job in self.jobs if job.rule == rule}
+
+
+def _wildcards(block: str) -> dict[str, str]:
+    line = re.search(r"^ {4}wildcards: (.*)$", block, re.MULTILINE)
+    return dict(pair.split("=", 1) for pair in line[1].split(", ")) if line else {}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with a Snakefile."""
+
+    folder: Path
+
+    @classmethod
+    def copy(cls, source: Path, folder: Path) -> "Project":
+        """Copy the files of the workflow; numba's cache comes along, so nothing is compiled twice."""
+        folder.mkdir(parents=True)
+        for name in TREE:
+            if (source / name).is_dir():
+                shutil.copytree(source / name, folder / name)
+            else:
+                shutil.copy2(source / name, folder / name)
+        return cls(folder)
+
+    @classmethod
+    def clone(cls, project: "Project", folder: Path) -> "Project":
+        """Copy a project with its results."""
+        shutil.copytree(project.folder, folder)
+        return cls(folder)
+
+    def configure(self, file: str = "config.yaml", **changes: object) -> Path:
+        """Write the tiny configuration; `config.yaml` is what runs when none is named."""
+        path = self.folder / "config" / file
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(yaml.safe_dump(TINY | changes, sort_keys=False), encoding="utf-8")
+        return path
+
+    def change(self, row: str, section: str, **changes: object) -> None:
+        """Change a section of a method's configuration, whatever it says now; None takes a key out."""
+        path = self.folder / "config" / "methods" / f"{row}.yaml"
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        changed = values[section] | changes
+        values[section] = {key: value for key, value in changed.items() if value is not None}
+        path.write_text(yaml.safe_dump(values, sort_keys=False), encoding="utf-8")
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Edit a source file."""
+        path = self.folder / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def command(self, *arguments: str | Path) -> list[str]:
+        return [sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *map(str, arguments)]
+
+    def environment(self, **changes: str | Path) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("VSEBENCH_", "SNAKEMAKE_"))}
+        return kept | {"PYTHONPATH": str(self.folder / "src")} | {name: str(value) for name, value in changes.items()}
+
+    def snakemake(self, *arguments: str | Path, **environment: str | Path) -> Outcome:
+        result = subprocess.run(
+            self.command(*arguments),
+            cwd=self.folder,
+            env=self.environment(**environment),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return Outcome(result.returncode, result.stdout)
+
+    def dry_run(self, *arguments: str | Path) -> Outcome:
+        outcome = self.snakemake(*arguments, "--dry-run")
+        assert outcome.status == 0, outcome.text
+        return outcome
+
+    def start(self, *arguments: str | Path) -> "subprocess.Popen[bytes]":
+        """Start Snakemake as the leader of a process group of its own, as a shell does."""
+        with (self.folder / "started.log").open("wb") as log:
+            return subprocess.Popen(
+                self.command(*arguments),
+                cwd=self.folder,
+                env=self.environment(),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )

@@ -1,0 +1,82 @@
+"""What someone who knows Snakemake types."""
+
+import json
+import re
+import time
+
+import pytest
+
+from tests.workflow.project import ROOT, Project
+
+CONDA = "Specify a conda environment or container for each rule."
+
+
+@pytest.mark.parametrize("configuration", ["config.yaml", "iapr.yaml"])
+def test_a_dry_run_of_the_real_configurations(tmp_path, configuration):
+    start = time.monotonic()
+    outcome = at_root(tmp_path, "--dry-run", "--configfile", ROOT / "config" / configuration)
+    seconds = time.monotonic() - start
+    print(f"{configuration}: {len(outcome.jobs)} jobs listed in {seconds:.1f} s")
+    assert outcome.status == 0, outcome.text
+    assert {"download", "prepare", "split", "select", "train", "rank", "measure", "report_page"} <= outcome.rules
+    assert seconds < 10  # 2 s on a machine that is not busy
+
+
+@pytest.mark.parametrize(
+    ("target", "makes", "leaves"),
+    [
+        ("splits", {"prepare", "split"}, {"train", "compile_kernels"}),
+        ("accuracy", {"measure", "summarise", "table"}, {"time_methods", "figure", "report_page"}),
+        ("timing", {"time_methods", "gather_timing", "table"}, {"figure", "report_page"}),
+        ("report", {"table", "figure", "report_page"}, set()),
+    ],
+)
+def test_a_named_target_makes_what_it_says(tmp_path, target, makes, leaves):
+    outcome = at_root(tmp_path, target, "--dry-run")
+    assert outcome.status == 0, outcome.text
+    assert makes <= outcome.rules
+    assert not outcome.rules & leaves
+
+
+def test_until_stops_there_and_does_not_claim_a_report(fresh):
+    outcome = fresh.snakemake("--until", "split")
+    assert outcome.status == 0, outcome.text
+    assert len(list(fresh.folder.glob("results/*/*/*/split/train.parquet"))) == 1
+    assert "report.html" not in outcome.text.rpartition("steps (")[2]
+
+
+def test_a_target_that_is_a_file_in_another_directory(finished, tmp_path):
+    target = "results/sim-iapr/regions/seed1/popularity/metrics.parquet"
+    project = finished.project
+    outcome = project.snakemake(target, "--cores", "1", "--directory", tmp_path / "other place")
+    assert outcome.status == 0, outcome.text[-3000:]
+    made = tmp_path / "other place" / target
+    assert made.read_bytes() == (project.folder / target).read_bytes()
+
+
+def test_tuning_tries_the_whole_grid(fresh):
+    target = "results/sim-iapr/regions/seed1/vse_fs/selection.json"
+    fresh.configure(methods=["vse_fs"], tune=True, tuning_budget=2)
+    fresh.change("vse_fs", "grid", alpha=None, beta_0=None, gamma=None, weights=None, regularisation=[5.0, 8.0])
+    outcome = fresh.snakemake(target)
+    assert outcome.status == 0, outcome.text[-3000:]
+    selection = json.loads((fresh.folder / target).read_text())
+    assert selection["n_configurations"] == len(selection["tries"]) == 2
+    assert selection["value"] == max(entry["value"] for entry in selection["tries"])
+
+
+def test_lint_asks_for_nothing_but_conda_or_containers(tmp_path):
+    outcome = at_root(tmp_path, "--lint")
+    titles = set(re.findall(r"^ {4}\* (.*?):?$", outcome.text, re.MULTILINE))
+    assert titles == {CONDA}
+
+
+def test_the_report_of_snakemake_itself(finished):
+    outcome = finished.project.snakemake("--report", "snakemake-report.html")
+    assert outcome.status == 0, outcome.text
+    assert (finished.project.folder / "snakemake-report.html").stat().st_size > 100_000
+
+
+def at_root(directory, *arguments):
+    """Run in the checkout itself, with a working directory elsewhere."""
+    return Project(ROOT).snakemake(*arguments, "--directory", directory / "work")
