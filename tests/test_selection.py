@@ -44,7 +44,7 @@ def select(folder, *, grid=None, epochs=None, metric="ndcg@10", **changes):
 
 def train(folder, **changes):
     return main([
-        "train", *common(folder, **changes), "--title", "My row", "--source", "a test", "--processed", str(folder),
+        "train", *common(folder, **changes), "--processed", str(folder),
         "--selection", str(folder), "--out", str(folder / "model"),
     ])  # fmt: skip
 

@@ -1,5 +1,6 @@
 """What every result says of the machine and the versions that made it."""
 
+import argparse
 import os
 import platform
 import subprocess
@@ -7,7 +8,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from vsebench.files import read_json, write_json
+
 PACKAGES = ("vsebench", "snakemake", "numpy", "numba", "llvmlite", "polars", "matplotlib", "seaborn")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--kernels", type=Path, nargs="+", required=True, help="JSON files of the stage compile")
+    parser.add_argument("--out", type=Path, required=True, help="machine.json")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    write_json(describe() | {"kernels": {path.stem: read_json(path) for path in arguments.kernels}}, arguments.out)
 
 
 def describe() -> dict[str, Any]:

@@ -20,8 +20,6 @@ from vsebench.selection import DivergenceError, add_run_arguments, history, time
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
-    parser.add_argument("--title", required=True, help="how tables and figures call this row")
-    parser.add_argument("--source", required=True, help="where method and settings are from")
     parser.add_argument("--processed", type=Path, required=True, help="folder of the label matrix")
     parser.add_argument("--selection", type=Path, help="folder of selection.json; none for untrained methods")
     parser.add_argument("--out", type=Path, required=True, help="folder for model.npz, history.parquet, run.json")
@@ -45,8 +43,6 @@ def run(arguments: argparse.Namespace) -> None:
             "protocol": run_.protocol,
             "method": run_.method,
             "module": arguments.method,
-            "title": arguments.title,
-            "source": arguments.source,
             "seed": run_.seed,
             "threads": arguments.threads,
             "selection": selection,

@@ -90,7 +90,7 @@ use rule gather_metrics as gather_history with:
         "results/logs/gather/history.log",
 
 
-use rule gather_metrics as gather_settings with:
+rule gather_settings:
     input:
         sources("gathering"),
         parts=all_runs(f"{MODEL}/run.json"),
@@ -98,3 +98,12 @@ use rule gather_metrics as gather_settings with:
         "results/settings.json",
     log:
         "results/logs/gather/settings.log",
+    params:
+        rows=quoted_json(
+            {
+                row: {"title": method.title, "source": method.source}
+                for row, method in PLAN.methods.items()
+            }
+        ),
+    shell:
+        "python -m vsebench gather --inputs {input.parts} --rows {params.rows:q} --out {output} > {log} 2>&1"

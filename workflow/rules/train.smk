@@ -1,17 +1,6 @@
 """Choose settings on the validation labels, then fit to training and validation labels together."""
 
 
-rule describe_machine:
-    input:
-        sources("kernels.compile"),
-    output:
-        "results/machine.json",
-    log:
-        "results/logs/machine.log",
-    shell:
-        "python -m vsebench compile --methods '{{}}' --out {output} > {log} 2>&1"
-
-
 # A job a row, of what the row's models depend on themselves. One job for all rows would need ancient() to keep the other
 # rows' models, and behind an ancient() input that is made again Snakemake overlooks every other change (its issue 4166).
 rule compile_kernels:
@@ -22,11 +11,39 @@ rule compile_kernels:
     log:
         "results/logs/compile/{row}.log",
     params:
-        methods=lambda wildcards: quoted_json(
-            {method_module(wildcards): PLAN.methods[wildcards.row].settings}
-        ),
+        method=method_module,
+        settings=lambda wildcards: quoted_json(PLAN.methods[wildcards.row].settings),
     shell:
-        "python -m vsebench compile --methods {params.methods:q} --out {output} > {log} 2>&1"
+        "python -m vsebench compile --method {params.method} --settings {params.settings:q} --out {output} > {log} 2>&1"
+
+
+rule compile_shared_kernels:
+    input:
+        sources("kernels.compile"),
+    output:
+        "results/kernels/ranking-and-simulator.json",
+    log:
+        "results/logs/compile/ranking-and-simulator.log",
+    shell:
+        "python -m vsebench compile --out {output} > {log} 2>&1"
+
+
+rule describe_machine:
+    input:
+        sources("machine"),
+        kernels=expand(
+            "results/kernels/{name}.json",
+            name=[
+                "ranking-and-simulator",
+                *(row for row in PLAN.methods if PLAN.methods[row].epochs),
+            ],
+        ),
+    output:
+        "results/machine.json",
+    log:
+        "results/logs/machine.log",
+    shell:
+        "python -m vsebench describe --kernels {input.kernels} --out {output} > {log} 2>&1"
 
 
 rule select:
@@ -75,11 +92,9 @@ rule train:
         out=MODEL,
         method=method_module,
         settings=row_settings,
-        title=lambda wildcards: PLAN.methods[wildcards.row].title,
-        source=lambda wildcards: PLAN.methods[wildcards.row].source,
         selection=selection_option,
     shell:
         "python -m vsebench train --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " --row {wildcards.row} --method {params.method} --settings {params.settings:q} --seed {wildcards.seed}"
-        " --threads {threads} --title {params.title:q} --source {params.source:q}"
+        " --threads {threads}"
         " --processed {params.processed} {params.selection} --out {params.out} > {log} 2>&1"

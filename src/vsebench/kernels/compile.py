@@ -5,7 +5,6 @@ import importlib
 import json
 import pkgutil
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,30 +16,25 @@ from vsebench.evaluation.ranks import rank_held_out
 from vsebench.files import write_json
 from vsebench.kernels.drawing import draw_labels
 from vsebench.kernels.random import new_state
-from vsebench.machine import describe
 from vsebench.methods.base import Embeddings, Method, load_method, read_settings, tiny_matrix, warm_up
 from vsebench.parallel import workers
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--methods", type=json.loads, required=True, help='JSON: {"vse_fs": settings, ...}')
-    parser.add_argument("--out", type=Path, required=True, help="machine.json: machine, versions, seconds by kernel")
+    parser.add_argument("--method", help="module in vsebench.methods; none: ranking and the simulator")
+    parser.add_argument("--settings", type=json.loads, default={}, help="JSON")
+    parser.add_argument("--out", type=Path, required=True, help="JSON: seconds, and functions that were not cached yet")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    write_json(describe() | {"kernels": compile_all(arguments.methods)}, arguments.out)
-
-
-def compile_all(methods: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Call each kernel on a tiny matrix; return the seconds it took and how many functions were not in the cache."""
-    tasks: dict[str, Callable[[], object]] = {"ranking": rank_tiny, "simulator": draw_tiny}
-    tasks |= {name: lambda name=name: train_tiny(name, methods[name]) for name in methods}  # type: ignore[misc]
-    seconds = {}
-    for name, task in tasks.items():
-        start = time.perf_counter()
-        task()
-        seconds[name] = round(time.perf_counter() - start, 3)
-    return {"seconds": seconds, "functions_compiled": functions_compiled()}
+    start = time.perf_counter()
+    if arguments.method:
+        train_tiny(arguments.method, arguments.settings)
+    else:
+        rank_tiny()
+        draw_tiny()
+    seconds = round(time.perf_counter() - start, 3)
+    write_json({"seconds": seconds, "functions_compiled": functions_compiled()}, arguments.out)
 
 
 def functions_compiled() -> int:
