@@ -34,7 +34,7 @@ class Embeddings:
 
 @dataclass(frozen=True)
 class EpochReport:
-    """What one epoch tells: its loss and, where the method searches for negatives, the mean trials of a step."""
+    """What one epoch tells: its loss and, where it samples, how many negatives a step looks at before it takes one."""
 
     loss: float
     trials_per_step: float | None = None

@@ -19,4 +19,4 @@ class Model(SgdMethod):
             self.images, self.labels, self.pair_image, self.pair_label, self.train.offsets, self.train.labels,
             self.steps, self.settings.learning_rate, self.settings.regularisation, self.rng,
         )  # fmt: skip
-        return EpochReport(loss)
+        return EpochReport(loss, trials_per_step=1.0)  # the first negative is taken

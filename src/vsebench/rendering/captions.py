@@ -15,7 +15,7 @@ CAPTIONS = {
         "median and range over repeats."
     ),
     "trials": (
-        "Labels drawn or scanned in a training step until one violates the ranking, against epochs: "
+        "Labels looked at in a training step before one is taken as the negative, against epochs: "
         "mean over seeds, with a band from the lowest to the highest seed."
     ),
     "accuracy": (
