@@ -209,18 +209,18 @@ def validation_history(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def trials_figure(results: Results) -> Figure:
-    """Draw the trials that a method needs to find a violating label, against epochs."""
+    """Draw how many labels a step looks at before it takes one as the negative, against epochs."""
     history = trials_history(results.history)
     if history.is_empty():
-        return nothing("No method of this run searches for violating labels")
+        return nothing("No method of this run samples negatives")
     pairs = results.pairs_of(history)
     width = SINGLE if len(pairs) == 1 else DOUBLE
     figure, axes = panels(len(pairs), width, 1.8)
     for axis, pair in zip(axes, pairs, strict=True):
         draw_lines(axis, results, of_pair(history, pair), "epoch", "trials_per_step")
-        axis.set_ylim(bottom=0)
+        axis.set_yscale("log")  # from one draw to all labels
         axis.set_title(panel_title(results, pair))
-    label_edges(axes, "epoch", "trials per step")
+    label_edges(axes, "epoch", "trials per step (log)")
     legend_of_lines(figure, results, results.methods_of(history))
     return figure
 
