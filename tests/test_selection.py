@@ -7,9 +7,13 @@ import pytest
 
 from vsebench import selection, training
 from vsebench.cli import main
+from vsebench.config import Epochs
 from vsebench.errors import UserError
+from vsebench.evaluation.ranks import read_split
 from vsebench.files import read_arrays, read_json, read_parquet, write_json, write_parquet
 from vsebench.labels import SCHEMA
+from vsebench.methods.base import Embeddings, EpochReport, Method, Settings
+from vsebench.parallel import workers
 from vsebench.splits import split
 
 SETTINGS = {"factors": 4, "learning_rate": 0.1, "regularisation": 0.01, "deviation": 0.1}
@@ -97,6 +101,32 @@ def test_one_diverging_configuration_is_recorded_and_passed_over(folder):
     result = read_json(folder / "selection.json")
     assert result["diverged"] == 1
     assert result["settings"]["learning_rate"] == 0.1
+
+
+class Growing(Method):
+    """Its loss and every number of its model are finite, the products of the model's numbers are not."""
+
+    settings_type = Settings
+
+    def __init__(self, train, settings, seed, workers):
+        rows = np.full((train.n_images + train.n_labels, 2), 1e25, dtype=np.float32)
+        self.model = Embeddings(rows[: train.n_images], rows[train.n_images :])
+
+    def epoch(self):
+        return EpochReport(1.0)
+
+    def embeddings(self):
+        return self.model
+
+
+def test_a_model_whose_scores_overflow_has_diverged(folder):
+    """It must not end the search for the other configurations."""
+    split = folder / "split"
+    validation = selection.Validation(read_split(split, "train"), read_parquet(split / "valid.parquet"), "ndcg@10")
+    run = selection.Run("sim-tiny", "distinct", "my_row", 1)
+    with workers(1) as pool:
+        outcome, _ = selection.attempt(Growing, {}, validation, Epochs(maximum=2, patience=1), run, pool)
+    assert outcome["value"] is None
 
 
 def test_all_diverging_stops_with_method_data_set_and_settings(folder, capsys):

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+CEILING = "oracle"  # this row knows the truth of simulated data, so it is not in the running
+
 
 @dataclass(frozen=True)
 class Run:

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from vsebench.config import Epochs, check
 from vsebench.errors import UserError
 from vsebench.evaluation.metrics import check_metric, mean_metric
-from vsebench.evaluation.ranks import rank_held_out, read_split
+from vsebench.evaluation.ranks import has_finite_scores, rank_held_out, read_split
 from vsebench.files import read_parquet, write_json, write_parquet
 from vsebench.labels import LabelMatrix
 from vsebench.layout import Run
@@ -128,8 +128,7 @@ def timed_epoch(model: Method, epoch: int) -> dict[str, Any]:
     start = time.perf_counter()
     report: EpochReport = model.epoch()
     seconds = time.perf_counter() - start
-    embeddings = model.embeddings()
-    if not np.isfinite([report.loss, np.abs(embeddings.image).max(), np.abs(embeddings.label).max()]).all():
+    if not (np.isfinite(report.loss) and has_finite_scores(model.embeddings())):
         raise DivergenceError
     return {
         "epoch": epoch,

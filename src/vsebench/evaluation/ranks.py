@@ -87,8 +87,13 @@ def rank_held_out(
     ).cast(pl.Int32)
 
 
+def has_finite_scores(model: Embeddings) -> bool:
+    """Tell whether every score of a model is sure to be a finite number."""
+    largest = float(np.abs(model.image).max(initial=0)) * float(np.abs(model.label).max(initial=0))
+    return bool(largest * model.label.shape[1] < LARGEST_SCORE)  # false where it is NaN, too
+
+
 def check_finite(model: Embeddings, where: str) -> None:
     """Refuse a model whose scores are not all finite numbers."""
-    largest = float(np.abs(model.image).max(initial=0)) * float(np.abs(model.label).max(initial=0))
-    if not largest * model.label.shape[1] < LARGEST_SCORE:  # also where it is NaN
+    if not has_finite_scores(model):
         raise UserError(f"{where}: the model's scores are not finite numbers; a smaller learning rate may help")

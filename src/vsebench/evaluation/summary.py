@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from vsebench.evaluation.metrics import BOOTSTRAP_SEED, INTERVAL, METRICS, bootstrap_means, metric_columns, values
 from vsebench.files import read_parquet, write_parquet
-from vsebench.layout import Run
-
-CEILING = "oracle"  # knows the truth, so it is not in the running
+from vsebench.layout import CEILING, Run
 
 Means = NDArray[np.float64]
 

@@ -1,7 +1,8 @@
 """What the figures show, in words: captions, and the text that stands in for a figure that cannot be seen."""
 
+from vsebench.layout import CEILING
 from vsebench.rendering.names import Pair, figure_names, split_name
-from vsebench.rendering.results import CEILING, Metric, Results, metric_title, pick
+from vsebench.rendering.results import Metric, Results, metric_title, pick
 
 HEADLINE: Metric = ("rec", 10)
 

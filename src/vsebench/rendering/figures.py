@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
+from vsebench.layout import CEILING
 from vsebench.rendering.names import Pair, figure_names, split_name
 from vsebench.rendering.results import (
-    CEILING,
     Metric,
     Results,
     add_common_arguments,

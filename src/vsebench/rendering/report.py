@@ -13,10 +13,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from vsebench.errors import UserError
 from vsebench.files import replacing
+from vsebench.layout import CEILING
 from vsebench.rendering.captions import HEADLINE, alternative, caption
 from vsebench.rendering.names import Pair, figure_names, table_names
 from vsebench.rendering.results import (
-    CEILING,
     PROTOCOLS,
     Metric,
     Results,

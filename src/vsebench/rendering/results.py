@@ -14,7 +14,6 @@ from vsebench.errors import UserError
 from vsebench.files import read_json, read_parquet
 from vsebench.rendering.names import Pair
 
-CEILING = "oracle"  # knows the truth of a simulated set, so it is not in the running
 SIGNIFICANT = 0.05
 METRIC_NAMES = {"pre": "Pre", "rec": "Rec", "map": "MAP", "ndcg": "NDCG", "auc": "AUC", "mrr": "MRR"}
 Metric = tuple[str, int | None]  # name and cut-off

@@ -9,7 +9,8 @@ import seaborn as sns
 from matplotlib.figure import Figure
 
 from vsebench.files import replacing
-from vsebench.rendering.results import CEILING, Results
+from vsebench.layout import CEILING
+from vsebench.rendering.results import Results
 
 SINGLE = 3.33  # inches: the width of one column of a two-column paper
 DOUBLE = 7.0  # and of both

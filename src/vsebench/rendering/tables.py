@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from vsebench.files import replacing
+from vsebench.layout import CEILING
 from vsebench.rendering.names import Pair, split_name, table_names
 from vsebench.rendering.results import (
-    CEILING,
     Metric,
     Results,
     add_common_arguments,
