@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from vsebench.errors import UserError
 
-Protocol = Literal["distinct", "regions", "images"]
+Protocol = Literal["distinct", "regions", "images", "official"]
 Family = Literal["iapr", "nuswide", "openimages", "flickr", "other"]
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -20,11 +20,23 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+class Vocabulary(Strict):
+    """Which images and labels of a data set stay; `datasets/vocabulary.py` has the order of the filters."""
+
+    sample_images: int | None = Field(default=None, ge=1)
+    min_images_per_label: int | None = Field(default=None, ge=1)
+    top_labels: int | None = Field(default=None, ge=1)
+    min_labels_per_image: int | None = Field(default=None, ge=1)
+    seed: int = Field(default=0, ge=0)  # of the sample
+
+
 class RunDataset(Strict):
     """What to do with one data set in a run."""
 
     protocols: list[Protocol] = Field(min_length=1)
     options: dict[str, Any] = {}  # replaces options of the data set's own file, such as the simulator's scale
+    vocabulary: dict[str, Any] = {}  # replaces filters of the data set's own file
+    data: dict[str, Any] | None = None  # the user's own table: options of datasets/table.py; no other file is needed
 
 
 class Timing(Strict):
@@ -79,6 +91,7 @@ class DatasetConfig(Strict):
     citation: str
     homepage: str | None = None
     files: list[SourceFile] = []
+    vocabulary: Vocabulary = Vocabulary()
     expected: Expected = Expected()
 
     @property

@@ -3,6 +3,7 @@
 distinct : hold out one of an image's distinct labels, with all its occurrences; an image with one label trains only
 regions : hold out one occurrence (a region label); what else the image carries stays, the same label included
 images : hold out whole images, a tenth each for validation and test
+official : test on the images that the data set's own partition calls test; a tenth of all images validates
 
 The validation labels are held out of the training labels in the same way as the test labels are held out of all.
 Section 2 of docs/protocols.md tells which protocol the papers used.
@@ -35,30 +36,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     pairs = read_parquet(arguments.processed / "pairs.parquet")
-    n_images = read_parquet(arguments.processed / "images.parquet").height
+    images = read_parquet(arguments.processed / "images.parquet")
     n_labels = read_parquet(arguments.processed / "labels.parquet").height
-    parts = split(pairs, n_images, arguments.protocol, arguments.seed)
+    official = images["part"] if "part" in images.columns else None
+    if arguments.protocol == "official" and official is None:
+        raise UserError(f"{arguments.processed}: this data set has no partition of its own; use the protocol 'images'")
+    parts = split(pairs, len(images), arguments.protocol, arguments.seed, official)
     for name, part in parts.items():
         if part.is_empty():
             raise UserError(f"{arguments.processed}: protocol {arguments.protocol!r} leaves no pair for {name}")
         write_parquet(part, arguments.out / f"{name}.parquet")
     counts = {f"n_{name}": int(part["count"].sum()) for name, part in parts.items()}
-    write_json({"n_images": n_images, "n_labels": n_labels, **counts}, arguments.out / "split.json")
+    write_json({"n_images": len(images), "n_labels": n_labels, **counts}, arguments.out / "split.json")
 
 
-def split(pairs: pl.DataFrame, n_images: int, protocol: str, seed: int) -> dict[str, pl.DataFrame]:
+def split(
+    pairs: pl.DataFrame, n_images: int, protocol: str, seed: int, official: pl.Series | None = None
+) -> dict[str, pl.DataFrame]:
     """Split a label matrix into train, valid and test, whose counts add up to it.
 
     Parameters
     ----------
     pairs : columns image, label, count, one row a pair
-    protocol : "distinct", "regions" or "images"
+    protocol : "distinct", "regions", "images" or "official"
     seed : the same seed gives the same split on any machine
+    official : "train" or "test" for each image; needed by the protocol "official"
     """
     rng = np.random.Generator(np.random.PCG64([seed, zlib.crc32(protocol.encode())]))
     pairs = pairs.sort("image", "label").cast(SCHEMA)  # type: ignore[arg-type]
-    if protocol == "images":
-        return _hold_out_images(pairs, n_images, rng)
+    if protocol in ("images", "official"):
+        return _hold_out_images(pairs, n_images, official if protocol == "official" else None, rng)
     rest, test = _hold_out_labels(pairs, n_images, protocol, rng)
     train, valid = _hold_out_labels(rest, n_images, protocol, rng)
     return {"train": train, "valid": valid, "test": test}
@@ -96,12 +103,15 @@ def _with_count(pairs: pl.DataFrame, count: NDArray[np.int32]) -> pl.DataFrame:
     return pairs.with_columns(pl.Series("count", count, dtype=pl.Int32)).filter(pl.col("count") > 0)
 
 
-def _hold_out_images(pairs: pl.DataFrame, n_images: int, rng: np.random.Generator) -> dict[str, pl.DataFrame]:
-    """Hold out a tenth of the images for test and a tenth for validation."""
+def _hold_out_images(
+    pairs: pl.DataFrame, n_images: int, official: pl.Series | None, rng: np.random.Generator
+) -> dict[str, pl.DataFrame]:
+    """Hold out a tenth of the images, or the official test images, for test, and a tenth for validation."""
     held_out = round(n_images * HELD_OUT_IMAGES)
-    part = np.zeros(n_images, dtype=np.int8)
     order = np.argsort(rng.random(n_images), kind="stable")
-    part[order[:held_out]] = 2
-    part[order[held_out : 2 * held_out]] = 1
+    test = order[:held_out] if official is None else np.flatnonzero((official == "test").to_numpy())
+    part = np.zeros(n_images, dtype=np.int8)
+    part[test] = 2
+    part[order[part[order] == 0][:held_out]] = 1
     of_pair = pl.Series(part[pairs["image"].to_numpy()])
     return {name: pairs.filter(of_pair == index) for index, name in enumerate(PARTS)}

@@ -8,7 +8,8 @@ from typing import Any
 
 import yaml
 
-from vsebench.config import DatasetConfig, MethodConfig, RunConfig, check, read_config
+from vsebench.config import DatasetConfig, MethodConfig, RunConfig, RunDataset, Vocabulary, check, read_config
+from vsebench.datasets import table
 from vsebench.errors import UserError
 from vsebench.evaluation.metrics import check_metric
 from vsebench.methods.base import load_method, read_settings
@@ -46,7 +47,7 @@ class Plan:
         where = " + ".join([*map(str, files), *(["--config"] if overridden else [])]) or "the command line"
         config = check(RunConfig, values | {key: _typed(values[key]) for key in overridden}, where)
         _check_lists(config, where)
-        datasets = {name: _read_named(DatasetConfig, folder / "datasets", name, where) for name in config.datasets}
+        datasets = {name: _dataset(name, entry, folder, where) for name, entry in config.datasets.items()}
         methods = {name: _read_named(MethodConfig, folder / "methods", name, where) for name in config.methods}
         try:
             check_metric(config.validation_metric)
@@ -54,6 +55,7 @@ class Plan:
             raise UserError(f"{where}: {error}") from None
         plan = cls(folder, config, datasets, methods)
         plan._check_adapters()
+        plan._check_tables(where)
         plan._check_settings()
         plan._check_grids()
         if not plan.modules:
@@ -67,6 +69,14 @@ class Plan:
                     f"{self.folder}/datasets/{name}.yaml: adapter: there is no module "
                     f"src/vsebench/datasets/{dataset.adapter}.py"
                 )
+
+    def _check_tables(self, where: str) -> None:
+        for name in self.datasets:
+            path = self.own_table(name)
+            if path is not None and not path.is_file():
+                inline = self.config.datasets[name].data is not None
+                key = f"{where}: datasets.{name}.data" if inline else f"{self.folder}/datasets/{name}.yaml: options"
+                raise UserError(f"{key}.pairs: there is no file {path} (seen from {Path.cwd()})")
 
     def _check_settings(self) -> None:
         """Check every row's settings and each value of its grid, before a job meets them."""
@@ -91,6 +101,16 @@ class Plan:
                     f"is {self.config.tuning_budget}; every method gets the same number"
                 )
 
+    def own_table(self, dataset: str) -> Path | None:
+        """Return the file of a data set that is a table of the user, not one that is downloaded; else None."""
+        config = self.datasets[dataset]
+        pairs = config.options.get("pairs") if config.adapter == "table" else None
+        return Path(pairs) if pairs and pairs not in {file.name for file in config.files} else None
+
+    def definition(self, dataset: str) -> dict[str, Any] | None:
+        """Return the description of a data set that has none in a file, only in the run's configuration; else None."""
+        return None if self.config.datasets[dataset].data is None else self.datasets[dataset].model_dump()
+
     @property
     def splits(self) -> list[str]:
         """Return every "dataset/protocol"."""
@@ -99,7 +119,7 @@ class Plan:
     @property
     def runs(self) -> list[str]:
         """Return the "dataset/protocol" that models are trained on; held-out images need methods that see features."""
-        return [run for run in self.splits if not run.endswith("/images")]
+        return [run for run in self.splits if not run.endswith(("/images", "/official"))]
 
     @property
     def tables(self) -> list[str]:
@@ -172,10 +192,34 @@ def _check_lists(config: RunConfig, where: str) -> None:
         raise UserError(f"{where}: seeds: {min(config.seeds)} is negative")
 
 
-def _read_named(model: Any, folder: Path, name: str, where: str) -> Any:
-    pattern = DATASET_NAME if model is DatasetConfig else ROW_NAME
+def _dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetConfig:
+    """Return a data set's description: the run's own where it has a table in `data`, else the named file's."""
+    check(Vocabulary, entry.vocabulary, f"{where}: datasets.{name}.vocabulary")
+    if entry.data is None:
+        config: DatasetConfig = _read_named(DatasetConfig, folder / "datasets", name, where)
+        return config
+    _check_name(DATASET_NAME, "datasets", name, where)
+    if (folder / "datasets" / f"{name}.yaml").is_file():
+        raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")
+    options = check(table.Options, entry.data, f"{where}: datasets.{name}.data")
+    return DatasetConfig(
+        title=name,
+        family="other",
+        adapter="table",
+        options=options.model_dump(exclude_unset=True),
+        licence="the user's own",
+        citation=options.pairs,
+    )
+
+
+def _check_name(pattern: str, key: str, name: str, where: str) -> None:
+    """Refuse what cannot be the name of a folder."""
     if not re.fullmatch(pattern, name) or name == RESERVED:
-        raise UserError(f"{where}: {folder.name}: {name!r} cannot be a name; use {pattern}, but not {RESERVED!r}")
+        raise UserError(f"{where}: {key}: {name!r} cannot be a name; use {pattern}, but not {RESERVED!r}")
+
+
+def _read_named(model: Any, folder: Path, name: str, where: str) -> Any:
+    _check_name(DATASET_NAME if model is DatasetConfig else ROW_NAME, folder.name, name, where)
     path = folder / f"{name}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))

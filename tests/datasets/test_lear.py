@@ -47,7 +47,7 @@ def test_what_was_written_is_read(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("raw")
     write(folder, members(matrix, n_train))
     annotations = read(folder, OPTIONS)
-    assert annotations.images == [f"img/{i}" for i in range(shape[0])]
+    assert annotations.images.to_list() == [f"img/{i}" for i in range(shape[0])]
     assert annotations.labels == [f"label{i}" for i in range(shape[1])]
     dense = np.zeros(shape, dtype=int)
     dense[annotations.pairs["image"], annotations.pairs["label"]] = annotations.pairs["count"]

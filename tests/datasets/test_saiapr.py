@@ -42,7 +42,7 @@ def test_what_was_written_is_read(tmp_path_factory, counts, with_features):
     write(path, content)
     annotations = read(path, OPTIONS)
     assert annotations.labels == ["sky", "man", "tree"]
-    assert annotations.images == [str(i) for i in sorted(counts)]
+    assert annotations.images.to_list() == [str(i) for i in sorted(counts)]
     found = {
         (int(annotations.images[image]), (3, 7, 9)[label]): count
         for image, label, count in annotations.pairs.iter_rows()

@@ -66,6 +66,9 @@ def quoted_json(value):
 
 
 def dataset_config(wildcards):
+    """A data set's description: a file of its own, or what the run's configuration says of the user's table."""
+    if PLAN.definition(wildcards.dataset) is not None:
+        return "data/definitions/{dataset}.json"
     return os.path.relpath(ROOT / "config" / "datasets" / f"{wildcards.dataset}.yaml")
 
 
@@ -73,6 +76,10 @@ def adapter_sources(wildcards):
     return sources(
         "datasets.prepare", f"datasets.{PLAN.datasets[wildcards.dataset].adapter}"
     )
+
+
+def own_table(wildcards):
+    return str(PLAN.own_table(wildcards.dataset) or "") or []
 
 
 def method_sources(*stages):

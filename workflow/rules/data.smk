@@ -1,6 +1,16 @@
 """From a data set's sources to its label matrix."""
 
 
+rule define:
+    """Write down what the run's configuration says of the user's own table, as if it had a file of its own."""
+    output:
+        "data/definitions/{dataset}.json",
+    params:
+        definition=lambda wildcards: quoted_json(PLAN.definition(wildcards.dataset)),
+    shell:
+        "printf '%s\\n' {params.definition:q} > {output}"
+
+
 rule download:
     input:
         config=dataset_config,
@@ -19,6 +29,7 @@ rule prepare:
     input:
         f"{RAW}/provenance.json",
         adapter_sources,
+        own_table,
         config=dataset_config,
     output:
         multiext(
@@ -36,9 +47,12 @@ rule prepare:
         options=lambda wildcards: quoted_json(
             PLAN.config.datasets[wildcards.dataset].options
         ),
+        vocabulary=lambda wildcards: quoted_json(
+            PLAN.config.datasets[wildcards.dataset].vocabulary
+        ),
     shell:
         "python -m vsebench prepare --config {input.config:q} --options {params.options:q}"
-        " --raw {params.raw} --out {params.out} > {log} 2>&1"
+        " --vocabulary {params.vocabulary:q} --raw {params.raw} --out {params.out} > {log} 2>&1"
 
 
 rule gather_datasets:

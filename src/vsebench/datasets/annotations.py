@@ -1,7 +1,7 @@
 """What every adapter returns, and the checks that all of them share."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -27,20 +27,29 @@ class RawAnnotations:
 
     Attributes
     ----------
-    images : the external id of each image
+    images : the external id of each image (String), each once
     labels : the name of each label of the vocabulary, those that no image carries among them
     pairs : table with the columns image, label (row numbers of `images` and `labels`) and count (Int32), each
         (image, label) once, in ascending order
     dropped : what was read and left out
+    parts : "train" or "test" for each image (String) where the data set has an official partition, else none
+    features : image features by their names, (n_images, d) float32 each; rows in the order of `images`
     truth : what only a simulator knows: `image` (n_images, T) and `label` (n_labels, T), both float32, such that
         image @ label.T is the probability of each label for each image; none for real data
     """
 
-    images: Sequence[str]
+    images: pl.Series
     labels: Sequence[str]
     pairs: pl.DataFrame
     dropped: list[Dropped] = field(default_factory=list)
+    parts: pl.Series | None = None
+    features: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     truth: dict[str, NDArray[np.float32]] | None = None
+
+
+def image_ids(ids: Iterable[object]) -> pl.Series:
+    """Return the ids of images as text."""
+    return pl.Series("id", [str(image) for image in ids], dtype=pl.String)
 
 
 def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labels: int) -> pl.DataFrame:

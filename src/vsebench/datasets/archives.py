@@ -1,10 +1,12 @@
-"""Reading members of tar and zip archives in memory; nothing is extracted to disk."""
+"""Reading members of tar and zip archives, in memory or as a stream; nothing is extracted to disk."""
 
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from vsebench.errors import UserError
 
@@ -31,8 +33,33 @@ def read_members(archive: Path, wanted: Chooser) -> dict[str, bytes]:
         The archive is missing or damaged.
     """
     reader = _read_zip if archive.suffix == ".zip" else _read_tar
-    try:
+    with _explained(archive):
         return reader(archive, wanted)
+
+
+@contextmanager
+def open_members(archive: Path, wanted: Chooser) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
+    """Open the files of a tar archive whose name `wanted` accepts one after the other, for members too big for memory.
+
+    Yields an iterator over (full name, stream); read a stream before taking the next. Raises a `UserError` like
+    `read_members`, also for damage that shows while a stream is read.
+    """
+
+    def streams() -> Iterator[tuple[str, IO[bytes]]]:
+        for member in members:
+            stream = members.extractfile(member) if member.isfile() and wanted(member.name) else None
+            if stream is not None:
+                yield member.name, stream
+
+    with _explained(archive), tarfile.open(archive) as members:
+        yield streams()
+
+
+@contextmanager
+def _explained(archive: Path) -> Iterator[None]:
+    """Turn what a missing or damaged archive raises into a `UserError`."""
+    try:
+        yield
     except FileNotFoundError:
         raise UserError(f"{archive}: no such file; the download stage puts it there") from None
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:

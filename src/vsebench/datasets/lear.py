@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.config import Strict
-from vsebench.datasets.annotations import RawAnnotations, check_unique, count_pairs
+from vsebench.datasets.annotations import RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.datasets.archives import by_basename, text_lines
 from vsebench.errors import UserError
 
@@ -49,7 +49,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
         matrices.append(_check_binary(rows, where))
     check_unique(images, f"{archive}: the image lists", "image")
     image, label = np.nonzero(np.concatenate(matrices))
-    return RawAnnotations(images, labels, count_pairs(image, label, len(labels)))
+    return RawAnnotations(image_ids(images), labels, count_pairs(image, label, len(labels)))
 
 
 def parse_hvecs(data: bytes, n_labels: int, where: str) -> NDArray[np.int16]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.config import Strict
-from vsebench.datasets.annotations import RawAnnotations, check_unique, count_pairs
+from vsebench.datasets.annotations import RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.datasets.archives import by_basename, text_lines
 from vsebench.errors import UserError
 
@@ -50,7 +50,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
         label_parts.append(label)
         images += [f"{part}-{line:06d}" for line in range(1, len(columns[0]) + 1)]
     pairs = count_pairs(np.concatenate(image_parts), np.concatenate(label_parts), len(concepts))
-    return RawAnnotations(images, concepts, pairs)
+    return RawAnnotations(image_ids(images), concepts, pairs)
 
 
 def _member(concept: str, part: str) -> str:

@@ -3,9 +3,10 @@
 Writes into the output folder
 
     pairs.parquet    image, label, count (Int32), ascending
-    images.parquet   image (Int32), id
+    images.parquet   image (Int32), id; with an official partition also part ("train" or "test")
     labels.parquet   label (Int32), name, frequency (images that carry it), occurrences (sum of its counts), all Int32
-    summary.json     counts, options, what was dropped, expected counts that were not met
+    summary.json     counts, options, filters, what was dropped, expected counts that were not met
+    features.npz     where the files have image features: (n_images, d) float32 each, by their names
     truth.npz        simulated sets only: image (n_images, T), label (n_labels, T), float32; image @ label.T is true
 """
 
@@ -21,8 +22,9 @@ from typing import Any
 import polars as pl
 
 import vsebench.datasets
-from vsebench.config import DatasetConfig, check, read_config
+from vsebench.config import DatasetConfig, Model, Vocabulary, check, read_config
 from vsebench.datasets.annotations import RawAnnotations
+from vsebench.datasets.vocabulary import apply_vocabulary
 from vsebench.errors import UserError
 from vsebench.files import write_arrays, write_json, write_parquet
 
@@ -31,21 +33,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
     parser.add_argument("--config", type=Path, required=True, help="the data set's configuration file")
     parser.add_argument("--options", default="{}", help="JSON object: replaces keys of the configuration's options")
+    parser.add_argument("--vocabulary", default="{}", help="JSON object: replaces filters of the configuration")
     parser.add_argument("--raw", type=Path, required=True, help="folder with the downloaded files")
     parser.add_argument("--out", type=Path, required=True, help="folder to write the label matrix into")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
-    prepare(arguments.config, arguments.options, arguments.raw, arguments.out)
+    prepare(arguments.config, arguments.options, arguments.vocabulary, arguments.raw, arguments.out)
 
 
-def prepare(config_path: Path, overrides: str, raw: Path, out: Path) -> None:
+def prepare(config_path: Path, option_changes: str, filter_changes: str, raw: Path, out: Path) -> None:
     """Read the raw files of the data set `config_path` describes and write its label matrix into `out`."""
     config = read_config(DatasetConfig, config_path)
     adapter = load_adapter(config.adapter, config_path)
-    options = merge_options(adapter, config, overrides, config_path)
-    annotations = adapter.read(raw, options)
+    options = merge(adapter.Options, config.options, option_changes, f"{config_path}: options", "--options")
+    filters = config.vocabulary.model_dump(exclude_unset=True)
+    vocabulary = merge(Vocabulary, filters, filter_changes, f"{config_path}: vocabulary", "--vocabulary")
+    annotations = apply_vocabulary(adapter.read(raw, options), vocabulary, f"{config_path}: vocabulary")
     labels = label_table(annotations)
     counts = count(annotations, labels)
     summary = {
@@ -57,17 +62,19 @@ def prepare(config_path: Path, overrides: str, raw: Path, out: Path) -> None:
         "family": config.family,
         "simulated": config.simulated,
         "options": options.model_dump(),
+        "vocabulary": vocabulary.model_dump(exclude_none=True),
         "counts": counts,
         "dropped": [entry._asdict() for entry in annotations.dropped],
-        **compare_counts(config, options, counts),
+        **compare_counts(config, options, vocabulary != config.vocabulary, counts),
     }
     warn(summary, config_path)
-    images = pl.DataFrame({"id": annotations.images}).with_row_index("image").cast({"image": pl.Int32})
     write_parquet(annotations.pairs.sort("image", "label"), out / "pairs.parquet")
-    write_parquet(images, out / "images.parquet")
+    write_parquet(image_table(annotations), out / "images.parquet")
     write_parquet(labels, out / "labels.parquet")
     if annotations.truth is not None:
         write_arrays(out / "truth.npz", **annotations.truth)
+    if annotations.features:
+        write_arrays(out / "features.npz", **annotations.features)
     write_json(summary, out / "summary.json")
 
 
@@ -80,18 +87,23 @@ def load_adapter(name: str, config_path: Path) -> ModuleType:
     return module
 
 
-def merge_options(adapter: ModuleType, config: DatasetConfig, overrides: str, config_path: Path) -> Any:
-    """Return the adapter's options: those of the configuration file, replaced by those of the JSON object."""
+def merge(model: type[Model], values: dict[str, Any], overrides: str, where: str, argument: str) -> Model:
+    """Check options or filters: those of the configuration file, replaced by those of the JSON object."""
     try:
         changes = json.loads(overrides)
     except ValueError as error:
-        raise UserError(f"--options: not JSON ({error}): {overrides}") from None
+        raise UserError(f"{argument}: not JSON ({error}): {overrides}") from None
     if not isinstance(changes, dict):
-        raise UserError(f"--options: a JSON object is needed, not {overrides}")
-    where = f"{config_path}: options"
+        raise UserError(f"{argument}: a JSON object is needed, not {overrides}")
     if changes:
-        where += " (replaced by --options: " + ", ".join(changes) + ")"
-    return check(adapter.Options, {**config.options, **changes}, where)
+        where += f" (replaced by {argument}: " + ", ".join(changes) + ")"
+    return check(model, {**values, **changes}, where)
+
+
+def image_table(annotations: RawAnnotations) -> pl.DataFrame:
+    """Return image, id and, where there is an official partition, part of each image."""
+    columns = {"id": annotations.images} | ({} if annotations.parts is None else {"part": annotations.parts})
+    return pl.DataFrame(columns).with_row_index("image").cast({"image": pl.Int32})
 
 
 def label_table(annotations: RawAnnotations) -> pl.DataFrame:
@@ -138,10 +150,10 @@ def describe(values: pl.Series) -> dict[str, float]:
     return {"mean": float(numbers.mean()), "median": float(median), "max": numbers.max(), "min": numbers.min()}  # type: ignore[arg-type]
 
 
-def compare_counts(config: DatasetConfig, options: Any, counts: dict[str, Any]) -> dict[str, Any]:
-    """Compare the counts with those the configuration expects; a simulated set at another scale has none to expect."""
+def compare_counts(config: DatasetConfig, options: Any, other_filters: bool, counts: dict[str, Any]) -> dict[str, Any]:
+    """Compare the counts with those that the configuration expects of its own filters and, if simulated, scale 1."""
     expected = config.expected.model_dump(exclude_none=True)
-    if config.simulated and options.scale != 1:
+    if other_filters or (config.simulated and options.scale != 1):
         expected = {}
     differing = {key: number for key, number in expected.items() if counts[key] != number}
     mismatches = {key: {"expected": number, "found": counts[key]} for key, number in differing.items()}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.config import Strict
-from vsebench.datasets.annotations import RawAnnotations, check_unique, count_pairs
+from vsebench.datasets.annotations import RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.datasets.archives import read_members, text_lines
 from vsebench.errors import UserError
 
@@ -41,7 +41,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     )
     _check_regions(regions, archive)
     numbers, image = np.unique(regions[:, 0], return_inverse=True)
-    return RawAnnotations([str(number) for number in numbers], labels, count_pairs(image, regions[:, 2], len(labels)))
+    return RawAnnotations(image_ids(numbers), labels, count_pairs(image, regions[:, 2], len(labels)))
 
 
 def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], dict[int, int]]:

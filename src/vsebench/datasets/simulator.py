@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.config import Strict
-from vsebench.datasets.annotations import RawAnnotations, count_pairs
+from vsebench.datasets.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.errors import UserError
 from vsebench.kernels.drawing import draw_labels
 from vsebench.kernels.random import new_state
@@ -80,7 +80,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     labels = draw_labels(mixtures, cumulative, offsets, options.novelty or np.inf, new_state(options.seed, 3))
     images = np.repeat(np.arange(n_images, dtype=np.int32), np.diff(offsets))
     return RawAnnotations(
-        images=_names("image", n_images),
+        images=image_ids(_names("image", n_images)),
         labels=_names("label", n_labels),
         pairs=count_pairs(images, labels, n_labels),
         truth={"image": mixtures, "label": np.ascontiguousarray(topics.T, dtype=np.float32)},
