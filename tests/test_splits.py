@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vsebench.cli import main
+from vsebench.files import read_parquet, write_parquet
 from vsebench.labels import SCHEMA
 from vsebench.splits import split
 
@@ -86,6 +88,41 @@ def test_images_are_held_out_whole(large):
     assert not images[1] & images[2]
     assert 190 <= len(images[1]) <= 200
     assert 190 <= len(images[2]) <= 200
+
+
+def test_official_test_images_are_the_test_images(large):
+    pairs, n_images = large
+    official = pl.Series(["train", "test", "train", "train"] * (n_images // 4))
+    parts = split(pairs, n_images, "official", 1, official)
+    assert total(parts).equals(pairs)
+    assert set(parts["test"]["image"] % 4) == {1}
+    assert set(parts["train"]["image"]) | set(parts["valid"]["image"]) <= set(np.flatnonzero(official == "train"))
+    assert not set(parts["train"]["image"]) & set(parts["valid"]["image"])
+    assert 190 <= parts["valid"]["image"].n_unique() <= 200
+    other_seed = split(pairs, n_images, "official", 2, official)
+    assert other_seed["test"].equals(parts["test"])
+    assert not other_seed["valid"].equals(parts["valid"])
+
+
+@pytest.mark.parametrize("part", [True, False])
+def test_official_needs_a_partition(tmp_path, capsys, large, part):
+    pairs, n_images = large
+    write_parquet(pairs, tmp_path / "pairs.parquet")
+    images = pl.DataFrame({"image": np.arange(n_images)})
+    if part:
+        images = images.with_columns(
+            part=pl.when(pl.col("image") < 500).then(pl.lit("test")).otherwise(pl.lit("train"))
+        )
+    write_parquet(images, tmp_path / "images.parquet")
+    write_parquet(pl.DataFrame({"label": np.arange(30)}), tmp_path / "labels.parquet")
+    arguments = ["split", "--processed", str(tmp_path), "--protocol", "official", "--seed", "1"]
+    status = main([*arguments, "--out", str(tmp_path / "out")])
+    if part:
+        assert status == 0
+        assert set(read_parquet(tmp_path / "out" / "test.parquet")["image"]) == set(range(500))
+    else:
+        assert status == 1
+        assert "no partition of its own" in capsys.readouterr().err
 
 
 def test_known_split_is_the_same_on_every_machine():

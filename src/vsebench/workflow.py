@@ -60,6 +60,10 @@ class Plan:
         plan._check_grids()
         if not plan.modules:
             raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
+        if not plan.runs:
+            raise UserError(
+                f"{where}: datasets: no method can be tested on held-out images yet; add protocol 'distinct'"
+            )
         return plan
 
     def _check_adapters(self) -> None:

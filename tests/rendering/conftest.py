@@ -179,6 +179,7 @@ def dataset_entry(name: str) -> dict[str, Any]:
         "family": "iapr",
         "simulated": simulated,
         "options": {"scale": 0.05} if simulated else {},
+        "vocabulary": {"top_labels": 600, "seed": 0},
         "counts": {
             "images": 20000,
             "images_without_label": 4,
