@@ -129,7 +129,7 @@ def test_what_a_reader_must_know_is_said(page: Page) -> None:
     assert "ties count against the method" in text
     assert "SAIAPR TC-12 (region labels): 82,489 pairs, but 82,490 were expected." in text
     assert "(nothing to rank <for it>)" in text  # escaped in the source
-    assert "Filters top_labels 600, seed 0" in text
+    assert "Filters seed 0, top_labels 600" in text
     assert "VSE-fs: 12 runs of one configuration each diverged" in text
     assert "tuned, 12 tried" in text
     assert "0123456789ab" in text
