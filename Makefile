@@ -1,5 +1,6 @@
 # make        set up .venv and run the default configuration
 # make test   set up .venv and pass the tests
+# make setup-peers   add the packages behind the methods implicit_als and lightfm_warp
 # make lock   resolve the pinned versions anew (needs uv; run it after a change of pyproject.toml)
 PYTHON ?= python3
 CORES ?= all
@@ -7,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test setup setup-dev check lock clean
+.PHONY: run test setup setup-dev setup-peers check lock clean
 run: setup
 	$(BIN)/snakemake --cores $(CORES) --quiet rules reason
 
@@ -16,6 +17,7 @@ test: setup-dev check
 
 setup: $(VENV)/.installed
 setup-dev: $(VENV)/.installed-dev
+setup-peers: $(VENV)/.installed-peers
 
 # The lock files are full, hash-pinned lists. What builds packages is installed first and from its own list, since one
 # dependency of Snakemake comes as source only and pip would otherwise fetch its build tools unpinned.
@@ -31,6 +33,11 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
 	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements-dev.lock
 	@touch $@
 
+$(VENV)/.installed-peers: $(VENV)/.installed requirements-peers.lock
+	$(BIN)/pip install --quiet --require-hashes -r requirements-peers-build.lock
+	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements-peers.lock
+	@touch $@
+
 check:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -42,6 +49,8 @@ lock:
 	$(LOCK) pyproject.toml --output-file requirements.lock
 	$(LOCK) --group build --constraint requirements.lock --output-file requirements-build.lock
 	$(LOCK) --group dev pyproject.toml --constraint requirements.lock --output-file requirements-dev.lock
+	$(LOCK) --group peers-build --constraint requirements-dev.lock --output-file requirements-peers-build.lock
+	$(LOCK) --group peers pyproject.toml --constraint requirements-dev.lock --output-file requirements-peers.lock
 
 # Results, figures and processed data go; what was downloaded (data/raw) and .venv stay.
 clean:

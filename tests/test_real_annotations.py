@@ -51,6 +51,6 @@ def test_accuracy_under_the_papers_protocol(data, name):
                 model.epoch()
         else:
             model = method(train, settings, 1, Path())
-        ranks = rank_held_out(model.embeddings(), train, test, pool, name)
+        ranks = rank_held_out(model.scorer(), train, test, pool, name)
     assert mean_metric(ranks, "rec@5") >= recall_at_5
     assert mean_metric(ranks, "rec@10") >= recall_at_10

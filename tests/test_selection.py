@@ -115,7 +115,7 @@ class Growing(Method):
     def epoch(self):
         return EpochReport(1.0)
 
-    def embeddings(self):
+    def scorer(self):
         return self.model
 
 

@@ -18,6 +18,7 @@ class Workers:
     """Threads that call compiled kernels, which release Python's global lock."""
 
     def __init__(self, threads: int) -> None:
+        self.threads = threads
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def run(self, task: Callable[[int, int], object], chunks: Chunks) -> None:

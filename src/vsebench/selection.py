@@ -19,7 +19,7 @@ from vsebench.evaluation.ranks import has_finite_scores, rank_held_out, read_spl
 from vsebench.files import read_parquet, write_json, write_parquet
 from vsebench.labels import LabelMatrix
 from vsebench.layout import Run
-from vsebench.methods.base import Embeddings, EpochReport, Method, load_method, read_settings, warm_up
+from vsebench.methods.base import EpochReport, Method, Scorer, load_method, read_settings, warm_up
 from vsebench.parallel import Workers, workers
 
 
@@ -35,7 +35,7 @@ class Validation:
     held_out: pl.DataFrame
     metric: str
 
-    def value(self, model: Embeddings, pool: Workers) -> float:
+    def value(self, model: Scorer, pool: Workers) -> float:
         return mean_metric(rank_held_out(model, self.known, self.held_out, pool, "validation"), self.metric)
 
 
@@ -112,7 +112,7 @@ def attempt(
     try:
         for epoch in range(1, limits.maximum + 1):
             row = timed_epoch(model, epoch)
-            row["validation"] = validation.value(model.embeddings(), pool)
+            row["validation"] = validation.value(model.scorer(), pool)
             rows.append(row)
             if row["validation"] > best:
                 best, best_epoch = row["validation"], epoch
@@ -128,7 +128,8 @@ def timed_epoch(model: Method, epoch: int) -> dict[str, Any]:
     start = time.perf_counter()
     report: EpochReport = model.epoch()
     seconds = time.perf_counter() - start
-    if not (np.isfinite(report.loss) and has_finite_scores(model.embeddings())):
+    finite = report.loss is None or np.isfinite(report.loss)
+    if not (finite and has_finite_scores(model.scorer())):
         raise DivergenceError
     return {
         "epoch": epoch,

@@ -92,7 +92,7 @@ def time_one(arguments: argparse.Namespace) -> list[dict[str, Any]]:
             model.epoch()
             clock.lap("epoch")
         peak = peak_rss_bytes()
-        embeddings = model.embeddings()
+        embeddings = model.scorer()
         rank_held_out(embeddings, train, test.head(1), pool, str(run_))  # loads the kernel
         clock.lap(None)
         rank_held_out(embeddings, train, test, pool, str(run_))

@@ -13,7 +13,7 @@ from vsebench.files import read_json, read_parquet, write_arrays, write_json, wr
 from vsebench.labels import LabelMatrix
 from vsebench.layout import Run
 from vsebench.machine import describe
-from vsebench.methods.base import Embeddings, Method, load_method, read_settings, warm_up
+from vsebench.methods.base import Method, Scorer, load_method, read_settings, warm_up
 from vsebench.parallel import workers
 from vsebench.selection import DivergenceError, add_run_arguments, history, timed_epoch
 
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
         selected = read_parquet(arguments.selection / "selection.parquet")
     model, refit = fit(arguments, selection, train, run_)
     check_finite(model, str(run_))
-    write_arrays(arguments.out / "model.npz", image=model.image, label=model.label)
+    write_arrays(arguments.out / "model.npz", **model.arrays())
     write_parquet(pl.concat([selected, refit]), arguments.out / "history.parquet")
     write_json(
         {
@@ -54,13 +54,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 def fit(
     arguments: argparse.Namespace, selection: dict[str, Any], train: LabelMatrix, run_: Run
-) -> tuple[Embeddings, pl.DataFrame]:
+) -> tuple[Scorer, pl.DataFrame]:
     """Train a method, or build an untrained one; return the model and its history."""
     method = load_method(arguments.method)
     settings = read_settings(method, selection["settings"], f"config/methods/{run_.method}.yaml: settings")
     if not issubclass(method, Method):
         model = method(train, settings, run_.seed, arguments.processed)
-        return model.embeddings(), history([], run_, "refit")
+        return model.scorer(), history([], run_, "refit")
     if selection["epochs"] is None:
         raise UserError(f"config/methods/{run_.method}.yaml: epochs: this key is missing, {arguments.method} needs it")
     warm_up(method, settings)
@@ -73,4 +73,4 @@ def fit(
                 f"{run_}: training diverged on training and validation labels together with "
                 f"{json.dumps(selection['settings'])}; lower learning_rate or raise regularisation"
             ) from None
-        return trained.embeddings(), history(rows, run_, "refit")
+        return trained.scorer(), history(rows, run_, "refit")

@@ -10,7 +10,7 @@ from vsebench.methods.base import load_method
 
 def build_model(name, matrix, processed=Path()):
     method = load_method(name)
-    return method(matrix, method.settings_type(), 1, processed).embeddings()
+    return method(matrix, method.settings_type(), 1, processed).scorer()
 
 
 def test_popularity_ranks_by_occurrences(build):

@@ -15,7 +15,7 @@ from vsebench.errors import UserError
 from vsebench.files import read_arrays, read_json, read_parquet, write_parquet
 from vsebench.kernels.ranking import count_above
 from vsebench.labels import LabelMatrix
-from vsebench.methods.base import Embeddings
+from vsebench.methods.base import Scorer, scorer_of
 from vsebench.parallel import Workers, even_chunks, workers
 
 SCORES_A_CHUNK = 1 << 20  # a chunk's scores (4 MiB) stay in the cache between the product and the counting
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     known = read_split(arguments.split, "train", "valid")
     test = read_parquet(arguments.split / "test.parquet")
-    model = Embeddings(**read_arrays(arguments.model))
+    model = scorer_of(read_arrays(arguments.model))
     with workers(arguments.threads) as pool:
         write_parquet(rank_held_out(model, known, test, pool, str(arguments.model)), arguments.out)
 
@@ -45,9 +45,7 @@ def read_split(folder: Path, *parts: str) -> LabelMatrix:
     return LabelMatrix.from_pairs(pairs, size["n_images"], size["n_labels"])
 
 
-def rank_held_out(
-    model: Embeddings, known: LabelMatrix, held_out: pl.DataFrame, pool: Workers, where: str
-) -> pl.DataFrame:
+def rank_held_out(model: Scorer, known: LabelMatrix, held_out: pl.DataFrame, pool: Workers, where: str) -> pl.DataFrame:
     """Rank the held-out labels.
 
     Parameters
@@ -71,11 +69,10 @@ def rank_held_out(
     query_labels = held_out["label"].to_numpy()
     above = np.empty(len(queries), dtype=np.int32)
     tied = np.empty(len(queries), dtype=np.int32)
-    label_columns = np.ascontiguousarray(model.label.T)
 
     def task(start: int, stop: int) -> None:
         part = slice(start, stop)
-        scores = model.image[queries[part]] @ label_columns
+        scores = model.scores(queries[part], known)
         count_above(scores, queries[part], query_labels[part], known.offsets, known.labels, above[part], tied[part])
 
     pool.run(task, even_chunks(len(queries), max(16, SCORES_A_CHUNK // known.n_labels)))
@@ -87,13 +84,12 @@ def rank_held_out(
     ).cast(pl.Int32)
 
 
-def has_finite_scores(model: Embeddings) -> bool:
+def has_finite_scores(model: Scorer) -> bool:
     """Tell whether every score of a model is sure to be a finite number."""
-    largest = float(np.abs(model.image).max(initial=0)) * float(np.abs(model.label).max(initial=0))
-    return bool(largest * model.label.shape[1] < LARGEST_SCORE)  # false where it is NaN, too
+    return model.largest_score() < LARGEST_SCORE  # false where it is NaN, too
 
 
-def check_finite(model: Embeddings, where: str) -> None:
+def check_finite(model: Scorer, where: str) -> None:
     """Refuse a model whose scores are not all finite numbers."""
     if not has_finite_scores(model):
         raise UserError(f"{where}: the model's scores are not finite numbers; a smaller learning rate may help")

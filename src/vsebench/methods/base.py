@@ -3,6 +3,7 @@
 import importlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,9 +19,25 @@ from vsebench.parallel import Workers, workers
 Matrix = NDArray[np.float32]
 
 
+class Scorer(ABC):
+    """A fitted model: it scores every label for an image."""
+
+    @abstractmethod
+    def scores(self, images: NDArray[np.int32], known: LabelMatrix) -> Matrix:
+        """Return the scores (n, n_labels) float32 of n images; `known` are the labels that the model was fitted to."""
+
+    @abstractmethod
+    def largest_score(self) -> float:
+        """Return a bound on the absolute score, NaN if a number of the model is."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, Matrix]:
+        """Return what model.npz holds."""
+
+
 @dataclass(frozen=True)
-class Embeddings:
-    """A model: the score of a label for an image is the inner product of their rows.
+class Embeddings(Scorer):
+    """The score of a label for an image is the inner product of their rows.
 
     Attributes
     ----------
@@ -31,12 +48,60 @@ class Embeddings:
     image: Matrix
     label: Matrix
 
+    @cached_property
+    def _columns(self) -> Matrix:
+        return np.ascontiguousarray(self.label.T)
+
+    def scores(self, images: NDArray[np.int32], known: LabelMatrix) -> Matrix:
+        product: Matrix = self.image[images] @ self._columns
+        return product
+
+    def largest_score(self) -> float:
+        return _largest(self.image) * _largest(self.label) * float(self.label.shape[1])
+
+    def arrays(self) -> dict[str, Matrix]:
+        return {"image": self.image, "label": self.label}
+
+
+@dataclass(frozen=True)
+class LabelWeights(Scorer):
+    """The score of a label for an image is the sum of the weights that the image's labels give it.
+
+    Attributes
+    ----------
+    weight : (n_labels, n_labels) float32, a row for each label that gives
+    """
+
+    weight: Matrix
+
+    def scores(self, images: NDArray[np.int32], known: LabelMatrix) -> Matrix:
+        carried = np.zeros((len(images), known.n_labels), dtype=np.float32)
+        for row, image in enumerate(images):
+            carried[row, known.labels[known.offsets[image] : known.offsets[image + 1]]] = 1
+        product: Matrix = carried @ self.weight
+        return product
+
+    def largest_score(self) -> float:
+        return _largest(self.weight) * len(self.weight)
+
+    def arrays(self) -> dict[str, Matrix]:
+        return {"weight": self.weight}
+
+
+def _largest(matrix: Matrix) -> float:
+    return float(np.max(np.abs(matrix))) if matrix.size else 0.0
+
+
+def scorer_of(arrays: dict[str, Matrix]) -> Scorer:
+    """Return the model that a model.npz holds."""
+    return LabelWeights(**arrays) if "weight" in arrays else Embeddings(**arrays)
+
 
 @dataclass(frozen=True)
 class EpochReport:
     """What one epoch tells: its loss and, where it samples, how many negatives a step looks at before it takes one."""
 
-    loss: float
+    loss: float | None  # none: a package of others does not tell
     trials_per_step: float | None = None
 
 
@@ -67,7 +132,7 @@ class Method(ABC):
         """Go once over the training pairs."""
 
     @abstractmethod
-    def embeddings(self) -> Embeddings:
+    def scorer(self) -> Scorer:
         """Return the model as it stands; the arrays may still be in use by the next epoch."""
 
 
@@ -83,7 +148,7 @@ class Untrained(ABC):
     def __init__(self, train: LabelMatrix, settings: Any, seed: int, processed: Path) -> None: ...
 
     @abstractmethod
-    def embeddings(self) -> Embeddings:
+    def scorer(self) -> Scorer:
         """Return the model."""
 
 
@@ -92,9 +157,9 @@ def load_method(name: str) -> type[Method] | type[Untrained]:
     try:
         module = importlib.import_module(f"vsebench.methods.{name}")
     except ModuleNotFoundError as error:
-        if error.name != f"vsebench.methods.{name}":
-            raise
-        raise UserError(f"method {name!r}: there is no module src/vsebench/methods/{name}.py") from None
+        if error.name == f"vsebench.methods.{name}":
+            raise UserError(f"method {name!r}: there is no module src/vsebench/methods/{name}.py") from None
+        raise UserError(f"method {name!r}: it needs the package {error.name}; `make setup-peers` installs it") from None
     model: type[Method] | type[Untrained] | None = getattr(module, "Model", None)
     if model is None:
         raise UserError(f"method {name!r}: src/vsebench/methods/{name}.py defines no class Model")

@@ -18,5 +18,5 @@ class Model(Untrained):
         truth = read_arrays(path)
         self.model = Embeddings(truth["image"], truth["label"])
 
-    def embeddings(self) -> Embeddings:
+    def scorer(self) -> Embeddings:
         return self.model

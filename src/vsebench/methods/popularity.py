@@ -17,5 +17,5 @@ class Model(Untrained):
             np.ones((train.n_images, 1), dtype=np.float32), occurrences.astype(np.float32)[:, np.newaxis]
         )
 
-    def embeddings(self) -> Embeddings:
+    def scorer(self) -> Embeddings:
         return self.model

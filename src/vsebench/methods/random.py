@@ -19,5 +19,5 @@ class Model(Untrained):
         labels /= np.linalg.norm(labels, axis=1, keepdims=True)
         self.model = Embeddings(normal_start(train.n_images, FACTORS, 1.0, rng), labels)
 
-    def embeddings(self) -> Embeddings:
+    def scorer(self) -> Embeddings:
         return self.model

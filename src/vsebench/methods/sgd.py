@@ -36,5 +36,5 @@ class SgdMethod(Method):
         self.steps = len(self.pair_image)
         self.rng = new_state(seed, 2)
 
-    def embeddings(self) -> Embeddings:
+    def scorer(self) -> Embeddings:
         return Embeddings(self.images, self.labels)

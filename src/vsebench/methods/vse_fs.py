@@ -65,7 +65,7 @@ class Model(Method):
         self._refresh()
         return EpochReport(self._loss())
 
-    def embeddings(self) -> Embeddings:
+    def scorer(self) -> Embeddings:
         k = self.settings.factors
         return Embeddings(np.ascontiguousarray(self.users[:, :k]), np.ascontiguousarray(self.labels[:, :k]))
 
