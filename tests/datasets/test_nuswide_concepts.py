@@ -14,9 +14,9 @@ def column(values, end="\n"):
     return end.join(str(int(value)) for value in values) + end
 
 
-def write(folder, matrix, n_train, changes=(), end="\n"):
-    concepts = [f"c{i}" for i in range(matrix.shape[1])]
-    content = {"Groundtruth/AllLabels/Labels_c0.txt": "ignored"}
+def write(folder, matrix, n_train, changes=(), end="\n", concepts=None):
+    concepts = concepts or [f"c{i}" for i in range(matrix.shape[1])]
+    content = {f"Groundtruth/AllLabels/Labels_{concepts[0]}.txt": "ignored"}
     for label, concept in enumerate(concepts):
         content[f"Groundtruth/TrainTestLabels/Labels_{concept}_Train.txt"] = column(matrix[:n_train, label], end)
         content[f"Groundtruth/TrainTestLabels/Labels_{concept}_Test.txt"] = column(matrix[n_train:, label], end)
@@ -39,6 +39,8 @@ def test_what_was_written_is_read(tmp_path_factory, data):
     assert len(annotations.images) == shape[0]
     assert annotations.images[0] == "Train-000001"
     assert annotations.images[n_train] == "Test-000001"
+    assert annotations.parts.to_list() == ["train"] * n_train + ["test"] * (shape[0] - n_train)
+    assert annotations.dropped == []
     dense = np.zeros(shape, dtype=int)
     dense[annotations.pairs["image"], annotations.pairs["label"]] = annotations.pairs["count"]
     assert np.array_equal(dense, matrix)
@@ -62,3 +64,24 @@ def test_a_fault_is_named(tmp_path, fault):
         read(tmp_path, Options())
     assert message in str(error.value)
     assert "Groundtruth.zip" in str(error.value)
+
+
+def test_the_known_misprint_is_read_as_0_and_noted(tmp_path):
+    changes = {"Groundtruth/TrainTestLabels/Labels_lake_Train.txt": "1\n-1130179\n"}
+    write(tmp_path, np.ones((3, 1), bool), 2, changes, concepts=["lake"])
+    annotations = read(tmp_path, Options())
+    assert annotations.pairs["image"].to_list() == [0, 2]
+    assert [entry.number for entry in annotations.dropped] == [1]
+    assert "-1130179" in annotations.dropped[0].why
+
+
+def test_the_misprint_is_a_fault_anywhere_else(tmp_path):
+    write(tmp_path, np.zeros((4, 2), bool), 2, {TRAIN: "0\n-1130179\n"})
+    with pytest.raises(UserError, match="line 2: b'-1130179' is neither 0 nor 1"):
+        read(tmp_path, Options())
+
+
+def test_no_concepts(tmp_path):
+    write(tmp_path, np.zeros((4, 1), bool), 2, concepts=[" "])
+    with pytest.raises(UserError, match=r"Concepts81\.txt: names no concept"):
+        read(tmp_path, Options())

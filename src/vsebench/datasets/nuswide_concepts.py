@@ -1,25 +1,31 @@
 """NUS-WIDE's 81 concepts, annotated by hand.
 
 `ConceptsList.zip` holds `ConceptsList/Concepts81.txt`, a concept a line. `Groundtruth.zip` holds for each concept
-`Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.txt`, 0 or 1 a line, a line an image. These files
-carry no image ids, so images are named by their line: `Train-000001`, ..., `Test-000001`, .... Images without a concept
-stay.
+`Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.txt`, 0 or 1 a line, a line an image: the
+official partition. These files carry no image ids, so images are named by their line: `Train-000001`, ...,
+`Test-000001`, .... Images without a concept stay.
+
+In copies of the official archive line 78,372 of `Labels_lake_Train.txt` is `-1130179`. That one value, in that file, is
+read as 0 (which repaired copies have there) and noted in `dropped`; any other value but 0 and 1 is a fault.
 
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009.
 """
 
+import re
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.config import Strict
-from vsebench.datasets.annotations import RawAnnotations, check_unique, count_pairs, image_ids
+from vsebench.datasets.annotations import Dropped, RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.datasets.archives import by_basename, text_lines
 from vsebench.errors import UserError
 
 PARTS = ("Train", "Test")
 NEWLINE, ZERO, ONE = b"\n01"
+MISPRINTED, MISPRINT = "Labels_lake_Train.txt", re.compile(rb"^-1130179(?=\s*$)", re.MULTILINE)
 
 
 class Options(Strict):
@@ -28,29 +34,52 @@ class Options(Strict):
 
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the concepts of all images, training images first."""
-    list_archive, archive = raw / "ConceptsList.zip", raw / "Groundtruth.zip"
-    concepts = text_lines(
-        by_basename(list_archive, ["Concepts81.txt"])["Concepts81.txt"], f"{list_archive}: Concepts81.txt"
-    )
-    check_unique(concepts, f"{list_archive}: Concepts81.txt", "concept")
-    members = by_basename(archive, [_member(concept, part) for part in PARTS for concept in concepts])
+    dropped: list[Dropped] = []
+    concepts, columns = read_concepts(raw, dropped)
+    images, parts = name_images({part: columns[part].shape[1] for part in PARTS})
+    label, image = np.nonzero(np.concatenate([columns[part] for part in PARTS], axis=1))
+    return RawAnnotations(images, concepts, count_pairs(image, label, len(concepts)), dropped, parts)
 
-    images: list[str] = []
-    image_parts, label_parts = [], []
+
+def read_names(raw: Path) -> list[str]:
+    """Read the concepts' names."""
+    archive = raw / "ConceptsList.zip"
+    where = f"{archive}: Concepts81.txt"
+    concepts = text_lines(by_basename(archive, ["Concepts81.txt"])["Concepts81.txt"], where)
+    if not concepts:
+        raise UserError(f"{where}: names no concept")
+    check_unique(concepts, where, "concept")
+    return concepts
+
+
+def read_concepts(raw: Path, dropped: list[Dropped]) -> tuple[list[str], dict[str, NDArray[np.bool_]]]:
+    """Read the concepts' names, and for "Train" and "Test" (n_concepts, n_images) bool; note in `dropped` a misprint.
+
+    Raises a `UserError` that names file and line where a file is missing, too short or holds anything but 0 and 1.
+    """
+    archive, concepts = raw / "Groundtruth.zip", read_names(raw)
+    members = by_basename(archive, [_member(concept, part) for part in PARTS for concept in concepts])
+    if MISPRINTED in members:
+        members[MISPRINTED], found = MISPRINT.subn(b"0", members[MISPRINTED], count=1)
+        dropped += [Dropped("labels", 1, f"the known misprint -1130179 in {MISPRINTED}, read as 0")] * found
+
+    columns = {}
     for part in PARTS:
-        columns = []
+        of_part: list[NDArray[np.bool_]] = []
         for concept in concepts:
             name = _member(concept, part)
-            columns.append(_parse_column(members[name], f"{archive}: {name}"))
-            if len(columns[-1]) != len(columns[0]):
+            of_part.append(_parse_column(members[name], f"{archive}: {name}"))
+            if len(of_part[-1]) != len(of_part[0]):
                 first = _member(concepts[0], part)
-                raise UserError(f"{archive}: {name}: has {len(columns[-1])} lines where {first} has {len(columns[0])}")
-        label, image = np.nonzero(np.array(columns))
-        image_parts.append(image + len(images))
-        label_parts.append(label)
-        images += [f"{part}-{line:06d}" for line in range(1, len(columns[0]) + 1)]
-    pairs = count_pairs(np.concatenate(image_parts), np.concatenate(label_parts), len(concepts))
-    return RawAnnotations(image_ids(images), concepts, pairs)
+                raise UserError(f"{archive}: {name}: has {len(of_part[-1])} lines where {first} has {len(of_part[0])}")
+        columns[part] = np.array(of_part)
+    return concepts, columns
+
+
+def name_images(sizes: dict[str, int]) -> tuple[pl.Series, pl.Series]:
+    """Name the images of the official partition by their line; return the ids, and "train" or "test" for each."""
+    images = image_ids(f"{part}-{line:06d}" for part in PARTS for line in range(1, sizes[part] + 1))
+    return images, pl.concat([pl.repeat(part.lower(), sizes[part], eager=True) for part in PARTS]).alias("part")
 
 
 def _member(concept: str, part: str) -> str:
