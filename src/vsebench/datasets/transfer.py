@@ -21,10 +21,13 @@ from vsebench.files import write_json
 
 ATTEMPTS = 4  # in a row without progress
 TIMEOUT = (10.0, 60.0)  # seconds, to connect and between two blocks
+WINDOW = 120.0  # seconds in which a source has to send
+LOWEST = 120 << 10  # bytes, else the next one is tried: at 1 KiB a second, a file of 100 MiB takes more than a day
 BLOCK = 1 << 18
 TEMPORARY_STATUS = {408, 416, 425, 429, 500, 502, 503, 504}
 
 pause: Callable[[float], None] = time.sleep
+clock: Callable[[], float] = time.monotonic
 
 
 class TransferError(Exception):
@@ -33,6 +36,23 @@ class TransferError(Exception):
 
 class TemporaryError(TransferError):
     """A transfer failed, but may succeed when tried again."""
+
+
+class _Pace:
+    """Tells when a source is too slow to wait for, whether it drips or breaks off again and again."""
+
+    def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        self.since, self.bytes = clock(), 0
+
+    def add(self, size: int) -> None:
+        self.bytes += size
+        if clock() - self.since > WINDOW:
+            if self.bytes < LOWEST:
+                raise TransferError(f"too slow, {self.bytes} bytes in {clock() - self.since:.0f} seconds")
+            self.restart()
 
 
 def notes_path(part: Path) -> Path:
@@ -50,14 +70,17 @@ def fetch(address: str, part: Path) -> None:
     """Fetch `address` into the file `part`, which is whole when this returns.
 
     After a temporary failure it goes on after a pause that doubles (1, 2, 4 s), until `ATTEMPTS` in a row have brought
-    nothing new. Raises `TransferError`; the bytes so far stay for the next time.
+    nothing new. Raises `TransferError`, also for a source that sends less than `LOWEST` bytes in `WINDOW` seconds; the
+    bytes so far stay for the next time.
     """
-    most, failures = _size(part), 0
+    most, failures, pace = _size(part), 0, _Pace()
     while True:
         try:
-            _attempt(address, part)
+            _attempt(address, part, pace)
         except TemporaryError:
             failures = 1 if _size(part) > most else failures + 1
+            if failures > 1:
+                pace.restart()  # the time was lost waiting, which `ATTEMPTS` bounds
             most = max(most, _size(part))
             if failures == ATTEMPTS:
                 raise
@@ -66,7 +89,7 @@ def fetch(address: str, part: Path) -> None:
             return
 
 
-def _attempt(address: str, part: Path) -> None:
+def _attempt(address: str, part: Path, pace: _Pace) -> None:
     notes = _usable_notes(address, part)
     start = _size(part) if notes else 0
     # Compressed transfer would change the bytes that are counted and checked.
@@ -85,14 +108,17 @@ def _attempt(address: str, part: Path) -> None:
                 _check_range(response, part, start, total, notes)
             else:
                 start = 0
-            _save(response, part, start, {"address": address, "version": _version(response), "total": total})
+            new_notes = {"address": address, "version": _version(response), "total": total}
+            _save(response, part, start, new_notes, pace)
     except requests.exceptions.SSLError:
         raise TransferError("its certificate is not valid") from None
-    except requests.Timeout:
+    except (requests.Timeout, urllib3.exceptions.TimeoutError):
         raise TemporaryError("no answer in time") from None
     except (requests.ConnectionError, urllib3.exceptions.HTTPError):
         broken = f"the connection broke at {_size(part)} bytes" if _size(part) > start else "no connection"
         raise TemporaryError(broken) from None
+    except requests.TooManyRedirects:
+        raise TransferError("it redirects in a circle") from None
     except requests.RequestException as error:
         raise TransferError(f"{type(error).__name__}") from None
 
@@ -139,7 +165,7 @@ def _version(response: requests.Response) -> str | None:
     return tag if tag.startswith('"') else response.headers.get("Last-Modified")
 
 
-def _save(response: requests.Response, part: Path, start: int, notes: dict[str, Any]) -> None:
+def _save(response: requests.Response, part: Path, start: int, notes: dict[str, Any], pace: _Pace) -> None:
     part.parent.mkdir(parents=True, exist_ok=True)
     # The notes are never about other bytes than those in `part`: they go first and come back last.
     if start == 0:
@@ -147,9 +173,11 @@ def _save(response: requests.Response, part: Path, start: int, notes: dict[str, 
     with part.open("ab") as stream:
         write_json(notes, notes_path(part))
         with _progress(part, start, notes["total"]) as bar:
-            for block in response.raw.stream(BLOCK, decode_content=False):
+            # read1 returns what has come; read would wait for a whole block, and lose it when the connection breaks.
+            while block := response.raw.read1(BLOCK, decode_content=False):
                 stream.write(block)
                 bar.update(len(block))
+                pace.add(len(block))
     if notes["total"] is not None and _size(part) != notes["total"]:
         raise TemporaryError(f"it ended at {_size(part)} of {notes['total']} bytes")
 
