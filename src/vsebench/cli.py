@@ -16,6 +16,7 @@ STAGES = {
     "describe": ("vsebench.machine", "write down machine, versions and compilation"),
     "select": ("vsebench.selection", "choose settings and epochs of a method on the validation labels"),
     "train": ("vsebench.training", "fit a method to training and validation labels"),
+    "sweep": ("vsebench.sweep", "vary one setting around the chosen ones"),
     "rank": ("vsebench.evaluation.ranks", "rank the held-out labels"),
     "measure": ("vsebench.evaluation.metrics", "compute the metrics of one model from its ranks"),
     "summarise": ("vsebench.evaluation.summary", "average over seeds and compare the methods of a data set"),

@@ -59,6 +59,7 @@ class RunConfig(Strict):
     validation_images: int = Field(ge=1)
     bootstrap: int = Field(ge=100)
     timing: Timing
+    sweeps: dict[str, dict[str, list[float]]] = {}  # row -> setting -> values to try, all else as chosen
 
 
 class SourceFile(Strict):

@@ -41,10 +41,8 @@ class Validation:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
+    add_validation_arguments(parser)
     parser.add_argument("--grid", type=json.loads, default={}, help="JSON: values to try for some settings")
-    parser.add_argument("--epochs", type=json.loads, required=True, help='JSON: {"maximum": ..., "patience": ...}')
-    parser.add_argument("--metric", required=True, help="chosen by, such as ndcg@10")
-    parser.add_argument("--images", type=int, required=True, help="at most so many images are validated on")
     parser.add_argument("--out", type=Path, required=True, help="selection.json")
     parser.add_argument("--history", type=Path, required=True, help="selection.parquet: every epoch of the winner")
 
@@ -61,16 +59,17 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, default=1)
 
 
+def add_validation_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `select` and `sweep` both take."""
+    parser.add_argument("--epochs", type=json.loads, required=True, help='JSON: {"maximum": ..., "patience": ...}')
+    parser.add_argument("--metric", required=True, help="chosen by, such as ndcg@10")
+    parser.add_argument("--images", type=int, required=True, help="at most so many images are validated on")
+
+
 def run(arguments: argparse.Namespace) -> None:
-    check_metric(arguments.metric)
     run_ = Run(arguments.dataset, arguments.protocol, arguments.row, arguments.seed)
-    method = load_method(arguments.method)
-    if not issubclass(method, Method):
-        raise UserError(f"config/methods/{arguments.row}.yaml: epochs: {arguments.method} is not trained by epochs")
-    limits = check(Epochs, arguments.epochs, f"config/methods/{arguments.row}.yaml: epochs")
-    train = read_split(arguments.split, "train")
-    held_out = sample(read_parquet(arguments.split / "valid.parquet"), arguments.images, arguments.seed)
-    validation = Validation(train, held_out, arguments.metric)
+    method, limits = open_method(arguments)
+    validation = open_validation(arguments)
     tries, histories = [], []
     with workers(arguments.threads) as pool:
         for settings in tqdm(configurations(arguments.settings, arguments.grid), desc=str(run_), mininterval=5):
@@ -85,6 +84,21 @@ def run(arguments: argparse.Namespace) -> None:
         | {"metric": arguments.metric, "n_configurations": len(tries), "diverged": diverged, "tries": tries},
         arguments.out,
     )
+
+
+def open_method(arguments: argparse.Namespace) -> tuple[type[Method], Epochs]:
+    """Return the method that the arguments name, and when its training stops."""
+    method = load_method(arguments.method)
+    if not issubclass(method, Method):
+        raise UserError(f"config/methods/{arguments.row}.yaml: epochs: {arguments.method} is not trained by epochs")
+    return method, check(Epochs, arguments.epochs, f"config/methods/{arguments.row}.yaml: epochs")
+
+
+def open_validation(arguments: argparse.Namespace) -> Validation:
+    """Return the validation labels of the split that the arguments name."""
+    check_metric(arguments.metric)
+    held_out = sample(read_parquet(arguments.split / "valid.parquet"), arguments.images, arguments.seed)
+    return Validation(read_split(arguments.split, "train"), held_out, arguments.metric)
 
 
 def configurations(settings: dict[str, Any], grid: dict[str, list[Any]]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from vsebench.labels import LabelMatrix
 from vsebench.layout import Run
 from vsebench.machine import describe
 from vsebench.methods.base import Method, Scorer, load_method, read_settings, warm_up
-from vsebench.parallel import workers
+from vsebench.parallel import Workers, workers
 from vsebench.selection import DivergenceError, add_run_arguments, history, timed_epoch
 
 
@@ -57,20 +57,28 @@ def fit(
 ) -> tuple[Scorer, pl.DataFrame]:
     """Train a method, or build an untrained one; return the model and its history."""
     method = load_method(arguments.method)
-    settings = read_settings(method, selection["settings"], f"config/methods/{run_.method}.yaml: settings")
     if not issubclass(method, Method):
+        settings = read_settings(method, selection["settings"], f"config/methods/{run_.method}.yaml: settings")
         model = method(train, settings, run_.seed, arguments.processed)
         return model.scorer(), history([], run_, "refit")
     if selection["epochs"] is None:
         raise UserError(f"config/methods/{run_.method}.yaml: epochs: this key is missing, {arguments.method} needs it")
-    warm_up(method, settings)
     with workers(arguments.threads) as pool:
-        trained = method(train, settings, run_.seed, pool)
         try:
-            rows = [timed_epoch(trained, epoch) for epoch in range(1, selection["epochs"] + 1)]
+            trained, rows = train_epochs(method, selection["settings"], selection["epochs"], train, run_, pool)
         except DivergenceError:
             raise UserError(
                 f"{run_}: training diverged on training and validation labels together with "
                 f"{json.dumps(selection['settings'])}; lower learning_rate or raise regularisation"
             ) from None
         return trained.scorer(), history(rows, run_, "refit")
+
+
+def train_epochs(
+    method: type[Method], values: dict[str, Any], epochs: int, train: LabelMatrix, run_: Run, pool: Workers
+) -> tuple[Method, list[dict[str, Any]]]:
+    """Train so many epochs; return the method and its history. Raises `DivergenceError`."""
+    settings = read_settings(method, values, f"config/methods/{run_.method}.yaml: settings")
+    warm_up(method, settings)
+    trained = method(train, settings, run_.seed, pool)
+    return trained, [timed_epoch(trained, epoch) for epoch in range(1, epochs + 1)]

@@ -58,6 +58,7 @@ class Plan:
         plan._check_tables(where)
         plan._check_settings()
         plan._check_grids()
+        plan._check_sweeps(where)
         if not plan.modules:
             raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
         if not plan.runs:
@@ -104,6 +105,17 @@ class Plan:
                     f"{self.folder}/methods/{row}.yaml: grid: {method.grid_size} configurations, but tuning_budget "
                     f"is {self.config.tuning_budget}; every method gets the same number"
                 )
+
+    def _check_sweeps(self, where: str) -> None:
+        """Check each value of each setting that is varied."""
+        for row, sweeps in self.config.sweeps.items():
+            method = self.methods.get(row)
+            if method is None or not method.epochs:
+                raise UserError(f"{where}: sweeps: {row!r} is none of the trained methods of this run")
+            for parameter, values in sweeps.items():
+                for value in values:
+                    changed = method.settings | {parameter: value}
+                    read_settings(load_method(method.method), changed, f"{where}: sweeps.{row}")
 
     def own_table(self, dataset: str) -> Path | None:
         """Return the file of a data set that is a table of the user, not one that is downloaded; else None."""
@@ -157,6 +169,11 @@ class Plan:
     def grid(self, row: str) -> dict[str, list[Any]]:
         """Return what is tried on the validation labels: nothing but the settings where the run does not tune."""
         return self.methods[row].grid if self.config.tune else {}
+
+    def sweeps(self, dataset: str) -> list[tuple[str, str]]:
+        """Return each (row, setting) that is varied on a data set."""
+        rows = self.rows(dataset)
+        return [(row, parameter) for row, sweep in self.config.sweeps.items() if row in rows for parameter in sweep]
 
     @property
     def titles(self) -> dict[str, str]:
