@@ -21,6 +21,7 @@ STAGES = {
     "measure": ("vsebench.evaluation.metrics", "compute the metrics of one model from its ranks"),
     "summarise": ("vsebench.evaluation.summary", "average over seeds and compare the methods of a data set"),
     "time": ("vsebench.timing", "time the methods side by side, a fresh process each repeat"),
+    "scale": ("vsebench.scaling", "measure how the time of an epoch grows"),
     "gather": ("vsebench.gathering", "put the tables of single runs together"),
     "table": ("vsebench.rendering.tables", "write a table as CSV, Markdown and LaTeX"),
     "figure": ("vsebench.rendering.figures", "draw a figure as PDF, SVG and PNG"),

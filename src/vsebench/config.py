@@ -46,6 +46,16 @@ class Timing(Strict):
     epochs: int = Field(ge=1)
 
 
+class Scaling(Strict):
+    """Sizes at which the growth of an epoch's time is measured."""
+
+    dataset: str  # a simulated one
+    repeats: int = Field(ge=1)
+    pairs: list[int] = Field(min_length=2)
+    labels: list[int] = Field(min_length=2)
+    factors: list[int] = Field(min_length=2)
+
+
 class RunConfig(Strict):
     """A run: which data sets, protocols, methods and seeds (`config/config.yaml`)."""
 
@@ -59,6 +69,7 @@ class RunConfig(Strict):
     validation_images: int = Field(ge=1)
     bootstrap: int = Field(ge=100)
     timing: Timing
+    scaling: Scaling | None = None
     sweeps: dict[str, dict[str, list[float]]] = {}  # row -> setting -> values to try, all else as chosen
 
 

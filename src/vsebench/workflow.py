@@ -59,6 +59,7 @@ class Plan:
         plan._check_settings()
         plan._check_grids()
         plan._check_sweeps(where)
+        plan._check_scaling(where)
         if not plan.modules:
             raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
         if not plan.runs:
@@ -117,6 +118,13 @@ class Plan:
                     changed = method.settings | {parameter: value}
                     read_settings(load_method(method.method), changed, f"{where}: sweeps.{row}")
 
+    def _check_scaling(self, where: str) -> None:
+        """Check that the data set whose sizes are varied is a simulated one."""
+        if self.config.scaling is not None:
+            name = self.config.scaling.dataset
+            if not _read_named(DatasetConfig, self.folder / "datasets", name, f"{where}: scaling").simulated:
+                raise UserError(f"{where}: scaling.dataset: {name} is not simulated, so its size cannot be varied")
+
     def own_table(self, dataset: str) -> Path | None:
         """Return the file of a data set that is a table of the user, not one that is downloaded; else None."""
         config = self.datasets[dataset]
@@ -169,6 +177,12 @@ class Plan:
     def grid(self, row: str) -> dict[str, list[Any]]:
         """Return what is tried on the validation labels: nothing but the settings where the run does not tune."""
         return self.methods[row].grid if self.config.tune else {}
+
+    @property
+    def scaled_rows(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Return module and settings of the rows whose growth is measured: those with factors."""
+        rows = {row: method for row, method in self.methods.items() if method.epochs and "factors" in method.settings}
+        return {row: (method.method, method.settings) for row, method in rows.items()}
 
     def sweeps(self, dataset: str) -> list[tuple[str, str]]:
         """Return each (row, setting) that is varied on a data set."""

@@ -49,3 +49,33 @@ use rule gather_metrics as gather_timing with:
         "results/timing.parquet",
     log:
         "results/logs/gather/timing.log",
+
+
+if PLAN.config.scaling:
+
+    rule scale:
+        input:
+            expand("results/kernels/{row}.json", row=PLAN.scaled_rows),
+            sources(
+                "scaling",
+                *(f"methods.{module}" for module, _ in PLAN.scaled_rows.values()),
+            ),
+            dataset=os.path.relpath(
+                ROOT / "config" / "datasets" / f"{PLAN.config.scaling.dataset}.yaml"
+            ),
+        output:
+            "results/scaling.parquet",
+        log:
+            "results/logs/scaling.log",
+        threads: 1
+        resources:
+            slot=100,
+        params:
+            methods=quoted_json(PLAN.scaled_rows),
+            sizes=quoted_json(
+                PLAN.config.scaling.model_dump(include={"pairs", "labels", "factors"})
+            ),
+            repeats=PLAN.config.scaling.repeats,
+        shell:
+            "python -m vsebench scale --dataset {input.dataset:q} --methods {params.methods:q} --sizes {params.sizes:q}"
+            " --repeats {params.repeats} --out {output} > {log} 2>&1"

@@ -1,0 +1,137 @@
+"""How the time of an epoch grows with pairs, labels and factors, measured beside the papers' complexity tables.
+
+On simulated data one size is varied at a time while the others stay at the middle one of their values. Pairs grow with
+the images, at the same number of labels an image. A fresh process each repeat measures every method at every size on
+one core: an epoch to warm up, then the timed one, so the methods that sample are seen at the start of their training.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from vsebench.config import DatasetConfig, check, read_config
+from vsebench.datasets.simulator import Options, read
+from vsebench.errors import UserError
+from vsebench.files import write_parquet
+from vsebench.labels import LabelMatrix
+from vsebench.machine import processor
+from vsebench.methods.base import Method, load_method, read_settings, warm_up
+from vsebench.parallel import workers
+
+SCHEMA = {
+    "method": pl.String,
+    "variable": pl.String,
+    "size": pl.Int64,
+    "repeat": pl.Int32,
+    "images": pl.Int64,
+    "labels": pl.Int64,
+    "pairs": pl.Int64,
+    "factors": pl.Int64,
+    "seconds": pl.Float64,
+    "machine": pl.String,
+}
+RESAMPLES = 1000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", type=Path, required=True, help="configuration file of a simulated data set")
+    parser.add_argument("--methods", type=json.loads, required=True, help='JSON: {"row": ["module", {settings}], ...}')
+    parser.add_argument("--sizes", type=json.loads, required=True, help='JSON: {"pairs": [...], "labels": [...], ...}')
+    parser.add_argument("--repeats", type=int, required=True)
+    parser.add_argument("--out", type=Path, help="scaling.parquet")
+    parser.add_argument("--one", action="store_true", help="for internal use: one repeat in this process, print JSON")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    if arguments.one:
+        print(json.dumps(measure(arguments)))
+        return
+    rows: list[dict[str, Any]] = []
+    for repeat in tqdm(range(1, arguments.repeats + 1), desc="growth of an epoch's time", mininterval=5):
+        command = [sys.executable, "-m", "vsebench", *sys.argv[1:], "--one"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode:
+            raise UserError(f"a repeat failed: {result.stderr.strip().splitlines()[-1:]}")
+        rows += [row | {"repeat": repeat} for row in json.loads(result.stdout)]
+    write_parquet(pl.DataFrame(rows, schema=SCHEMA), arguments.out)
+
+
+def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Time an epoch of every method at every size, on one core."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
+    options = simulator_options(arguments.dataset)
+    middle = {name: sorted(sizes)[len(sizes) // 2] for name, sizes in arguments.sizes.items()}
+    rows = []
+    for variable, sizes in arguments.sizes.items():
+        for size in sizes:
+            wanted = middle | {variable: size}
+            matrix = simulate(options, wanted["pairs"], wanted["labels"])
+            for row, (module, settings) in arguments.methods.items():
+                seconds = time_epoch(module, settings | {"factors": wanted["factors"]}, matrix)
+                shape = {"images": matrix.n_images, "labels": matrix.n_labels, "pairs": matrix.n_pairs}
+                keys = {"method": row, "variable": variable, "size": size, "factors": wanted["factors"]}
+                rows.append(keys | shape | {"seconds": seconds, "machine": processor()})
+    return rows
+
+
+def simulator_options(path: Path) -> Options:
+    """Return the options of a simulated data set at full scale."""
+    config = read_config(DatasetConfig, path)
+    if not config.simulated:
+        raise UserError(f"{path}: adapter: {config.adapter}; growth is measured on simulated data only")
+    return check(Options, config.options, f"{path}: options")
+
+
+def simulate(options: Options, pairs: int, labels: int) -> LabelMatrix:
+    """Return a simulated label matrix with about so many pairs, and so many labels."""
+    images = max(1, round(pairs * options.images / options.occurrences))
+    annotations = read(Path(), options.model_copy(update={"images": images, "labels": labels, "occurrences": pairs}))
+    return LabelMatrix.from_pairs(annotations.pairs, images, labels)
+
+
+def time_epoch(module: str, values: dict[str, Any], matrix: LabelMatrix) -> float:
+    """Return the seconds of a method's second epoch."""
+    method = load_method(module)
+    if not issubclass(method, Method):
+        raise UserError(f"{module}: an untrained method has no training time")
+    settings = read_settings(method, values, module)
+    warm_up(method, settings)
+    with workers(1) as pool:
+        model = method(matrix, settings, 1, pool)
+        model.epoch()
+        start = time.perf_counter()
+        model.epoch()
+        return time.perf_counter() - start
+
+
+def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
+    """Fit seconds ~ size^exponent for each method and variable.
+
+    Returns a row each: method, variable, exponent (least squares on logarithms of the medians over repeats), ci_low and
+    ci_high (95 %, bootstrap of the repeats).
+    """
+    rows = []
+    for (method, variable), group in scaling.group_by("method", "variable", maintain_order=True):
+        by_size = group.sort("size", "repeat").group_by("size", maintain_order=True).agg("seconds")
+        sizes = by_size["size"].to_numpy().astype(np.float64)
+        seconds = np.array(by_size["seconds"].to_list())
+        rng = np.random.default_rng(0)
+        draws = rng.integers(0, seconds.shape[1], (RESAMPLES, *seconds.shape))
+        samples = np.median(np.take_along_axis(seconds[np.newaxis], draws, axis=2), axis=2)
+        low, high = np.percentile([_slope(sizes, sample) for sample in samples], [2.5, 97.5])
+        rows.append((method, variable, _slope(sizes, np.median(seconds, axis=1)), low, high))
+    return pl.DataFrame(rows, schema=["method", "variable", "exponent", "ci_low", "ci_high"], orient="row")
+
+
+def _slope(sizes: NDArray[np.float64], seconds: NDArray[np.float64]) -> float:
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
