@@ -62,6 +62,17 @@ def test_known_annotations_of_iaprtc12(prepared):
     assert labels["frequency"].max() == 5534
 
 
+# training and test images of the official partition
+PARTITIONS = {"iaprtc12": (17_665, 1_962), "corel5k": (4_500, 499), "nuswide81": (161_789, 107_859)}
+
+
+@pytest.mark.parametrize("name", PARTITIONS)
+def test_official_partition_of_the_real_sets(prepared, name):
+    parts = read_parquet(prepared(name) / "images.parquet")["part"].to_list()
+    assert (parts.count("train"), parts.count("test")) == PARTITIONS[name]
+    assert parts == sorted(parts, reverse=True)
+
+
 SHARES = np.array([0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
 
 

@@ -1,0 +1,187 @@
+"""Time and memory of reading a table of Open Images' layout and size.
+
+    python benchmarks/openimages_reader.py FOLDER [--lines 80000000]
+
+Writes a generated archive into FOLDER (0.6 GB for 80 million lines; reused if it is there), runs the stage `prepare` on
+it in processes of their own, checks the label matrix against what was generated, and prints a table. The numbers also
+go into results/openimages_reader.json. Images have 9 labels on average, labels are heavy-tailed, 1 % of the lines
+repeat another, and images come in no order, which is harder than the official table: that one is sorted.
+"""
+
+import argparse
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+ARCHIVE = "generated.tar.gz"
+LABELS = 7_844
+LABELS_PER_IMAGE = 9
+BLOCKS = 50  # at least; the last 2 % of them are the table of validation
+IMAGES_A_BLOCK = 100_000
+REPEATED = 0.01
+LIMIT_GIB = 6
+VARIANTS: dict[str, dict[str, Any]] = {
+    "everything": {},
+    "filters on everything": {"top_labels": 6000, "min_labels_per_image": 2},
+    "a sample of 15 %": {"sample_images": 0.15, "top_labels": 7483, "min_labels_per_image": 2},
+}
+
+
+def mids() -> np.ndarray:
+    """Return (LABELS,) bytes: ids like Open Images', of 7 to 9 characters, in the order of popularity."""
+    order = np.random.default_rng(0).permutation(LABELS)
+    return np.array([b"/m/0%x" % number for number in 4096 + order * 397])
+
+
+def image_id(number: np.ndarray) -> np.ndarray:
+    """Return a different, random-looking uint64 for each number."""
+    mixed = number.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def draw(n_lines: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
+    """Yield blocks: image number and label of each line, and how many of them, the last ones, repeat another."""
+    a_block = min(IMAGES_A_BLOCK, n_lines // LABELS_PER_IMAGE // BLOCKS + 1)
+    popularity = np.cumsum(1 / np.arange(10, LABELS + 10))
+    drawn = block = 0
+    while drawn < n_lines:
+        rng = np.random.default_rng([seed, block])
+        sizes = 1 + rng.negative_binomial(4, 4 / (3 + LABELS_PER_IMAGE), a_block)
+        image = np.repeat(np.arange(a_block), sizes)
+        label = np.searchsorted(popularity, rng.random(len(image)) * popularity[-1])
+        image, label = np.divmod(np.unique(image * LABELS + label)[: n_lines - drawn], LABELS)
+        repeats = rng.integers(len(image), size=min(int(REPEATED * len(image)), n_lines - drawn - len(image)))
+        image, label = np.append(image, image[repeats]), np.append(label, label[repeats])
+        yield image + block * a_block, label, len(repeats)
+        drawn += len(image)
+        block += 1
+
+
+def text(image: np.ndarray, label: np.ndarray, names: np.ndarray) -> bytes:
+    """Return the lines of a table: all fields side by side in a matrix of bytes, less the padding of the names."""
+    nibbles = (image_id(image)[:, None] >> np.arange(60, -1, -4, dtype=np.uint64)) & np.uint64(15)
+    digits = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)[nibbles.astype(np.uint8)]
+    name = names[label].view(np.uint8).reshape(len(label), -1)
+    confidence = np.frombuffer(b",0.5\n,0.6\n,0.7\n,0.8\n,0.9\n", dtype=np.uint8).reshape(5, 5)[(image + label) % 5]
+    source = np.broadcast_to(np.frombuffer(b",machine,", dtype=np.uint8), (len(label), 9))
+    matrix = np.concatenate([digits, source, name, confidence], axis=1)
+    return matrix[matrix != 0].tobytes()
+
+
+def generate(archive: Path, n_lines: int, seed: int = 0) -> dict[str, Any]:
+    """Write an archive; returns what it holds: lines, images, pairs, repeats, and the images of each label.
+
+    Blocks are drawn twice, first for the sizes that a tar archive has to have in front, so memory stays small.
+    """
+    names = mids()
+    lengths = np.char.str_len(names)
+    head = b"ImageID,Source,LabelName,Confidence\n"
+    frequency, sizes = np.zeros(LABELS, dtype=np.int64), []
+    n_images = repeated = 0
+    for image, label, repeats in draw(n_lines, seed):
+        sizes.append((16 + 9 + 5) * len(label) + int(lengths[label].sum()))
+        frequency += np.bincount(label[: len(label) - repeats], minlength=LABELS)
+        n_images += len(np.unique(image))
+        repeated += repeats
+    n_train = len(sizes) - max(1, len(sizes) // BLOCKS)
+    blocks = draw(n_lines, seed)
+    with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
+        for part, of_part in (("train", sizes[:n_train]), ("validation", sizes[n_train:])):
+            info = tarfile.TarInfo(f"machine_ann/{part}/labels.csv")
+            info.size = len(head) + sum(of_part)
+            tar.addfile(info, io.BufferedReader(_Lines(head, (text(*next(blocks)[:2], names) for _ in of_part))))
+    used = {names[label].decode(): int(frequency[label]) for label in np.flatnonzero(frequency)}
+    pairs = n_lines - repeated
+    return {"lines": n_lines, "images": n_images, "pairs": pairs, "repeats": repeated, "frequency": used}
+
+
+class _Lines(io.RawIOBase):
+    """Reads what an iterator yields."""
+
+    def __init__(self, head: bytes, blocks: Iterator[bytes]) -> None:
+        self.rest, self.blocks = memoryview(head), blocks
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self.rest:
+            self.rest = memoryview(next(self.blocks, b""))
+        size = min(len(buffer), len(self.rest))
+        buffer[:size] = self.rest[:size]
+        self.rest = self.rest[size:]
+        return size
+
+
+def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, float]:
+    """Run the stage in a process of its own; returns its seconds and its peak of resident memory."""
+    config = folder / "generated.yaml"
+    options = {"archive": ARCHIVE, "min_confidence": 0.5}
+    about = {"title": "generated", "licence": "none", "citation": "none", "family": "openimages"}
+    config.write_text(json.dumps({**about, "adapter": "openimages", "options": options, "vocabulary": vocabulary}))
+    command = [sys.executable, "-m", "vsebench", "prepare", "--config", config, "--raw", folder, "--out", out]
+    start = time.perf_counter()
+    process = subprocess.Popen(command)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"prepare ended with status {process.returncode}")
+    return {"seconds": time.perf_counter() - start, "gib": usage.ru_maxrss / (1 << 20)}
+
+
+def check(out: Path, made: dict[str, Any]) -> None:
+    """Compare a matrix without filters with what was generated."""
+    labels = pl.read_parquet(out / "labels.parquet")
+    counts = json.loads((out / "summary.json").read_text())["counts"]
+    assert (counts["images"], counts["pairs"]) == (made["images"], made["pairs"]), counts
+    assert dict(labels.select("name", "frequency").rows()) == made["frequency"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="scratch folder; the archive stays in it")
+    parser.add_argument("--lines", type=int, default=80_000_000)
+    arguments = parser.parse_args()
+    folder: Path = arguments.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    note = folder / f"made-{arguments.lines}.json"
+    if not note.exists():
+        note.write_text(json.dumps(generate(folder / ARCHIVE, arguments.lines)))
+    made = json.loads(note.read_text())
+    print("| lines | filters | images | labels | pairs | seconds | peak GiB |\n|---|---|---|---|---|---|---|")
+    results = []
+    for name, filters in VARIANTS.items():
+        vocabulary = dict(filters)
+        if "sample_images" in vocabulary:
+            vocabulary["sample_images"] = int(vocabulary["sample_images"] * made["images"])
+        out = folder / "processed"
+        measured = prepare(folder, out, vocabulary)
+        if not filters:
+            check(out, made)
+        counts = json.loads((out / "summary.json").read_text())["counts"]
+        found = {key: counts[key] for key in ("images", "labels", "pairs")}
+        results.append({"lines": made["lines"], "filters": name, **found, **measured})
+        numbers = " | ".join(f"{number:,}" for number in found.values())
+        print(
+            f"| {made['lines']:,} | {name} | {numbers} | {measured['seconds']:.0f} | {measured['gib']:.2f} |",
+            flush=True,
+        )
+    target = Path("results") / "openimages_reader.json"
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(json.dumps({"cores": os.cpu_count(), "runs": results}, indent=2) + "\n")
+    if max(result["gib"] for result in results) > LIMIT_GIB:
+        raise SystemExit(f"more than {LIMIT_GIB} GiB")
+
+
+if __name__ == "__main__":
+    main()
