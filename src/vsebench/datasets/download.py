@@ -3,7 +3,7 @@
 A file that is in place and good is kept. Otherwise the mirror is tried (the folder or http(s) address in the
 environment variable VSEBENCH_MIRROR; the file is <mirror>/<name>), then the sources of the configuration in their
 order. A file gets its final name only when it has passed its checks. `provenance.json` says for each file: name,
-source, sha256, md5, bytes, and the time it was fetched (UTC).
+source, sha256, md5, bytes, and the time it was fetched (UTC). An adapter can have more to say, see `Hooks`.
 
 pooch is not used: it can neither resume a transfer nor try several sources.
 """
@@ -17,8 +17,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from vsebench.config import DatasetConfig, SourceFile, read_config
+from vsebench.config import DatasetConfig, SourceFile, check, read_config
 from vsebench.datasets import transfer
+from vsebench.datasets.prepare import load_adapter
 from vsebench.datasets.verify import BadContentError, Digest, verify
 from vsebench.errors import UserError
 from vsebench.files import read_json, replacing, write_json
@@ -45,17 +46,64 @@ def download(config_path: Path, out: Path, mirror: str | None) -> None:
     """Bring the files of the data set into the folder `out` and write provenance.json there."""
     config = read_config(DatasetConfig, config_path)
     out.mkdir(parents=True, exist_ok=True)
+    hooks = Hooks(config, config_path)
     known = _known_records(out / "provenance.json")
     records = []
-    for file in config.files:
-        record = obtain(file, out, mirror)
+    for file, record in obtain_all(config.files, hooks.alternatives(), out, mirror):
         if record["source"] == IN_PLACE and known.get(file.name, {}).get("sha256") == record["sha256"]:
             record = known[file.name]  # it says more: where the file came from when it was fetched
         records.append(record)
     provenance: dict[str, Any] = {"dataset": config_path.stem, "files": records}
     if config.simulated:
         provenance["note"] = "simulated: there is nothing to download"
-    write_json(provenance, out / "provenance.json")
+    more = hooks.fetch(out)
+    records += more.pop("files", [])
+    write_json(provenance | more, out / "provenance.json")
+
+
+class Hooks:
+    """What an adapter's module may have to say about its files.
+
+    `alternatives(options)` returns names of files of which one is enough, the best first; `fetch(options, out)` brings
+    what no list of addresses can describe into the folder `out` and returns what to add to the provenance (`files`:
+    records as of any other file).
+    """
+
+    def __init__(self, config: DatasetConfig, config_path: Path) -> None:
+        self.adapter = None if config.simulated else load_adapter(config.adapter, config_path)
+        self.options: Any = None
+        if hasattr(self.adapter, "alternatives") or hasattr(self.adapter, "fetch"):
+            self.options = check(self.adapter.Options, config.options, f"{config_path}: options")  # type: ignore[union-attr]
+
+    def alternatives(self) -> list[str]:
+        """Return the files of which one is enough, or none."""
+        ask = getattr(self.adapter, "alternatives", None)
+        return list(ask(self.options)) if ask else []
+
+    def fetch(self, out: Path) -> dict[str, Any]:
+        """Let the adapter fetch the rest."""
+        ask = getattr(self.adapter, "fetch", None)
+        return dict(ask(self.options, out)) if ask else {}
+
+
+def obtain_all(
+    files: list[SourceFile], alternatives: list[str], out: Path, mirror: str | None
+) -> Iterator[tuple[SourceFile, dict[str, Any]]]:
+    """Yield each file with its record; of the alternatives only the first that can be had."""
+    faults: list[str] = []
+    by_name = {file.name: file for file in files}
+    for name in alternatives:
+        try:
+            yield by_name[name], obtain(by_name[name], out, mirror)
+        except UserError as fault:
+            faults.append(str(fault))
+        else:
+            break
+    if alternatives and len(faults) == len(alternatives):
+        raise UserError("one of these files is needed: " + "; ".join(faults))
+    for file in files:
+        if file.name not in alternatives:
+            yield file, obtain(file, out, mirror)
 
 
 def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
