@@ -145,6 +145,8 @@ FAULTS = {
     "confidence not a number": (row(1, "/m/a", "nan"), "the confidence b'nan' is not between 0 and 1"),
     "confidence too high": (row(1, "/m/a", 1.01), "the confidence b'1.01' is not between 0 and 1"),
     "confidence negative": (row(1, "/m/a", -0.1), "the confidence b'-0.1' is not between 0 and 1"),
+    "carriage return": (row(1, "/m/a\r"), "has a carriage return in it"),
+    "underscore": (row(1, "/m/a", "0_1"), "the confidence b'0_1' is not a number"),
     "not UTF-8": (b"0000000000000001,machine,/m/\xff,0.5", "not UTF-8 text"),
 }
 
@@ -161,6 +163,33 @@ def test_a_fault_is_named(tmp_path, monkeypatch, fault, n_before):
         read(tmp_path, TRAIN)
     assert f"ann.tar.gz: ann/train/labels.csv: line {n_before + 2}: {message}" in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def mutate(line, rng):
+    """Replace, insert or delete a few bytes, mostly near the confidence."""
+    for _ in range(rng.integers(1, 5)):
+        at = rng.integers(len(line) - 6 if rng.random() < 0.6 else 0, len(line) + 1)
+        byte = rng.choice(list(b'015.eE+-_ \t\r\n\v",#naifx\0\xc3\xa9\xff'))
+        line = line[:at] + bytes([byte]) * rng.integers(0, 2) + line[at + rng.integers(0, 2) :]
+    return line
+
+
+def test_polars_and_the_search_for_the_fault_agree():
+    rng = np.random.default_rng(0)
+    outcomes = set()
+    for _ in range(3000):
+        lines = (GOOD.encode(), mutate(GOOD.encode(), rng), GOOD.encode())
+        block = b"\n".join(lines) + b"\n"
+        faults = [openimages._find_fault(line.removesuffix(b"\r")) for line in block[:-1].split(b"\n")]
+        if any(faults):
+            first = next(number for number, fault in enumerate(faults, start=1) if fault)
+            with pytest.raises(UserError) as error:
+                openimages._parse_block(block, 0, "here")
+            assert str(error.value) == f"here: line {first}: {faults[first - 1]}"
+        else:
+            assert len(openimages._parse_block(block, 0, "here")) == len(faults)
+        outcomes.add(any(faults))
+    assert outcomes == {False, True}
 
 
 def test_other_faults_of_an_archive_are_named(tmp_path):

@@ -41,6 +41,7 @@ from vsebench.labels import SCHEMA
 HEADER = "ImageID,Source,LabelName,Confidence"
 COLUMNS = {"image": pl.String, "source": pl.String, "label": pl.String, "confidence": pl.Float64}
 IMAGE_ID = re.compile(rb"[0-9a-fA-F]{16}")
+NUMBER = re.compile(rb"[^\s_]+")
 BLOCK = 1 << 24  # bytes of a table that are parsed at a time
 PORTION = 1 << 20  # ids that are formatted at a time
 
@@ -151,6 +152,8 @@ def _parse_block(block: bytes, n_before: int, where: str) -> pl.DataFrame:
     number = image.str.to_integer(base=16, dtype=pl.UInt64, strict=False)
     digits = (image.str.len_bytes() == 16) & ~image.str.starts_with("+") & number.is_not_null()
     good = digits & (label.str.len_bytes() > 0) & confidence.is_between(0, 1)
+    if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):  # polars would drop it
+        _explain(block, n_before, where)
     try:
         frame = pl.read_csv(block, has_header=False, quote_char=None, schema=COLUMNS)
         frame = frame.select(number, label, confidence, good=good.fill_null(value=False))
@@ -176,12 +179,17 @@ def _find_fault(line: bytes) -> str | None:
     if len(fields) != len(COLUMNS):
         return f"has {len(fields)} columns, not {HEADER}"
     image, _, label, confidence = fields
+    if b"\r" in line:
+        return "has a carriage return in it"
     if not IMAGE_ID.fullmatch(image):
         return f"{image[:40]!r} is not an image id of 16 hexadecimal digits"
     if not label:
         return "names no label"
     try:
-        if not 0 <= float(confidence) <= 1:
+        number = confidence.lstrip(b" \t")  # as polars does; float() accepts more
+        if not NUMBER.fullmatch(number):
+            raise ValueError
+        if not 0 <= float(number) <= 1:
             return f"the confidence {confidence[:40]!r} is not between 0 and 1"
         line.decode()
     except UnicodeDecodeError:
