@@ -1,0 +1,29 @@
+"""Test the papers' claims on the results."""
+
+RUN_ROWS = [f"{run}/{row}" for run in PLAN.runs for row in PLAN.rows(run.split("/")[0])]
+
+
+rule test_claims:
+    input:
+        sources("claims"),
+        "results/timing.parquet",
+        "results/history.parquet",
+        "results/datasets.json",
+        all_runs(f"{MODEL}/ranks.parquet"),
+        [f"{sweep}-ranks.parquet" for sweep in SWEEPS],
+        claims=os.path.relpath(ROOT / "config" / "claims.yaml"),
+        sweeps="results/sweeps.parquet" if SWEEPS else [],
+        scaling="results/scaling.parquet" if PLAN.config.scaling else [],
+    output:
+        "results/claims.csv",
+    log:
+        "results/logs/claims.log",
+    params:
+        runs=RUN_ROWS,
+        seeds=PLAN.config.seeds,
+        bootstrap=PLAN.config.bootstrap,
+        sweeps="--sweeps results/sweeps.parquet" if SWEEPS else "",
+        scaling="--scaling results/scaling.parquet" if PLAN.config.scaling else "",
+    shell:
+        "python -m vsebench claims --claims {input.claims:q} --results results --runs {params.runs} --seeds {params.seeds}"
+        " --bootstrap {params.bootstrap} {params.sweeps} {params.scaling} --out {output} > {log} 2>&1"
