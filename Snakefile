@@ -64,3 +64,7 @@ onstart:
 
 onsuccess:
     print_results()
+
+
+onerror:
+    print_failures()

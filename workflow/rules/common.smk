@@ -33,7 +33,7 @@ except UserError as error:
 
 # Commands find the Python that runs Snakemake, with or without an activated environment.
 BIN = shlex.quote(str(Path(sys.executable).parent))
-shell.prefix(f'set -euo pipefail; export PATH={BIN}:"$PATH"; ')
+shell.prefix(f"BIN={BIN}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; ")
 
 RAW = "data/raw/{dataset}"
 PROCESSED = "data/processed/{dataset}"
@@ -138,10 +138,46 @@ def numbers(wildcards):
 
 
 def discard_leftovers():
-    """Delete the temporary files of a run that was killed: nobody writes them while this one holds the lock."""
+    """Delete the temporary files of a run that was killed; their names hold the process."""
     for folder in ("data", "results", "figures"):
         for path in Path(folder).rglob(".*.tmp.*"):
-            path.unlink(missing_ok=True)
+            process = path.name.rpartition(".tmp")[0].rpartition(".")[2]
+            # Snakemake lets a second run into the folder where it makes other files than the first.
+            if not is_running(process):
+                path.unlink(missing_ok=True)
+
+
+def is_running(process):
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:
+        return True  # somebody else's
+    return True
+
+
+def print_failures():
+    """Name the jobs that failed and their logs once more, below what the other jobs said since."""
+    failed = getattr(workflow.scheduler, "failed", [])
+    # On a cluster several jobs may be a group.
+    jobs = [job for group in failed for job in getattr(group, "jobs", [group])]
+    if jobs:
+        print(
+            "\nFailed; the results of the others stay, and the same command goes on from here:",
+            file=sys.stderr,
+        )
+    for job in sorted(jobs, key=str):
+        where = ", ".join(f"{key} {value}" for key, value in job.wildcards_dict.items())
+        print(f"  {job.rule.name}: {where}", file=sys.stderr)
+        for path in job.log:
+            print(f"    {path}: {last_line(Path(path))}", file=sys.stderr)
+
+
+def last_line(path):
+    """Return the last line of a log; a traceback ends with what happened."""
+    text = path.read_text(errors="replace").strip() if path.is_file() else ""
+    return text.splitlines()[-1] if text else "(empty)"
 
 
 def print_results():
