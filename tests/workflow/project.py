@@ -8,10 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil  # comes with Snakemake
 import yaml
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +40,19 @@ TINY = {
     "bootstrap": 100,
     "timing": {"repeats": 1, "epochs": 1},
 }
+# What has the same bytes in every run of a configuration: no seconds are in it.
+SAME = [
+    "results/*/*/*/split/*.parquet",
+    "results/*/*/*/*/selection.json",
+    "results/*/*/*/*/model.npz",
+    "results/*/*/*/*/ranks.parquet",
+    "results/*/*/*/*/metrics.parquet",
+    "results/*/*/summary.parquet",
+    "results/metrics.parquet",
+    "results/summary.parquet",
+    "results/tables/accuracy-*",
+]
+MODELS = "results/*/*/*/*/model.npz"
 
 
 @dataclass(frozen=True)
@@ -143,7 +160,7 @@ class Project:
         return outcome
 
     def start(self, *arguments: str | Path) -> "subprocess.Popen[bytes]":
-        """Start Snakemake as the leader of a process group of its own, as a shell does."""
+        """Start Snakemake as the leader of a process group of its own, as a shell does; `started` is what it said."""
         with (self.folder / "started.log").open("wb") as log:
             return subprocess.Popen(
                 self.command(*arguments),
@@ -153,3 +170,28 @@ class Project:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+
+    @property
+    def started(self) -> str:
+        return (self.folder / "started.log").read_text(encoding="utf-8")
+
+    def jobs(self) -> list[psutil.Process]:
+        """Return the commands of the package that run in this folder, whoever started them."""
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):  # it may end meanwhile
+                if process.cmdline()[1:3] == ["-m", "vsebench"] and process.cwd() == str(self.folder.resolve()):
+                    found.append(process)
+        return found
+
+    def found(self, *patterns: str) -> dict[str, bytes]:
+        """Read files."""
+        paths = [path for pattern in patterns for path in self.folder.glob(pattern)]
+        return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 300) -> None:
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.02)

@@ -1,8 +1,17 @@
 """Mistakes of a user: a message that names file and key, no traceback, and an exit status that is not 0."""
 
+import re
+
 import pytest
 
 DIVERGING = 1e9
+# What may go wrong in a method of the user, when the model is asked for.
+BUG = "    def scorer(self):\n        return 1 // 0\n"
+KILLED = "    def scorer(self):\n        import os, signal\n        os.kill(os.getpid(), signal.SIGKILL)\n"
+MEMORY = (
+    "    def scorer(self):\n        import numpy, resource\n"
+    "        resource.setrlimit(resource.RLIMIT_AS, (1 << 32, 1 << 32))\n        return numpy.ones(1 << 40)\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +86,39 @@ def test_a_method_that_diverges_leaves_the_others_their_results(fresh):
     assert (results / "popularity" / "metrics.parquet").is_file()
     assert not (results / "opt_auc" / "model.npz").exists()
     assert not (fresh.folder / "results" / "metrics.parquet").exists()  # it would lack a method
+
+
+def test_methods_that_break_leave_the_others_their_results(fresh):
+    broken = {
+        "bug": (BUG, "ZeroDivisionError: integer division or modulo by zero"),
+        "memory": (MEMORY, "Unable to allocate 8.00 TiB"),
+        "killed": (KILLED, "vsebench: this job was killed, most likely because memory ran out"),
+    }
+    for row, (code, _) in broken.items():
+        add_method(fresh, row, code)
+    fresh.configure(methods=["popularity", *broken, "opt_auc"])
+    outcome = fresh.snakemake("accuracy")
+    assert outcome.status == 1
+    results = fresh.folder / "results" / "sim-iapr" / "regions" / "seed1"
+    _, _, summary = outcome.text.rpartition("Failed; the results of the others stay")
+    for row, (_, words) in broken.items():
+        log = results / row / "train.log"
+        assert re.search(rf"train: .*row {row}\n    {log.relative_to(fresh.folder)}: .*{re.escape(words)}", summary)
+        assert words in log.read_text()
+        assert not (results / row / "model.npz").exists()
+    assert "Traceback" in (results / "bug" / "train.log").read_text()
+    assert "methods/bug.py" in (results / "bug" / "train.log").read_text()
+    for row in ("popularity", "opt_auc"):
+        assert (results / row / "metrics.parquet").is_file()
+        assert row not in summary
+
+
+def add_method(project, row, code):
+    """Add an untrained method as a user does: a module and a configuration file."""
+    text = "from vsebench.methods.popularity import Model as Popularity\n\n\nclass Model(Popularity):\n" + code
+    (project.folder / "src" / "vsebench" / "methods" / f"{row}.py").write_text(text)
+    settings = f"title: {row}\nmethod: {row}\nsource: a test\n"
+    (project.folder / "config" / "methods" / f"{row}.yaml").write_text(settings)
 
 
 def assert_explained(outcome, words):

@@ -1,0 +1,51 @@
+"""Two Snakemake processes at once."""
+
+from tests.workflow.project import SAME, Project, tiny_set, wait_until
+
+METHODS = ["popularity", "opt_auc"]
+SPLIT = "results/sim-iapr/regions/seed1/split/split.json"
+OTHER = "results/sim-iapr/distinct/seed1/split/split.json"
+
+
+def test_a_second_run_in_the_same_folder(finished, fresh):
+    fresh.configure(methods=METHODS, datasets=tiny_set("regions", "distinct"))
+    assert fresh.snakemake(SPLIT).status == 0
+    first = fresh.start("results/sim-iapr/regions/summary.parquet")
+    wait_until(lambda: first.poll() is not None or fresh.jobs())
+
+    # The same files are refused.
+    second = fresh.snakemake("accuracy")
+    assert second.status == 1
+    assert "Directory cannot be locked" in second.text
+    assert "Traceback" not in second.text
+
+    # Other files are made meanwhile; what the first is about to write stays.
+    writing = fresh.folder / "results" / f".writing.{first.pid}.tmp.json"
+    writing.write_text("half a file")
+    other = fresh.snakemake(OTHER)
+    assert other.status == 0, other.text[-3000:]
+    assert first.poll() is None  # else this test shows nothing
+    assert writing.is_file()
+
+    assert first.wait(timeout=300) == 0, fresh.started[-3000:]
+    for row in METHODS:
+        same = f"results/sim-iapr/regions/seed1/{row}/*.npz"
+        assert fresh.found(same) == finished.project.found(same)
+
+
+def test_two_folders_with_the_same_workflow_and_kernel_cache(finished, fresh, tmp_path):
+    """The cache of the kernels lies beside their source, so both runs compile into it at the same time."""
+    fresh.configure(methods=METHODS)
+    for path in fresh.folder.rglob("*.nb[ci]"):
+        path.unlink()
+    places = [Project(tmp_path / name) for name in ("one", "two")]
+    started = []
+    for place in places:
+        place.folder.mkdir()
+        started.append(fresh.start("results/metrics.parquet", "--directory", place.folder))
+    for process in started:
+        assert process.wait(timeout=300) == 0, fresh.started[-3000:]
+    for place in places:
+        made = place.found(*SAME[:5])
+        assert len(made) > len(METHODS)
+        assert made == {name: finished.project.found(name)[name] for name in made}
