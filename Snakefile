@@ -10,6 +10,7 @@ include: "workflow/rules/train.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/timing.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/audit.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 
@@ -18,6 +19,7 @@ rule all:
     default_target: True
     input:
         "results/report.html",
+        "results/audit.csv",
         "results/metrics.parquet",
         "results/timing.parquet",
         TABLES,
@@ -41,6 +43,12 @@ rule timing:
     input:
         "results/timing.parquet",
         [table for table in TABLES if "training-time" in table],
+
+
+rule audit:
+    input:
+        "results/audit.csv",
+        [table for table in TABLES if "audit" in table],
 
 
 rule tables:

@@ -23,6 +23,7 @@ STAGES = {
     "time": ("vsebench.timing", "time the methods side by side, a fresh process each repeat"),
     "scale": ("vsebench.scaling", "measure how the time of an epoch grows"),
     "gather": ("vsebench.gathering", "put the tables of single runs together"),
+    "audit": ("vsebench.audit.stage", "recompute the published numbers from each other"),
     "table": ("vsebench.rendering.tables", "write a table as CSV, Markdown and LaTeX"),
     "figure": ("vsebench.rendering.figures", "draw a figure as PDF, SVG and PNG"),
     "report": ("vsebench.rendering.report", "write the report page"),

@@ -37,6 +37,8 @@ def test_names() -> None:
     assert table_names(PAIRS) == [
         "datasets",
         "training-time",
+        "audit",
+        "audit-counts",
         "accuracy-sim-iapr-distinct",
         "accuracy-saiapr-regions",
     ]

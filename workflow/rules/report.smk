@@ -9,6 +9,7 @@ rule report_page:
         FIGURES,
         "results/machine.json",
         "results/metrics.parquet",
+        "results/audit.csv",
         sources("rendering.report"),
     output:
         report("results/report.html", caption="../report/page.rst", category="Page"),

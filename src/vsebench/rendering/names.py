@@ -5,11 +5,13 @@ from collections.abc import Iterable
 from vsebench.errors import UserError
 
 Pair = tuple[str, str]  # a data set and a protocol
+AUDIT_TABLES = ["audit", "audit-counts"]
 
 
 def table_names(pairs: Iterable[Pair]) -> list[str]:
     """Return the names that stage `table` accepts for these data sets and protocols."""
-    return ["datasets", "training-time", *(f"accuracy-{dataset}-{protocol}" for dataset, protocol in pairs)]
+    accuracy = (f"accuracy-{dataset}-{protocol}" for dataset, protocol in pairs)
+    return ["datasets", "training-time", *AUDIT_TABLES, *accuracy]
 
 
 def figure_names(pairs: Iterable[Pair]) -> list[str]:

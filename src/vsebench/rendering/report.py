@@ -11,9 +11,11 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from vsebench.audit.findings import AGREES, CONTRADICTS
 from vsebench.errors import UserError
 from vsebench.files import replacing
 from vsebench.layout import CEILING
+from vsebench.rendering.audit import findings_table, summary
 from vsebench.rendering.captions import HEADLINE, alternative, caption
 from vsebench.rendering.names import Pair, figure_names, table_names
 from vsebench.rendering.results import (
@@ -62,6 +64,7 @@ def render(results: Results, figures: Path, folder: Path) -> str:
         real=[results.dataset_title(name) for name in results.datasets if not results.is_simulated(name)],
         notices=list(notices(results)),
         best=best_table(results),
+        audit=audit_section(results),
         tables={name: build_table(results, name) for name in table_names(results.pairs)},
         figures={name: figure(results, figures, name) for name in figure_names(results.pairs)},
         pairs=[describe_pair(results, pair) for pair in results.pairs],
@@ -71,6 +74,15 @@ def render(results: Results, figures: Path, folder: Path) -> str:
         machine=list(flatten(results.machine)),
         files=files(results, figures, folder),
     )
+
+
+def audit_section(results: Results) -> dict[str, Any]:
+    """Return what the page says of the papers' own numbers."""
+    return {
+        **summary(results.audit),
+        "contradicting": findings_table(results.audit, CONTRADICTS, explained=True),
+        "agreeing": findings_table(results.audit, AGREES, explained=True),
+    }
 
 
 def what_was_run(results: Results) -> list[tuple[str, str]]:

@@ -10,8 +10,10 @@ from typing import Any
 
 import polars as pl
 
+from vsebench.audit.findings import Finding
 from vsebench.errors import UserError
 from vsebench.files import read_json, read_parquet
+from vsebench.rendering.audit import read_audit
 from vsebench.rendering.names import Pair
 
 SIGNIFICANT = 0.05
@@ -59,6 +61,10 @@ class Results:
         if not isinstance(value, dict) or not value:
             raise UserError(f"{path}: a JSON object with entries is needed; delete it and run again")
         return value
+
+    @cached_property
+    def audit(self) -> list[Finding]:
+        return read_audit(self.folder / "audit.csv")
 
     @cached_property
     def pairs(self) -> list[Pair]:

@@ -1,0 +1,1 @@
+"""Recomputing from the published numbers whatever follows from other published numbers."""

@@ -1,0 +1,82 @@
+"""What docs/own-data.md says, done: its configuration, its command, its results, its mistake."""
+
+import re
+import shlex
+import shutil
+
+import polars as pl
+import pytest
+import yaml
+
+from tests.workflow.project import ROOT, Project
+
+TABLE = "docs/examples/made-up-tags.csv"
+# So that it takes seconds: the page's run in every other respect.
+SMALL = ["--config", "methods=[popularity,opt_auc]", "seeds=[1]", "bootstrap=100", "timing={repeats: 1, epochs: 1}"]
+
+
+def block(language):
+    """Return the only block of the page in a language."""
+    page = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    return found
+
+
+def arguments():
+    """Return what the page's command gives Snakemake, without the cores, which the tests choose."""
+    program, *words = shlex.split(block("sh"))
+    assert program == ".venv/bin/snakemake"
+    assert words[:2] == ["--cores", "2"]
+    return words[2:]
+
+
+@pytest.fixture
+def project(tmp_path):
+    project = Project.copy(ROOT, tmp_path / "vsebench")
+    (project.folder / TABLE).parent.mkdir(parents=True)
+    shutil.copy2(ROOT / TABLE, project.folder / TABLE)
+    (project.folder / "config" / "own.yaml").write_text(block("yaml"), encoding="utf-8")
+    return project
+
+
+def test_the_page_shows_the_configuration_that_is_there_and_rows_of_the_table():
+    assert yaml.safe_load(block("yaml")) == yaml.safe_load((ROOT / "config" / "own.yaml").read_text(encoding="utf-8"))
+    table = pl.read_csv(ROOT / TABLE)
+    assert table.columns == block("csv").splitlines()[0].split(",")
+    assert (table["photo"].n_unique(), table["tag"].n_unique(), len(table)) == (400, 50, 2000)
+
+
+def test_one_command_from_the_table_to_the_report(project):
+    outcome = project.snakemake(*arguments(), *SMALL)
+    assert outcome.status == 0, outcome.text[-3000:]
+    run = "my-photos-distinct"
+    expected = ["results/report.html", "data/raw/my-photos/provenance.json"]
+    expected += [f"results/tables/accuracy-{run}.{suffix}" for suffix in ("csv", "md", "tex")]
+    expected += [f"figures/accuracy-{run}.{suffix}" for suffix in ("pdf", "svg", "png")]
+    assert [name for name in expected if not (project.folder / name).is_file()] == []
+    assert "my-photos" in (project.folder / "results" / "report.html").read_text(encoding="utf-8")
+    assert pl.read_parquet(project.folder / "results" / "metrics.parquet")["dataset"].unique().to_list() == [
+        "my-photos"
+    ]
+    provenance = (project.folder / "data" / "raw" / "my-photos" / "provenance.json").read_text(encoding="utf-8")
+    assert TABLE in provenance
+
+
+def test_a_missing_column_is_one_line(project):
+    config = project.folder / "config" / "own.yaml"
+    config.write_text(config.read_text(encoding="utf-8").replace("      label: tag\n", ""), encoding="utf-8")
+    outcome = project.snakemake(*arguments(), *SMALL)
+    assert outcome.status != 0
+    assert "Traceback" not in outcome.text
+    lines = {line for line in outcome.text.splitlines() if line.startswith("vsebench")}
+    page = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
+    assert lines == {f"vsebench prepare: {TABLE}: no column 'label'; the columns are 'photo', 'tag'"}
+    assert all(line in page for line in lines)
+
+
+def test_a_missing_table_is_told_before_the_first_job(project):
+    (project.folder / TABLE).unlink()
+    outcome = project.snakemake(*arguments(), "--dry-run")
+    assert outcome.status != 0
+    assert f"config/own.yaml: datasets.my-photos.data.pairs: there is no file {TABLE}" in outcome.text
+    assert "Traceback" not in outcome.text
