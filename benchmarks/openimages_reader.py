@@ -124,7 +124,7 @@ class _Lines(io.RawIOBase):
 
 
 def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, float]:
-    """Run the stage in a process of its own; returns its seconds and its peak of resident memory."""
+    """Run the stage in a process of its own; returns its seconds, those of all cores, and its peak of memory."""
     config = folder / "generated.yaml"
     options = {"archive": ARCHIVE, "min_confidence": 0.5}
     about = {"title": "generated", "licence": "none", "citation": "none", "family": "openimages"}
@@ -136,7 +136,8 @@ def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, fl
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"prepare ended with status {process.returncode}")
-    return {"seconds": time.perf_counter() - start, "gib": usage.ru_maxrss / (1 << 20)}
+    seconds = time.perf_counter() - start
+    return {"seconds": seconds, "cpu_seconds": usage.ru_utime + usage.ru_stime, "gib": usage.ru_maxrss / (1 << 20)}
 
 
 def check(out: Path, made: dict[str, Any]) -> None:
@@ -158,7 +159,9 @@ def main() -> None:
     if not note.exists():
         note.write_text(json.dumps(generate(folder / ARCHIVE, arguments.lines)))
     made = json.loads(note.read_text())
-    print("| lines | filters | images | labels | pairs | seconds | peak GiB |\n|---|---|---|---|---|---|---|")
+    print(
+        "| lines | filters | images | labels | pairs | seconds | CPU seconds | peak GiB |\n|---|---|---|---|---|---|---|---|"
+    )
     results = []
     for name, filters in VARIANTS.items():
         vocabulary = dict(filters)
@@ -171,11 +174,9 @@ def main() -> None:
         counts = json.loads((out / "summary.json").read_text())["counts"]
         found = {key: counts[key] for key in ("images", "labels", "pairs")}
         results.append({"lines": made["lines"], "filters": name, **found, **measured})
-        numbers = " | ".join(f"{number:,}" for number in found.values())
-        print(
-            f"| {made['lines']:,} | {name} | {numbers} | {measured['seconds']:.0f} | {measured['gib']:.2f} |",
-            flush=True,
-        )
+        numbers = [f"{number:,}" for number in found.values()]
+        numbers += [f"{measured[key]:.0f}" for key in ("seconds", "cpu_seconds")] + [f"{measured['gib']:.2f}"]
+        print(f"| {made['lines']:,} | {name} | {' | '.join(numbers)} |", flush=True)
     target = Path("results") / "openimages_reader.json"
     target.parent.mkdir(exist_ok=True)
     target.write_text(json.dumps({"cores": os.cpu_count(), "runs": results}, indent=2) + "\n")
