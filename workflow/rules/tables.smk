@@ -27,6 +27,8 @@ rule table:
         "results/tables/{name}.tex",
     log:
         "results/logs/table/{name}.log",
+    wildcard_constraints:
+        name="[a-z0-9-]+",
     params:
         titles=TITLES,
         out=subpath(output[0], strip_suffix=".csv"),
