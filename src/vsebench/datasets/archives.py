@@ -269,7 +269,9 @@ def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
         content[basename] = data
     missing = [name for name in names if name not in content]
     if missing:
-        raise UserError(f"{archive}: holds no {', '.join(missing)}; is it the official archive?")
+        said = ", ".join((name if name.isprintable() else ascii(name))[:80] for name in missing[:3])
+        said += " and others" if len(missing) > 3 else ""
+        raise UserError(f"{archive}: holds no {said}; is it the official archive?")
     return content
 
 

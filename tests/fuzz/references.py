@@ -1,0 +1,367 @@
+"""A second reading of each format, as plain as can be and with nothing of the package: None where it is not valid.
+
+Slow and without messages; it says what a file means, so that a fast reader cannot mean something else unseen.
+"""
+
+import json
+import re
+import struct
+import unicodedata
+from collections import Counter
+from typing import Any, NamedTuple
+
+Files = dict[str, bytes]
+
+
+class Reading(NamedTuple):
+    """What a data set is, in plain Python."""
+
+    images: list[str]
+    labels: list[str]
+    counts: dict[tuple[str, str], int]  # (image, label) -> count
+    parts: list[str] | None = None
+
+
+def text_lines(data: bytes) -> list[str] | None:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    lines = [line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    while lines and lines[-1] == "":
+        del lines[-1]
+    return lines
+
+
+def distinct(names: list[str]) -> bool:
+    return len(names) == len(set(names))
+
+
+def lear(files: Files) -> Reading | None:
+    labels = text_lines(files.get("t_dictionary.txt", b"\xff"))
+    images: list[str] = []
+    parts: list[str] = []
+    counts = {}
+    if labels is None or not distinct(labels):
+        return None
+    for part in ("train", "test"):
+        names = text_lines(files.get(f"t_{part}_list.txt", b"\xff"))
+        data = files.get(f"t_{part}_annot.hvecs")
+        if names is None or data is None or len(data) != len(names) * (len(labels) + 1) * 2:
+            return None
+        for number, name in enumerate(names):
+            row = struct.unpack_from(f"<{len(labels) + 1}h", data, number * (len(labels) + 1) * 2)
+            if row[0] != len(labels) or any(value not in (0, 1) for value in row[1:]):
+                return None
+            counts.update({(name, label): 1 for label, value in zip(labels, row[1:], strict=True) if value})
+        images += names
+        parts += [part] * len(names)
+    return Reading(images, labels, counts, parts) if distinct(images) else None
+
+
+def is_number(text: str) -> bool:
+    return 1 <= len(text) <= 18 and all(digit in "0123456789" for digit in text)
+
+
+def saiapr(files: Files) -> Reading | None:
+    words = text_lines(files.get("wlist.txt", b"\xff"))
+    if words is None:
+        return None
+    word_of: dict[int, str] = {}
+    for line in words:
+        code, _, word = line.partition("\t")
+        if not is_number(code) or int(code) in word_of:
+            return None
+        word_of[int(code)] = word.strip() or f"label {code}"
+    folders = sorted({name.split("/")[0] for name in files if "/" in name})
+    if not distinct(list(word_of.values())) or not folders:
+        return None
+    regions: dict[tuple[int, int], str] = {}
+    for folder in folders:
+        has_labels = f"{folder}/labels.txt" in files
+        lines = text_lines(files[f"{folder}/labels.txt" if has_labels else f"{folder}/features.txt"])
+        for line in lines if lines is not None else ["?"]:
+            fields = line.split()
+            if len(fields) < 3 or has_labels != (len(fields) == 3):
+                return None
+            if not (is_number(fields[0]) and is_number(fields[1]) and is_number(fields[-1])):
+                return None
+            region = int(fields[0]), int(fields[1])
+            if int(fields[-1]) not in word_of or region in regions:
+                return None
+            regions[region] = word_of[int(fields[-1])]
+    images = [str(number) for number in sorted({image for image, _ in regions})]
+    return Reading(images, list(word_of.values()), dict(Counter((str(i), word) for (i, _), word in regions.items())))
+
+
+def concept_columns(files: Files) -> tuple[list[str], dict[str, list[list[int]]]] | None:
+    """Return the concepts, and for each part a column of 0 and 1 for each concept."""
+    concepts = text_lines(files.get("Concepts81.txt", b"\xff"))
+    if not concepts or not distinct(concepts):
+        return None
+    columns: dict[str, list[list[int]]] = {"Train": [], "Test": []}
+    for part, of_part in columns.items():
+        for concept in concepts:
+            data = files.get(f"Labels_{concept}_{part}.txt")
+            if data is None:
+                return None
+            values = [line.strip(b" \t\r") for line in data.split(b"\n")]
+            if (concept, part) == ("lake", "Train") and b"-1130179" in values:
+                values[values.index(b"-1130179")] = b"0"
+            while values and not values[-1]:
+                del values[-1]
+            if not values or any(value not in (b"0", b"1") for value in values):
+                return None
+            of_part.append([int(value) for value in values])
+        if len({len(column) for column in of_part}) > 1:
+            return None
+    return concepts, columns
+
+
+def line_names(sizes: dict[str, int]) -> tuple[list[str], list[str]]:
+    images = [f"{part}-{line:06d}" for part in ("Train", "Test") for line in range(1, sizes[part] + 1)]
+    return images, [image.split("-")[0].lower() for image in images]
+
+
+def nuswide_concepts(files: Files) -> Reading | None:
+    read = concept_columns(files)
+    if read is None:
+        return None
+    concepts, columns = read
+    images, parts = line_names({part: len(of_part[0]) for part, of_part in columns.items()})
+    counts = {}
+    for number, concept in enumerate(concepts):
+        values = columns["Train"][number] + columns["Test"][number]
+        counts.update({(image, concept): 1 for image, value in zip(images, values, strict=True) if value})
+    return Reading(images, concepts, counts, parts)
+
+
+def tag_list(data: bytes) -> list[str] | None:
+    tags = text_lines(data)
+    return tags if tags and "" not in tags and distinct(tags) else None
+
+
+def nuswide_final(files: Files) -> Reading | None:
+    tags = tag_list(files.get("Final_Tag_List.txt", b""))
+    data = files.get("All_Tags.txt")
+    if tags is None or data is None:
+        return None
+    data = data[3:] if data[:3] == b"\xef\xbb\xbf" else data
+    lines = [line.split() for line in data.split(b"\n")]
+    while lines and not lines[-1]:
+        del lines[-1]
+    images: list[str] = []
+    counts = {}
+    seen: Counter[bytes] = Counter()
+    for words in lines or [[]]:
+        if not words or any(byte not in b"0123456789" for byte in words[0]):
+            return None
+        seen[words[0]] += 1
+        photo = words[0].decode()
+        images.append(photo if seen[words[0]] == 1 else f"{photo}-{seen[words[0]]}")
+        counts.update({(images[-1], tag): 1 for tag in tags if tag.encode() in words[1:]})
+    return Reading(images, tags, counts)
+
+
+def nuswide_1006(files: Files) -> Reading | None:
+    tags = tag_list(files.get("TagList1k.txt", b""))
+    read = concept_columns(files)
+    if tags is None or read is None:
+        return None
+    concepts, columns = read
+    rows = []
+    for part in ("Train", "Test"):
+        data = files.get(f"{part}_Tags1k.dat")
+        if data is None:
+            return None
+        lines = [line.split() for line in data.split(b"\n")]
+        while lines and not lines[-1]:
+            del lines[-1]
+        if len(lines) != len(columns[part][0]):
+            return None
+        if any(len(line) != len(tags) or any(value not in (b"0", b"1") for value in line) for line in lines):
+            return None
+        rows += lines
+    images, parts = line_names({part: len(of_part[0]) for part, of_part in columns.items()})
+    counts = {}
+    for number, (image, row) in enumerate(zip(images, rows, strict=True)):
+        counts.update({(image, tag): 1 for tag, value in zip(tags, row, strict=True) if value == b"1"})
+        for tag in concepts:
+            counts.pop((image, tag), None)
+        for column, concept in enumerate(concepts):
+            if (columns["Train"][column] + columns["Test"][column])[number]:
+                counts[image, concept] = 1
+    return Reading(images, [tag for tag in tags if tag not in concepts] + concepts, counts, parts)
+
+
+def table_text(data: bytes) -> str | None:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    return re.sub(r"\r*(\n|\Z)", r"\1", text)
+
+
+def csv_rows(text: str) -> list[list[str]] | None:
+    """Cut a text into cells: quoted ones may hold commas, line breaks and doubled quotes; an empty line is no cell."""
+    rows: list[list[str]] = []
+    text, place, row = text + ("" if text.endswith("\n") else "\n"), 0, []
+    while place < len(text):
+        quoted = re.compile(r'"((?:[^"]|"")*)"(?=[,\n])').match(text, place)
+        plain = re.compile(r'(?!")[^,\n\r]*(?=[,\n])').match(text, place)
+        found = quoted or plain
+        if found is None:
+            return None
+        row.append(quoted[1].replace('""', '"') if quoted else found[0])
+        place = found.end() + 1
+        if text[place - 1] == "\n":
+            rows.append(row if quoted or row != [""] else [])
+            row = []
+    return rows
+
+
+def add_up(rows: list[tuple[Any, Any, int]]) -> Reading | None:
+    """Make a data set of (image, label or None for an image without, count)."""
+    counts: Counter[tuple[str, str]] = Counter()
+    images = set()
+    for image, label, count in rows:
+        if not isinstance(image, str) or not image.strip():
+            return None
+        images.add(image.strip())
+        if label is not None:
+            if not isinstance(label, str) or not label.strip():
+                return None
+            counts[image.strip(), label.strip()] += count
+    if not counts or max(counts.values()) >= 2**31:
+        return None
+    return Reading(sorted(images), sorted({label for _, label in counts}), dict(counts))
+
+
+def is_count(text: Any) -> bool:
+    return (
+        isinstance(text, str)
+        and re.fullmatch("[0-9]{1,10}", text.strip()) is not None
+        and 0 < int(text.strip()) < 2**31
+    )
+
+
+def table_csv(files: Files, wide: bool = False) -> Reading | None:
+    text = table_text(files["t.csv"])
+    if text is None:
+        return None
+    rows = csv_rows(text)
+    if rows is None:
+        return None
+    header = [name.strip() for name in rows[0]] if rows else []
+    if header.count("image") != 1 or header.count("label") != 1 or (not wide and header.count("count") > 1):
+        return None
+    found: list[tuple[Any, Any, int]] = []
+    for cells in rows[1:]:
+        if not cells:
+            continue
+        if len(cells) != len(header):
+            return None
+        cell = dict(zip(header, cells, strict=True))
+        if wide:
+            labels = cell["label"].split()
+            found += [(cell["image"], label, 1) for label in labels] or [(cell["image"], None, 1)]
+        else:
+            count = cell.get("count", "1")
+            if not is_count(count):
+                return None
+            found.append((cell["image"], cell["label"], int(count)))
+    return add_up(found)
+
+
+def pairs_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError
+    return dict(pairs)
+
+
+def table_jsonl(files: Files) -> Reading | None:
+    text = table_text(files["t.jsonl"])
+    found: list[tuple[Any, Any, int]] = []
+    for line in (text or "").split("\n"):
+        if line.strip():
+            try:
+                value = json.loads(line, object_pairs_hook=pairs_once, parse_int=str)
+            except (ValueError, RecursionError):
+                return None
+            if not isinstance(value, dict) or not {"image", "label"} <= set(value):
+                return None
+            if not is_count(value.get("count", "1")):
+                return None
+            found.append((value["image"], value["label"], int(value.get("count", "1"))))
+    if any(unencodable(cell) for row in found for cell in row[:2]):
+        return None
+    return add_up(found)
+
+
+def unencodable(cell: Any) -> bool:
+    try:
+        str(cell).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def openimages(files: Files) -> Reading | None:
+    """Labels with a confidence of at least 0.5, of the parts train and validation."""
+    ids: dict[str, set[int]] = {}
+    labels: set[str] = set()
+    found = set()
+    for part in ("train", "validation"):
+        data = files.get(f"{part}/labels.csv")
+        if data is None:
+            return None
+        lines = data.split(b"\n")
+        if lines and not lines[-1]:
+            del lines[-1]
+        try:
+            header = lines[0].decode("utf-8-sig").strip() if lines else ""
+            rows = [line.removesuffix(b"\r").decode().split(",") for line in lines[1:]]
+        except UnicodeDecodeError:
+            return None
+        if header != "ImageID,Source,LabelName,Confidence":
+            return None
+        ids[part] = set()
+        for row in rows:
+            if len(row) != 4 or not re.fullmatch("[0-9a-fA-F]{16}", row[0]) or not row[2]:
+                return None
+            try:
+                confidence = float(row[3])
+            except ValueError:
+                return None
+            if not 0 <= confidence <= 1:
+                return None
+            ids[part].add(int(row[0], 16))
+            if confidence >= 0.5:
+                labels.add(row[2])
+                found.add((f"{int(row[0], 16):016x}", row[2]))
+    if ids["train"] & ids["validation"]:
+        return None
+    every = sorted(ids["train"] | ids["validation"])
+    parts = ["train" if image in ids["train"] else "test" for image in every]
+    return Reading([f"{image:016x}" for image in every], sorted(labels), dict.fromkeys(found, 1), parts)
+
+
+def mirflickr(files: Files) -> Reading | None:
+    """Tags, with the stop tags "delete" and "nikon*"."""
+    tags_of = {str(int(re.sub("[^0-9]", "", name))): set() for name in files}
+    for name, data in files.items():
+        for line in data.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n").split(b"\n"):
+            try:
+                tag = line.decode()
+            except UnicodeDecodeError:
+                continue
+            if not re.match(r"[^\W\d]\w*:\w+=", tag):
+                name_of_tag = tag
+                for _ in range(4):
+                    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name_of_tag).casefold())
+                    name_of_tag = "".join(letter for letter in folded if unicodedata.category(letter)[0] in "LMN")
+                if name_of_tag and name_of_tag != "delete" and not name_of_tag.startswith("nikon"):
+                    tags_of[str(int(re.sub("[^0-9]", "", name)))].add(name_of_tag)
+    labels = sorted(set().union(*tags_of.values()))
+    counts = {(image, tag): 1 for image, tags in tags_of.items() for tag in tags}
+    return Reading(sorted(tags_of, key=int), labels, counts) if labels else None

@@ -1,0 +1,396 @@
+"""What is fuzzed: for each reader whole files, how to read them, and what they mean."""
+
+import bz2
+import gzip
+import io
+import json
+import struct
+import tarfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import polars as pl
+import yaml
+
+from tests.fuzz import references
+from tests.fuzz.mutate import Files
+from tests.fuzz.references import Reading
+from vsebench.config import DatasetConfig, MethodConfig, RunConfig, read_config
+from vsebench.datasets import lear, mirflickr, nuswide_concepts, nuswide_tags, openimages, saiapr, table
+from vsebench.datasets.annotations import RawAnnotations
+from vsebench.errors import UserError
+from vsebench.files import read_arrays, read_json, read_parquet, write_arrays, write_parquet
+
+CONFIG = Path(__file__).parents[2] / "config"
+REFUSED = "refused"
+
+
+class FuzzError(AssertionError):
+    """A reader did what it must not."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader.
+
+    Attributes
+    ----------
+    files : whole files
+    read : writes (damaged) files into a folder and reads them
+    expect : what files mean, or None if they are not valid; without it, what a reader returns has to be what it returns
+        for the whole files
+    any_result : there is neither a checksum in the format nor another reader to compare with, so that a damage may be
+        read as another result; only crashes are faults
+    """
+
+    files: Files
+    read: Callable[[Files, Path], Any]
+    expect: Callable[[Files], Any] | None = None
+    any_result: bool = False
+
+
+def check(target: Target, files: Files, folder: Path) -> str:
+    """Read damaged files and say what happened: "same", "other" or "refused"; else raise `FuzzError`."""
+    try:
+        found = target.read(files, folder)
+    except UserError as error:
+        message = str(error)
+        # As long as the longest thing that is put into a file, and a little more: a message may quote it.
+        if len(message.splitlines()) != 1 or len(message) > 12_000 or not message.startswith(str(folder)):
+            raise FuzzError(f"not one clear line: {message[:300]!r}") from error
+        return REFUSED
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
+        raise FuzzError(f"{type(error).__name__}: {error}"[:500]) from error
+    whole = original(target, folder)
+    expected = whole if target.expect is None else target.expect(files)
+    if not equal(found, expected) and not target.any_result:
+        raise FuzzError(f"read {found!r:.600} instead of {expected!r:.600}")
+    return "same" if equal(found, whole) else "other"
+
+
+ORIGINALS: dict[int, Any] = {}
+
+
+def original(target: Target, folder: Path) -> Any:
+    """Return what the whole files mean."""
+    if id(target) not in ORIGINALS:
+        ORIGINALS[id(target)] = target.read(target.files, folder)
+    return ORIGINALS[id(target)]
+
+
+def equal(a: Any, b: Any) -> bool:
+    return repr(a) == repr(b) if isinstance(a, float | dict | list) else bool(a == b)
+
+
+def in_plain_python(annotations: RawAnnotations) -> Reading:
+    """Return the annotations as a `Reading`, after the checks that every adapter's result has to pass."""
+    images, labels, pairs = annotations.images.to_list(), list(annotations.labels), annotations.pairs
+    assert pairs.schema == {"image": pl.Int32, "label": pl.Int32, "count": pl.Int32}
+    assert pairs.equals(pairs.sort("image", "label"))
+    assert not pairs.select("image", "label").is_duplicated().any()
+    assert len(set(images)) == len(images)
+    assert len(set(labels)) == len(labels)
+    counts = {(images[image], labels[label]): count for image, label, count in pairs.iter_rows()}
+    return Reading(images, labels, counts, None if annotations.parts is None else annotations.parts.to_list())
+
+
+def write_tar(path: Path, members: Files) -> None:
+    with tarfile.open(path, "w") as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(f"top/{name}")
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+
+
+def write_zip(path: Path, members: Files) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(f"top/{name}", data)
+
+
+def write_files(folder: Path, files: Files) -> None:
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+
+
+def annotations_of(adapter: Any, options: Any, pack: Callable[[Path, Files], None]) -> Callable[[Files, Path], Reading]:
+    """Return a reader: pack the files and let an adapter read them."""
+
+    def read(files: Files, folder: Path) -> Reading:
+        pack(folder, files)
+        return in_plain_python(adapter.read(folder, options))
+
+    return read
+
+
+# LEAR
+
+ROWS = [[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]]
+
+
+def hvecs(rows: list[list[int]]) -> bytes:
+    return b"".join(struct.pack(f"<{1 + len(row)}h", len(row), *row) for row in rows)
+
+
+LEAR = {
+    "t_dictionary.txt": "sky\ntree house\nÄste\n".encode(),
+    "t_train_list.txt": b"01/1\n01/2\n",
+    "t_train_annot.hvecs": hvecs(ROWS[:2]),
+    "t_test_list.txt": b"02/1\r\n02/2",
+    "t_test_annot.hvecs": hvecs(ROWS[2:]),
+}
+LEAR_OPTIONS = lear.Options(prefix="t")
+
+
+def pack_lear(folder: Path, files: Files) -> None:
+    write_tar(folder / "t.20091111.tar.bz2", files)
+
+
+# SAIAPR
+
+SAIAPR = {
+    "wlist.txt": b"3\tsky\n7\tman\n12\ttree-top\n13\t\n",
+    "00/labels.txt": b"1\t1\t3\n1\t2\t3\n2\t1\t12\n",
+    "01/features.txt": b"10\t1\t0.5 -1.25\t7\n11\t1\t0.5 2e-3\t13\n",
+    "02/features.txt": b"20 1 1.0 7\n",
+    "02/labels.txt": b"20 1 3\n",
+}
+
+
+def pack_saiapr(folder: Path, files: Files) -> None:
+    write_tar(folder / "saiapr_tc-12.tar.gz", files)
+
+
+# NUS-WIDE
+
+CONCEPTS = {
+    "Concepts81.txt": b"sky\nlake\n",
+    "Labels_sky_Train.txt": b"1\n0\n1\n",
+    "Labels_sky_Test.txt": b"0\n1\n",
+    "Labels_lake_Train.txt": b"0\n-1130179\n1\n",
+    "Labels_lake_Test.txt": b"0 \r\n1\r\n",
+}
+TAGS = {
+    "TagList1k.txt": b"sky\nred\nwedding\n",
+    "Train_Tags1k.dat": b"1\t0\t1\t\n0\t0\t0\t\n1\t1\t1\t\n",
+    "Test_Tags1k.dat": b"0 1 0\n0 0 1\n",
+    **CONCEPTS,
+}
+FINAL = {
+    "Final_Tag_List.txt": "sky\nred\ncafé\n".encode(),
+    "All_Tags.txt": "100      sky red unknown \n7 café RED sky sky\n100\tred\n9\n".encode(),
+}
+
+
+def pack_nuswide(folder: Path, files: Files) -> None:
+    """Put each file into the archive where it belongs."""
+    for archive, holds in (
+        ("ConceptsList.zip", lambda name: name.startswith("Concepts")),
+        ("Groundtruth.zip", lambda name: name.startswith("Labels")),
+        ("NUS_WID_Tags.zip", lambda name: "Tag" in name),
+    ):
+        write_zip(folder / archive, {name: data for name, data in files.items() if holds(name)})
+
+
+# Open Images
+
+OPENIMAGES = {
+    "train/labels.csv": b"""ImageID,Source,LabelName,Confidence
+000026e7ee790996,machine,/m/04hgtk,0.5
+000026E7ee790996,human,/m/04hgtk,1
+000026e7ee790996,machine,/m/07j7r,0.1
+000062a39995e348,machine,/m/07j7r,0.90
+""",
+    "validation/labels.csv": b"""ImageID,Source,LabelName,Confidence\r
+ffffffffffffffff,machine,/m/07j7r,1.0\r
+00c8b9b8e1a5b1d1,machine,/m/012,0\r
+""",
+}
+OPENIMAGES_OPTIONS = openimages.Options(archive="a.tar.gz", min_confidence=0.5)
+
+
+def pack_openimages(folder: Path, files: Files) -> None:
+    write_tar(folder / "a.tar.gz", files)
+
+
+# MIRFLICKR
+
+MIRFLICKR = {
+    "tags1.txt": b"New York\nnyc\nnikonD70\n",
+    "tags2.txt": "Straße\r\nSTRASSE\ngeo:lat=5\ndelete\n".encode(),
+    "tags30.txt": b"",
+    "31.txt": "caf\u00e9\ncafe\u0301\n---\n".encode(),
+}
+MIRFLICKR_OPTIONS = mirflickr.Options(archives=["a.zip"], stop_lists=[], stop_tags=["delete", "nikon*"])
+
+
+def pack_mirflickr(folder: Path, files: Files) -> None:
+    write_zip(folder / "a.zip", files)
+
+
+# Tables of the user
+
+CSV = (
+    'image,extra,label,count\n01.jpg,,sky,2\n01.jpg,x,"tree, old",1\r\n"02""a.jpg",y,Äste,3\n01.jpg,,sky,1\n\n'.encode()
+)
+WIDE = b'label,image\nsky  tree,1\n,2\n"sky\nred",3\n'
+JSON_LINES = (
+    b'{"image": "1", "label": "sky"}\n{"label": "\\u00e9", "image": 2, "count": 3}\n\n{"image": "1", "label": "sky"}\n'
+)
+
+
+def read_table(name: str, layout: str = "long") -> Callable[[Files, Path], Reading]:
+    def read(files: Files, folder: Path) -> Reading:
+        write_files(folder, files)
+        options = table.Options.model_validate({"pairs": str(folder / name), "layout": layout})
+        return in_plain_python(table.read(folder / "raw", options))
+
+    return read
+
+
+def parquet_of(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd", statistics=False)
+    return buffer.getvalue()
+
+
+def written(write: Callable[[Any, Path], None], value: Any) -> bytes:
+    """Return the bytes of a file as the package writes it."""
+    with TemporaryDirectory() as folder:
+        write(value, Path(folder) / "a.npz")
+        return (Path(folder) / "a.npz").read_bytes()
+
+
+# Archives as such: a damaged one is refused or says the same.
+
+
+def packed(pack: Callable[[Path, Files], None], files: Files, name: str) -> bytes:
+    with TemporaryDirectory() as folder:
+        pack(Path(folder), files)
+        return (Path(folder) / name).read_bytes()
+
+
+# Configuration
+
+
+def read_settings(model: Any, files: Files, folder: Path) -> dict[str, Any]:
+    write_files(folder, files)
+    settings: dict[str, Any] = read_config(model, folder / "c.yaml").model_dump(exclude_unset=True)
+    return plain(settings)
+
+
+def plain(value: Any) -> Any:
+    """Make numbers comparable: a whole number may stand where a number is asked for."""
+    if isinstance(value, dict):
+        return {key: plain(value[key]) for key in sorted(value, key=repr)}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def settings_meant(files: Files) -> dict[str, Any] | None:
+    """Return the plain content of a YAML file; None where a key stands twice in a mapping, which has no one meaning."""
+    text = files["c.yaml"].decode()
+    nodes = [yaml.compose(text, yaml.SafeLoader)]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, yaml.MappingNode):
+            keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            if len(set(keys)) < len(keys):
+                return None
+            nodes += [value for _, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            nodes += node.value
+    meant: dict[str, Any] = plain(yaml.safe_load(text))
+    return meant
+
+
+def config_target(model: Any, path: Path) -> Target:
+    return Target({"c.yaml": path.read_bytes()}, partial(read_settings, model), settings_meant)
+
+
+# Results
+
+
+def read_frame(files: Files, folder: Path) -> list[Any]:
+    write_files(folder, files)
+    frame = read_parquet(folder / "a.parquet")
+    return [frame.schema, frame.to_dict(as_series=False)]
+
+
+def read_npz(files: Files, folder: Path) -> list[Any]:
+    write_files(folder, files)
+    return [
+        (name, array.dtype.str, array.shape, array.tobytes()) for name, array in read_arrays(folder / "a.npz").items()
+    ]
+
+
+def read_record(files: Files, folder: Path) -> list[Any]:
+    write_files(folder, files)
+    return [read_json(folder / "a.json")]
+
+
+FRAME = pl.DataFrame({"image": [0, 0, 1, 5], "label": [1, 2, 2, 0], "count": [1, 1, 3, 1]}).cast(pl.Int32)
+NAMES = pl.DataFrame({"image": ["01", "b", "b"], "label": ["sky", "sky", "Äste"], "count": [1, 2, 3]})
+ARRAYS = {"image": np.arange(12, dtype=np.float32).reshape(4, 3), "label": np.ones((2, 3), np.float32)}
+RECORD = {
+    "dataset": "a",
+    "seed": 1,
+    "selection": {"epochs": 3, "settings": {"alpha": 0.5, "note": None}},
+    "list": [1, "é"],
+}
+
+TARGETS: dict[str, Target] = {
+    "lear": Target(LEAR, annotations_of(lear, LEAR_OPTIONS, pack_lear), references.lear),
+    "saiapr": Target(SAIAPR, annotations_of(saiapr, saiapr.Options(), pack_saiapr), references.saiapr),
+    "nuswide concepts": Target(
+        CONCEPTS,
+        annotations_of(nuswide_concepts, nuswide_concepts.Options(), pack_nuswide),
+        references.nuswide_concepts,
+    ),
+    "nuswide tags, 1006": Target(
+        TAGS, annotations_of(nuswide_tags, nuswide_tags.Options(tags="1006"), pack_nuswide), references.nuswide_1006
+    ),
+    "nuswide tags, final": Target(
+        FINAL, annotations_of(nuswide_tags, nuswide_tags.Options(tags="final"), pack_nuswide), references.nuswide_final
+    ),
+    "open images": Target(
+        OPENIMAGES, annotations_of(openimages, OPENIMAGES_OPTIONS, pack_openimages), references.openimages
+    ),
+    "mirflickr": Target(MIRFLICKR, annotations_of(mirflickr, MIRFLICKR_OPTIONS, pack_mirflickr), references.mirflickr),
+    "table, CSV": Target({"t.csv": CSV}, read_table("t.csv"), references.table_csv),
+    "table, wide CSV": Target({"t.csv": WIDE}, read_table("t.csv", "wide"), partial(references.table_csv, wide=True)),
+    "table, JSON lines": Target({"t.jsonl": JSON_LINES}, read_table("t.jsonl"), references.table_jsonl),
+    "table, CSV.gz": Target({"t.csv.gz": gzip.compress(CSV)}, read_table("t.csv.gz")),
+    "tar.bz2 (LEAR)": Target(
+        {"t.20091111.tar.bz2": bz2.compress(packed(pack_lear, LEAR, "t.20091111.tar.bz2"))},
+        annotations_of(lear, LEAR_OPTIONS, write_files),
+    ),
+    "tar.gz (SAIAPR)": Target(
+        {"saiapr_tc-12.tar.gz": gzip.compress(packed(pack_saiapr, SAIAPR, "saiapr_tc-12.tar.gz"))},
+        annotations_of(saiapr, saiapr.Options(), write_files),
+    ),
+    "zip (NUS-WIDE)": Target(
+        {name: packed(pack_nuswide, CONCEPTS, name) for name in ("ConceptsList.zip", "Groundtruth.zip")},
+        annotations_of(nuswide_concepts, nuswide_concepts.Options(), write_files),
+    ),
+    "configuration of a run": config_target(RunConfig, CONFIG / "config.yaml"),
+    "configuration of a data set": config_target(DatasetConfig, CONFIG / "datasets" / "nuswide81.yaml"),
+    "configuration of a method": config_target(MethodConfig, CONFIG / "methods" / "vse_fs.yaml"),
+    "results, JSON": Target(
+        {"a.json": json.dumps(RECORD, indent=2).encode()},
+        read_record,
+        lambda files: [json.loads(files["a.json"].decode())],
+    ),
+    "results, npz": Target({"a.npz": written(lambda arrays, path: write_arrays(path, **arrays), ARRAYS)}, read_npz),
+    "results, Parquet": Target({"a.parquet": written(write_parquet, FRAME)}, read_frame),
+    "table, Parquet": Target({"t.parquet": parquet_of(NAMES)}, read_table("t.parquet"), any_result=True),
+}
