@@ -159,9 +159,8 @@ def main() -> None:
     if not note.exists():
         note.write_text(json.dumps(generate(folder / ARCHIVE, arguments.lines)))
     made = json.loads(note.read_text())
-    print(
-        "| lines | filters | images | labels | pairs | seconds | CPU seconds | peak GiB |\n|---|---|---|---|---|---|---|---|"
-    )
+    columns = ("lines", "filters", "images", "labels", "pairs", "seconds", "CPU seconds", "peak GiB")
+    print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     results = []
     for name, filters in VARIANTS.items():
         vocabulary = dict(filters)
