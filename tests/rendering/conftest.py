@@ -69,6 +69,10 @@ def make_results(folder: Path, pairs: Sequence[tuple[str, str]] = SMALL, seeds: 
     write_parquet(
         pl.DataFrame(rows["summary"], schema_overrides=SCHEMAS, infer_schema_length=None), folder / "summary.parquet"
     )
+    seeded = pl.DataFrame(rows["summary"], schema_overrides=SCHEMAS, infer_schema_length=None)
+    write_parquet(
+        pl.concat(seeded.with_columns(seed=pl.lit(seed)) for seed in range(1, seeds + 1)), folder / "metrics.parquet"
+    )
     write_parquet(pl.DataFrame(rows["timing"], infer_schema_length=None), folder / "timing.parquet")
     write_parquet(pl.DataFrame(rows["history"], infer_schema_length=None), folder / "history.parquet")
     write_json(rows["settings"], folder / "settings.json")

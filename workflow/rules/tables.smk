@@ -2,6 +2,7 @@
 
 ACCURACY_NUMBERS = multiext(
     "results/",
+    "metrics.parquet",
     "summary.parquet",
     "history.parquet",
     "datasets.json",

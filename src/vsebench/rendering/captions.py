@@ -11,6 +11,11 @@ CAPTIONS = {
         "Rec@10 of every method on every data set, with bootstrap 95 % intervals over images and seeds. "
         "Filled: the best, or not significantly different from it."
     ),
+    "mean-ranks": (
+        "Mean rank of each method in NDCG@10 over data sets and seeds; 1 is best. A bar joins methods whose mean ranks "
+        "differ by less than Nemenyi's critical difference (alpha 0.05). Seeds of a data set share its images, so the "
+        "blocks are not independent and the critical difference is a lower bound."
+    ),
     "training-time": (
         "Seconds of one training epoch on a logarithmic scale, timed with nothing else running: "
         "median and range over repeats."
@@ -30,6 +35,7 @@ CAPTIONS = {
 }
 SHAPES = {
     "overview": "Dots with intervals, one panel a data set.",
+    "mean-ranks": "An axis of mean ranks with the methods' names on both sides and bars over those that do not differ.",
     "training-time": "Dots on a logarithmic scale, one panel a data set; the table of training times has the numbers.",
     "trials": "Lines of trials per step against epochs, one panel a data set.",
     "accuracy": "Dots with intervals, one a method, for Rec@10, MAP@10 and NDCG@10.",

@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from vsebench.layout import CEILING
+from vsebench.rendering.mean_ranks import mean_ranks_figure
 from vsebench.rendering.names import Pair, figure_names, split_name
 from vsebench.rendering.results import (
     Metric,
@@ -34,7 +35,9 @@ COLUMNS = 4  # panels side by side in a figure of both columns' width
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
-    parser.add_argument("name", help="overview, training-time, trials, {accuracy,convergence}-<dataset>-<protocol>")
+    parser.add_argument(
+        "name", help="overview, mean-ranks, training-time, trials, {accuracy,convergence}-<dataset>-<protocol>"
+    )
     add_common_arguments(parser)
     parser.add_argument("--out", type=Path, required=True, help="file to write, without .pdf, .svg, .png")
 
@@ -50,7 +53,8 @@ def draw(results: Results, name: str) -> Figure:
     kind, pair = split_name(name, results.pairs, figure_names(results.pairs))
     if pair is not None:
         return {"accuracy": accuracy_figure, "convergence": convergence_figure}[kind](results, pair)
-    return {"overview": overview_figure, "training-time": training_time_figure, "trials": trials_figure}[kind](results)
+    single = {"overview": overview_figure, "training-time": training_time_figure, "trials": trials_figure}
+    return (single | {"mean-ranks": ranks_figure})[kind](results)
 
 
 def panels(
@@ -168,6 +172,11 @@ def legend_of_accuracy(figure: Figure, results: Results, has_ceiling: bool) -> N
         dashes = (0, look.dashes)
         handles.append(Line2D([], [], color=look.colour, linestyle=dashes, linewidth=0.9, label=label))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+
+
+def ranks_figure(results: Results) -> Figure:
+    """Draw the methods' mean ranks, or say why there are none."""
+    return mean_ranks_figure(results) or nothing("Mean ranks need two methods, and two data sets or seeds")
 
 
 # Lines: one a method, the mean over the seeds with their range

@@ -18,7 +18,7 @@ def figure_names(pairs: Iterable[Pair]) -> list[str]:
     """Return the names that stage `figure` accepts for these data sets and protocols."""
     kinds = ("accuracy", "convergence")
     single = [f"{kind}-{dataset}-{protocol}" for dataset, protocol in pairs for kind in kinds]
-    return ["overview", "training-time", "trials", *single]
+    return ["overview", "mean-ranks", "training-time", "trials", *single]
 
 
 def split_name(name: str, pairs: Iterable[Pair], known: list[str]) -> tuple[str, Pair | None]:

@@ -38,6 +38,10 @@ class Results:
         return self._table("summary")
 
     @cached_property
+    def metrics(self) -> pl.DataFrame:
+        return self._table("metrics")
+
+    @cached_property
     def timing(self) -> pl.DataFrame:
         return self._table("timing")
 
