@@ -78,6 +78,8 @@ class Plan:
 
     def _check_tables(self, where: str) -> None:
         for name in self.datasets:
+            if self.datasets[name].adapter == "table" and "pairs" in self.config.datasets[name].options:
+                raise UserError(f"{where}: datasets.{name}.options.pairs: name the table in the data set's own file")
             path = self.own_table(name)
             if path is not None and not path.is_file():
                 inline = self.config.datasets[name].data is not None

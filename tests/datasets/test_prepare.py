@@ -163,4 +163,4 @@ def test_every_data_set_of_the_configuration_is_valid(path):
     adapter = load_adapter(config.adapter, path)
     adapter.Options(**config.options)
     assert config.simulated == ("simulated" in config.title)
-    assert config.simulated == (not config.files)
+    assert config.simulated == (not config.files and not hasattr(adapter, "fetch"))

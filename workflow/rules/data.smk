@@ -13,6 +13,7 @@ rule define:
 
 rule download:
     input:
+        own_table,
         config=dataset_config,
     output:
         # The files lie beside it; as outputs they would be deleted where a later one fails.
