@@ -13,8 +13,18 @@ CONFIG = ROOT / "config"
 RUNS = sorted(path for path in CONFIG.glob("*.yaml") if path.stem != "claims")
 
 
+PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm"}
+
+
 def values(path):
     return yaml.safe_load(path.read_text())
+
+
+def needs_peers(rows):
+    """Skip a test of rows whose packages are not installed."""
+    for row in rows:
+        if row in PEERS:
+            pytest.importorskip(PEERS[row], reason="optional, `make setup-peers` installs it")
 
 
 @pytest.mark.parametrize("path", sorted((CONFIG / "datasets").glob("*.yaml")), ids=lambda path: path.stem)
@@ -26,6 +36,7 @@ def test_data_set_files_are_valid(path):
 @pytest.mark.parametrize("path", sorted((CONFIG / "methods").glob("*.yaml")), ids=lambda path: path.stem)
 def test_method_files_are_valid_with_every_setting_they_try(path):
     config = read_config(MethodConfig, path)
+    needs_peers([path.stem])
     method = load_method(config.method)
     for family in [{}, *config.family_settings.values()]:
         read_settings(method, config.settings | family, str(path))
@@ -37,6 +48,7 @@ def test_method_files_are_valid_with_every_setting_they_try(path):
 
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
 def test_run_files_are_valid(path):
+    needs_peers(values(path)["methods"])
     plan = Plan.read(CONFIG, values(path), [path])
     assert plan.runs
     for dataset in plan.datasets:
@@ -45,6 +57,17 @@ def test_run_files_are_valid(path):
 
 def default(**changes):
     return values(CONFIG / "config.yaml") | changes
+
+
+ONE = {"protocols": ["distinct"]}
+SCALING = {"dataset": "sim-iapr", "repeats": 1, "pairs": [10, 20], "labels": [10, 20], "factors": [1, 2]}
+
+
+def test_a_sweep_of_a_method_that_is_not_in_the_run_is_left_out():
+    plan = Plan.read(CONFIG, default(methods=["opt_auc"], sweeps={"vse_fs": {"alpha": [0]}}), [])
+    assert plan.sweeps("sim-iapr") == []
+    plan = Plan.read(CONFIG, default(sweeps={"vse_fs": {"alpha": [0], "gamma": [0]}}), [])
+    assert plan.sweeps("sim-iapr") == [("vse_fs", "alpha"), ("vse_fs", "gamma")]
 
 
 @pytest.mark.parametrize(
@@ -59,6 +82,24 @@ def default(**changes):
         ({"methods": ["popularity"]}, "name at least one that is trained"),
         ({"factors": 0}, "some.yaml: factors"),
         ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; every method gets the same number"),
+        ({"sweeps": {"vse_fx": {"alpha": [0]}}}, "'vse_fx' has no file"),
+        ({"sweeps": {"popularity": {"alpha": [0]}}}, "popularity is not trained by epochs"),
+        ({"sweeps": {"vse_fs": {"alfa": [0]}}}, "some.yaml: sweeps.vse_fs: alfa: unknown key"),
+        ({"sweeps": {"vse_fs": {"alpha": [0, -1]}}}, "some.yaml: sweeps.vse_fs: alpha"),
+        ({"scaling": SCALING | {"dataset": "corel5k"}}, "scaling.dataset: corel5k is not simulated"),
+        ({"scaling": SCALING | {"pairs": [10]}}, "some.yaml: scaling.pairs"),
+        ({"datasets": {"sim-iapr": {"protocols": ["images"]}}}, "no method can be tested on held-out images yet"),
+        (
+            {"datasets": {"sim-iapr": ONE | {"vocabulary": {"top": 5}}}},
+            "datasets.sim-iapr.vocabulary: top: unknown key",
+        ),
+        (
+            {"datasets": {"mine": ONE | {"data": {"pairs": "no.csv"}}}},
+            "datasets.mine.data.pairs: there is no file no.csv",
+        ),
+        ({"datasets": {"mine": ONE | {"data": {"file": "x"}}}}, "datasets.mine.data: pairs: this key is missing"),
+        ({"datasets": {"Mine": ONE | {"data": {"pairs": "x"}}}}, "'Mine' cannot be a name"),
+        ({"datasets": {"corel5k": ONE | {"data": {"pairs": "x"}}}}, "has a data set of this name; take another one"),
         ({"validation_metric": "f1"}, "'f1' is none of pre@5"),
     ],
 )

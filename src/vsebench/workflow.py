@@ -112,9 +112,10 @@ class Plan:
     def _check_sweeps(self, where: str) -> None:
         """Check each value of each setting that is varied."""
         for row, sweeps in self.config.sweeps.items():
-            method = self.methods.get(row)
-            if method is None or not method.epochs:
-                raise UserError(f"{where}: sweeps: {row!r} is none of the trained methods of this run")
+            # A run with fewer methods leaves out their sweeps, too; a wrong name is a mistake all the same.
+            method = _read_named(MethodConfig, self.folder / "methods", row, f"{where}: sweeps")
+            if not method.epochs:
+                raise UserError(f"{where}: sweeps: {row} is not trained by epochs")
             for parameter, values in sweeps.items():
                 for value in values:
                     changed = method.settings | {parameter: value}
@@ -188,7 +189,7 @@ class Plan:
 
     def sweeps(self, dataset: str) -> list[tuple[str, str]]:
         """Return each (row, setting) that is varied on a data set."""
-        rows = self.rows(dataset)
+        rows = self.trained_rows(dataset)
         return [(row, parameter) for row, sweep in self.config.sweeps.items() if row in rows for parameter in sweep]
 
     @property
