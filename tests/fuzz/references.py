@@ -269,7 +269,7 @@ def table_csv(files: Files, wide: bool = False) -> Reading | None:
             count = cell.get("count", "1")
             if not is_count(count):
                 return None
-            found.append((cell["image"], cell["label"], int(count)))
+            found.append((cell["image"], cell["label"], int(count.strip())))
     return add_up(found)
 
 
@@ -292,7 +292,7 @@ def table_jsonl(files: Files) -> Reading | None:
                 return None
             if not is_count(value.get("count", "1")):
                 return None
-            found.append((value["image"], value["label"], int(value.get("count", "1"))))
+            found.append((value["image"], value["label"], int(value.get("count", "1").strip())))
     if any(unencodable(cell) for row in found for cell in row[:2]):
         return None
     return add_up(found)
