@@ -5,10 +5,12 @@ rule define:
     """Write down what the run's configuration says of the user's own table, as if it had a file of its own."""
     output:
         "data/definitions/{dataset}.json",
+    log:
+        "results/logs/define/{dataset}.log",
     params:
         definition=lambda wildcards: quoted_json(PLAN.definition(wildcards.dataset)),
     shell:
-        "printf '%s\\n' {params.definition:q} > {output}"
+        "printf '%s\\n' {params.definition:q} > {output} 2> {log}"
 
 
 rule download:
