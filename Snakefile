@@ -8,9 +8,12 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/split.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/sweep.smk"
 include: "workflow/rules/timing.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/audit.smk"
+include: "workflow/rules/papers.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 
@@ -20,6 +23,8 @@ rule all:
     input:
         "results/report.html",
         "results/audit.csv",
+        "results/claims.csv",
+        "results/comparison.csv",
         "results/metrics.parquet",
         "results/timing.parquet",
         TABLES,
@@ -43,6 +48,17 @@ rule timing:
     input:
         "results/timing.parquet",
         [table for table in TABLES if "training-time" in table],
+
+
+rule claims:
+    input:
+        "results/claims.csv",
+        [table for table in TABLES if "claims" in table],
+
+
+rule comparison:
+    input:
+        "results/comparison.csv",
 
 
 rule audit:

@@ -16,9 +16,13 @@ import pytest
 
 from vsebench.audit.cells import read_cells
 from vsebench.audit.stage import audit, write_findings
+from vsebench.claims import COLUMNS, Finding, cases, read_claims, with_verdicts
+from vsebench.cli import main
 from vsebench.files import write_json, write_parquet
 
-PUBLISHED = Path(__file__).parents[2] / "config" / "published"
+CONFIG = Path(__file__).parents[2] / "config"
+PUBLISHED = CONFIG / "published"
+PAPERS = [PUBLISHED / "vse_ens.csv", PUBLISHED / "vse_fs.csv"]
 
 TITLES = {
     "random": "Random",
@@ -80,7 +84,63 @@ def make_results(folder: Path, pairs: Sequence[tuple[str, str]] = SMALL, seeds: 
     write_json(MACHINE, folder / "machine.json")
     # The papers' own numbers are no result of a run: the real ones serve.
     write_findings(audit(read_cells(sorted(PUBLISHED.glob("*.csv")))), folder / "audit.csv")
+    entries = {name: dataset_entry(name) for name in dict(pairs)}
+    runs = [[*pair, method] for pair in pairs for method in TITLES if method != "oracle"]
+    make_claims(rng, entries, runs).write_csv(folder / "claims.csv")
+    write_parquet(make_sweeps(rng, pairs, seeds), folder / "sweeps.parquet")
+    write_parquet(make_scaling(rng), folder / "scaling.parquet")
+    compared = ["compare", "--published", *map(str, PAPERS), "--comparable", str(PUBLISHED / "comparable.yaml")]
+    assert main([*compared, "--results", str(folder), "--out", str(folder / "comparison.csv")]) == 0
     return folder
+
+
+def make_claims(rng: np.random.Generator, datasets: dict[str, Any], runs: list[list[str]]) -> pl.DataFrame:
+    """Return made-up tests of the real claims, with the real verdicts on them."""
+    rows: list[dict[str, Any]] = []
+    for paper, claims in read_claims(CONFIG / "claims.yaml").items():
+        tested = []
+        for claim in claims:
+            common = {"paper": paper, "claim": claim.claim, "where": claim.where, "method": claim.method, "test": claim}
+            # No sweep of this run has these.
+            places = [] if claim.parameter == "gamma" else list(cases(claim, datasets, runs))
+            tested += [common | case | {"finding": made_up(rng, case["metric"])} for case in places] or [common]
+        rows += with_verdicts(tested)
+    return pl.DataFrame(rows, schema=COLUMNS)
+
+
+def made_up(rng: np.random.Generator, metric: str) -> Finding:
+    difference = "@" in metric
+    effect = float(rng.normal(0.01, 0.02) if difference else rng.lognormal(0.3, 0.4))
+    half = 0.006 if difference else 0.2
+    p = None if metric.startswith("time ~") else float(rng.choice([1e-6, 0.0004, 0.5]))
+    return Finding(effect, effect - half, effect + half, p, 0.0 if difference else 1.0)
+
+
+def make_sweeps(rng: np.random.Generator, pairs: Sequence[tuple[str, str]], seeds: int) -> pl.DataFrame:
+    values = {"beta_0": [1, 4, 16, 64, 256], "gamma": [0, 0.01, 0.04, 0.2, 1], "alpha": [0, 0.2, 0.4, 0.6, 0.8, 1]}
+    rows = [
+        {"dataset": dataset, "protocol": protocol, "method": "vse_fs", "seed": seed, "parameter": parameter}
+        | {"value": float(value), "chosen": False, "epochs": 20, "validation": 0.2, "metric": "pre", "cutoff": 5}
+        | {"test": float(0.09 - 0.01 * abs(np.log1p(value) - 0.3) + rng.normal(0, 0.0005))}
+        for dataset, protocol in pairs
+        for seed in range(seeds)
+        for parameter in values
+        for value in values[parameter]
+    ]
+    return pl.DataFrame(rows)
+
+
+def make_scaling(rng: np.random.Generator) -> pl.DataFrame:
+    sizes = {"pairs": [20000, 40000, 80000], "labels": [500, 1000, 2000], "factors": [16, 32, 64]}
+    rows = [
+        {"method": method, "variable": variable, "size": size, "repeat": repeat}
+        | {"seconds": float(1e-6 * size * rng.lognormal(0, 0.05))}
+        for method in ("opt_auc", "warp", "vse_ens", "vse_fs")
+        for variable in sizes
+        for size in sizes[variable]
+        for repeat in range(1, 4)
+    ]
+    return pl.DataFrame(rows)
 
 
 SCHEMAS = {"cutoff": pl.Int32, "n_seeds": pl.Int32, "p_adjusted": pl.Float64}
@@ -197,6 +257,7 @@ def dataset_entry(name: str) -> dict[str, Any]:
             "labels": 255,
             "pairs": 82489,
             "occurrences": 99527,
+            "occurrences_per_image": {"mean": 4.97635, "median": 5.0, "max": 27.0, "min": 0.0},
             "labels_per_image": {"mean": 4.12445, "median": 4.0, "max": 23.0, "min": 0.0},
         },
         "dropped": [] if simulated else [dropped],
@@ -241,10 +302,14 @@ def _check_latex(text: str) -> None:
         else:
             assert opened.pop() == name
     assert not opened
-    for alignment, body in re.findall(r"\\begin\{tabular\}\{@\{\}(\w+)@\{\}\}(.*?)\\end\{tabular\}", text, re.S):
+    for alignment, body in re.findall(r"\\begin\{tabular\}\{@\{\}([^\n]+)@\{\}\}\n(.*?)\\end\{tabular\}", text, re.S):
+        columns = re.findall(
+            r"l|S\[table-format=-?\d+\.\d+\]|>\{\\raggedright\\arraybackslash\}p\{[\d.]+\\linewidth\}", alignment
+        )
+        assert "".join(columns) == alignment
         for line in body.splitlines():
             if "\\\\" in line and "\\multicolumn" not in line:
-                assert line.replace("\\&", "").count("&") == len(alignment) - 1, line
+                assert line.replace("\\&", "").count("&") == len(columns) - 1, line
 
 
 @pytest.fixture

@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.rendering.conftest import make_results
 from vsebench.cli import main
-from vsebench.rendering.names import figure_names, table_names
+from vsebench.rendering.names import PAPER_FIGURES, PAPER_TABLES, figure_names, table_names
+from vsebench.rendering.papers import paper_table
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import to_csv
 from vsebench.rendering.tables import build_table, write_table
 
 PAIRS = [("sim-iapr", "distinct"), ("saiapr", "regions")]
+FIGURES = [*figure_names(PAIRS), *PAPER_FIGURES]
+PUBLISHED = Path(__file__).parents[2] / "config" / "published"
 SVG = "<svg xmlns='http://www.w3.org/2000/svg'/>"
 VOID = {"meta", "img", "br", "link", "input", "hr"}
 
@@ -54,7 +58,7 @@ class Page(HTMLParser):
 def folder(results_folder: Path, titles: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     (folder / "figures").mkdir()
-    for name in figure_names(PAIRS):
+    for name in FIGURES:
         (folder / "figures" / f"{name}.svg").write_text(SVG, encoding="utf-8")
     (folder / "results").mkdir()
     for path in results_folder.iterdir():
@@ -62,12 +66,15 @@ def folder(results_folder: Path, titles: str, tmp_path_factory: pytest.TempPathF
     results = Results(folder / "results", json.loads(titles))
     for name in table_names(PAIRS):
         write_table(build_table(results, name), folder / "results" / "tables" / name)
+    for name in PAPER_TABLES:
+        write_table(paper_table(name, PUBLISHED, results), folder / "results" / "tables" / name)
     assert main(command(folder, titles)) == 0
     return folder
 
 
 def command(folder: Path, titles: str) -> list[str]:
     places = ["--results", str(folder / "results"), "--figures", str(folder / "figures")]
+    places += ["--published", str(PUBLISHED), "--scaling", str(folder / "results" / "scaling.parquet")]
     return ["report", *places, "--titles", titles, "--out", str(folder / "results" / "report.html")]
 
 
@@ -101,19 +108,19 @@ def test_links_lead_to_files_and_sections(page: Page, folder: Path) -> None:
     assert len(ids) == sum("id" in attributes for _, attributes in page.elements)
     assert {link[1:] for link in links if link.startswith("#")} <= ids
     files = [link for link in links if not link.startswith("#")]
-    assert len(files) == 3 * len(table_names(PAIRS)) + len(figure_names(PAIRS))
+    assert len(files) == 3 * len([*table_names(PAIRS), *PAPER_TABLES]) + len(FIGURES)
     assert all((folder / "results" / link).is_file() for link in files)
 
 
 def test_every_figure_has_an_alternative_and_every_table_a_caption(page: Page) -> None:
     images = [attributes for tag, attributes in page.elements if tag == "img"]
-    assert len(images) == len(figure_names(PAIRS))
+    assert len(images) == len(FIGURES)
     assert all(len(image["alt"]) > 20 for image in images)
     tags = [tag for tag, _ in page.elements]
-    assert tags.count("table") == tags.count("caption") == len(table_names(PAIRS)) + 3
+    assert tags.count("table") == tags.count("caption") == len([*table_names(PAIRS), *PAPER_TABLES]) + 5
 
 
-@pytest.mark.parametrize("name", table_names(PAIRS))
+@pytest.mark.parametrize("name", [name for name in table_names(PAIRS) if name != "claims"])
 def test_the_page_has_the_numbers_of_the_csv(name: str, page: Page, folder: Path, titles: str) -> None:
     table = build_table(Results(folder / "results", json.loads(titles)), name)
     keys = [column.key for column in table.columns if column.shown and not column.is_text]
@@ -122,6 +129,33 @@ def test_the_page_has_the_numbers_of_the_csv(name: str, page: Page, folder: Path
     assert page.numbers.get(f"table-{name}", []) == [
         row[key] for row in csv.DictReader(io.StringIO(written)) for key in keys
     ]
+
+
+def test_each_paper_has_its_tables_its_figure_and_all_its_claims(page: Page, folder: Path) -> None:
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert [name for name in ids if name in ("overview", "vse_ens", "vse_fs", "audit")] == [
+        "overview", "vse_ens", "vse_fs", "audit",
+    ]  # fmt: skip
+    tables = [attributes["id"].removeprefix("table-") for tag, attributes in page.elements if tag == "table"]
+    assert [name for name in tables if name in PAPER_TABLES] == list(PAPER_TABLES)
+    with (folder / "results" / "tables" / "claims.csv").open(encoding="utf-8") as file:
+        tests = list(csv.DictReader(file))
+    for paper in ("vse_ens", "vse_fs"):
+        expected = [row[key] for row in tests if row["paper"] == paper for key in ("effect", "p_adjusted")]
+        assert page.numbers[f"table-claims-{paper}"] == expected
+
+
+def test_claims_cannot_be_judged_on_simulated_data(
+    results_folder: Path, folder: Path, titles: str, page: Page, tmp_path: Path
+) -> None:
+    sentence = "they cannot be judged on simulated data"
+    assert sentence not in " ".join(" ".join(page.text).split())
+    arguments = command(folder, titles)
+    make_results(tmp_path / "results", pairs=PAIRS[:1])
+    arguments[arguments.index("--results") + 1] = str(tmp_path / "results")
+    arguments[-1] = str(tmp_path / "report.html")
+    assert main(arguments) == 0
+    assert sentence in " ".join((tmp_path / "report.html").read_text(encoding="utf-8").split())
 
 
 def test_what_a_reader_must_know_is_said(page: Page) -> None:

@@ -47,22 +47,24 @@ def test_markdown() -> None:
 def test_latex() -> None:
     assert (
         to_latex(TABLE)
-        == r"""\begin{table}[tbp]
+        == r"""\providecommand{\vseintervals}[2]{#1}
+\begin{table}[tbp]
 \centering
 \caption{Simulated \#1}\label{tab:one}
 \footnotesize
 \setlength{\tabcolsep}{3pt}
-\begin{tabular}{@{}lrr@{}}
+\sisetup{detect-weight=true,group-digits=integer,group-minimum-digits=4,group-separator={,}}
+\begin{tabular}{@{}lS[table-format=1.4]S[table-format=4.5]@{}}
 \toprule
- &  & Seconds \\
-Method & Rec@10 & an epoch \\
+ &  & {Seconds} \\
+Method & {Rec@10} & {an epoch} \\
 \midrule
-A \& b\_c & \textbf{0.3333} & 0.00123 \\[-2pt]
- & {\scriptsize [.2500,.5000]} &  \\
-50 \% | *x* & 0.3000\rlap{$^\dagger$} & -- \\[-2pt]
- & {\scriptsize [.2000,.4000]} &  \\
+A \& b\_c & \bfseries 0.3333 & 0.00123 \\
+\vseintervals{\noalign{\vskip-2pt} & {\scriptsize [.2500,.5000]} &  \\}{}
+50 \% | *x* & 0.3000{\rlap{$^\dagger$}} & {--} \\
+\vseintervals{\noalign{\vskip-2pt} & {\scriptsize [.2000,.4000]} &  \\}{}
 \midrule
-Oracle & -- & 1,230 \\
+Oracle & {--} & 1230 \\
 \bottomrule
 \end{tabular}\par
 \smallskip
@@ -94,6 +96,21 @@ def test_a_long_latex_table_is_continued_without_a_second_label() -> None:
     assert text.count("(continued)") == text.count("\\addtocounter{table}{-1}") == 3
 
 
+def test_a_group_that_is_longer_than_a_page_is_continued_under_its_heading() -> None:
+    text = to_latex(replace(TABLE, rows=(replace(ROWS[0], group="One"),) * 60))
+    assert text.count("\\textit{One}") == 1
+    assert text.count("\\textit{One (continued)}") == 2
+    assert text.count("0.00123") == 60
+
+
+def test_the_ends_of_long_texts_stay_where_intervals_are_left_out() -> None:
+    long = Row((Cell("x"), Cell("VSE-fs (published settings)"), Cell(-0.25, -0.5, 0.1), Cell()))
+    text = to_latex(replace(TABLE, rows=(long, ROWS[1])))
+    assert "VSE-fs & -0.2500 & {--} \\\\\n" in text
+    assert "(published settings) & \\vseintervals{{\\scriptsize [$-$.5000,.1000]}}{} &  \\\\\n" in text
+    assert "table-format=-1.4" in text
+
+
 @pytest.mark.parametrize(
     ("value", "kind", "text"),
     [
@@ -106,6 +123,10 @@ def test_a_long_latex_table_is_continued_without_a_second_label() -> None:
         (4.5, "count", "4.5"),
         (250 << 20, "mebibytes", "250"),
         (0.00004, "score", "0.0000"),
+        (-0.01234, "effect", "-0.0123"),
+        (12.345, "effect", "12.35"),
+        (0.0004, "p", "< 0.001"),
+        (1.0, "p", "1.000"),
     ],
 )
 def test_numbers_as_a_reader_sees_them(value: float | None, kind: str, text: str) -> None:

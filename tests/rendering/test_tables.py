@@ -12,13 +12,16 @@ import polars as pl
 import pytest
 
 from vsebench.cli import main
-from vsebench.files import write_json
-from vsebench.rendering.names import figure_names, split_name, table_names
+from vsebench.files import read_parquet, write_json
+from vsebench.rendering.names import PAPER_TABLES, figure_names, split_name, table_names
+from vsebench.rendering.papers import paper_table
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import to_latex
 from vsebench.rendering.tables import build_table, convergence
+from vsebench.scaling import exponents
 
 PAIRS = [("sim-iapr", "distinct"), ("saiapr", "regions")]
+PUBLISHED = Path(__file__).parents[2] / "config" / "published"
 
 
 @pytest.fixture
@@ -39,11 +42,13 @@ def test_names() -> None:
         "training-time",
         "audit",
         "audit-counts",
+        "claims",
+        "claims-summary",
         "accuracy-sim-iapr-distinct",
         "accuracy-saiapr-regions",
     ]
     names = figure_names(PAIRS)
-    assert len(names) == len(set(names)) == 7
+    assert len(names) == len(set(names)) == 8
     assert split_name("convergence-sim-iapr-distinct", PAIRS, names) == ("convergence", PAIRS[0])
     assert split_name("training-time", PAIRS, names) == ("training-time", None)
 
@@ -131,14 +136,33 @@ def test_datasets(results_folder: Path, titles: str, tmp_path: Path) -> None:
 def test_every_latex_table_is_well_formed(results: Results, check_latex: Callable[[str], None]) -> None:
     for name in table_names(PAIRS):
         check_latex(to_latex(build_table(results, name)))
+    for name in PAPER_TABLES:
+        check_latex(to_latex(paper_table(name, PUBLISHED, results)))
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
-def test_every_latex_table_compiles_within_the_width_of_a_page(results: Results, tmp_path: Path) -> None:
+def has_latex() -> bool:
+    """Tell whether this machine has LaTeX with the packages that the tables need."""
+    find = shutil.which("kpsewhich")
+    return find is not None and all(
+        subprocess.run([find, f"{package}.sty"], capture_output=True, check=False).returncode == 0
+        for package in ("booktabs", "siunitx")
+    )
+
+
+@pytest.mark.skipif(not has_latex(), reason="no LaTeX with booktabs and siunitx on this machine")
+@pytest.mark.parametrize("intervals", ["", "\\newcommand{\\vseintervals}[2]{#2}\n"])
+def test_every_latex_table_compiles_within_the_width_of_a_page(
+    intervals: str, results: Results, tmp_path: Path
+) -> None:
+    scaling = exponents(read_parquet(results.folder / "scaling.parquet"))
     tables = [build_table(results, name) for name in table_names(PAIRS)]
+    tables += [paper_table(name, PUBLISHED, results, scaling) for name in PAPER_TABLES]
     nasty = replace(tables[0], caption=r"a\b{c}d~e^f$g#h_i%j&k<l>", label="tab:nasty")
     body = "\n".join(to_latex(table) for table in [*tables, nasty])
-    document = f"\\documentclass{{article}}\n\\usepackage{{booktabs}}\n\\begin{{document}}\n{body}\\end{{document}}\n"
+    packages = "\\usepackage{booktabs}\n\\usepackage{siunitx}\n"
+    # A page at a time: LaTeX holds but a few floats.
+    body = body.replace("\\end{table}\n", "\\end{table}\n\\clearpage\n")
+    document = f"\\documentclass{{article}}\n{packages}{intervals}\\begin{{document}}\n{body}\\end{{document}}\n"
     (tmp_path / "page.tex").write_text(document, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

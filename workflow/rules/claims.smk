@@ -1,6 +1,11 @@
 """Test the papers' claims on the results."""
 
+from vsebench.rendering.names import CLAIM_TABLES
+
 RUN_ROWS = [f"{run}/{row}" for run in PLAN.runs for row in PLAN.rows(run.split("/")[0])]
+
+
+ruleorder: claims_table > table
 
 
 rule test_claims:
@@ -27,3 +32,28 @@ rule test_claims:
     shell:
         "python -m vsebench claims --claims {input.claims:q} --results results --runs {params.runs} --seeds {params.seeds}"
         " --bootstrap {params.bootstrap} {params.sweeps} {params.scaling} --out {output} > {log} 2>&1"
+
+
+rule claims_table:
+    input:
+        "results/claims.csv",
+        "results/datasets.json",
+        sources("rendering.tables"),
+    output:
+        report(
+            "results/tables/{name}.csv",
+            caption="../report/claims.rst",
+            category="Tables of the papers",
+        ),
+        "results/tables/{name}.md",
+        "results/tables/{name}.tex",
+    log:
+        "results/logs/table/{name}.log",
+    wildcard_constraints:
+        name="|".join(CLAIM_TABLES),
+    params:
+        titles=TITLES,
+        out=subpath(output[0], strip_suffix=".csv"),
+    shell:
+        "python -m vsebench table {wildcards.name} --results results --titles {params.titles:q} --out {params.out}"
+        " > {log} 2>&1"

@@ -1,7 +1,11 @@
 """Figures as PDF, SVG and PNG."""
 
+from vsebench.rendering.names import PAPER_FIGURES
+
 FIGURES = expand(
-    "figures/{name}.{suffix}", name=PLAN.figures, suffix=["pdf", "svg", "png"]
+    "figures/{name}.{suffix}",
+    name=[*PLAN.figures, *PAPER_FIGURES],
+    suffix=["pdf", "svg", "png"],
 )
 
 
@@ -15,6 +19,8 @@ rule figure:
         report("figures/{name}.png", caption="../report/figure.rst", category="Figures"),
     log:
         "results/logs/figure/{name}.log",
+    wildcard_constraints:
+        name="[a-z0-9-]+",
     params:
         titles=TITLES,
         out=subpath(output[0], strip_suffix=".pdf"),

@@ -1,10 +1,8 @@
 """The papers' own tables, each printed number beside ours."""
 
-PUBLISHED = os.path.relpath(ROOT / "config" / "published")
-PAPER_TABLES = [
-    *(f"vse_ens_table{number}" for number in range(1, 5)),
-    *(f"vse_fs_table{number}" for number in range(1, 5)),
-]
+from vsebench.rendering.names import PAPER_FIGURES, PAPER_TABLES
+
+PAPERS = os.path.relpath(ROOT / "config" / "published")
 
 
 rule compare:
@@ -14,9 +12,9 @@ rule compare:
         "results/timing.parquet",
         "results/history.parquet",
         "results/datasets.json",
-        comparable=f"{PUBLISHED}/comparable.yaml",
+        comparable=f"{PAPERS}/comparable.yaml",
         published=expand(
-            "{folder}/{paper}.csv", folder=PUBLISHED, paper=["vse_ens", "vse_fs"]
+            "{folder}/{paper}.csv", folder=PAPERS, paper=["vse_ens", "vse_fs"]
         ),
     output:
         "results/comparison.csv",
@@ -32,7 +30,7 @@ rule paper_table:
         sources("rendering.papers"),
         "results/comparison.csv",
         "results/datasets.json",
-        published=f"{PUBLISHED}/{{paper}}.csv",
+        published=f"{PAPERS}/{{paper}}.csv",
         scaling="results/scaling.parquet" if PLAN.config.scaling else [],
     output:
         report(
@@ -49,11 +47,41 @@ rule paper_table:
         number="[1-4]",
     params:
         titles=TITLES,
+        published=PAPERS,
         scaling="--scaling results/scaling.parquet" if PLAN.config.scaling else "",
         out=subpath(output[0], strip_suffix=".csv"),
     shell:
         "python -m vsebench paper-table {wildcards.paper}_table{wildcards.number} --results results"
-        " --titles {params.titles:q} --published {input.published:q} {params.scaling} --out {params.out} > {log} 2>&1"
+        " --titles {params.titles:q} --published {params.published:q} {params.scaling} --out {params.out} > {log} 2>&1"
+
+
+rule paper_figure:
+    input:
+        sources("rendering.paper_figures"),
+        "results/timing.parquet",
+        "results/history.parquet",
+        "results/datasets.json",
+        sweeps="results/sweeps.parquet" if SWEEPS else [],
+    output:
+        "figures/{paper}_figure{number}.pdf",
+        "figures/{paper}_figure{number}.svg",
+        report(
+            "figures/{paper}_figure{number}.png",
+            caption="../report/paper_figure.rst",
+            category="Figures of the papers",
+        ),
+    log:
+        "results/logs/figure/{paper}_figure{number}.log",
+    wildcard_constraints:
+        paper="vse_ens|vse_fs",
+        number="[12]",
+    params:
+        titles=TITLES,
+        sweeps="--sweeps results/sweeps.parquet" if SWEEPS else "",
+        out=subpath(output[0], strip_suffix=".pdf"),
+    shell:
+        "python -m vsebench paper-figure {wildcards.paper}_figure{wildcards.number} --results results"
+        " --titles {params.titles:q} {params.sweeps} --out {params.out} > {log} 2>&1"
 
 
 for name in PAPER_TABLES:
@@ -67,3 +95,12 @@ for name in PAPER_TABLES:
                 name=name,
                 suffix=["csv", "md", "tex"],
             ),
+
+
+for name in PAPER_FIGURES:
+
+    rule:
+        name:
+            name
+        input:
+            expand("figures/{name}.{suffix}", name=name, suffix=["pdf", "svg", "png"]),

@@ -1,5 +1,7 @@
 """Tables as CSV, Markdown and LaTeX."""
 
+from vsebench.rendering.names import PAPER_TABLES
+
 ACCURACY_NUMBERS = multiext(
     "results/",
     "metrics.parquet",
@@ -10,7 +12,9 @@ ACCURACY_NUMBERS = multiext(
 )
 TITLES = json.dumps(PLAN.titles)  # in the order of display
 TABLES = expand(
-    "results/tables/{name}.{suffix}", name=PLAN.tables, suffix=["csv", "md", "tex"]
+    "results/tables/{name}.{suffix}",
+    name=[*PLAN.tables, *PAPER_TABLES],
+    suffix=["csv", "md", "tex"],
 )
 
 

@@ -6,12 +6,26 @@ from vsebench.errors import UserError
 
 Pair = tuple[str, str]  # a data set and a protocol
 AUDIT_TABLES = ["audit", "audit-counts"]
+CLAIM_TABLES = ["claims", "claims-summary"]
+VSE_PAPERS = {"vse_ens": "VSE-ens", "vse_fs": "VSE-fs"}
+# What each table of these two papers is about; the workflow makes a target of each table and figure.
+PAPER_TABLES = {
+    "vse_ens_table1": "statistics",
+    "vse_ens_table2": "accuracy",
+    "vse_ens_table3": "complexity",
+    "vse_ens_table4": "time",
+    "vse_fs_table1": "statistics",
+    "vse_fs_table2": "complexity",
+    "vse_fs_table3": "time",
+    "vse_fs_table4": "accuracy",
+}
+PAPER_FIGURES = ["vse_ens_figure1", "vse_fs_figure2"]
 
 
 def table_names(pairs: Iterable[Pair]) -> list[str]:
     """Return the names that stage `table` accepts for these data sets and protocols."""
     accuracy = (f"accuracy-{dataset}-{protocol}" for dataset, protocol in pairs)
-    return ["datasets", "training-time", *AUDIT_TABLES, *accuracy]
+    return ["datasets", "training-time", *AUDIT_TABLES, *CLAIM_TABLES, *accuracy]
 
 
 def figure_names(pairs: Iterable[Pair]) -> list[str]:

@@ -10,10 +10,10 @@ from matplotlib.ticker import MaxNLocator
 
 from vsebench.files import read_parquet
 from vsebench.rendering.figures import name_methods, nothing, panel_title, trials_figure
+from vsebench.rendering.names import PAPER_FIGURES
 from vsebench.rendering.results import Metric, Results, add_common_arguments, metric_title, of_pair, open_results
 from vsebench.rendering.style import DOUBLE, looks, save, style
 
-PAPER_FIGURES = ("vse_ens_figure1", "vse_fs_figure2")
 METRIC: Metric = ("pre", 5)  # the one that the VSE-fs paper shows
 METHOD = "vse_fs"
 PARAMETERS = {"beta_0": r"$\beta_0$", "gamma": r"$\gamma$", "alpha": r"$\alpha$"}

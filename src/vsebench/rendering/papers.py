@@ -13,6 +13,7 @@ from vsebench.comparison import COLUMNS as COMPARISON
 from vsebench.comparison import SECONDS
 from vsebench.errors import UserError
 from vsebench.files import read_parquet
+from vsebench.rendering.names import PAPER_TABLES
 from vsebench.rendering.results import METRIC_NAMES, Results, add_common_arguments, open_results
 from vsebench.rendering.table import Cell, Column, Row, Table
 from vsebench.rendering.tables import write_table
@@ -20,17 +21,12 @@ from vsebench.scaling import exponents
 
 TITLES = {"vse_ens": "VSE-ens", "vse_fs": "VSE-fs", "warp": "WARP", "opt_auc": "Opt-AUC"}
 DATASETS = {"openimages": "Open Images", "nuswide": "NUS-WIDE", "iapr": "IAPR TC-12", "flickr": "Flickr"}
-# What each table of the papers is about; the workflow makes a target of each.
-PAPER_TABLES = {
-    "vse_ens_table1": "statistics",
-    "vse_ens_table2": "accuracy",
-    "vse_ens_table3": "complexity",
-    "vse_ens_table4": "time",
-    "vse_fs_table1": "statistics",
-    "vse_fs_table2": "complexity",
-    "vse_fs_table3": "time",
-    "vse_fs_table4": "accuracy",
-}
+GROWTH = ("pairs", "labels", "factors")
+GROWTH_COLUMNS = tuple(Column(name, f"Exponent of\n{name}", "mean", interval=True) for name in GROWTH)
+GROWTH_NOTES = (
+    "Exponent: seconds of an epoch grow with that power; least squares on logarithms, 95 % intervals.",
+    "Measured on simulated data, at the start of training. Pairs grow with the images.",
+)
 NOTHING_OF_OURS = "No data set of this run can be compared with the paper's."
 
 
@@ -38,26 +34,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
     parser.add_argument("name", choices=PAPER_TABLES)
     add_common_arguments(parser)
-    parser.add_argument("--published", type=Path, required=True, help="CSV file of the paper's published numbers")
+    parser.add_argument("--published", type=Path, required=True, help="folder of the published numbers")
     parser.add_argument("--scaling", type=Path, help="scaling.parquet")
     parser.add_argument("--out", type=Path, required=True, help="file to write, without .csv, .md, .tex")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
-    results = open_results(arguments)
-    paper, _, table = arguments.name.rpartition("_")
-    printed = [cell for cell in read_cells([arguments.published]).all if cell.table == table]
-    if not printed:
-        raise UserError(f"{arguments.published}: has no {table}")
     scaling = exponents(read_parquet(arguments.scaling)) if arguments.scaling else None
-    write_table(build(arguments.name, paper, printed, results, scaling), arguments.out)
+    table = paper_table(arguments.name, arguments.published, open_results(arguments), scaling)
+    write_table(table, arguments.out)
 
 
-def build(
-    name: str, paper: str, printed: list[Printed], results: Results, scaling: pl.DataFrame | None = None
-) -> Table:
-    """Return one of the PAPER_TABLES from the cells that the paper prints in it."""
+def paper_table(name: str, published: Path, results: Results, scaling: pl.DataFrame | None = None) -> Table:
+    """Return one of the PAPER_TABLES; `published` is the folder of the published numbers."""
+    paper, _, table = name.rpartition("_")
+    path = published / f"{paper}.csv"
+    printed = [cell for cell in read_cells([path]).all if cell.table == table]
+    if not printed:
+        raise UserError(f"{path}: has no {table}")
     compared = read_comparison(results.folder / "comparison.csv").filter(paper=paper, table=printed[0].table)
     match PAPER_TABLES[name]:
         case "accuracy":
@@ -70,7 +65,7 @@ def build(
             columns, rows, notes = statistics(printed, results)
     number = printed[0].table.removeprefix("table")
     caption = f"{TITLES[paper]} paper, Table {number}: published and recomputed"
-    return Table(tuple(columns), tuple(rows), caption, f"tab:{name.replace('_', '-')}", notes=tuple(notes), fold=7)
+    return Table(tuple(columns), tuple(rows), caption, f"tab:{name.replace('_', '-')}", notes=tuple(notes), fold=5)
 
 
 def read_comparison(path: Path) -> pl.DataFrame:
@@ -87,7 +82,11 @@ def accuracy(
     """Return methods x metrics: each line of the paper, and below it ours with intervals."""
     metrics = list(dict.fromkeys(cell.column for cell in printed if not cell.row.endswith("/improve")))
     columns = [Column("dataset", "Data set", shown=False), Column("method", "Method"), Column("source", "Source")]
-    columns += [Column(metric, metric_heading(metric), "score", interval=True) for metric in metrics]
+    # Of Pre@N, which is Rec@N / N here, LaTeX leaves the intervals out.
+    columns += [
+        Column(metric, metric_heading(metric), "score", interval=True, narrow=metric.startswith("pre"))
+        for metric in metrics
+    ]
     rows = []
     for dataset, method in lines_of(printed):
         cells = {cell.column: cell for cell in printed if cell.row == f"{dataset}/{method}"}
@@ -165,21 +164,27 @@ def times(
 
 def complexity(printed: list[Printed], scaling: pl.DataFrame | None) -> tuple[list[Column], list[Row], list[str]]:
     """Return the printed complexity of each method beside the growth that was measured."""
-    variables = ("pairs", "labels", "factors")
-    columns = [Column("method", "Method"), Column("published", "Published")]
-    columns += [Column(name, f"Exponent of\n{name}", "mean", interval=True) for name in variables]
-    rows = []
-    for cell in printed:
-        measured = []
-        for variable in variables:
-            found = pl.DataFrame() if scaling is None else scaling.filter(method=cell.row, variable=variable)
-            measured.append(Cell(*found.select("exponent", "ci_low", "ci_high").row(0)) if len(found) else Cell())
-        rows.append(Row((Cell(TITLES[cell.row]), Cell(cell.value), *measured)))
-    notes = [
-        "Exponent: seconds of an epoch grow with that power; least squares on logarithms, 95 % intervals.",
-        "Measured on simulated data, at the start of training. Pairs grow with the images.",
-    ]
+    columns = [Column("method", "Method"), Column("published", "Published"), *GROWTH_COLUMNS]
+    rows = [Row((Cell(TITLES[cell.row]), Cell(cell.value), *growth_cells(scaling, cell.row))) for cell in printed]
+    notes = list(GROWTH_NOTES)
     return columns, rows, notes if scaling is not None else ["This run has no `scaling`: nothing was measured.", *notes]
+
+
+def growth_table(scaling: pl.DataFrame, results: Results) -> Table:
+    """Return the measured growth of every method's epoch."""
+    methods = results.methods_of(scaling)
+    rows = [Row((Cell(results.method_title(method)), *growth_cells(scaling, method))) for method in methods]
+    columns = (Column("method", "Method"), *GROWTH_COLUMNS)
+    return Table(columns, tuple(rows), "Growth of an epoch's time", "tab:growth", notes=GROWTH_NOTES)
+
+
+def growth_cells(scaling: pl.DataFrame | None, method: str) -> list[Cell]:
+    """Return a method's exponents with their intervals, as far as they were measured."""
+    cells = []
+    for variable in GROWTH:
+        found = pl.DataFrame() if scaling is None else scaling.filter(method=method, variable=variable)
+        cells.append(Cell(*found.select("exponent", "ci_low", "ci_high").row(0)) if len(found) else Cell())
+    return cells
 
 
 def statistics(printed: list[Printed], results: Results) -> tuple[list[Column], list[Row], list[str]]:

@@ -9,15 +9,18 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from vsebench.audit.findings import AGREES, CONTRADICTS
 from vsebench.errors import UserError
-from vsebench.files import replacing
+from vsebench.files import read_parquet, replacing
 from vsebench.layout import CEILING
 from vsebench.rendering.audit import findings_table, summary
 from vsebench.rendering.captions import HEADLINE, alternative, caption
-from vsebench.rendering.names import Pair, figure_names, table_names
+from vsebench.rendering.claims import claims_table, counted, read_claims
+from vsebench.rendering.names import PAPER_FIGURES, PAPER_TABLES, VSE_PAPERS, Pair, figure_names, table_names
+from vsebench.rendering.papers import growth_table, paper_table
 from vsebench.rendering.results import (
     PROTOCOLS,
     Metric,
@@ -30,6 +33,7 @@ from vsebench.rendering.results import (
 )
 from vsebench.rendering.table import Cell, Column, Row, Table, format_interval, format_value
 from vsebench.rendering.tables import accuracy_cells, build_table
+from vsebench.scaling import exponents
 
 SHORT: tuple[Metric, ...] = (HEADLINE, ("map", 10), ("ndcg", 10))
 
@@ -38,17 +42,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
     add_common_arguments(parser)
     parser.add_argument("--figures", type=Path, required=True, help="folder with the figures")
+    parser.add_argument("--published", type=Path, required=True, help="folder of the published numbers")
+    parser.add_argument("--scaling", type=Path, help="scaling.parquet")
     parser.add_argument("--out", type=Path, required=True, help="page to write")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
-    page = render(open_results(arguments), arguments.figures, arguments.out.parent)
+    scaling = exponents(read_parquet(arguments.scaling)) if arguments.scaling else None
+    page = render(open_results(arguments), arguments.figures, arguments.published, scaling, arguments.out.parent)
     with replacing(arguments.out) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 
-def render(results: Results, figures: Path, folder: Path) -> str:
+def render(results: Results, figures: Path, published: Path, scaling: pl.DataFrame | None, folder: Path) -> str:
     """Return the page; its links are relative to `folder`."""
     environment = Environment(
         loader=PackageLoader("vsebench.rendering"),
@@ -63,10 +70,13 @@ def render(results: Results, figures: Path, folder: Path) -> str:
         simulated=[results.dataset_title(name) for name in results.datasets if results.is_simulated(name)],
         real=[results.dataset_title(name) for name in results.datasets if not results.is_simulated(name)],
         notices=list(notices(results)),
+        claims=counted(read_claims(results.folder / "claims.csv")),
+        papers=[describe_paper(results, paper, published, scaling) for paper in VSE_PAPERS],
+        growth=None if scaling is None else growth_table(scaling, results),
         best=best_table(results),
         audit=audit_section(results),
-        tables={name: build_table(results, name) for name in table_names(results.pairs)},
-        figures={name: figure(results, figures, name) for name in figure_names(results.pairs)},
+        tables={name: build_table(results, name) for name in table_names(results.pairs) if name != "claims"},
+        figures={name: figure(results, figures, name) for name in [*figure_names(results.pairs), *PAPER_FIGURES]},
         pairs=[describe_pair(results, pair) for pair in results.pairs],
         settings=settings_table(results),
         sources=sources(results),
@@ -229,6 +239,18 @@ def describe_pair(results: Results, pair: Pair) -> dict[str, Any]:
     }
 
 
+def describe_paper(results: Results, paper: str, published: Path, scaling: pl.DataFrame | None) -> dict[str, Any]:
+    """Return a paper's tables with our numbers, its figure, and its claims."""
+    names = [name for name in PAPER_TABLES if name.startswith(paper)]
+    return {
+        "id": paper,
+        "title": f"{VSE_PAPERS[paper]} paper",
+        "tables": {name: paper_table(name, published, results, scaling) for name in names},
+        "figure": next(name for name in PAPER_FIGURES if name.startswith(paper)),
+        "claims": claims_table(read_claims(results.folder / "claims.csv"), results, paper),
+    }
+
+
 def figure(results: Results, figures: Path, name: str) -> dict[str, str]:
     """Return a figure as an address that holds all of its data, with its words."""
     path = figures / f"{name}.svg"
@@ -261,8 +283,9 @@ def flatten(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]
 
 def files(results: Results, figures: Path, folder: Path) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the files of each table and figure that are there, as links relative to the page."""
-    places = [(results.folder / "tables", name, ("csv", "md", "tex")) for name in table_names(results.pairs)]
-    places += [(figures, name, ("pdf", "svg", "png")) for name in figure_names(results.pairs)]
+    tables, drawn = [*table_names(results.pairs), *PAPER_TABLES], [*figure_names(results.pairs), *PAPER_FIGURES]
+    places = [(results.folder / "tables", name, ("csv", "md", "tex")) for name in tables]
+    places += [(figures, name, ("pdf", "svg", "png")) for name in drawn]
     found = []
     for place, name, suffixes in places:
         paths = [(suffix, place / f"{name}.{suffix}") for suffix in suffixes]

@@ -11,6 +11,7 @@ from vsebench.audit.findings import CONTRADICTS
 from vsebench.files import replacing
 from vsebench.layout import CEILING
 from vsebench.rendering.audit import counts_table, findings_table
+from vsebench.rendering.claims import claims_table, read_claims, summary_table
 from vsebench.rendering.names import Pair, split_name, table_names
 from vsebench.rendering.results import (
     Metric,
@@ -33,7 +34,7 @@ WRITERS = {"csv": to_csv, "md": to_markdown, "tex": to_latex}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
-    parser.add_argument("name", help="datasets, training-time, audit, audit-counts or accuracy-<dataset>-<protocol>")
+    parser.add_argument("name", help="datasets, training-time, audit, claims, ..., accuracy-<dataset>-<protocol>")
     add_common_arguments(parser)
     parser.add_argument("--out", type=Path, required=True, help="file to write, without .csv, .md, .tex")
 
@@ -60,6 +61,10 @@ def build_table(results: Results, name: str) -> Table:
         return findings_table(results.audit, CONTRADICTS)
     if name == "audit-counts":
         return counts_table(results.audit)
+    if name == "claims":
+        return claims_table(read_claims(results.folder / "claims.csv"), results)
+    if name == "claims-summary":
+        return summary_table(read_claims(results.folder / "claims.csv"))
     _, pair = split_name(name, results.pairs, table_names(results.pairs))
     assert pair is not None
     return accuracy_table(results, pair)
