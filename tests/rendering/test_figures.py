@@ -1,6 +1,7 @@
 """Stage `figure`: files that a publisher accepts, that do not change, and that say what is simulated."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import polars as pl
@@ -9,8 +10,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from vsebench.cli import main
+from vsebench.files import read_parquet
 from vsebench.rendering.figures import draw, validation_history
-from vsebench.rendering.names import figure_names
+from vsebench.rendering.names import PAPER_FIGURES, figure_names
+from vsebench.rendering.paper_figures import draw as draw_paper_figure
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import looks, save, style
 
@@ -26,23 +29,47 @@ def texts(figure: Figure) -> str:
     return "\n".join(text.get_text() for text in figure.findobj(match=lambda artist: hasattr(artist, "get_text")))
 
 
+def check_page(figure: Figure) -> None:
+    """Check that nothing is drawn outside of the page, and no legend over a panel."""
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    width, height = figure.get_size_inches()
+    box = figure.get_tightbbox(canvas.get_renderer())  # around everything that is drawn
+    slack = 0.02
+    assert box.x0 >= -slack
+    assert box.y0 >= -slack
+    assert box.x1 <= width + slack
+    assert box.y1 <= height + slack
+    legends = [legend.get_window_extent() for legend in figure.legends]
+    assert not any(legend.overlaps(axis.get_tightbbox()) for legend in legends for axis in figure.axes)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_says_what_is_simulated_and_fits_its_page(name: str, results: Results) -> None:
     with style():
         figure = draw(results, name)
-        canvas = FigureCanvasAgg(figure)
-        canvas.draw()
-        shown = texts(figure)
-        assert ("imulated" in shown) == ("saiapr" not in name)
-        width, height = figure.get_size_inches()
-        box = figure.get_tightbbox(canvas.get_renderer())  # around everything that is drawn
-        slack = 0.02
-        assert box.x0 >= -slack
-        assert box.y0 >= -slack
-        assert box.x1 <= width + slack
-        assert box.y1 <= height + slack
-        legends = [legend.get_window_extent() for legend in figure.legends]
-        assert not any(legend.overlaps(axis.get_tightbbox()) for legend in legends for axis in figure.axes)
+        assert ("imulated" in texts(figure)) == ("saiapr" not in name)
+        check_page(figure)
+
+
+@pytest.mark.parametrize("name", PAPER_FIGURES)
+@pytest.mark.parametrize("swept", [True, False])
+def test_a_figure_of_a_paper_fits_its_page_with_and_without_sweeps(name: str, swept: bool, results: Results) -> None:
+    sweeps = read_parquet(results.folder / "sweeps.parquet")
+    with style():
+        figure = draw_paper_figure(name, results, sweeps if swept else sweeps.clear())
+        assert "imulated" in texts(figure)
+        panels = {"vse_ens_figure1": 2, "vse_fs_figure2": 2 * (4 if swept else 1)}
+        assert len(figure.axes) == panels[name]
+        check_page(figure)
+
+
+def test_no_two_names_of_the_mean_ranks_overlap(results: Results) -> None:
+    with style():
+        figure = draw(results, "mean-ranks")
+        FigureCanvasAgg(figure).draw()
+        boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
 def test_the_same_results_give_the_same_bytes_with_truetype_fonts(

@@ -5,6 +5,7 @@ import re
 import polars as pl
 
 from tests.workflow.project import TRAINED, UNTRAINED, tiny_set
+from vsebench.rendering.names import CLAIM_TABLES, PAPER_FIGURES, PAPER_TABLES
 
 METRICS = {(name, n) for name in ("pre", "rec", "map", "ndcg", "auc") for n in (5, 10)} | {("mrr", None), ("auc", None)}
 METRIC_SCHEMA = {
@@ -27,9 +28,11 @@ def test_every_result_is_there_and_no_half_written_file(finished):
     folder = finished.project.folder
     gathered = ["metrics.parquet", "summary.parquet", "timing.parquet", "history.parquet", "settings.json"]
     expected = [f"results/{name}" for name in [*gathered, "datasets.json", "machine.json", "report.html"]]
-    for name in ["datasets", "training-time", "accuracy-sim-iapr-regions"]:
+    expected += [f"results/{name}.csv" for name in ("audit", "claims", "comparison")]
+    for name in ["datasets", "training-time", "accuracy-sim-iapr-regions", *CLAIM_TABLES, *PAPER_TABLES]:
         expected += [f"results/tables/{name}.{suffix}" for suffix in ("csv", "md", "tex")]
-    for name in ["overview", "training-time", "trials", "accuracy-sim-iapr-regions", "convergence-sim-iapr-regions"]:
+    singles = ["overview", "mean-ranks", "training-time", "trials", *PAPER_FIGURES]
+    for name in [*singles, "accuracy-sim-iapr-regions", "convergence-sim-iapr-regions"]:
         expected += [f"figures/{name}.{suffix}" for suffix in ("pdf", "svg", "png")]
     run = "results/sim-iapr/regions"
     expected += [f"{run}/summary.parquet", f"{run}/timing.parquet"]
@@ -63,6 +66,11 @@ def test_the_run_ends_by_naming_the_report(finished):
     assert "results/report.html" in last_words
     assert "results/tables/" in last_words
     assert "figures/" in last_words
+
+
+def test_each_table_and_figure_of_the_papers_is_a_target(finished):
+    listed = finished.project.snakemake("--list-target-rules").text.split()
+    assert {*PAPER_TABLES, *PAPER_FIGURES, "claims", "comparison", "audit"} <= set(listed)
 
 
 def test_a_second_run_does_nothing(finished):

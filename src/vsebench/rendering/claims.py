@@ -100,15 +100,15 @@ def effect_title(metric: str | None) -> str | None:
 def summary_table(tests: list[Test]) -> Table:
     """Return a row a claim: its verdict over all tests, and how many tests ended how."""
     columns = [Column("paper", "Paper", shown=False), Column("claim", "Claim", width=0.3)]
-    columns += [Column("where", "In the paper", width=0.13), Column("verdict", "Verdict")]
+    columns += [Column("verdict", "Verdict"), Column("where", "In the paper", width=0.13)]
     titles = ("Holds", "Fails", "Undecided", "Not\ntestable")
     columns += [Column(key, title, "count") for key, title in zip(VERDICTS, titles, strict=True)]
     rows = []
     for claim, found in claims_of(tests):
         counts = Counter(test["verdict"] for test in found)
-        texts = [Cell(claim[key]) for key in ("paper", "claim", "where")]
+        texts = [Cell(text) for text in (claim["paper"], claim["claim"], overall(found), claim["where"])]
         numbers = [Cell(counts[verdict]) for verdict in VERDICTS]
-        rows.append(Row((*texts, Cell(overall(found)), *numbers), group=f"{VSE_PAPERS[claim['paper']]} paper"))
+        rows.append(Row((*texts, *numbers), group=f"{VSE_PAPERS[claim['paper']]} paper"))
     return Table(
         tuple(columns),
         tuple(rows),
