@@ -189,8 +189,8 @@ def print_results():
     print(
         "\nDone. Open results/report.html in a browser: it holds every table and figure."
     )
-    print(f"  {len(PLAN.tables)} tables as csv, md and tex: results/tables/")
-    print(f"  {len(PLAN.figures)} figures as pdf, svg and png: figures/")
+    print(f"  {len(TABLES) // 3} tables as csv, md and tex: results/tables/")
+    print(f"  {len(FIGURES) // 3} figures as pdf, svg and png: figures/")
     print(
         "  numbers: results/metrics.parquet, results/summary.parquet, results/timing.parquet"
     )
