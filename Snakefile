@@ -84,6 +84,7 @@ rule report:
 
 onstart:
     discard_leftovers()
+    discard_stale_kernels()
 
 
 onsuccess:

@@ -4,13 +4,14 @@ import json
 import os
 import shlex
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.shell import shell
 
 from vsebench.errors import UserError
-from vsebench.sources import sources_of
+from vsebench.sources import PACKAGE, sources_of
 from vsebench.workflow import DATASET_NAME, ROW_NAME, Plan
 
 ROOT = Path(workflow.current_basedir).parent.parent
@@ -155,6 +156,20 @@ def is_running(process):
     except PermissionError:
         return True  # somebody else's
     return True
+
+
+def discard_stale_kernels():
+    """Delete compiled kernels that are older than their source.
+
+    numba writes the index of its cache before the code, so where it is killed in between, or another process reads at
+    that moment, the old code would pass for that of the edited source.
+    """
+    for compiled in PACKAGE.rglob("__pycache__/*.nbc"):
+        source = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
+        # Another run may do the same at this moment.
+        with suppress(FileNotFoundError):
+            if compiled.stat().st_mtime < source.stat().st_mtime:
+                compiled.unlink()
 
 
 def print_failures():
