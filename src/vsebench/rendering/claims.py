@@ -99,8 +99,8 @@ def effect_title(metric: str | None) -> str | None:
 
 def summary_table(tests: list[Test]) -> Table:
     """Return a row a claim: its verdict over all tests, and how many tests ended how."""
-    columns = [Column("paper", "Paper", shown=False), Column("claim", "Claim", width=0.3)]
-    columns += [Column("verdict", "Verdict"), Column("where", "In the paper", width=0.13)]
+    columns = [Column("paper", "Paper", shown=False), Column("claim", "Claim", width=0.34)]
+    columns += [Column("verdict", "Verdict", width=0.13), Column("where", "In the paper", width=0.14)]
     titles = ("Holds", "Fails", "Undecided", "Not\ntestable")
     columns += [Column(key, title, "count") for key, title in zip(VERDICTS, titles, strict=True)]
     rows = []
