@@ -48,9 +48,10 @@ SPLITS = expand(
 
 wildcard_constraints:
     dataset=DATASET_NAME,
-    protocol="distinct|regions|images",
+    protocol="distinct|regions|images|official",
     seed="[0-9]+",
     row=ROW_NAME,
+    parameter="[a-z0-9_]+",
 
 
 def sources(*modules):
