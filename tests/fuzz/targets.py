@@ -61,8 +61,8 @@ def check(target: Target, files: Files, folder: Path) -> str:
         found = target.read(files, folder)
     except UserError as error:
         message = str(error)
-        # As long as the longest thing that is put into a file, and a little more: a message may quote it.
-        if len(message.splitlines()) != 1 or len(message) > 12_000 or not message.startswith(str(folder)):
+        # A message may quote what was put into a file.
+        if len(message.splitlines()) != 1 or len(message) > 40_000 or not message.startswith(str(folder)):
             raise FuzzError(f"not one clear line: {message[:300]!r}") from error
         return REFUSED
     except KeyboardInterrupt:
