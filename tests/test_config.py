@@ -124,6 +124,15 @@ def test_yaml_that_is_no_yaml_is_named(tmp_path):
         read_config(RunConfig, path)
 
 
+@pytest.mark.parametrize("text", ["a: 1\na: 2", "a: {b: 1, b: 1}", "a: 0x_", "a: " + "9" * 5000, "a: 2024-13-45"])
+def test_yaml_that_says_something_twice_or_odd_is_refused(tmp_path, text):
+    path = tmp_path / "odd.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"odd\.yaml: not readable YAML") as error:
+        read_config(RunConfig, path)
+    assert "\n" not in str(error.value)
+
+
 def test_yaml_executes_nothing(tmp_path):
     path = tmp_path / "evil.yaml"
     path.write_text("!!python/object/apply:os.system ['true']")

@@ -135,13 +135,26 @@ class MethodConfig(Strict):
         return prod(len(values) for values in self.grid.values())
 
 
+class _UniqueKeys(yaml.SafeLoader):
+    """Reads plain YAML and refuses a key that stands twice, of which the last would be taken without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key, (where, _) in zip(keys, node.value, strict=True):
+            if keys.count(key) > 1:
+                raise yaml.MarkedYAMLError(problem=f"the key {key!r} stands there twice", problem_mark=where.start_mark)
+        return super().construct_mapping(node, deep)
+
+
 def read_yaml(path: Path) -> Any:
     """Read YAML without executing anything in it."""
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise UserError(f"{path}: not readable YAML: nested too deeply") from None
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError) as error:  # odd numbers and dates end in the latter
         raise UserError(f"{path}: not readable YAML: {' '.join(str(error).split())}") from None
 
 

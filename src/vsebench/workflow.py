@@ -8,7 +8,16 @@ from typing import Any
 
 import yaml
 
-from vsebench.config import DatasetConfig, MethodConfig, RunConfig, RunDataset, Vocabulary, check, read_config
+from vsebench.config import (
+    DatasetConfig,
+    MethodConfig,
+    RunConfig,
+    RunDataset,
+    Vocabulary,
+    check,
+    read_config,
+    read_yaml,
+)
 from vsebench.datasets import table
 from vsebench.errors import UserError
 from vsebench.evaluation.metrics import check_metric
@@ -267,7 +276,7 @@ def _read_named(model: Any, folder: Path, name: str, where: str) -> Any:
 
 def _check_keys(file: Path) -> None:
     """Check each file for itself as far as it goes, so that an error names the file that holds the key."""
-    values = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    values = read_yaml(file) or {}
     if not isinstance(values, dict):
         raise UserError(f"{file}: the whole file: should be a list of keys and values")
     for key in values:

@@ -74,8 +74,10 @@ def test_scores_by_weights_are_sums_over_the_images_labels(small):
     weight = np.random.default_rng(1).normal(size=(12, 12)).astype(np.float32)
     scores = LabelWeights(weight).scores(np.array([4, 3, 0], dtype=np.int32), small)
     assert np.allclose(scores, (dense(small) @ weight)[[4, 3, 0]], atol=1e-5)
-    again = scorer_of(LabelWeights(weight).arrays())
+    again = scorer_of(LabelWeights(weight).arrays(), "model.npz")
     assert isinstance(again, LabelWeights)
+    with pytest.raises(UserError, match=r"model\.npz: not a model, it holds image; delete it"):
+        scorer_of({"image": weight}, "model.npz")
 
 
 def test_weights_that_are_not_finite_are_refused(small):

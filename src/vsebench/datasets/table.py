@@ -232,7 +232,7 @@ def _explained(path: Path) -> Iterator[None]:
     """Turn what a damaged file raises into a `UserError`."""
     try:
         yield
-    except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError) as error:
+    except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"{path}: not a readable {path.suffix} file ({reason})") from None
 

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     known = read_split(arguments.split, "train", "valid")
     test = read_parquet(arguments.split / "test.parquet")
-    model = scorer_of(read_arrays(arguments.model))
+    model = scorer_of(read_arrays(arguments.model), str(arguments.model))
     with workers(arguments.threads) as pool:
         write_parquet(rank_held_out(model, known, test, pool, str(arguments.model)), arguments.out)
 

@@ -92,9 +92,14 @@ def _largest(matrix: Matrix) -> float:
     return float(np.max(np.abs(matrix))) if matrix.size else 0.0
 
 
-def scorer_of(arrays: dict[str, Matrix]) -> Scorer:
-    """Return the model that a model.npz holds."""
-    return LabelWeights(**arrays) if "weight" in arrays else Embeddings(**arrays)
+def scorer_of(arrays: dict[str, Matrix], where: str) -> Scorer:
+    """Return the model that a model.npz holds; `where` names it in errors."""
+    match sorted(arrays):
+        case ["weight"]:
+            return LabelWeights(**arrays)
+        case ["image", "label"]:
+            return Embeddings(**arrays)
+    raise UserError(f"{where}: not a model, it holds {', '.join(sorted(arrays)) or 'nothing'}; delete it and run again")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 from vsebench.errors import UserError
 from vsebench.files import read_arrays
 from vsebench.labels import LabelMatrix
-from vsebench.methods.base import Embeddings, Settings, Untrained
+from vsebench.methods.base import Scorer, Settings, Untrained, scorer_of
 
 
 class Model(Untrained):
@@ -16,7 +16,7 @@ class Model(Untrained):
         if not path.is_file():
             raise UserError(f"{path}: no such file; only a simulated data set has an oracle")
         truth = read_arrays(path)
-        self.model = Embeddings(truth["image"], truth["label"])
+        self.model = scorer_of(truth, str(processed / "truth.npz"))
 
-    def scorer(self) -> Embeddings:
+    def scorer(self) -> Scorer:
         return self.model
