@@ -6,7 +6,8 @@ import pytest
 
 from tests.workflow.project import SAME, TINY, TRAINED, UNTRAINED, Project, tiny_set
 
-RENDERING = {"table", "figure", "report_page", "all"}
+PAPERS = {"test_claims", "claims_table", "compare", "paper_table", "paper_figure"}
+RENDERING = {"table", "figure", "report_page", "all"} | PAPERS
 EVALUATION = {"measure", "summarise", "gather_metrics", "gather_summary"}
 TRAINING = {"select", "train", "rank", *EVALUATION, "gather_history", "gather_settings"}
 TIMING = {"time_methods", "gather_timing"}

@@ -16,7 +16,7 @@ class Model(Untrained):
         if not path.is_file():
             raise UserError(f"{path}: no such file; only a simulated data set has an oracle")
         truth = read_arrays(path)
-        self.model = scorer_of(truth, str(processed / "truth.npz"))
+        self.model = scorer_of(truth, str(path))
 
     def scorer(self) -> Scorer:
         return self.model
