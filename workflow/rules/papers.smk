@@ -47,7 +47,7 @@ rule paper_table:
         number="[1-4]",
     params:
         titles=TITLES,
-        published=PAPERS,
+        published=subpath(input.published, parent=True),
         scaling="--scaling results/scaling.parquet" if PLAN.config.scaling else "",
         out=subpath(output[0], strip_suffix=".csv"),
     shell:
