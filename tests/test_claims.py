@@ -17,12 +17,11 @@ from vsebench.claims import (
     growth_verdict,
     ratio,
     read_claims,
-    t_p_value,
-    t_quantile,
     with_verdicts,
 )
 from vsebench.cli import main
 from vsebench.errors import UserError
+from vsebench.evaluation import student
 from vsebench.files import write_json, write_parquet
 from vsebench.methods.base import load_method
 
@@ -161,8 +160,8 @@ CASES = [np.array([0.5, 0.6, 0.55]), np.array([0.1, -0.3, 0.2])]
 @pytest.mark.parametrize("freedom", [1, 2, 3, 9, 30])
 @pytest.mark.parametrize("t", [0.0, 0.7, 2.5, 11.0])
 def test_students_t_agrees_with_scipy(t, freedom):
-    assert t_p_value(t, freedom) == pytest.approx(2 * stats.t.sf(t, freedom), rel=1e-4, abs=1e-9)
-    assert t_quantile(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1e-4)
+    assert student.p_value(t, freedom) == pytest.approx(2 * stats.t.sf(t, freedom), rel=1e-4, abs=1e-9)
+    assert student.quantile(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=1e-4)
 
 
 def test_a_ratio_needs_two_pairs():

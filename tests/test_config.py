@@ -60,7 +60,7 @@ def default(**changes):
 
 
 ONE = {"protocols": ["distinct"]}
-SCALING = {"dataset": "sim-iapr", "repeats": 1, "pairs": [10, 20], "labels": [10, 20], "factors": [1, 2]}
+SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10, 20], "factors": [1, 2]}
 
 
 def test_a_sweep_of_a_method_that_is_not_in_the_run_is_left_out():

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.config import Family, Strict, check, read_yaml
+from vsebench.evaluation import student
 from vsebench.evaluation.metrics import INTERVAL, METRICS, values
 from vsebench.evaluation.summary import holm, p_value, resample
 from vsebench.files import read_json, read_parquet, replacing
@@ -277,30 +278,11 @@ def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> F
     logs = np.log(numerator / denominator)
     freedom = len(logs) - 1
     error = max(float(logs.std(ddof=1)) / math.sqrt(len(logs)), 1e-12)
-    half = t_quantile(freedom) * error
+    half = student.quantile(freedom) * error
     mean = float(logs.mean())
     return Finding(
-        math.exp(mean), math.exp(mean - half), math.exp(mean + half), t_p_value(abs(mean) / error, freedom), 1.0
+        math.exp(mean), math.exp(mean - half), math.exp(mean + half), student.p_value(abs(mean) / error, freedom), 1.0
     )
-
-
-def t_p_value(t: float, freedom: int) -> float:
-    """Two-sided p-value of Student's t: with t = sqrt(freedom) tan(a), its density goes with cos(a)^(freedom - 1)."""
-
-    def area(start: float) -> float:
-        angles = np.linspace(start, math.pi / 2, 20001)
-        return float(np.trapezoid(np.cos(angles) ** (freedom - 1), angles))
-
-    return area(math.atan(t / math.sqrt(freedom))) / area(0.0)
-
-
-def t_quantile(freedom: int) -> float:
-    """Return the t that p = 5 % has, by bisection."""
-    low, high = 0.0, 1000.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if t_p_value(middle, freedom) > SIGNIFICANT else (low, middle)
-    return low
 
 
 def growth(evidence: Evidence, claim: Claim, case: dict[str, Any]) -> Finding | None:

@@ -50,7 +50,7 @@ class Scaling(Strict):
     """Sizes at which the growth of an epoch's time is measured."""
 
     dataset: str  # a simulated one
-    repeats: int = Field(ge=1)
+    repeats: int = Field(ge=2)  # the interval of an exponent is over them
     pairs: list[int] = Field(min_length=2)
     labels: list[int] = Field(min_length=2)
     factors: list[int] = Field(min_length=2)

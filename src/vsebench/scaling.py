@@ -22,6 +22,7 @@ from tqdm import tqdm
 from vsebench.config import DatasetConfig, check, read_config
 from vsebench.datasets.simulator import Options, read
 from vsebench.errors import UserError
+from vsebench.evaluation import student
 from vsebench.files import write_parquet
 from vsebench.labels import LabelMatrix
 from vsebench.machine import processor
@@ -40,7 +41,6 @@ SCHEMA = {
     "seconds": pl.Float64,
     "machine": pl.String,
 }
-RESAMPLES = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,21 +117,19 @@ def time_epoch(module: str, values: dict[str, Any], matrix: LabelMatrix) -> floa
 def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
     """Fit seconds ~ size^exponent for each method and variable.
 
-    Returns a row each: method, variable, exponent (least squares on logarithms of the medians over repeats), ci_low and
-    ci_high (95 %, bootstrap of the repeats).
+    Returns a row each: method, variable, exponent (least squares on logarithms, mean over the repeats), ci_low and
+    ci_high (95 %, Student's t over the repeats; without bounds where there is one repeat).
     """
     rows = []
     for (method, variable), group in scaling.group_by("method", "variable", maintain_order=True):
-        by_size = group.sort("size", "repeat").group_by("size", maintain_order=True).agg("seconds")
-        sizes = by_size["size"].to_numpy().astype(np.float64)
-        seconds = np.array(by_size["seconds"].to_list())
-        rng = np.random.default_rng(0)
-        draws = rng.integers(0, seconds.shape[1], (RESAMPLES, *seconds.shape))
-        samples = np.median(np.take_along_axis(seconds[np.newaxis], draws, axis=2), axis=2)
-        low, high = np.percentile([_slope(sizes, sample) for sample in samples], [2.5, 97.5])
-        rows.append((method, variable, _slope(sizes, np.median(seconds, axis=1)), low, high))
+        repeats = [times.sort("size") for _, times in group.group_by("repeat", maintain_order=True)]
+        slopes = np.array([_slope(times["size"].to_numpy(), times["seconds"].to_numpy()) for times in repeats])
+        half = np.inf
+        if len(slopes) > 1:
+            half = student.quantile(len(slopes) - 1) * slopes.std(ddof=1) / np.sqrt(len(slopes))
+        rows.append((method, variable, slopes.mean(), slopes.mean() - half, slopes.mean() + half))
     return pl.DataFrame(rows, schema=["method", "variable", "exponent", "ci_low", "ci_high"], orient="row")
 
 
-def _slope(sizes: NDArray[np.float64], seconds: NDArray[np.float64]) -> float:
+def _slope(sizes: NDArray[np.int64], seconds: NDArray[np.float64]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])

@@ -24,7 +24,7 @@ DATASETS = {"openimages": "Open Images", "nuswide": "NUS-WIDE", "iapr": "IAPR TC
 GROWTH = ("pairs", "labels", "factors")
 GROWTH_COLUMNS = tuple(Column(name, f"Exponent of\n{name}", "mean", interval=True) for name in GROWTH)
 GROWTH_NOTES = (
-    "Exponent: seconds of an epoch grow with that power; least squares on logarithms, 95 % intervals.",
+    "Exponent: seconds of an epoch grow with that power; least squares on logarithms, 95 % t-intervals over repeats.",
     "Measured on simulated data, at the start of training. Pairs grow with the images.",
 )
 NOTHING_OF_OURS = "No data set of this run can be compared with the paper's."
