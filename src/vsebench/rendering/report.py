@@ -4,6 +4,7 @@ import argparse
 import base64
 import json
 import os
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -31,6 +32,7 @@ from vsebench.rendering.results import (
     open_results,
     pick,
 )
+from vsebench.rendering.style import DOUBLE
 from vsebench.rendering.table import Cell, Column, Row, Table, format_interval, format_value
 from vsebench.rendering.tables import accuracy_cells, build_table
 from vsebench.scaling import exponents
@@ -251,15 +253,21 @@ def describe_paper(results: Results, paper: str, published: Path, scaling: pl.Da
     }
 
 
+PAGE_REM = 58  # the width of a figure over both columns of a paper, on the page
+
+
 def figure(results: Results, figures: Path, name: str) -> dict[str, str]:
     """Return a figure as an address that holds all of its data, with its words."""
     path = figures / f"{name}.svg"
     try:
-        data = base64.b64encode(path.read_bytes()).decode("ascii")
+        drawing = path.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run the stage figure with {name} first") from None
+    points = re.search(rb'<svg [^>]*?width="([0-9.]+)pt"', drawing[:2000])
+    share = min(1.0, float(points[1]) / (72 * DOUBLE)) if points else 1.0  # of the width of a page
     return {
-        "source": f"data:image/svg+xml;base64,{data}",
+        "source": f"data:image/svg+xml;base64,{base64.b64encode(drawing).decode('ascii')}",
+        "width": f"{PAGE_REM * share:.0f}rem",
         "caption": caption(results, name),
         "alternative": alternative(results, name),
     }
