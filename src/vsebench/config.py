@@ -2,6 +2,7 @@
 
 from math import prod
 from pathlib import Path
+from reprlib import Repr
 from typing import Any, Literal, TypeVar
 
 import yaml
@@ -12,6 +13,9 @@ from vsebench.errors import UserError
 Protocol = Literal["distinct", "regions", "images", "official"]
 Family = Literal["iapr", "nuswide", "openimages", "flickr", "other"]
 Model = TypeVar("Model", bound=BaseModel)
+
+SHORT = Repr()  # a value in a message is cut where it is long
+SHORT.maxstring = SHORT.maxlong = 200
 
 
 class Strict(BaseModel):
@@ -154,7 +158,7 @@ def read_yaml(path: Path) -> Any:
         raise UserError(f"{path}: no such file") from None
     except RecursionError:
         raise UserError(f"{path}: not readable YAML: nested too deeply") from None
-    except (yaml.YAMLError, ValueError, TypeError, AttributeError) as error:  # odd numbers and dates end in the latter
+    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError) as error:  # odd values
         raise UserError(f"{path}: not readable YAML: {' '.join(str(error).split())}") from None
 
 
@@ -173,7 +177,7 @@ def _explain(detail: Any, where: str) -> str:
             return f"{where}: {key}: unknown key"
         case "missing":
             return f"{where}: {key}: this key is missing"
-    return f"{where}: {key}: {detail['msg']}, not {detail['input']!r}"
+    return f"{where}: {key}: {detail['msg']}, not {SHORT.repr(detail['input'])}"
 
 
 def read_config(model: type[Model], path: Path) -> Model:

@@ -1,5 +1,7 @@
 """The one exception that a user's mistake or a foreign file raises."""
 
+LONGEST = 1000  # characters; a message may quote a cell of any length
+
 
 class UserError(Exception):
     """Something that the user can put right, said in one line.
@@ -7,3 +9,7 @@ class UserError(Exception):
     The message names what is wrong, in which file and key, and what to do. The command line
     prints it without a traceback and exits with status 1.
     """
+
+    def __init__(self, message: str) -> None:
+        line = " ".join(message.splitlines())
+        super().__init__(line if len(line) <= LONGEST else f"{line[: LONGEST - 300]} ... {line[-295:]}")
