@@ -13,9 +13,8 @@ rule report_page:
         "results/claims.csv",
         "results/comparison.csv",
         sources("rendering.report"),
-        published=expand(
-            "{folder}/{paper}.csv", folder=PAPERS, paper=["vse_ens", "vse_fs"]
-        ),
+        vse_ens=f"{PAPERS}/vse_ens.csv",
+        vse_fs=f"{PAPERS}/vse_fs.csv",
         scaling="results/scaling.parquet" if PLAN.config.scaling else [],
     output:
         report("results/report.html", caption="../report/page.rst", category="Page"),
@@ -23,7 +22,7 @@ rule report_page:
         "results/logs/report.log",
     params:
         titles=TITLES,
-        published=PAPERS,
+        published=subpath(input.vse_fs, parent=True),
         scaling="--scaling results/scaling.parquet" if PLAN.config.scaling else "",
     shell:
         "python -m vsebench report --results results --figures figures --titles {params.titles:q}"
