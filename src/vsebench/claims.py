@@ -30,6 +30,7 @@ from pydantic import Field
 
 from vsebench.config import Family, Strict, check, read_yaml
 from vsebench.evaluation import student
+from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.evaluation.metrics import INTERVAL, METRICS, values
 from vsebench.evaluation.summary import holm, p_value, resample
 from vsebench.files import read_json, read_parquet, replacing
@@ -227,16 +228,10 @@ def by_image(ranks: pl.DataFrame) -> NDArray[np.float64]:
 
 def time_to_converge(evidence: Evidence, claim: Claim, case: dict[str, Any]) -> Finding | None:
     """Compare the training seconds up to the best epoch on the validation labels, a pair a seed."""
-    selection = evidence.history.filter(phase="selection", dataset=case["dataset"], protocol=case["protocol"])
-    ours, theirs = (seconds_to_best(selection.filter(method=row)) for row in (claim.method, case["rival"]))
+    history = evidence.history.filter(dataset=case["dataset"], protocol=case["protocol"])
+    best = (to_best_epoch(history.filter(method=row)) for row in (claim.method, case["rival"]))
+    ours, theirs = (seeds["seconds"].to_numpy() for seeds in best)
     return ratio(theirs, ours)
-
-
-def seconds_to_best(selection: pl.DataFrame) -> NDArray[np.float64]:
-    """Return for each seed the training seconds up to the end of its best epoch."""
-    epochs = selection.sort("seed", "epoch").with_columns(total=pl.col("seconds").cum_sum().over("seed"))
-    best = epochs.group_by("seed", maintain_order=True).agg(pl.col("total").get(pl.col("validation").arg_max()))
-    return best["total"].to_numpy()
 
 
 def time_of_epoch(evidence: Evidence, claim: Claim, case: dict[str, Any]) -> Finding | None:

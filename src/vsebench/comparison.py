@@ -15,6 +15,7 @@ import polars as pl
 
 from vsebench.audit.cells import Cell, read_cells
 from vsebench.config import Strict, read_config
+from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.evaluation.metrics import METRICS
 from vsebench.files import read_json, read_parquet, replacing
 
@@ -69,9 +70,7 @@ class Ours:
 
     def seconds_to_converge(self, place: tuple[str, str], method: str) -> tuple[float, float, float] | None:
         """Return the median, lowest and highest training seconds up to the best epoch over the seeds."""
-        epochs = self._of(self.history, place, method).filter(phase="selection").sort("seed", "epoch")
-        totals = epochs.with_columns(total=pl.col("seconds").cum_sum().over("seed"))
-        best = totals.group_by("seed").agg(pl.col("total").get(pl.col("validation").arg_max()))["total"].to_list()
+        best = to_best_epoch(self._of(self.history, place, method))["seconds"].to_list()
         return (median(best), min(best), max(best)) if best else None
 
     @staticmethod

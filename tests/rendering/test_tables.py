@@ -12,12 +12,13 @@ import polars as pl
 import pytest
 
 from vsebench.cli import main
+from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.files import read_parquet, write_json
 from vsebench.rendering.names import PAPER_TABLES, figure_names, split_name, table_names
 from vsebench.rendering.papers import paper_table
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import to_latex
-from vsebench.rendering.tables import build_table, convergence
+from vsebench.rendering.tables import build_table
 from vsebench.scaling import exponents
 
 PAIRS = [("sim-iapr", "distinct"), ("saiapr", "regions")]
@@ -116,8 +117,8 @@ def test_convergence_is_the_epoch_of_the_best_validation_metric() -> None:
             "validation": [0.1, 0.3, 0.2, None, 0.5, None],
         }
     )
-    assert convergence(history) == [(2, 3.0), (2, 24.0)]
-    assert convergence(history.filter(pl.col("phase") == "refit")) == []
+    assert to_best_epoch(history).rows() == [(0, 2, 3.0), (1, 2, 24.0)]
+    assert to_best_epoch(history.filter(pl.col("phase") == "refit")).is_empty()
 
 
 def test_an_untimed_history_is_no_mistake(results_folder: Path, titles: str, tmp_path: Path) -> None:

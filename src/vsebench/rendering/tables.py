@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from vsebench.audit.findings import CONTRADICTS
+from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.files import replacing
 from vsebench.layout import CEILING
 from vsebench.rendering.audit import counts_table, findings_table
@@ -219,13 +220,13 @@ def training_time_cells(results: Results, pair: Pair, method: str, threads: int)
     """Return one row of the table of training times."""
     rows = timed(results, pair, method).filter(pl.col("threads") == threads)
     compiled = rows.filter(pl.col("phase") == "compile").group_by("repeat").agg(pl.col("seconds").sum())["seconds"]
-    converged = convergence(of_pair(results.history, pair).filter(pl.col("method") == method))
+    converged = to_best_epoch(of_pair(results.history, pair).filter(pl.col("method") == method)).drop_nulls()
     return (
         *(Cell(text) for text in (*pair, method, results.method_title(method))),
         Cell(threads),
         epoch_cell(rows),
-        Cell(median(epoch for epoch, _ in converged) if converged else None),
-        Cell(median(seconds for _, seconds in converged) if converged else None),
+        Cell(median(converged["epoch"].to_list()) if len(converged) else None),
+        Cell(median(converged["seconds"].to_list()) if len(converged) else None),
         Cell(median(compiled) if len(compiled) else None),
         Cell(rows["peak_rss_bytes"].max()),  # type: ignore[arg-type]
     )
@@ -236,14 +237,3 @@ def epoch_cell(timing: pl.DataFrame) -> Cell:
     epochs = timing.filter(pl.col("phase") == "epoch").group_by("repeat").agg(pl.col("seconds").median())
     seconds = sorted(epochs["seconds"].to_list())
     return Cell(median(seconds), seconds[0], seconds[-1]) if seconds else Cell()
-
-
-def convergence(history: pl.DataFrame) -> list[tuple[int, float]]:
-    """Return for each seed the epoch with the best validation metric and the training seconds up to its end."""
-    selection = history.filter(pl.col("phase") == "selection").sort("seed", "epoch")
-    found = []
-    for _, epochs in selection.group_by("seed", maintain_order=True):
-        best = epochs["validation"].arg_max()
-        if best is not None:
-            found.append((int(epochs["epoch"][best]), float(epochs["seconds"][: best + 1].sum())))
-    return found

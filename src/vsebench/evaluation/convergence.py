@@ -1,0 +1,14 @@
+"""How long training takes to converge: up to the epoch with the best validation metric."""
+
+import polars as pl
+
+
+def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
+    """Find the best epoch of each seed in the history of one method on one data set and protocol.
+
+    Returns a row a seed in ascending order: seed, epoch, seconds (of training alone, up to the end of that epoch).
+    """
+    epochs = history.filter(phase="selection").sort("seed", "epoch")
+    epochs = epochs.with_columns(seconds=pl.col("seconds").cum_sum().over("seed"))
+    best = pl.col("validation").arg_max()
+    return epochs.group_by("seed", maintain_order=True).agg(pl.col("epoch", "seconds").get(best))
