@@ -7,7 +7,7 @@ from vsebench.methods.vse_fs import Model, VseFsSettings, chunks_of_equal_work, 
 from vsebench.parallel import workers
 
 
-def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ridge=0.3):
+def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ridge=0.3, pool=None):
     """A model on a small matrix (one image without labels, one label without images) and its dense twin."""
     rng = np.random.default_rng(seed)
     positive = rng.random((n_images, n_labels)) < 0.3
@@ -20,13 +20,18 @@ def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ri
     settings = VseFsSettings(
         factors=factors, beta_0=3.0, alpha=0.5, gamma=gamma, regularisation=ridge, weights=weights, deviation=0.5
     )
-    with workers(1) as pool:
-        model = Model(matrix, settings, seed, pool)
+    with workers(1) as one:
+        model = Model(matrix, settings, seed, pool or one)
     dense_weights = counts if weights == "counts" else np.ones_like(counts)
-    twin = Problem(
-        model.images[:, :factors], model.labels[:, :factors], positive, dense_weights, model.beta, gamma, ridge
-    )
+    twin = Problem(images_of(model), model.labels[:, :factors], positive, dense_weights, model.beta, gamma, ridge)
     return model, twin
+
+
+def images_of(model):
+    """The images' embeddings in the order of the data."""
+    images = np.empty_like(model.images)
+    images[model.rows.order] = model.images
+    return images[:, : model.settings.factors]
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.05, 0.6])
@@ -36,15 +41,32 @@ def test_agrees_with_exact_coordinate_minima(gamma, weights):
     model, twin = sparse_problem(1, gamma, weights)
     for _ in range(2):
         report = model.epoch()
-        twin.iterate()
-        np.testing.assert_allclose(model.images[:, :18], twin.images, rtol=2e-3, atol=2e-3)
-        np.testing.assert_allclose(model.labels[:, :18], twin.labels, rtol=2e-3, atol=2e-3)
+        twin.sweep(twin.images)
         assert report.loss == pytest.approx(twin.loss(), rel=1e-4)
+        twin.sweep(twin.labels)
+        twin.refresh()
+        np.testing.assert_allclose(images_of(model), twin.images, rtol=2e-3, atol=2e-3)
+        np.testing.assert_allclose(model.labels[:, :18], twin.labels, rtol=2e-3, atol=2e-3)
 
 
-def test_reported_loss_is_the_loss_over_all_pairs():
-    model, twin = sparse_problem(2, 0.3, "counts")
-    assert model._loss() == pytest.approx(twin.loss(), rel=1e-5)
+@pytest.mark.parametrize("gamma", [0.0, 0.4])
+def test_scorer_scores_with_the_extended_embeddings(gamma):
+    model, twin = sparse_problem(2, gamma, "counts")
+    model.epoch()
+    copy_into(twin, model)
+    scorer = model.scorer()
+    np.testing.assert_allclose(scorer.image, twin.images + twin.extended, rtol=1e-4, atol=1e-5)
+
+
+def test_threads_change_nothing():
+    models = []
+    for threads in (1, 2, 3):
+        with workers(threads) as pool:
+            model, _ = sparse_problem(5, 0.1, "counts", n_images=3000, n_labels=40, pool=pool)
+            models.append((model.epoch().loss, model.epoch().loss, model.images, model.labels))
+    for other in models[1:]:
+        assert other[:2] == models[0][:2]
+        assert all((a == b).all() for a, b in zip(models[0][2:], other[2:], strict=True))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -53,20 +75,17 @@ def test_no_half_iteration_raises_its_loss(seed, gamma):
     """Images: always. Labels: with the extended embeddings P and the v'_c as they were when the sweep began."""
     model, twin = sparse_problem(seed, gamma, "ones")
     for _ in range(6):
-        model._sweep_images()
-        after_images = copy_into(twin, model).loss()
-        model._sweep_labels()
-        twin.labels = model.labels[:, :18].astype(float)
-        after_labels = twin.loss()
-        assert after_labels <= after_images * (1 + 1e-5)
-        model._refresh()
         before = copy_into(twin, model).loss()
-        model._sweep_images()
-        assert copy_into(twin, model).loss() <= before * (1 + 1e-5)
+        hessian, _ = model._sweep_images()
+        after_images = copy_into(twin, model).loss()
+        assert after_images <= before * (1 + 1e-5)
+        model._sweep_labels(hessian)
+        twin.labels = model.labels[:, :18].astype(float)
+        assert twin.loss() <= after_images * (1 + 1e-5)
 
 
 def copy_into(twin, model):
-    twin.images = model.images[:, :18].astype(float)
+    twin.images = images_of(model).astype(float)
     twin.labels = model.labels[:, :18].astype(float)
     twin.refresh()
     return twin

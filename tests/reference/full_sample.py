@@ -35,9 +35,6 @@ class Problem:
         curvature = left - 2 * middle + right
         array[index] = start + 0.5 * (left - right) / curvature
 
-    def iterate(self):
-        for array in (self.images, self.labels):
-            for row in range(array.shape[0]):
-                for f in range(array.shape[1]):
-                    self.minimise_coordinate(array, (row, f))
-        self.refresh()
+    def sweep(self, array):
+        for index in np.ndindex(array.shape):
+            self.minimise_coordinate(array, index)

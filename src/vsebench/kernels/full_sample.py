@@ -7,55 +7,65 @@ With u_i = v_i + gamma p_i and p_i = |C_i|^(-1/2) sum of the vectors of i's labe
 where z_ic = s_ic - a_i <v'_c, v_c> leaves c itself out of p_i, a_i = gamma |C_i|^(-1/2), H^C = sum_c beta_c v_c v_c'.
 The paper's updates are printed wrongly; these are derived anew from Eq. 1 and 2 (docs/methods.md).
 
-A row (of an image or a label) is updated factor by factor, as in the paper's Algorithm 1. LANES factors make a block:
-the partners' values in it are gathered once, factor-major, so that the loops over partners run over contiguous memory,
-and the product with H^C is one matrix product for many images. Everything is float32.
+A row (of an image or a label) is updated factor by factor, as in the paper's Algorithm 1, with what the vectors of 16
+numbers allow (`vsebench.kernels.lanes`): 16 images at a time, or 16 positives of a label. 16 factors make a block: the
+partners' values in it are gathered once and transposed, so that all else runs over contiguous memory. Everything is
+float32.
+
+The positives come by rows (`offsets`, `row_labels`), images with few labels first, and by columns: the positives of
+label c fill the tiles `tiles[c]` to `tiles[c + 1]` of 16 places; places left over hold weight 0, root 0 and score 0.
+`roots` holds the a_i of each place, `places` the place of each positive of the rows.
 """
 
 import numpy as np
 from numba import njit
 
-from vsebench.kernels.pairwise import MATH, dot
+from vsebench.kernels.lanes import LANES, MATH, fill, load, over, prefetch, store, total, transpose
 
-LANES = 16
+AHEAD = 32  # so many positives before its turn the vector of an image is asked for
 F32 = np.float32
 
 
 @njit(cache=True, fastmath=MATH, nogil=True)
-def refresh_images(start, stop, users, images, labels, offsets, row_labels, gamma, scores):
-    """Set users[i] = u_i and the scores s_ic of the positives for the images from `start` to `stop`."""
-    for i in range(start, stop):
-        u = users[i]
-        u[:] = images[i]
-        first, last = offsets[i], offsets[i + 1]
-        if gamma > 0 and last > first:
-            scale = F32(gamma / np.sqrt(last - first))
-            for pair in range(first, last):
-                v = labels[row_labels[pair]]
-                for f in range(len(u)):
-                    u[f] += scale * v[f]
+def extend(i, images, labels, offsets, row_labels, gamma, user):
+    """Write u_i into `user` (K,)."""
+    first, last = offsets[i], offsets[i + 1]
+    scale = F32(gamma / np.sqrt(max(last - first, 1)))
+    for f in range(0, len(user), LANES):
+        store(user, f, fill(F32(0)))
+    if gamma > 0:
         for pair in range(first, last):
-            scores[pair] = dot(u, labels[row_labels[pair]])
+            for f in range(0, len(user), LANES):
+                store(user, f, load(user, f) + load(labels, (row_labels[pair], f)))
+    for f in range(0, len(user), LANES):
+        store(user, f, load(images, (i, f)) + scale * load(user, f))
+
+
+@njit(cache=True, fastmath=MATH, nogil=True)
+def extend_all(start, stop, images, labels, offsets, row_labels, gamma, users):
+    """Set users[i] = u_i for the images from `start` to `stop`."""
+    for i in range(start, stop):
+        extend(i, images, labels, offsets, row_labels, gamma, users[i])
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
-def gather(block, place, row):
-    """Write LANES values of a partner's row as column `place` of the factor-major `block`."""
-    for f in range(LANES):
-        block[f, place] = row[f]
+def dot(a, labels, c):
+    """Inner product of a vector and a label's."""
+    products = fill(F32(0))
+    for f in range(0, len(a), LANES):
+        products = products + load(a, f) * load(labels, (c, f))
+    return total(products)
 
 
 @njit(cache=True, fastmath=MATH, error_model="numpy", nogil=True)
 def sweep_images(
     start,
     stop,
-    f0,
-    pull,
-    users,
     images,
     labels,
     offsets,
     row_labels,
+    places,
     weights,
     beta,
     norms,
@@ -63,122 +73,186 @@ def sweep_images(
     gamma,
     ridge,
     scores,
+    blocks,
+    users,
 ):
-    """Update the factors f0 to f0 + LANES of the images from `start` to `stop`.
+    """Update the images from `start` to `stop`.
 
-    `pull` (stop - start, LANES) holds u_i' H^C for these factors and is overwritten, `hessian` is the LANES x LANES
-    block of H^C, `norms` are the |v_c|^2, `ridge` is lambda.
+    `hessian` is H^C, `norms` are the |v_c|^2, `ridge` is lambda. Written are `images`, the `scores` by columns, and the
+    new u_i twice: in `blocks` (K / 16, n_images, 16) and in `users` (stop - start, K).
     """
+    n_factors = images.shape[1]
     most = np.max(offsets[start + 1 : stop + 1] - offsets[start:stop])
-    block = np.empty((LANES, most), dtype=np.float32)
-    error = np.empty(most, dtype=np.float32)  # w (1 + excl) - (w - beta) s
-    excess = np.empty(most, dtype=np.float32)  # w - beta
-    score = np.empty(most, dtype=np.float32)
-    for i in range(start, stop):
-        first, n = offsets[i], offsets[i + 1] - offsets[i]
-        scale = F32(gamma / np.sqrt(max(n, 1)))
-        for j in range(n):
-            c, w = row_labels[first + j], weights[first + j]
-            gather(block, j, labels[c, f0 : f0 + LANES])
-            excess[j] = w - beta[c]
-            score[j] = scores[first + j]
-            error[j] = w * (F32(1) + scale * norms[c]) - excess[j] * score[j]
+    x = np.zeros((most, LANES, LANES), dtype=np.float32)  # positive, factor of the block, image
+    goal = np.zeros((most, LANES), dtype=np.float32)  # w (1 + a <v'_c, v_c>), positive x image
+    excess = np.zeros((most, LANES), dtype=np.float32)  # w - beta
+    score = np.zeros((most, LANES), dtype=np.float32)
+    u = np.zeros((n_factors, LANES), dtype=np.float32)  # factor x image
+    v = np.zeros((n_factors, LANES), dtype=np.float32)
+    slopes = np.empty((LANES, LANES), dtype=np.float32)  # of the block's factors; without the positives' part
+    user = np.empty(n_factors, dtype=np.float32)
+    for group in range(start, stop, LANES):
+        width = min(LANES, stop - group)
+        n = offsets[group + width] - offsets[group + width - 1]  # of the last image, which has the most
+        for lane in range(width):
+            i = group + lane
+            extend(i, images, labels, offsets, row_labels, gamma, user)
+            for f in range(0, n_factors, LANES):
+                store(u, (f + lane, 0), load(user, f))
+                store(v, (f + lane, 0), load(images, (i, f)))
+            first, degree = offsets[i], offsets[i + 1] - offsets[i]
+            root = F32(gamma / np.sqrt(max(degree, 1)))
+            for j in range(degree):
+                c, w = row_labels[first + j], weights[first + j]
+                goal[j, lane] = w * (F32(1) + root * norms[c])
+                excess[j, lane] = w - beta[c]
+                score[j, lane] = dot(user, labels, c)
+            for j in range(degree, n):
+                goal[j, lane] = excess[j, lane] = score[j, lane] = F32(0)
+        for f0 in range(0, n_factors, LANES):
+            transpose(u, (f0, 0))
+            transpose(v, (f0, 0))
+        for f0 in range(0, n_factors, LANES):
+            for lane in range(width):
+                first = offsets[group + lane]
+                for j in range(offsets[group + lane + 1] - first):
+                    store(x, (j, lane, 0), load(labels, (row_labels[first + j], f0)))
+            for j in range(n):
+                transpose(x, (j, 0, 0))
+            pull_down(f0, u, v, hessian, ridge, slopes)
+            for f in range(LANES):
+                slope = load(slopes, (f, 0))
+                steepness = fill(hessian[f0 + f, f0 + f] + ridge)
+                for j in range(n):
+                    xf, e = load(x, (j, f, 0)), load(excess, (j, 0))
+                    slope = slope + (load(goal, (j, 0)) - e * load(score, (j, 0))) * xf
+                    steepness = steepness + e * xf * xf
+                change = over(slope, steepness)
+                store(u, (f0 + f, 0), load(u, (f0 + f, 0)) + change)
+                store(v, (f0 + f, 0), load(v, (f0 + f, 0)) + change)
+                for g in range(LANES):
+                    store(slopes, (g, 0), load(slopes, (g, 0)) - hessian[f0 + f, f0 + g] * change)
+                for j in range(n):
+                    store(score, (j, 0), load(score, (j, 0)) + change * load(x, (j, f, 0)))
+        for f0 in range(0, n_factors, LANES):
+            transpose(u, (f0, 0))
+            transpose(v, (f0, 0))
+            for lane in range(width):
+                i = group + lane
+                store(images, (i, f0), load(v, (f0 + lane, 0)))
+                store(users, (i - start, f0), load(u, (f0 + lane, 0)))
+                store(blocks, (f0 // LANES, i, 0), load(u, (f0 + lane, 0)))
+        for lane in range(width):
+            first = offsets[group + lane]
+            for j in range(offsets[group + lane + 1] - first):
+                scores[places[first + j]] = score[j, lane]
+
+
+@njit(cache=True, fastmath=MATH, inline="always")
+def pull_down(f0, u, v, hessian, ridge, slopes):
+    """Set the slopes of a block's factors to -H^C u - lambda v, for 16 images."""
+    for f in range(LANES):
+        store(slopes, (f, 0), -ridge * load(v, (f0 + f, 0)))
+    for k in range(0, len(u), 4):  # four at a time, so that a slope is read and written back less often
+        u0, u1, u2, u3 = load(u, (k, 0)), load(u, (k + 1, 0)), load(u, (k + 2, 0)), load(u, (k + 3, 0))
         for f in range(LANES):
-            x = block[f]
-            slope = -pull[i - start, f] - ridge * images[i, f0 + f]
-            steepness = hessian[f, f] + ridge
-            for j in range(n):
-                slope += error[j] * x[j]
-                steepness += excess[j] * x[j] * x[j]
-            change = slope / steepness if steepness > 0 else F32(0)
-            images[i, f0 + f] += change
-            users[i, f0 + f] += change
-            for g in range(LANES):
-                pull[i - start, g] += change * hessian[f, g]
-            for j in range(n):
-                error[j] -= change * excess[j] * x[j]
-                score[j] += change * x[j]
-        for j in range(n):
-            scores[first + j] = score[j]
+            h0, h1, h2, h3 = hessian[k, f0 + f], hessian[k + 1, f0 + f], hessian[k + 2, f0 + f], hessian[k + 3, f0 + f]
+            store(slopes, (f, 0), load(slopes, (f, 0)) - h0 * u0 - h1 * u1 - h2 * u2 - h3 * u3)
 
 
 @njit(cache=True, fastmath=MATH, error_model="numpy", nogil=True)
 def sweep_labels(
     start,
     stop,
-    users,
+    blocks,
     labels,
-    offsets,
-    column_images,
-    column_pairs,
-    weights,
-    beta,
+    before,
     degrees,
+    tiles,
+    column_images,
+    weights,
+    roots,
+    beta,
     hessian,
-    gamma,
     ridge,
     scores,
 ):
     """Update the labels from `start` to `stop`, with P and the v'_c of the sweep's beginning kept.
 
-    The positives come by columns: `column_images` and, for the place of their weight and score, `column_pairs`.
-    `hessian` is H^I = sum_i u_i u_i', `degrees` the |C_i|, `ridge` is lambda.
+    `blocks` holds the u_i, `before` the v'_c, `degrees` how many images carry a label, `hessian` is H^I = sum_i u_i
+    u_i', `ridge` is lambda.
     """
-    most = np.max(offsets[start + 1 : stop + 1] - offsets[start:stop])
-    block = np.empty((LANES, most), dtype=np.float32)
-    error = np.empty(most, dtype=np.float32)  # w (1 - z) + beta s
-    excess = np.empty(most, dtype=np.float32)  # w - beta
-    share = np.empty(most, dtype=np.float32)  # w a
-    score = np.empty(most, dtype=np.float32)
+    most = np.max(tiles[start + 1 : stop + 1] - tiles[start:stop])
+    x = np.empty((most * LANES, LANES), dtype=np.float32)  # (tile, factor of the block) x positive
+    slopes = np.empty(LANES, dtype=np.float32)  # of the block's factors; without the positives' part
+    overlaps = np.empty(stop - start, dtype=np.float32)  # <v'_c, v_c>
     for c in range(start, stop):
-        first, n = offsets[c], offsets[c + 1] - offsets[c]
-        row = labels[c]
-        before = row.copy()  # v'_c
-        overlap = dot(before, row)  # <v'_c, v_c>
-        for f0 in range(0, labels.shape[1], LANES):
-            excluded = F32(0)  # sum of w a (1 - z)
-            excluded_steepness = F32(0)  # sum of w a^2
+        overlaps[c - start] = dot(before[c], labels, c)
+    for f0 in range(0, labels.shape[1], LANES):  # the outermost loop, so that a block's u_i stay in the cache
+        for c in range(start, stop):
+            first, n, n_tiles = tiles[c] * LANES, degrees[c], tiles[c + 1] - tiles[c]
             for j in range(n):
-                i, pair = column_images[first + j], column_pairs[first + j]
-                a = F32(gamma / np.sqrt(degrees[i]))
-                w = weights[pair]
-                gather(block, j, users[i, f0 : f0 + LANES])
-                excess[j] = w - beta[c]
-                share[j] = w * a
-                score[j] = scores[pair]
-                error[j] = w * (F32(1) + a * overlap) - excess[j] * score[j]
-                excluded += share[j] * (F32(1) - score[j] + a * overlap)
-                excluded_steepness += share[j] * a
-            for f in range(f0, f0 + LANES):
-                x, old = block[f - f0], before[f]
-                slope = -beta[c] * dot(row, hessian[f]) - ridge * row[f] - old * excluded
-                steepness = beta[c] * hessian[f, f] + ridge + old * old * excluded_steepness
-                mixed = F32(0)
-                for j in range(n):
-                    slope += error[j] * x[j]
-                    steepness += excess[j] * x[j] * x[j]
-                    mixed += share[j] * x[j]
-                steepness -= F32(2) * old * mixed
-                change = slope / steepness if steepness > 0 else F32(0)
-                row[f] += change
+                prefetch(blocks, (f0 // LANES, column_images[first + j + AHEAD], 0))
+                store(x, (j, 0), load(blocks, (f0 // LANES, column_images[first + j], 0)))
+            for j in range(n, n_tiles * LANES):
+                store(x, (j, 0), fill(F32(0)))
+            for tile in range(n_tiles):
+                transpose(x, (tile * LANES, 0))
+            pulls = fill(F32(0))
+            for k in range(labels.shape[1]):
+                pulls = pulls + labels[c, k] * load(hessian, (k, f0))
+            store(slopes, 0, -beta[c] * pulls - ridge * load(labels, (c, f0)))
+            overlap = overlaps[c - start]
+            excluded, excluded_steepness = exclusion(first, n_tiles, weights, roots, scores, overlap)
+            for f in range(LANES):
+                old = before[c, f0 + f]
+                slope, steepness, mixed = fill(F32(0)), fill(F32(0)), fill(F32(0))
+                for tile in range(n_tiles):
+                    j = first + tile * LANES
+                    xf, w, a = load(x, (tile * LANES + f, 0)), load(weights, j), load(roots, j)
+                    excess = w - fill(beta[c])
+                    slope = slope + (w + w * (overlap * a) - excess * load(scores, j)) * xf
+                    steepness = steepness + excess * xf * xf
+                    mixed = mixed + w * a * xf
+                m = total(mixed)
+                downhill = slopes[f] - old * excluded + total(slope)
+                curvature = beta[c] * hessian[f0 + f, f0 + f] + ridge + total(steepness)
+                curvature += old * (old * excluded_steepness - F32(2) * m)
+                change = downhill / curvature if curvature > 0 else F32(0)
+                labels[c, f0 + f] += change
+                slopes_change = load(hessian, (f0 + f, f0))
+                store(slopes, 0, load(slopes, 0) - (beta[c] * change) * slopes_change)
                 overlap += change * old
-                excluded += change * (old * excluded_steepness - mixed)
-                for j in range(n):
-                    error[j] += change * (share[j] * old - excess[j] * x[j])
-                    score[j] += change * x[j]
-            for j in range(n):
-                scores[column_pairs[first + j]] = score[j]
+                excluded += change * (old * excluded_steepness - m)
+                for tile in range(n_tiles):
+                    j = first + tile * LANES
+                    store(scores, j, load(scores, j) + change * load(x, (tile * LANES + f, 0)))
+            overlaps[c - start] = overlap
+
+
+@njit(cache=True, fastmath=MATH, inline="always")
+def exclusion(first, n_tiles, weights, roots, scores, overlap):
+    """Return the sums of w a (1 - z) and of w a^2 over a label's positives."""
+    excluded, steepness = fill(F32(0)), fill(F32(0))
+    for tile in range(n_tiles):
+        j = first + tile * LANES
+        a = load(roots, j)
+        share = load(weights, j) * a
+        excluded = excluded + share * (fill(F32(1)) - load(scores, j) + overlap * a)
+        steepness = steepness + share * a
+    return total(excluded), total(steepness)
 
 
 @njit(cache=True, fastmath=MATH, nogil=True)
-def positive_loss(scores, weights, row_labels, offsets, beta, norms, gamma):
+def positive_loss(tiles, weights, roots, scores, beta, norms):
     """Return the sum over positives of w (1 - z)^2 - beta s^2 where v'_c = v_c."""
-    total = 0.0
-    for i in range(len(offsets) - 1):
-        first, last = offsets[i], offsets[i + 1]
-        scale = gamma / np.sqrt(max(last - first, 1))
-        for pair in range(first, last):
-            c = row_labels[pair]
-            miss = 1.0 - scores[pair] + scale * norms[c]
-            total += weights[pair] * miss * miss - beta[c] * scores[pair] * scores[pair]
-    return total
+    loss = 0.0
+    for c in range(len(beta)):
+        missed, scored = fill(F32(0)), fill(F32(0))
+        for j in range(tiles[c] * LANES, tiles[c + 1] * LANES, LANES):
+            s = load(scores, j)
+            miss = fill(F32(1)) - s + norms[c] * load(roots, j)
+            missed = missed + load(weights, j) * miss * miss
+            scored = scored + s * s
+        loss += total(missed) - beta[c] * total(scored)
+    return loss

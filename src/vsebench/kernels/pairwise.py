@@ -9,10 +9,9 @@ Where an image carries every label there is no negative, and the step is left ou
 import numpy as np
 from numba import njit
 
+from vsebench.kernels.lanes import MATH
 from vsebench.kernels.random import below, uniform
 
-# Everything of fastmath but the promise that no NaN or infinity occurs: divergence must stay visible.
-MATH = {"reassoc", "contract", "nsz", "arcp"}
 F32 = np.float32
 
 

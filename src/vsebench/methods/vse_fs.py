@@ -5,6 +5,7 @@ The updates are in `vsebench.kernels.full_sample`. With gamma = 0 every half-ite
 the image half does, and the label half lowers it with the extended embeddings P held still.
 """
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
@@ -12,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.kernels.full_sample import LANES, positive_loss, refresh_images, sweep_images, sweep_labels
+from vsebench.kernels.full_sample import AHEAD, extend_all, positive_loss, sweep_images, sweep_labels
+from vsebench.kernels.lanes import LANES
 from vsebench.labels import LabelMatrix
 from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Matrix, Method, normal_start
 from vsebench.parallel import Chunks, Workers, even_chunks
 
-IMAGES_A_CHUNK = 1024  # their embeddings stay in a core's cache over the blocks of factors
-LABEL_CHUNKS = 64
+IMAGES_A_CALL = 512  # their vectors stay in a core's cache between the sweep and the product for H^I
+IMAGE_CHUNKS = 64
 
 
 class VseFsSettings(FactorSettings):
@@ -32,109 +34,179 @@ class VseFsSettings(FactorSettings):
     deviation: float = Field(gt=0)  # of the normal distribution that embeddings start from
 
 
+@dataclass(frozen=True)
+class Rows:
+    """The positives by images, those with few labels first.
+
+    Attributes
+    ----------
+    order : (n_images,) int64, the image that stands at each place
+    offsets : (n_images + 1,) int64, where the positives of each place start
+    labels : (n_pairs,) int32
+    weights : (n_pairs,) float32, w_ic
+    """
+
+    order: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    weights: Matrix
+
+    @classmethod
+    def of(cls, train: LabelMatrix, weights: str) -> "Rows":
+        degrees = np.diff(train.offsets)
+        order = np.argsort(degrees, kind="stable")
+        offsets = np.concatenate([[0], np.cumsum(degrees[order])])
+        pairs = np.repeat(train.offsets[order] - offsets[:-1], degrees[order]) + np.arange(train.n_pairs)
+        ones = np.ones(train.n_pairs, dtype=np.float32)
+        return cls(order, offsets, train.labels[pairs], ones if weights == "ones" else train.counts[pairs] * ones)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The positives by labels, in whole tiles of LANES places for each label.
+
+    Attributes
+    ----------
+    degrees : (n_labels,) int64, how many images carry a label
+    tiles : (n_labels + 1,) int64, the first tile of each label
+    places : (n_pairs,) int32, where each positive of the rows stands
+    images : (n_places + AHEAD,) int32, the place of the image among the rows
+    weights, roots : (n_places,) float32, w_ic and a_i = gamma |C_i|^(-1/2); 0 at places left over
+    """
+
+    degrees: NDArray[np.int64]
+    tiles: NDArray[np.int64]
+    places: NDArray[np.int32]
+    images: NDArray[np.int32]
+    weights: Matrix
+    roots: Matrix
+
+    @classmethod
+    def of(cls, rows: Rows, n_labels: int, gamma: float) -> "Columns":
+        degrees = np.bincount(rows.labels, minlength=n_labels)
+        tiles = np.concatenate([[0], np.cumsum(-(-degrees // LANES))])
+        by_label = np.argsort(rows.labels, kind="stable")
+        places = np.empty(len(by_label), dtype=np.int32)
+        skipped = tiles[:-1] * LANES - np.cumsum(degrees) + degrees
+        places[by_label] = np.arange(len(by_label)) + np.repeat(skipped, degrees)
+        images = np.zeros(tiles[-1] * LANES + AHEAD, dtype=np.int32)
+        weights, roots = np.zeros((2, tiles[-1] * LANES), dtype=np.float32)
+        row_degrees = np.diff(rows.offsets)
+        images[places] = np.repeat(np.arange(len(row_degrees), dtype=np.int32), row_degrees)
+        weights[places] = rows.weights
+        roots[places] = np.repeat((gamma / np.sqrt(np.maximum(row_degrees, 1))).astype(np.float32), row_degrees)
+        return cls(degrees, tiles, places, images, weights, roots)
+
+
 class Model(Method):
-    """VSE-fs. One epoch is one iteration: all images, then all labels."""
+    """VSE-fs. One epoch is one iteration: all images, then all labels.
+
+    Inside, images stand in the order of `rows`. The work is cut into pieces that do not depend on each other; the sums
+    over images have a fixed order, so the number of threads changes nothing.
+    """
 
     settings_type = VseFsSettings
 
     def __init__(self, train: LabelMatrix, settings: VseFsSettings, seed: int, workers: Workers) -> None:
-        self.train, self.settings, self.workers = train, settings, workers
+        self.settings, self.workers = settings, workers
+        self.rows = Rows.of(train, settings.weights)
+        self.columns = Columns.of(self.rows, train.n_labels, settings.gamma)
         rng = np.random.default_rng([seed, 1])
         padded = -(-settings.factors // LANES) * LANES  # added factors start at 0 and stay there
         self.images = np.zeros((train.n_images, padded), dtype=np.float32)
         self.labels = np.zeros((train.n_labels, padded), dtype=np.float32)
-        self.images[:, : settings.factors] = normal_start(train.n_images, settings.factors, settings.deviation, rng)
+        start = normal_start(train.n_images, settings.factors, settings.deviation, rng)
+        self.images[:, : settings.factors] = start[self.rows.order]
         self.labels[:, : settings.factors] = normal_start(train.n_labels, settings.factors, settings.deviation, rng)
-        self.users = np.empty_like(self.images)
-        ones = settings.weights == "ones"
-        self.weights = np.ones(train.n_pairs, np.float32) if ones else train.counts.astype(np.float32)
         self.beta = label_weights(train, settings.beta_0, settings.alpha)
-        self.scores = np.empty(train.n_pairs, dtype=np.float32)
-        self.degrees = np.diff(train.offsets).astype(np.float32)
-        self.column_pairs = np.argsort(train.labels, kind="stable")
-        self.column_images = train.images[self.column_pairs]
-        self.column_offsets = np.zeros(train.n_labels + 1, dtype=np.int64)
-        np.cumsum(np.bincount(train.labels, minlength=train.n_labels), out=self.column_offsets[1:])
-        self.image_chunks = even_chunks(train.n_images, IMAGES_A_CHUNK)
-        self.label_chunks = chunks_of_equal_work(self.column_offsets, LABEL_CHUNKS)
-        self._refresh()
+        self.blocks = np.empty((padded // LANES, train.n_images, LANES), dtype=np.float32)  # the u_i
+        self.scores = np.zeros(len(self.columns.weights), dtype=np.float32)
+        chunk = -(-train.n_images // IMAGE_CHUNKS)
+        self.image_chunks = even_chunks(train.n_images, -(-chunk // LANES) * LANES)[
+            ::-1
+        ]  # those with most labels first
+        self.label_chunks = chunks_of_equal_work(self.columns.tiles, workers.threads)
 
     def epoch(self) -> EpochReport:
-        self._sweep_images()
-        self._sweep_labels()
-        self._refresh()
-        return EpochReport(self._loss())
+        """Go over all images, then over all labels; the loss is that between the halves, when all is up to date."""
+        image_hessian, image_norms = self._sweep_images()
+        loss = self._loss(image_hessian, image_norms)
+        self._sweep_labels(image_hessian)
+        return EpochReport(loss)
 
     def scorer(self) -> Embeddings:
         k = self.settings.factors
-        return Embeddings(np.ascontiguousarray(self.users[:, :k]), np.ascontiguousarray(self.labels[:, :k]))
-
-    def _refresh(self) -> None:
-        """Bring u_i and the scores in line with the embeddings, once an epoch, so that no rounding piles up."""
+        users = np.empty_like(self.images)
 
         def task(start: int, stop: int) -> None:
-            refresh_images(
-                start, stop, self.users, self.images, self.labels, self.train.offsets, self.train.labels,
-                np.float32(self.settings.gamma), self.scores,
+            extend_all(
+                start, stop, self.images, self.labels, self.rows.offsets, self.rows.labels,
+                np.float32(self.settings.gamma), users,
             )  # fmt: skip
 
         self.workers.run(task, self.image_chunks)
+        image = np.empty((len(users), k), dtype=np.float32)
+        image[self.rows.order] = users[:, :k]
+        return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
 
-    def _sweep_images(self) -> None:
-        hessian = (self.labels * self.beta[:, None]).T @ self.labels  # H^C
+    def _sweep_images(self) -> tuple[Matrix, float]:
+        """Update the images; return H^I = sum_i u_i u_i' and |V_I|^2."""
+        hessian = self._label_hessian()
         norms = self._label_norms()
+        parts: dict[int, tuple[Matrix, float]] = {}
 
         def task(start: int, stop: int) -> None:
-            for f0 in range(0, self.images.shape[1], LANES):
-                columns = hessian[:, f0 : f0 + LANES]
-                pull = self.users[start:stop] @ columns
+            product = np.zeros_like(hessian)
+            users = np.empty((IMAGES_A_CALL, self.images.shape[1]), dtype=np.float32)
+            norm = 0.0
+            for first in range(start, stop, IMAGES_A_CALL):
+                last = min(first + IMAGES_A_CALL, stop)
                 sweep_images(
-                    start, stop, f0, pull, self.users, self.images, self.labels, self.train.offsets, self.train.labels,
-                    self.weights, self.beta, norms, np.ascontiguousarray(columns[f0 : f0 + LANES]),
-                    np.float32(self.settings.gamma), np.float32(self.settings.regularisation), self.scores,
+                    first, last, self.images, self.labels, self.rows.offsets, self.rows.labels, self.columns.places,
+                    self.rows.weights, self.beta, norms, hessian, np.float32(self.settings.gamma),
+                    np.float32(self.settings.regularisation), self.scores, self.blocks, users,
                 )  # fmt: skip
+                part = users[: last - first]
+                product += part.T @ part
+                norm += float(np.vdot(self.images[first:last], self.images[first:last]))
+            parts[start] = product, norm
 
         self.workers.run(task, self.image_chunks)
+        image_hessian = np.zeros_like(hessian)
+        for start, _ in self.image_chunks:
+            image_hessian += parts[start][0]
+        return image_hessian, sum(parts[start][1] for start, _ in self.image_chunks)
 
-    def _sweep_labels(self) -> None:
-        hessian = self._image_hessian()
+    def _sweep_labels(self, image_hessian: Matrix) -> None:
+        before = self.labels.copy()  # the v'_c
 
         def task(start: int, stop: int) -> None:
             sweep_labels(
-                start, stop, self.users, self.labels, self.column_offsets, self.column_images, self.column_pairs,
-                self.weights, self.beta, self.degrees, hessian, np.float32(self.settings.gamma),
+                start, stop, self.blocks, self.labels, before, self.columns.degrees, self.columns.tiles,
+                self.columns.images, self.columns.weights, self.columns.roots, self.beta, image_hessian,
                 np.float32(self.settings.regularisation), self.scores,
             )  # fmt: skip
 
         self.workers.run(task, self.label_chunks)
 
-    def _image_hessian(self) -> Matrix:
-        """H^I = sum_i u_i u_i', summed over fixed chunks so that the threads do not matter."""
-        parts: dict[int, Matrix] = {}
-
-        def task(start: int, stop: int) -> None:
-            parts[start] = self.users[start:stop].T @ self.users[start:stop]
-
-        self.workers.run(task, self.image_chunks)
-        total = np.zeros((self.users.shape[1], self.users.shape[1]), dtype=np.float32)
-        for start, _ in self.image_chunks:
-            total += parts[start]
-        return total
+    def _label_hessian(self) -> Matrix:
+        """H^C = sum_c beta_c v_c v_c'."""
+        weighted: Matrix = self.labels * self.beta[:, None]
+        product: Matrix = weighted.T @ self.labels
+        return product
 
     def _label_norms(self) -> Matrix:
         norms: Matrix = np.einsum("cf,cf->c", self.labels, self.labels)
         return norms
 
-    def _loss(self) -> float:
-        """Eq. 1, with every label's exclusion vector up to date."""
+    def _loss(self, image_hessian: Matrix, image_norms: float) -> float:
+        """Eq. 1, before the labels move."""
+        norms = self._label_norms()
         positives = positive_loss(
-            self.scores, self.weights, self.train.labels, self.train.offsets, self.beta, self._label_norms(),
-            self.settings.gamma,
-        )  # fmt: skip
-        label_hessian = (self.labels * self.beta[:, None]).T @ self.labels
-        everything = np.einsum("fg,fg->", label_hessian, self._image_hessian(), dtype=np.float64)
-        norms = np.einsum("if,if->", self.images, self.images, dtype=np.float64) + self._label_norms().sum()
-        return float(positives + everything + self.settings.regularisation * norms)
+            self.columns.tiles, self.columns.weights, self.columns.roots, self.scores, self.beta, norms
+        )
+        everything = np.einsum("fg,fg->", self._label_hessian(), image_hessian, dtype=np.float64)
+        return float(positives + everything + self.settings.regularisation * (image_norms + float(norms.sum())))
 
 
 def label_weights(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[np.float32]:
