@@ -20,7 +20,7 @@ label c fill the tiles `tiles[c]` to `tiles[c + 1]` of 16 places; places left ov
 import numpy as np
 from numba import njit
 
-from vsebench.kernels.lanes import LANES, MATH, fill, load, over, prefetch, store, total, transpose
+from vsebench.kernels.lanes import LANES, MATH, fill, load, over, prefetch, scratch, store, total, transpose
 
 AHEAD = 32  # so many positives before its turn the vector of an image is asked for
 F32 = np.float32
@@ -83,14 +83,14 @@ def sweep_images(
     """
     n_factors = images.shape[1]
     most = np.max(offsets[start + 1 : stop + 1] - offsets[start:stop])
-    x = np.zeros((most, LANES, LANES), dtype=np.float32)  # positive, factor of the block, image
-    goal = np.zeros((most, LANES), dtype=np.float32)  # w (1 + a <v'_c, v_c>), positive x image
-    excess = np.zeros((most, LANES), dtype=np.float32)  # w - beta
-    score = np.zeros((most, LANES), dtype=np.float32)
-    u = np.zeros((n_factors, LANES), dtype=np.float32)  # factor x image
-    v = np.zeros((n_factors, LANES), dtype=np.float32)
-    slopes = np.empty((LANES, LANES), dtype=np.float32)  # of the block's factors; without the positives' part
-    user = np.empty(n_factors, dtype=np.float32)
+    x = scratch(most * LANES * LANES).reshape(most, LANES, LANES)  # positive, factor of the block, image
+    goal = scratch(most * LANES).reshape(most, LANES)  # w (1 + a <v'_c, v_c>), positive x image
+    excess = scratch(most * LANES).reshape(most, LANES)  # w - beta
+    score = scratch(most * LANES).reshape(most, LANES)
+    u = scratch(n_factors * LANES).reshape(n_factors, LANES)  # factor x image
+    v = scratch(n_factors * LANES).reshape(n_factors, LANES)
+    slopes = scratch(LANES * LANES).reshape(LANES, LANES)  # of the block's factors; without the positives' part
+    user = scratch(n_factors)
     for group in range(start, stop, LANES):
         width = min(LANES, stop - group)
         n = offsets[group + width] - offsets[group + width - 1]  # of the last image, which has the most
@@ -183,8 +183,8 @@ def sweep_labels(
     u_i', `ridge` is lambda.
     """
     most = np.max(tiles[start + 1 : stop + 1] - tiles[start:stop])
-    x = np.empty((most * LANES, LANES), dtype=np.float32)  # (tile, factor of the block) x positive
-    slopes = np.empty(LANES, dtype=np.float32)  # of the block's factors; without the positives' part
+    x = scratch(most * LANES * LANES).reshape(most * LANES, LANES)  # (tile, factor of the block) x positive
+    slopes = scratch(LANES)  # of the block's factors; without the positives' part
     overlaps = np.empty(stop - start, dtype=np.float32)  # <v'_c, v_c>
     for c in range(start, stop):
         overlaps[c - start] = dot(before[c], labels, c)

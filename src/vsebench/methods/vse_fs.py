@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.kernels.full_sample import AHEAD, extend_all, positive_loss, sweep_images, sweep_labels
-from vsebench.kernels.lanes import LANES
+from vsebench.kernels.lanes import LANES, aligned
 from vsebench.labels import LabelMatrix
 from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Matrix, Method, normal_start
 from vsebench.parallel import Chunks, Workers, even_chunks
@@ -90,7 +90,7 @@ class Columns:
         skipped = tiles[:-1] * LANES - np.cumsum(degrees) + degrees
         places[by_label] = np.arange(len(by_label)) + np.repeat(skipped, degrees)
         images = np.zeros(tiles[-1] * LANES + AHEAD, dtype=np.int32)
-        weights, roots = np.zeros((2, tiles[-1] * LANES), dtype=np.float32)
+        weights, roots = aligned(tiles[-1] * LANES), aligned(tiles[-1] * LANES)
         row_degrees = np.diff(rows.offsets)
         images[places] = np.repeat(np.arange(len(row_degrees), dtype=np.int32), row_degrees)
         weights[places] = rows.weights
@@ -113,14 +113,14 @@ class Model(Method):
         self.columns = Columns.of(self.rows, train.n_labels, settings.gamma)
         rng = np.random.default_rng([seed, 1])
         padded = -(-settings.factors // LANES) * LANES  # added factors start at 0 and stay there
-        self.images = np.zeros((train.n_images, padded), dtype=np.float32)
-        self.labels = np.zeros((train.n_labels, padded), dtype=np.float32)
+        self.images = aligned(train.n_images, padded)
+        self.labels = aligned(train.n_labels, padded)
         start = normal_start(train.n_images, settings.factors, settings.deviation, rng)
         self.images[:, : settings.factors] = start[self.rows.order]
         self.labels[:, : settings.factors] = normal_start(train.n_labels, settings.factors, settings.deviation, rng)
         self.beta = label_weights(train, settings.beta_0, settings.alpha)
-        self.blocks = np.empty((padded // LANES, train.n_images, LANES), dtype=np.float32)  # the u_i
-        self.scores = np.zeros(len(self.columns.weights), dtype=np.float32)
+        self.blocks = aligned(padded // LANES, train.n_images, LANES)  # the u_i
+        self.scores = aligned(len(self.columns.weights))
         chunk = -(-train.n_images // IMAGE_CHUNKS)
         self.image_chunks = even_chunks(train.n_images, -(-chunk // LANES) * LANES)[
             ::-1
@@ -157,7 +157,7 @@ class Model(Method):
 
         def task(start: int, stop: int) -> None:
             product = np.zeros_like(hessian)
-            users = np.empty((IMAGES_A_CALL, self.images.shape[1]), dtype=np.float32)
+            users = aligned(IMAGES_A_CALL, self.images.shape[1])
             norm = 0.0
             for first in range(start, stop, IMAGES_A_CALL):
                 last = min(first + IMAGES_A_CALL, stop)
