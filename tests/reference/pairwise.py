@@ -22,26 +22,26 @@ def positives_of(rows, i):
     return set(rows[i])
 
 
-def opt_auc(images, labels, pairs, rows, steps, rate, regularisation, rng):
+def opt_auc(images, labels, pairs, rows, steps, rate, regularisation, for_positives, for_negatives):
     loss = 0.0
     for _ in range(steps):
-        i, p = pairs[rng.below(len(pairs))]
-        n = draw_negative(positives_of(rows, i), len(labels), rng)
+        i, p = pairs[for_positives.below(len(pairs))]
+        n = draw_negative(positives_of(rows, i), len(labels), for_negatives)
         margin = images[i] @ (labels[p] - labels[n])
         loss += np.log(1 + np.exp(-margin))
         move(images, labels, i, p, n, rate / (1 + np.exp(margin)), rate * regularisation)
     return loss / steps
 
 
-def warp(images, labels, pairs, rows, steps, cap, rate, regularisation, limit, rng):
+def warp(images, labels, pairs, rows, steps, cap, rate, regularisation, limit, for_positives, for_negatives):
     loss, total_trials = 0.0, 0
     for _ in range(steps):
-        i, p = pairs[rng.below(len(pairs))]
+        i, p = pairs[for_positives.below(len(pairs))]
         negatives = len(labels) - len(rows[i])
         found = None
         trials = 0
         while found is None and trials < min(cap, negatives):
-            n = draw_negative(positives_of(rows, i), len(labels), rng)
+            n = draw_negative(positives_of(rows, i), len(labels), for_negatives)
             trials += 1
             if 1 + images[i] @ labels[n] > images[i] @ labels[p]:
                 found = n
@@ -73,13 +73,14 @@ def warp_published(images, labels, rows, steps, rate, regularisation, rng):
     return loss / steps, scanned / steps
 
 
-def vse_ens(images, labels, pairs, rows, order, deviations, steps, scale, rate, regularisation, rng):
+def vse_ens(images, labels, pairs, rows, order, deviations, steps, scale, rate, regularisation, *streams):
+    for_positives, for_negatives, for_negatives_again = streams
     loss = 0.0
     for _ in range(steps):
-        i, p = pairs[rng.below(len(pairs))]
-        n = None
-        while n is None or n in rows[i]:
-            n = draw_adaptive(images[i], order, deviations, scale, rng)
+        i, p = pairs[for_positives.below(len(pairs))]
+        n = draw_adaptive(images[i], order, deviations, scale, for_negatives)
+        while n in rows[i]:
+            n = draw_adaptive(images[i], order, deviations, scale, for_negatives_again)
         violation = 1 - images[i] @ labels[p] + images[i] @ labels[n]
         if violation > 0:
             loss += violation

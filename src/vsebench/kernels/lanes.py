@@ -36,7 +36,8 @@ MATH = {"reassoc", "contract", "nsz", "arcp"}
 def aligned(*shape: int) -> NDArray[np.float32]:
     """Return float32 zeros of a shape, C-contiguous, that start on a line of the cache."""
     size = int(np.prod(shape)) * 4
-    room = np.zeros(size + LINE, dtype=np.uint8)
+    room = np.empty(size + LINE, dtype=np.uint8)  # NumPy asks for large memory pages here, but not in np.zeros
+    room[:] = 0
     skip = -room.ctypes.data % LINE
     return room[skip : skip + size].view(np.float32).reshape(shape)
 
@@ -68,11 +69,11 @@ class LanesModel(models.PrimitiveModel):
 
 
 def _constants(numbers):
-    return ir.Constant(ir.VectorType(INT32, LANES), numbers)
+    return ir.Constant(ir.VectorType(INT32, LANES), list(numbers))
 
 
 def _fill(builder, scalar):
-    undefined = ir.Constant(VECTOR, ir.Undefined)
+    undefined = ir.Constant(ir.VectorType(scalar.type, LANES), ir.Undefined)
     first = builder.insert_element(undefined, scalar, INT32(0))
     return builder.shuffle_vector(first, undefined, _constants([0] * LANES))
 
@@ -146,6 +147,36 @@ def fill(typing_context, number):
 
 
 @intrinsic
+def absolute(typing_context, value):
+    """Return the absolute values."""
+
+    def generate(context, builder, signature_, arguments):
+        kind = ir.FunctionType(VECTOR, [VECTOR])
+        fabs = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{LANES}f32")
+        return builder.call(fabs, arguments)
+
+    return lanes(value), generate
+
+
+@intrinsic
+def holds(typing_context, array, place, count, number):
+    """Tell whether the first `count` of the 16 numbers of an int32 array from a place on hold a number."""
+
+    def generate(context, builder, signature_, arguments):
+        integers = ir.VectorType(INT32, LANES)
+        found = builder.load(_pointer(context, builder, signature_, arguments, integers), align=4)
+        limit, wanted = (
+            _fill(builder, context.cast(builder, argument, kind, types.int32))
+            for argument, kind in zip(arguments[2:], signature_.args[2:], strict=True)
+        )
+        counted = builder.icmp_signed("<", _constants(range(LANES)), limit)
+        hits = builder.and_(counted, builder.icmp_signed("==", found, wanted))
+        return builder.icmp_signed("!=", builder.bitcast(hits, ir.IntType(LANES)), ir.IntType(LANES)(0))
+
+    return types.boolean(array, place, count, number), generate
+
+
+@intrinsic
 def total(typing_context, value):
     """Return the sum of the 16 numbers, float32."""
 
@@ -155,6 +186,21 @@ def total(typing_context, value):
         return builder.call(add, [ir.FloatType()(0.0), arguments[0]], fastmath=sorted(MATH))
 
     return types.float32(value), generate
+
+
+@intrinsic
+def running(typing_context, value):
+    """Return the sums of the first 1, 2, ... 16 numbers."""
+
+    def generate(context, builder, signature_, arguments):
+        sums = arguments[0]
+        zero = ir.Constant(VECTOR, [0.0] * LANES)
+        for step in (1, 2, 4, 8):  # add the sum that ends `step` places before
+            before = builder.shuffle_vector(zero, sums, _constants(LANES + e - step for e in range(LANES)))
+            sums = builder.fadd(sums, before, flags=sorted(MATH))
+        return sums
+
+    return lanes(value), generate
 
 
 @intrinsic

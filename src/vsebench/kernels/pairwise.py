@@ -1,127 +1,192 @@
 """Stochastic steps on triples (image, positive label, negative label): Opt-AUC, WARP and VSE-ens.
 
-All kernels update `images` (n_images, K) and `labels` (n_labels, K), both float32, in place. The positives come twice:
-as one entry an occurrence (`pair_image`, `pair_label`: int32, a label that an image carries twice stands there twice),
-from which steps draw, and by rows (`offsets`, `row_labels`), in which a candidate negative is looked up.
-Where an image carries every label there is no negative, and the step is left out.
+All kernels update `images` (n_images, K) and `labels` (n_labels, K), both float32, in place; K is a multiple of 16
+(factors that fill it up are 0 and stay 0). `row_labels` holds the labels of each image, in which a candidate negative
+is looked up, and at its end 16 more numbers that mean nothing. Steps draw from `pairs` (n, 4) int32, one row an
+occurrence (a label that an image carries twice stands there twice): image, label, and where the image's labels start
+and end in `row_labels`. Where an image carries every label there is no negative, and the step is left out.
+
+A step waits for memory much longer than it computes. What it will read and does not depend on the steps before, such
+as the vectors of its image and its positive, is therefore asked for a batch ahead. To make that possible the draws of
+positives, of negatives, and of negatives again where a positive was drawn, have a stream of random numbers each
+(`rng`: (3,) uint64).
 """
 
 import numpy as np
 from numba import njit
 
-from vsebench.kernels.lanes import MATH
+from vsebench.kernels.lanes import (
+    LANES,
+    MATH,
+    absolute,
+    fill,
+    holds,
+    load,
+    prefetch,
+    running,
+    scratch,
+    store,
+    total,
+    transpose,
+)
 from vsebench.kernels.random import below, uniform
 
+BATCH = 16  # steps; the vectors of two batches fit into the nearest cache
 F32 = np.float32
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
-def dot(a, b):
-    """Inner product of two rows."""
-    total = F32(0)
-    for f in range(len(a)):
-        total += a[f] * b[f]
-    return total
+def dot(images, i, labels, c):
+    """<v_i, v_c>."""
+    products = fill(F32(0))
+    for f in range(0, images.shape[1], LANES):
+        products = products + load(images, (i, f)) * load(labels, (c, f))
+    return total(products)
 
 
 @njit(cache=True, inline="always")
-def contains(row, label):
-    """Tell whether a row of positives holds a label."""
+def ask_for(matrix, row):
+    """Prefetch a row."""
+    for f in range(0, matrix.shape[1], LANES):
+        prefetch(matrix, (row, f))
+
+
+@njit(cache=True, inline="always")
+def contains(row_labels, first, last, label):
+    """Tell whether the labels of an image, from `first` to `last`, hold a label."""
     found = False
-    for known in row:
-        found |= known == label
+    for j in range(first, last, LANES):
+        found |= holds(row_labels, j, last - j, label)
     return found
 
 
 @njit(cache=True, inline="always")
-def draw_negative(row, n_labels, rng):
+def draw_negative(row_labels, first, last, n_labels, rng):
     """Draw a label that is no positive, each with the same probability."""
     label = below(rng, n_labels)
-    while contains(row, label):
+    while contains(row_labels, first, last, label):
         label = below(rng, n_labels)
     return label
 
 
-@njit(cache=True, fastmath=MATH, inline="always")
-def step(image, positive, negative, push, shrink):
-    """Move along the gradient of <image, positive - negative>, scaled by `push`, after L2 shrinkage by `shrink`."""
-    for f in range(len(image)):
-        x, p, n = image[f], positive[f], negative[f]
-        image[f] = x + push * (p - n) - shrink * x
-        positive[f] = p + push * x - shrink * p
-        negative[f] = n - push * x - shrink * n
+@njit(cache=True, nogil=True)
+def draw_pairs(count, images, labels, pairs, row_labels, rng, drawn):
+    """Draw `count` rows of `pairs` into `drawn` (BATCH, 4) and ask for what their steps will read."""
+    for t in range(count):
+        pair = below(rng, len(pairs))
+        for column in range(4):
+            drawn[t, column] = pairs[pair, column]
+        ask_for(images, drawn[t, 0])
+        ask_for(labels, drawn[t, 1])
+        prefetch(row_labels, drawn[t, 2])
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
-def project(row, limit):
+def step(images, i, labels, p, n, push, shrink):
+    """Move along the gradient of <v_i, v_p - v_n>, scaled by `push`, after L2 shrinkage by `shrink`."""
+    keep = F32(1) - shrink
+    for f in range(0, images.shape[1], LANES):
+        image, positive, negative = load(images, (i, f)), load(labels, (p, f)), load(labels, (n, f))
+        store(images, (i, f), keep * image + push * (positive - negative))
+        store(labels, (p, f), keep * positive + push * image)
+        store(labels, (n, f), keep * negative - push * image)
+
+
+@njit(cache=True, fastmath=MATH, inline="always")
+def project(matrix, row, limit):
     """Scale a row back to the norm `limit` if it is longer."""
-    norm = np.sqrt(dot(row, row))
+    norm = np.sqrt(dot(matrix, row, matrix, row))
     if norm > limit:
-        scale = limit / norm
-        for f in range(len(row)):
-            row[f] *= scale
+        for f in range(0, matrix.shape[1], LANES):
+            store(matrix, (row, f), (limit / norm) * load(matrix, (row, f)))
 
 
 @njit(cache=True, inline="always")
 def logistic(margin):
-    """Return the loss log(1 + exp(-margin)) and the size of its slope, without overflow."""
+    """Return exp(-|margin|) and the size of the slope of log(1 + exp(-margin)), without overflow."""
     decay = np.exp(-abs(margin))
-    if margin > 0:
-        return np.log1p(decay), decay / (1.0 + decay)
-    return np.log1p(decay) - margin, 1.0 / (1.0 + decay)
+    return decay, (decay if margin > 0 else F32(1)) / (F32(1) + decay)
 
 
 @njit(cache=True, fastmath=MATH, nogil=True)
-def opt_auc_epoch(images, labels, pair_image, pair_label, offsets, row_labels, steps, rate, regularisation, rng):
+def opt_auc_epoch(images, labels, pairs, row_labels, steps, rate, regularisation, rng):
     """Take `steps` steps with a uniform negative and the logistic loss; return the mean loss."""
     shrink = F32(rate * regularisation)
+    positives, negatives = rng[:1], rng[1:2]
+    now, ahead = np.empty((BATCH, 4), dtype=np.int64), np.empty((BATCH, 4), dtype=np.int64)
+    n_now, n_ahead = np.empty(BATCH, dtype=np.int64), np.empty(BATCH, dtype=np.int64)
     loss = 0.0
-    for _ in range(steps):
-        pair = below(rng, len(pair_image))
-        i, p = pair_image[pair], pair_label[pair]
-        row = row_labels[offsets[i] : offsets[i + 1]]
-        if len(row) == len(labels):
-            continue
-        n = draw_negative(row, len(labels), rng)
-        pair_loss, slope = logistic(np.float64(dot(images[i], labels[p]) - dot(images[i], labels[n])))
-        loss += pair_loss
-        step(images[i], labels[p], labels[n], F32(rate * slope), shrink)
+    for first in range(-BATCH, steps, BATCH):
+        coming = max(min(BATCH, steps - first - BATCH), 0)
+        draw_pairs(coming, images, labels, pairs, row_labels, positives, ahead)
+        for t in range(coming):
+            start, end = ahead[t, 2], ahead[t, 3]
+            has_negative = end - start < len(labels)
+            n_ahead[t] = draw_negative(row_labels, start, end, len(labels), negatives) if has_negative else -1
+            ask_for(labels, max(n_ahead[t], 0))
+        growth = 1.0  # the product of the 1 + exp(-|margin|): one logarithm a batch
+        for t in range(min(BATCH, steps - first) if first >= 0 else 0):
+            i, p, n = now[t, 0], now[t, 1], n_now[t]
+            if n < 0:
+                continue
+            difference = fill(F32(0))
+            for f in range(0, images.shape[1], LANES):
+                difference = difference + load(images, (i, f)) * (load(labels, (p, f)) - load(labels, (n, f)))
+            margin = total(difference)
+            decay, slope = logistic(margin)
+            growth *= 1.0 + decay
+            loss += max(-margin, F32(0))
+            step(images, i, labels, p, n, F32(rate) * slope, shrink)
+        loss += np.log(growth)
+        now, ahead, n_now, n_ahead = ahead, now, n_ahead, n_now
     return loss / steps
 
 
 @njit(cache=True, fastmath=MATH, nogil=True)
-def warp_epoch(
-    images, labels, pair_image, pair_label, offsets, row_labels, harmonic, steps, cap, rate, regularisation, limit, rng
-):
+def warp_epoch(images, labels, pairs, row_labels, harmonic, steps, cap, rate, regularisation, limit, rng):
     """Take `steps` WARP steps; return the mean loss and the mean number of trials.
 
-    `harmonic[k]` is L(k), `cap` the most trials of a step; rows longer than `limit` are scaled back (0: never).
+    `harmonic[k]` is L(k), `cap` the most trials of a step; rows longer than `limit` are scaled back (0: never). The
+    candidates of the trials do not depend on the image, so they are drawn, and their vectors asked for, a batch ahead.
     """
     shrink = F32(rate * regularisation)
+    positives, negatives = rng[:1], rng[1:2]
+    now, ahead = np.empty((BATCH, 4), dtype=np.int64), np.empty((BATCH, 4), dtype=np.int64)
+    candidates = np.empty(BATCH, dtype=np.int64)
+    candidate = BATCH
     loss = 0.0
     total_trials = 0
-    for _ in range(steps):
-        pair = below(rng, len(pair_image))
-        i, p = pair_image[pair], pair_label[pair]
-        row = row_labels[offsets[i] : offsets[i + 1]]
-        n_negatives = len(labels) - len(row)
-        positive_score = dot(images[i], labels[p])
-        trials = 0
-        violation = F32(0)
-        n = 0
-        while violation <= 0 and trials < min(cap, n_negatives):
-            n = draw_negative(row, len(labels), rng)
-            violation = F32(1) - positive_score + dot(images[i], labels[n])
-            trials += 1
-        total_trials += trials
-        if violation > 0:
-            weight = harmonic[n_negatives // trials]
-            loss += weight * violation
-            step(images[i], labels[p], labels[n], F32(rate * weight), shrink)
-            if limit > 0:
-                project(images[i], limit)
-                project(labels[p], limit)
-                project(labels[n], limit)
+    for first in range(-BATCH, steps, BATCH):
+        coming = max(min(BATCH, steps - first - BATCH), 0)
+        draw_pairs(coming, images, labels, pairs, row_labels, positives, ahead)
+        for t in range(min(BATCH, steps - first) if first >= 0 else 0):
+            i, p, start, end = now[t]
+            n_negatives = len(labels) - (end - start)
+            positive_score = dot(images, i, labels, p)
+            trials = 0
+            violation = F32(0)
+            n = 0
+            while violation <= 0 and trials < min(cap, n_negatives):
+                if candidate == BATCH:
+                    candidate = 0
+                    for c in range(BATCH):
+                        candidates[c] = below(negatives, len(labels))
+                        ask_for(labels, candidates[c])
+                n = candidates[candidate]
+                candidate += 1
+                if not contains(row_labels, start, end, n):
+                    violation = F32(1) - positive_score + dot(images, i, labels, n)
+                    trials += 1
+            total_trials += trials
+            if violation > 0:
+                weight = harmonic[n_negatives // trials]
+                loss += weight * violation
+                step(images, i, labels, p, n, F32(rate * weight), shrink)
+                if limit > 0:
+                    project(images, i, F32(limit))
+                    project(labels, p, F32(limit))
+                    project(labels, n, F32(limit))
+        now, ahead = ahead, now
     return loss / steps, total_trials / steps
 
 
@@ -137,130 +202,208 @@ def warp_published_epoch(images, labels, offsets, row_labels, steps, rate, regul
     scanned = 0
     for _ in range(steps):
         i = below(rng, len(images))
-        row = row_labels[offsets[i] : offsets[i + 1]]
-        if len(row) == 0 or len(row) == len(labels):
+        start, end = offsets[i], offsets[i + 1]
+        if end == start or end - start == len(labels):
             continue
-        p = row[below(rng, len(row))]
-        positive_score = dot(images[i], labels[p])
+        p = np.int64(row_labels[start + below(rng, end - start)])
+        positive_score = dot(images, i, labels, p)
         n = -1
         negative_score = F32(0)
         for label in range(len(labels)):
             scanned += 1
-            negative_score = dot(images[i], labels[label])
-            if F32(1) + negative_score > positive_score and not contains(row, label):
+            negative_score = dot(images, i, labels, label)
+            if F32(1) + negative_score > positive_score and not contains(row_labels, start, end, label):
                 n = label
                 break
         if n < 0:
-            n = draw_negative(row, len(labels), rng)
-            negative_score = dot(images[i], labels[n])
-        pair_loss, slope = logistic(np.float64(positive_score - negative_score))
-        loss += pair_loss
-        step(images[i], labels[p], labels[n], F32(rate * slope), shrink)
+            n = draw_negative(row_labels, start, end, len(labels), rng)
+            negative_score = dot(images, i, labels, n)
+        margin = positive_score - negative_score
+        decay, slope = logistic(margin)
+        loss += np.log1p(decay) + max(-margin, F32(0))
+        step(images, i, labels, p, n, F32(rate) * slope, shrink)
     return loss / steps, scanned / steps
 
 
 @njit(cache=True, inline="always")
-def draw_rank(scale, n_labels, rng):
-    """Draw r from 0 to n_labels - 1 with probability proportional to exp(-r / scale)."""
-    u = uniform(rng)
-    rank = -scale * np.log1p(u * np.expm1(-n_labels / scale))
+def draw_rank(scale, span, n_labels, rng):
+    """Draw r from 0 to n_labels - 1 with probability proportional to exp(-r / scale).
+
+    `span` is exp(-n_labels / scale) - 1.
+    """
+    rank = -scale * np.log(1.0 + uniform(rng) * span)
     return min(np.int64(rank), n_labels - 1)
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
-def draw_factor(image, deviations, weights, rng):
-    """Draw a factor f with probability proportional to |v_if| sigma_f; `weights` is room for K float32."""
-    total = F32(0)
-    for f in range(len(image)):
-        weights[f] = abs(image[f]) * deviations[f]
-        total += weights[f]
-    rest = F32(uniform(rng)) * total
-    for f in range(len(image)):
-        rest -= weights[f]
-        if rest < 0:
-            return f
-    return len(image) - 1
+def weigh_factors(images, i, deviations, sums):
+    """Prepare `find_factor`: write running sums of the |v_if| sigma_f into `sums`, K + 32 float32.
+
+    The factors f, f + 16, f + 32, ... are a lane. The first K numbers become the running sums in each lane, then come
+    16 of which the last is 0, then the running sums of the lanes' totals.
+    """
+    n_factors = images.shape[1]
+    lane_sums = fill(F32(0))
+    for f in range(0, n_factors, LANES):
+        lane_sums = lane_sums + absolute(load(images, (i, f))) * load(deviations, f)
+        store(sums, f, lane_sums)
+    store(sums, n_factors + LANES, running(lane_sums))
+
+
+@njit(cache=True, fastmath=MATH, inline="always")
+def find_factor(sums, share):
+    """Return a factor f with probability proportional to |v_if| sigma_f.
+
+    `sums` is what `weigh_factors` wrote, `share` is uniform in [0, 1). A lane is found, then a factor in it. Counting
+    the sums that are passed needs no branch that the processor could mispredict. Rounding may lead beyond the last
+    factor of weight above 0; callers have to expect that.
+    """
+    n_factors = len(sums) - 2 * LANES
+    rest = F32(share) * sums[-1]
+    lane = 0
+    for place in range(n_factors + LANES, n_factors + 2 * LANES):
+        lane += sums[place] <= rest
+    rest -= sums[n_factors + LANES + lane - 1]
+    factor = min(lane, LANES - 1)
+    for f in range(factor, n_factors, LANES):
+        factor += LANES * (sums[f] <= rest)
+    return factor
 
 
 @njit(cache=True, inline="always")
-def draw_adaptive_negative(image, row, order, deviations, scale, weights, rng):
-    """Draw a negative from the lists of VSE-ens (Algorithm 1, lines 12 to 18), again while it is a positive.
+def find_place(images, i, order, sums, rank, share):
+    """Return the factor and the place in its list that a rank and a share lead to (Algorithm 1, lines 12 to 17)."""
+    n_factors, n_labels = order.shape
+    f = min(find_factor(sums, share), n_factors - 1)
+    return f, (rank if images[i, f] > 0 else n_labels - 1 - rank)
 
-    `order[f]` lists the labels by descending value of factor f. After as many draws as there are labels the positives
-    must hold nearly all of the probability, and a uniform negative is taken.
+
+@njit(cache=True, nogil=True)
+def draw_adaptive_again(images, i, row_labels, first, last, order, deviations, sums, scale, span, rng):
+    """Draw a negative from the lists of VSE-ens after a positive was drawn, again while it is a positive.
+
+    After as many draws as there are labels the positives must hold nearly all of the probability, and a uniform
+    negative is taken.
     """
     n_labels = order.shape[1]
+    weigh_factors(images, i, deviations, sums)
     for _ in range(n_labels):
-        rank = draw_rank(scale, n_labels, rng)
-        f = draw_factor(image, deviations, weights, rng)
-        label = np.int64(order[f, rank] if image[f] > 0 else order[f, n_labels - 1 - rank])
-        if not contains(row, label):
+        rank = draw_rank(scale, span, n_labels, rng)
+        label = np.int64(order[find_place(images, i, order, sums, rank, uniform(rng))])
+        if not contains(row_labels, first, last, label):
             return label
-    return draw_negative(row, n_labels, rng)
+    return draw_negative(row_labels, first, last, n_labels, rng)
+
+
+@njit(cache=True, inline="always")
+def first_repeat(drawn, start, stop):
+    """Return the first place behind `start` whose image stands in a place since `start` already, or `stop`."""
+    for t in range(start + 1, stop):
+        for earlier in range(start, t):
+            if drawn[t, 0] == drawn[earlier, 0]:
+                return t
+    return stop
 
 
 @njit(cache=True, fastmath=MATH, nogil=True)
-def vse_ens_epoch(
-    images,
-    labels,
-    pair_image,
-    pair_label,
-    offsets,
-    row_labels,
-    order,
-    deviations,
-    steps,
-    scale,
-    rate,
-    regularisation,
-    rng,
-):
-    """Take `steps` steps between two refreshes of the lists, with the hinge loss; return the sum of the losses."""
+def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, scale, rate, regularisation, rng):
+    """Take `steps` steps between two refreshes of the lists, with the hinge loss; return the sum of the losses.
+
+    A negative depends on the vector of its image alone. So for several steps, as long as no image comes twice among
+    them, all places in lists are found, then all negatives there, and then the steps are taken: by the time that
+    something is read it has been asked for.
+    """
     shrink = F32(rate * regularisation)
-    weights = np.empty(images.shape[1], dtype=np.float32)
+    span = np.expm1(-len(labels) / scale)
+    positives, negatives, again = rng[:1], rng[1:2], rng[2:]
+    now, ahead = np.empty((BATCH, 4), dtype=np.int64), np.empty((BATCH, 4), dtype=np.int64)
+    ranks, ranks_ahead = np.empty(BATCH, dtype=np.int64), np.empty(BATCH, dtype=np.int64)
+    shares, shares_ahead = np.empty(BATCH), np.empty(BATCH)
+    found = np.empty((BATCH, 2), dtype=np.int64)
+    drawn = np.empty(BATCH, dtype=np.int64)
+    sums = scratch(images.shape[1] + 2 * LANES)
     loss = 0.0
-    for _ in range(steps):
-        pair = below(rng, len(pair_image))
-        i, p = pair_image[pair], pair_label[pair]
-        row = row_labels[offsets[i] : offsets[i + 1]]
-        if len(row) == len(labels):
-            continue
-        n = draw_adaptive_negative(images[i], row, order, deviations, scale, weights, rng)
-        violation = F32(1) - dot(images[i], labels[p]) + dot(images[i], labels[n])
-        if violation > 0:
-            loss += violation
-            step(images[i], labels[p], labels[n], F32(rate), shrink)
+    for first in range(-BATCH, steps, BATCH):
+        coming = max(min(BATCH, steps - first - BATCH), 0)
+        draw_pairs(coming, images, labels, pairs, row_labels, positives, ahead)
+        for t in range(coming):
+            ranks_ahead[t] = draw_rank(scale, span, len(labels), negatives)
+            shares_ahead[t] = uniform(negatives)
+        start = 0
+        last = min(BATCH, steps - first) if first >= 0 else 0
+        while start < last:
+            stop = first_repeat(now, start, last)
+            for t in range(start, stop):
+                weigh_factors(images, now[t, 0], deviations, sums)
+                found[t] = find_place(images, now[t, 0], order, sums, ranks[t], shares[t])
+                prefetch(order, (found[t, 0], found[t, 1]))
+            for t in range(start, stop):
+                i, _, row, end = now[t]
+                drawn[t] = order[found[t, 0], found[t, 1]]
+                if end - row == len(labels):
+                    drawn[t] = -1
+                elif contains(row_labels, row, end, drawn[t]):
+                    drawn[t] = draw_adaptive_again(
+                        images, i, row_labels, row, end, order, deviations, sums, scale, span, again
+                    )
+                ask_for(labels, max(drawn[t], 0))
+            for t in range(start, stop):
+                i, p, n = now[t, 0], now[t, 1], drawn[t]
+                if n < 0:
+                    continue
+                violation = F32(1) - dot(images, i, labels, p) + dot(images, i, labels, n)
+                if violation > 0:
+                    loss += violation
+                    step(images, i, labels, p, n, F32(rate), shrink)
+            start = stop
+        now, ahead = ahead, now
+        ranks, ranks_ahead, shares, shares_ahead = ranks_ahead, ranks, shares_ahead, shares
     return loss
 
 
 @njit(cache=True, nogil=True)
-def refresh_lists(labels, order, deviations):
-    """Sort the labels by each factor, largest first, into `order` (K, n_labels) int32, and find each factor's spread.
+def refresh_lists(start, stop, labels, order, deviations):
+    """Make the lists of the factors from `start` to `stop`, multiples of 16.
 
-    `deviations` (K,) float32 becomes the standard deviation over labels (Eq. 8).
+    The labels by descending value of a factor go to `order` (n_factors, n_labels) int32, the standard deviation over
+    labels (Eq. 8) to `deviations` (K,) float32; `order` may leave out the factors that fill up K.
     """
-    n_labels, n_factors = labels.shape
-    column = np.empty(n_labels, dtype=np.float32)
-    keys = np.empty(n_labels, dtype=np.uint32)
-    for f in range(n_factors):
+    n_factors, n_labels = order.shape
+    room = -(-n_labels // LANES) * LANES
+    tiles = scratch(room * LANES).reshape(room, LANES)  # (tile, factor) x label
+    column = scratch(room)
+    keys, other = np.empty(n_labels, dtype=np.uint32), np.empty(n_labels, dtype=np.int32)
+    for f0 in range(start, stop, LANES):
         for label in range(n_labels):
-            column[label] = labels[label, f]
-        deviations[f] = deviation(column)
-        descending_keys(column, keys)
-        radix_sort(keys, order[f])
+            store(tiles, (label, 0), load(labels, (label, f0)))
+        for tile in range(0, room, LANES):
+            transpose(tiles, (tile, 0))
+        for f in range(f0, min(f0 + LANES, n_factors)):
+            for tile in range(0, room, LANES):
+                store(column, tile, load(tiles, (tile + f - f0, 0)))
+            deviations[f] = deviation(column[:n_labels])
+            descending_keys(column[:n_labels], keys)
+            sort_keys(keys, order[f], other)
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
 def deviation(values):
-    """Standard deviation, summed in float64."""
-    mean = 0.0
-    for value in values:
-        mean += value
-    mean /= len(values)
-    squares = 0.0
-    for value in values:
-        squares += (value - mean) ** 2
-    return np.sqrt(squares / len(values))
+    """Standard deviation."""
+    whole = len(values) // LANES * LANES
+    sums, squares = fill(F32(0)), fill(F32(0))
+    for j in range(0, whole, LANES):
+        sums = sums + load(values, j)
+    mean = total(sums)
+    for j in range(whole, len(values)):
+        mean += values[j]
+    mean /= F32(len(values))
+    for j in range(0, whole, LANES):
+        difference = load(values, j) - fill(mean)
+        squares = squares + difference * difference
+    square = total(squares)
+    for j in range(whole, len(values)):
+        square += (values[j] - mean) ** 2
+    return np.sqrt(square / F32(len(values)))
 
 
 @njit(cache=True, inline="always")
@@ -274,21 +417,34 @@ def descending_keys(values, keys):
 
 
 @njit(cache=True)
-def radix_sort(keys, order):
-    """Write the stable order of ascending `keys` (uint32), four passes of eight bits."""
-    n = len(keys)
-    starts = np.empty(257, dtype=np.int64)
-    source, target = order, np.empty(n, dtype=np.int32)
-    for j in range(n):
-        source[j] = j
-    for shift in (0, 8, 16, 24):
-        starts[:] = 0
-        for j in range(n):
-            starts[((keys[j] >> np.uint32(shift)) & np.uint32(255)) + 1] += 1
-        for digit in range(256):
-            starts[digit + 1] += starts[digit]
-        for j in range(n):
-            digit = (keys[source[j]] >> np.uint32(shift)) & np.uint32(255)
-            target[starts[digit]] = source[j]
-            starts[digit] += 1
-        source, target = target, source  # after four passes the result is back in `order`
+def sort_keys(keys, order, other):
+    """Write the stable order of ascending `keys` (uint32); `other` is room for as many.
+
+    Two passes of a radix sort by the upper 22 bits leave few neighbours in the wrong order, which an insertion sort
+    puts right.
+    """
+    starts = np.zeros((2, 2049), dtype=np.int32)
+    for key in keys:
+        starts[0, ((key >> np.uint32(10)) & np.uint32(2047)) + 1] += 1
+        starts[1, (key >> np.uint32(21)) + 1] += 1
+    for value in range(2048):
+        starts[0, value + 1] += starts[0, value]
+        starts[1, value + 1] += starts[1, value]
+    for j in range(len(keys)):
+        place(j, 10, keys, starts[0], other)
+    for j in range(len(keys)):
+        place(other[j], 21, keys, starts[1], order)
+    for j in range(1, len(keys)):
+        label, at = order[j], j
+        while at > 0 and keys[order[at - 1]] > keys[label]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = label
+
+
+@njit(cache=True, inline="always")
+def place(j, shift, keys, starts, target):
+    """Put j where the next key with its digit belongs."""
+    digit = (keys[j] >> np.uint32(shift)) & np.uint32(2047)
+    target[starts[digit]] = j
+    starts[digit] += 1

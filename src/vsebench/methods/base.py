@@ -13,6 +13,7 @@ from pydantic import Field
 
 from vsebench.config import Strict, check
 from vsebench.errors import UserError
+from vsebench.kernels.lanes import LANES, aligned
 from vsebench.labels import LabelMatrix
 from vsebench.parallel import Workers, workers
 
@@ -188,6 +189,11 @@ def warm_up(method: type[Method], settings: Settings) -> None:
         method(tiny_matrix(), settings, 1, pool).epoch()
 
 
-def normal_start(n_rows: int, factors: int, deviation: float, rng: np.random.Generator) -> Matrix:
-    """Return (n_rows, factors) float32 from a normal distribution around 0."""
-    return rng.standard_normal((n_rows, factors), dtype=np.float32) * np.float32(deviation)
+def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Generator) -> Matrix:
+    """Return (n_rows, K) float32 from a normal distribution around 0.
+
+    K is `factors`, filled up to a multiple of the LANES of kernels with factors that are 0.
+    """
+    start = aligned(n_rows, -(-factors // LANES) * LANES)
+    start[:, :factors] = rng.standard_normal((n_rows, factors), dtype=np.float32) * np.float32(deviation)
+    return start

@@ -16,7 +16,7 @@ class Model(SgdMethod):
 
     def epoch(self) -> EpochReport:
         loss = opt_auc_epoch(
-            self.images, self.labels, self.pair_image, self.pair_label, self.train.offsets, self.train.labels,
+            self.images, self.labels, self.pairs, self.row_labels,
             self.steps, self.settings.learning_rate, self.settings.regularisation, self.rng,
         )  # fmt: skip
         return EpochReport(loss, trials_per_step=1.0)  # the first negative is taken

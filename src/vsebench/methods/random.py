@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from vsebench.labels import LabelMatrix
-from vsebench.methods.base import Embeddings, Settings, Untrained, normal_start
+from vsebench.methods.base import Embeddings, Settings, Untrained, padded_start
 
 FACTORS = 32
 
@@ -15,9 +15,9 @@ class Model(Untrained):
 
     def __init__(self, train: LabelMatrix, settings: Settings, seed: int, processed: Path) -> None:
         rng = np.random.default_rng([seed, 1])
-        labels = normal_start(train.n_labels, FACTORS, 1.0, rng)
+        labels = padded_start(train.n_labels, FACTORS, 1.0, rng)
         labels /= np.linalg.norm(labels, axis=1, keepdims=True)
-        self.model = Embeddings(normal_start(train.n_images, FACTORS, 1.0, rng), labels)
+        self.model = Embeddings(padded_start(train.n_images, FACTORS, 1.0, rng), labels)
 
     def scorer(self) -> Embeddings:
         return self.model

@@ -3,9 +3,10 @@
 import numpy as np
 from pydantic import Field
 
+from vsebench.kernels.lanes import LANES
 from vsebench.kernels.random import new_state
 from vsebench.labels import LabelMatrix
-from vsebench.methods.base import Embeddings, FactorSettings, Method, normal_start
+from vsebench.methods.base import Embeddings, FactorSettings, Method, padded_start
 from vsebench.parallel import Workers
 
 
@@ -18,23 +19,26 @@ class SgdSettings(FactorSettings):
 
 
 class SgdMethod(Method):
-    """Embeddings, the positives in the two forms that kernels read, and a stream of random numbers.
+    """Embeddings, the positives in the two forms that kernels read, and streams of random numbers.
 
     An epoch takes as many steps as there are positives, a label counted as often as it is on the image. Steps depend on
-    each other, so there is no parallel mode: `workers` stays unused and a seed gives the same bytes.
+    each other, so they have no parallel mode, and a seed gives the same bytes on any number of threads.
     """
 
     settings: SgdSettings
 
     def __init__(self, train: LabelMatrix, settings: SgdSettings, seed: int, workers: Workers) -> None:
-        self.train, self.settings = train, settings
+        self.train, self.settings, self.workers = train, settings, workers
         start = np.random.default_rng([seed, 1])
-        self.images = normal_start(train.n_images, settings.factors, settings.deviation, start)
-        self.labels = normal_start(train.n_labels, settings.factors, settings.deviation, start)
-        self.pair_image = np.repeat(train.images, train.counts)
-        self.pair_label = np.repeat(train.labels, train.counts)
-        self.steps = len(self.pair_image)
-        self.rng = new_state(seed, 2)
+        self.images = padded_start(train.n_images, settings.factors, settings.deviation, start)
+        self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, start)
+        rows = np.repeat(train.images, train.counts)
+        columns = (rows, np.repeat(train.labels, train.counts), train.offsets[rows], train.offsets[rows + 1])
+        self.pairs = np.stack(columns, axis=1, dtype=np.int32, casting="same_kind")
+        self.row_labels = np.concatenate([train.labels, np.zeros(LANES, dtype=np.int32)])
+        self.steps = len(self.pairs)
+        self.rng = np.concatenate([new_state(seed, stream) for stream in (2, 3, 4)])
 
     def scorer(self) -> Embeddings:
-        return Embeddings(self.images, self.labels)
+        k = self.settings.factors
+        return Embeddings(np.ascontiguousarray(self.images[:, :k]), np.ascontiguousarray(self.labels[:, :k]))

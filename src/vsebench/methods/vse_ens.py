@@ -11,11 +11,12 @@ import math
 import numpy as np
 from pydantic import Field
 
+from vsebench.kernels.lanes import LANES, aligned
 from vsebench.kernels.pairwise import refresh_lists, vse_ens_epoch
 from vsebench.labels import LabelMatrix
 from vsebench.methods.base import EpochReport
 from vsebench.methods.sgd import SgdMethod, SgdSettings
-from vsebench.parallel import Workers
+from vsebench.parallel import Workers, even_chunks
 
 
 class VseEnsSettings(SgdSettings):
@@ -33,7 +34,7 @@ class Model(SgdMethod):
     def __init__(self, train: LabelMatrix, settings: VseEnsSettings, seed: int, workers: Workers) -> None:
         super().__init__(train, settings, seed, workers)
         self.order = np.empty((settings.factors, train.n_labels), dtype=np.int32)
-        self.deviations = np.empty(settings.factors, dtype=np.float32)
+        self.deviations = aligned(self.labels.shape[1])
         self.list_life = max(1, int(train.n_labels * math.log(train.n_labels)))
         self.steps_left = 0
 
@@ -42,14 +43,20 @@ class Model(SgdMethod):
         done = 0
         while done < self.steps:
             if self.steps_left == 0:
-                refresh_lists(self.labels, self.order, self.deviations)
+                self._refresh_lists()
                 self.steps_left = self.list_life
             steps = min(self.steps_left, self.steps - done)
             loss += vse_ens_epoch(
-                self.images, self.labels, self.pair_image, self.pair_label, self.train.offsets, self.train.labels,
+                self.images, self.labels, self.pairs, self.row_labels,
                 self.order, self.deviations, steps, self.settings.rank_scale * self.train.n_labels,
                 self.settings.learning_rate, self.settings.regularisation, self.rng,
             )  # fmt: skip
             done += steps
             self.steps_left -= steps
         return EpochReport(loss / self.steps, trials_per_step=1.0)  # the first negative is taken
+
+    def _refresh_lists(self) -> None:
+        def task(start: int, stop: int) -> None:
+            refresh_lists(start, stop, self.labels, self.order, self.deviations)
+
+        self.workers.run(task, even_chunks(self.labels.shape[1], LANES))

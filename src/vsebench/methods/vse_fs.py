@@ -16,7 +16,7 @@ from pydantic import Field
 from vsebench.kernels.full_sample import AHEAD, extend_all, positive_loss, sweep_images, sweep_labels
 from vsebench.kernels.lanes import LANES, aligned
 from vsebench.labels import LabelMatrix
-from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Matrix, Method, normal_start
+from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Matrix, Method, padded_start
 from vsebench.parallel import Chunks, Workers, even_chunks
 
 IMAGES_A_CALL = 512  # their vectors stay in a core's cache between the sweep and the product for H^I
@@ -112,14 +112,12 @@ class Model(Method):
         self.rows = Rows.of(train, settings.weights)
         self.columns = Columns.of(self.rows, train.n_labels, settings.gamma)
         rng = np.random.default_rng([seed, 1])
-        padded = -(-settings.factors // LANES) * LANES  # added factors start at 0 and stay there
-        self.images = aligned(train.n_images, padded)
-        self.labels = aligned(train.n_labels, padded)
-        start = normal_start(train.n_images, settings.factors, settings.deviation, rng)
-        self.images[:, : settings.factors] = start[self.rows.order]
-        self.labels[:, : settings.factors] = normal_start(train.n_labels, settings.factors, settings.deviation, rng)
+        start = padded_start(train.n_images, settings.factors, settings.deviation, rng)
+        self.images = aligned(*start.shape)
+        self.images[:] = start[self.rows.order]
+        self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, rng)
         self.beta = label_weights(train, settings.beta_0, settings.alpha)
-        self.blocks = aligned(padded // LANES, train.n_images, LANES)  # the u_i
+        self.blocks = aligned(start.shape[1] // LANES, train.n_images, LANES)  # the u_i
         self.scores = aligned(len(self.columns.weights))
         chunk = -(-train.n_images // IMAGE_CHUNKS)
         self.image_chunks = even_chunks(train.n_images, -(-chunk // LANES) * LANES)[

@@ -36,7 +36,7 @@ class Model(SgdMethod):
 
     def epoch(self) -> EpochReport:
         loss, trials = warp_epoch(
-            self.images, self.labels, self.pair_image, self.pair_label, self.train.offsets, self.train.labels,
+            self.images, self.labels, self.pairs, self.row_labels,
             self.rank_loss, self.steps, self.cap, self.settings.learning_rate, self.settings.regularisation,
             self.settings.maximum_norm, self.rng,
         )  # fmt: skip

@@ -17,7 +17,7 @@ class Model(SgdMethod):
 
     def epoch(self) -> EpochReport:
         loss, scanned = warp_published_epoch(
-            self.images, self.labels, self.train.offsets, self.train.labels, self.steps,
+            self.images, self.labels, self.train.offsets, self.row_labels, self.steps,
             self.settings.learning_rate, self.settings.regularisation, self.rng,
         )  # fmt: skip
         return EpochReport(loss, scanned)
