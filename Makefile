@@ -1,5 +1,6 @@
 # make        set up .venv and run the default configuration
 # make test   set up .venv and pass the tests
+# make benchmark   time the methods beside other packages (docs/benchmarks.md); nothing else should run meanwhile
 # make setup-peers   add the packages behind the methods implicit_als and lightfm_warp
 # make lock   resolve the pinned versions anew (needs uv; run it after a change of pyproject.toml)
 PYTHON ?= python3
@@ -8,12 +9,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test setup setup-dev setup-peers check lock clean
+.PHONY: run test benchmark setup setup-dev setup-peers check lock clean
 run: setup
 	$(BIN)/snakemake --cores $(CORES) --quiet rules reason
 
 test: setup-dev check
 	$(BIN)/pytest
+
+benchmark: setup-peers
+	$(BIN)/python -m benchmarks
 
 setup: $(VENV)/.installed
 setup-dev: $(VENV)/.installed-dev

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from vsebench.cli import main
 from vsebench.files import read_parquet
+from vsebench.rendering import paper_figures
 from vsebench.rendering.figures import draw, validation_history
 from vsebench.rendering.names import PAPER_FIGURES, figure_names
 from vsebench.rendering.paper_figures import draw as draw_paper_figure
@@ -61,6 +62,16 @@ def test_a_figure_of_a_paper_fits_its_page_with_and_without_sweeps(name: str, sw
         assert "imulated" in texts(figure)
         panels = {"vse_ens_figure1": 2, "vse_fs_figure2": 2 * (4 if swept else 1)}
         assert len(figure.axes) == panels[name]
+        check_page(figure)
+
+
+def test_many_data_sets_share_a_row_of_panels(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paper_figures, "MOST_ROWS", 1)
+    with style():
+        figure = draw_paper_figure("vse_fs_figure2", results, read_parquet(results.folder / "sweeps.parquet"))
+        assert "imulated" in texts(figure)
+        assert len(figure.axes) == 4
+        assert len(figure.legends[0].get_texts()) == 2
         check_page(figure)
 
 

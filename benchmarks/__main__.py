@@ -1,0 +1,92 @@
+"""Measure everything: `python -m benchmarks [--quick] [--only NAME ...]`.
+
+Each comparison is written as soon as it is measured, in the place of an earlier one of its kind, and the page and the
+figures are drawn at the end from all that is there.
+"""
+
+import argparse
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from benchmarks import figures, growth, memory, quality, report, results, starts
+from benchmarks.clock import SCHEMA, Row, named
+from benchmarks.comparisons import COMPARISONS, Bench
+from benchmarks.contestants import PEERS
+from benchmarks.data import hold_out, simulate
+from benchmarks.plan import FULL, QUICK, Plan
+from vsebench.errors import UserError
+from vsebench.files import write_parquet
+
+PARTS = (*COMPARISONS, "growth", "memory", "starts")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run; 1 with one line on standard error for what the user can put right."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small data, few repeats: to see that it works")
+    parser.add_argument("--scale", type=float, help="of the simulated sets, in place of the plan's")
+    parser.add_argument("--only", nargs="*", choices=PARTS, default=PARTS, help="none: draw again what is there")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--figures", type=Path, default=Path("figures"))
+    arguments = parser.parse_args(argv)
+    plan = QUICK if arguments.quick else FULL
+    if arguments.scale:
+        plan = replace(plan, scale=arguments.scale)
+    try:
+        measure(plan, list(arguments.only), arguments.results)
+    except UserError as error:
+        print(f"benchmarks: {error}", file=sys.stderr)
+        return 1
+    tables = results.read(arguments.results)
+    report.write(tables, arguments.results / "benchmarks.md")
+    figures.write(tables, arguments.figures)
+    return 0
+
+
+def measure(plan: Plan, parts: list[str], out: Path) -> None:
+    """Measure some PARTS and write their tables."""
+    missing = [package for package in PEERS if importlib.util.find_spec(package) is None]
+    if parts and missing:
+        raise UserError(f"these packages are missing: {', '.join(missing)}; `make setup-peers` installs them")
+    compare(plan, [part for part in parts if part in COMPARISONS], out)
+    if "growth" in parts:
+        print("growth with factors, labels and pairs", flush=True)
+        growth.measure(plan, results.place(out, "growth"))
+    if "memory" in parts:
+        write_parquet(memory.measure(plan), results.place(out, "memory"))
+    if "starts" in parts:
+        write_parquet(starts.measure(plan), results.place(out, "starts"))
+
+
+def compare(plan: Plan, names: list[str], out: Path) -> None:
+    """Run comparisons at every size and number of threads."""
+    bench = Bench(plan)
+    for size in plan.trainings if names else ():
+        print(f"{size}: drawing the data", flush=True)
+        data = hold_out(size, simulate(size, plan.scale), plan.images)
+        for name in names:
+            for threads in plan.threads:
+                rows = COMPARISONS[name](bench, data, threads)
+                results.add(out, "comparisons", pl.DataFrame(rows, schema=SCHEMA))
+                for row in rows:
+                    print(describe(row), flush=True)
+            if bench.judge.rows:
+                results.add(out, "settings", pl.DataFrame(bench.judge.rows, schema=quality.SCHEMA))
+
+
+def describe(row: Row) -> str:
+    """Return the line that tells of a comparison."""
+    text = f"{row['what']}, {row['size']}, {named(row['threads'], 'thread')}, {row['ours']} / {row['peer']}: "
+    text += f"{row['seconds_ours']:.4g} / {row['seconds_peer']:.4g} s, "
+    text += f"ratio {row['ratio_median']:.3g} [{row['ratio_min']:.3g}, {row['ratio_max']:.3g}]"
+    if row["quality_ours"] is not None:
+        text += f", Rec@10 {row['quality_ours']:.4f} / {row['quality_peer']:.4f}"
+    return text
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,35 @@
+"""Fresh processes: for what a process has done before, it cannot be asked again."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vsebench.errors import UserError
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Child:
+    """What a process printed, as JSON, and its seconds from start to end."""
+
+    answer: Any
+    seconds: float
+
+
+def run_module(*arguments: str, cache: Path | None = None) -> Child:
+    """Run `python -m ...`; `cache` is a folder for compiled kernels in place of the usual ones."""
+    environment = os.environ | ({"NUMBA_CACHE_DIR": str(cache)} if cache else {})
+    start = time.perf_counter()
+    result = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    seconds = time.perf_counter() - start
+    if result.returncode:
+        raise UserError(f"{' '.join(arguments[:2])} failed: {result.stderr.strip().splitlines()[-1:]}")
+    return Child(json.loads(result.stdout or "null"), seconds)

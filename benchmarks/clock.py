@@ -1,0 +1,82 @@
+"""Timing contestants in turn, and the row that a comparison becomes."""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import polars as pl
+
+from vsebench.machine import processor
+
+SCHEMA = {
+    "what": pl.String,
+    "size": pl.String,
+    "threads": pl.Int32,
+    "ours": pl.String,
+    "peer": pl.String,
+    "seconds_ours": pl.Float64,
+    "seconds_peer": pl.Float64,
+    "ratio_median": pl.Float64,
+    "ratio_min": pl.Float64,
+    "ratio_max": pl.Float64,
+    "quality_ours": pl.Float64,
+    "quality_peer": pl.Float64,
+    "repeats": pl.Int32,
+    "machine": pl.String,
+}
+KEYS = ["what", "size", "threads", "peer"]
+PAUSE = 0.02  # seconds: threads of OpenMP wait actively for a while after their work, and would slow the next one's
+
+Row = dict[str, Any]
+
+
+def interleave(turns: Sequence[Callable[[], float]], repeats: int, warm_up: bool = True) -> list[list[float]]:
+    """Return the seconds of every repeat for each contestant; they take turns, in the other order every second time."""
+    seconds: list[list[float]] = [[] for _ in turns]
+    if warm_up:
+        for turn in turns:
+            turn()
+    for repeat in range(repeats):
+        places = range(len(turns)) if repeat % 2 == 0 else reversed(range(len(turns)))
+        for place in places:
+            time.sleep(PAUSE)
+            seconds[place].append(turns[place]())
+    return seconds
+
+
+def named(number: int, what: str) -> str:
+    """Return a number with what it counts."""
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def timed(work: Callable[[], object]) -> Callable[[], float]:
+    """Return a turn that does some work and tells its seconds."""
+
+    def turn() -> float:
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+    return turn
+
+
+def comparison(
+    keys: Row, ours: Sequence[float], peer: Sequence[float], quality: tuple[float, float] | None = None
+) -> Row:
+    """Return a row: medians of the seconds, and the ratio peer / ours within each repeat with its range.
+
+    `keys` are what, size, threads, ours and peer.
+    """
+    ratios = [theirs / own for own, theirs in zip(ours, peer, strict=True)]
+    return keys | {
+        "seconds_ours": statistics.median(ours),
+        "seconds_peer": statistics.median(peer),
+        "ratio_median": statistics.median(ratios),
+        "ratio_min": min(ratios),
+        "ratio_max": max(ratios),
+        "quality_ours": quality[0] if quality else None,
+        "quality_peer": quality[1] if quality else None,
+        "repeats": len(ratios),
+        "machine": processor(),
+    }

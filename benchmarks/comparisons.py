@@ -1,0 +1,179 @@
+"""Every comparison: whom it runs, and what it times.
+
+Each takes turns in one process, after one warm-up epoch of everyone: repeat n is epoch n + 1 of everyone's training.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from benchmarks.clock import Row, comparison, interleave, timed
+from benchmarks.contestants import (
+    ALS,
+    CORNAC_BPR,
+    ENS,
+    IMPLICIT_BPR,
+    LIGHTFM_WARP,
+    MATCHED,
+    OPT_AUC,
+    VSE_FS,
+    WARP_10,
+    Contestant,
+    Settings,
+    Training,
+)
+from benchmarks.data import Data
+from benchmarks.peak import flops, sgemm_rate
+from benchmarks.plan import RANKED, Plan
+from benchmarks.quality import Judge, recall
+from benchmarks.ranking import CUTOFF, blocked_ranks, implicit_recall
+from vsebench.evaluation.metrics import mean_metric
+from vsebench.evaluation.ranks import rank_held_out
+from vsebench.methods.base import Embeddings
+from vsebench.parallel import Workers, workers
+
+ENOUGH = 0.95  # of the best Rec@10 of both
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two contestants on one objective: settings, iterations each needs, and the best Rec@10 of each."""
+
+    settings: Settings
+    iterations: tuple[int, int]
+    quality: tuple[float, float]
+
+
+class Bench:
+    """What the comparisons share: the plan, the choices of settings, and races that do not depend on threads."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.judge = Judge(plan)
+        self._races: dict[str, Race] = {}
+
+    def race(self, data: Data) -> Race:
+        """Follow VSE-fs and implicit ALS on the same objective, the one on which ALS is best on validation labels.
+
+        Both are deterministic and the same on any number of threads, so the iterations needed are found once.
+        """
+        if data.name not in self._races:
+            settings = self.judge.settings(self.judge.choice(ALS, data))
+            with workers(max(self.plan.threads)) as pool:
+                ours, peer = (self._follow(contestant, settings, data, pool) for contestant in (MATCHED, ALS))
+            target = ENOUGH * max(*ours, *peer)
+            self._races[data.name] = Race(
+                settings, (reached(ours, target), reached(peer, target)), (max(ours), max(peer))
+            )
+        return self._races[data.name]
+
+    def _follow(self, contestant: Contestant, settings: Settings, data: Data, pool: Workers) -> list[float]:
+        """Return Rec@10 on the test labels after every iteration."""
+        training = contestant.start(data.known, settings, pool)
+        values = []
+        for _ in range(self.plan.trainings[data.name].epochs):
+            training.run(1)
+            values.append(recall(training.scorer(), data.known, data.test, pool))
+        return values
+
+
+def reached(values: list[float], target: float) -> int:
+    """Return the first iteration, counted from 1, that reaches a target; one more than there are if none does."""
+    return next((place for place, value in enumerate(values, 1) if value >= target), len(values) + 1)
+
+
+def epochs(
+    bench: Bench, data: Data, threads: int, what: str, ours: Contestant, peers: tuple[Contestant, ...], judged: bool
+) -> list[Row]:
+    """Compare an epoch of ours with those of others, each with its own best settings."""
+    everyone = (ours, *peers)
+    settings = [bench.judge.settings(bench.judge.choice(contestant, data)) for contestant in everyone]
+    with workers(threads) as pool:
+        trainings = [
+            contestant.start(data.known, chosen, pool) for contestant, chosen in zip(everyone, settings, strict=True)
+        ]
+        seconds = interleave([one_epoch(training) for training in trainings], bench.plan.repeats)
+    rows = []
+    for peer, theirs in zip(peers, seconds[1:], strict=True):
+        keys = {"what": what, "size": data.name, "threads": threads, "ours": ours.title, "peer": peer.title}
+        quality = (bench.judge.test(ours, data), bench.judge.test(peer, data)) if judged else None
+        rows.append(comparison(keys, seconds[0], theirs, quality))
+    return rows
+
+
+def one_epoch(training: Training) -> Callable[[], float]:
+    return lambda: training.run(1)[0]
+
+
+def iteration(bench: Bench, data: Data, threads: int) -> list[Row]:
+    return epochs(bench, data, threads, "iteration", VSE_FS, (ALS,), judged=True)
+
+
+def bpr_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
+    return epochs(bench, data, threads, "bpr_epoch", OPT_AUC, (IMPLICIT_BPR, CORNAC_BPR), judged=True)
+
+
+def warp_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
+    return epochs(bench, data, threads, "warp_epoch", WARP_10, (LIGHTFM_WARP,), judged=True)
+
+
+def ens_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
+    return epochs(bench, data, threads, "ens_epoch", ENS, (OPT_AUC,), judged=False)
+
+
+def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
+    """Compare the whole way to 95 % of the best Rec@10 of both, from the label matrix on."""
+    race = bench.race(data)
+
+    def train(contestant: Contestant, iterations: int, pool: Workers) -> Callable[[], float]:
+        return timed(lambda: contestant.start(data.known, race.settings, pool).run(iterations))
+
+    with workers(threads) as pool:
+        turns = [train(contestant, n, pool) for contestant, n in zip((MATCHED, ALS), race.iterations, strict=True)]
+        # Both have run before, in `race`, on as many iterations.
+        ours, peer = interleave(turns, bench.plan.repeats, warm_up=False)
+    keys = {"what": "time_to_95", "size": data.name, "threads": threads, "ours": MATCHED.title, "peer": ALS.title}
+    return [comparison(keys, ours, peer, race.quality)]
+
+
+def ranking(bench: Bench, data: Data, threads: int) -> list[Row]:
+    """Compare ranking the test labels by a trained model."""
+    with workers(max(bench.plan.threads)) as pool:
+        training = VSE_FS.start(data.known, VSE_FS.grid[0] | {"factors": bench.plan.factors}, pool)
+        training.run(2)
+        model = training.scorer()
+    assert isinstance(model, Embeddings)
+    with workers(threads) as pool:
+        by_implicit = implicit_recall(model, data.known, data.test, threads)
+        turns = [
+            lambda: rank_held_out(model, data.known, data.test, pool, "benchmark"),
+            by_implicit,
+            lambda: blocked_ranks(model, data.known, data.test, pool),
+        ]
+        seconds = interleave([timed(turn) for turn in turns], bench.plan.repeats)
+        ours = mean_metric(rank_held_out(model, data.known, data.test, pool, "benchmark"), RANKED)
+        qualities = [by_implicit(), float((blocked_ranks(model, data.known, data.test, pool) <= CUTOFF).mean())]
+    rows = []
+    for peer, theirs, quality in zip(("implicit.evaluation", "blocked NumPy"), seconds[1:], qualities, strict=True):
+        keys = {"what": "ranking", "size": data.name, "threads": threads, "ours": "ranks", "peer": peer}
+        rows.append(comparison(keys, seconds[0], theirs, (ours, quality)))
+    return rows
+
+
+def sgemm_share(bench: Bench, data: Data, threads: int) -> list[Row]:
+    """Compare a VSE-fs iteration with the time that its operations would take at the rate of a large sgemm.
+
+    The ratio is the share of the machine's peak.
+    """
+    needed = flops(data.known.n_images, data.known.n_labels, data.known.n_pairs, bench.plan.factors)
+    with workers(threads) as pool:
+        training = VSE_FS.start(data.known, VSE_FS.grid[0] | {"factors": bench.plan.factors}, pool)
+        turns: list[Callable[[], float]] = [one_epoch(training), lambda: needed / sgemm_rate(threads)]
+        ours, peak = interleave(turns, bench.plan.repeats)
+    keys = {"what": "sgemm_share", "size": data.name, "threads": threads, "ours": VSE_FS.title, "peer": "sgemm"}
+    return [comparison(keys, ours, peak)]
+
+
+COMPARISONS: dict[str, Callable[[Bench, Data, int], list[Row]]] = {
+    function.__name__: function
+    for function in (iteration, time_to_95, bpr_epoch, warp_epoch, ens_epoch, ranking, sgemm_share)
+}

@@ -1,0 +1,21 @@
+"""Compile the kernels of some methods, or load them, on one core; print how many had to be compiled.
+
+`python -m benchmarks.compile_all '{"row": ["module", {settings}], ...}'`
+"""
+
+import json
+import os
+import sys
+
+from vsebench.kernels.compile import draw_tiny, functions_compiled, rank_tiny, train_tiny
+
+if __name__ == "__main__":
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
+    methods = json.loads(sys.argv[1])
+    for module, settings in methods.values():
+        train_tiny(module, settings)
+    if len(methods) > 1:  # everything
+        rank_tiny()
+        draw_tiny()
+    print(functions_compiled())

@@ -1,0 +1,111 @@
+"""Who is compared, and the settings that each tries: as many for one as for another.
+
+Our methods take what `config/methods` says, but for the settings named here.
+"""
+
+import importlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, Protocol
+
+from benchmarks.data import CONFIG
+from benchmarks.plan import SEED
+from vsebench.config import MethodConfig, read_config
+from vsebench.errors import UserError
+from vsebench.labels import LabelMatrix
+from vsebench.methods.base import Method, Scorer, load_method, read_settings, warm_up
+from vsebench.parallel import Workers
+
+Settings = dict[str, float | str]
+PEERS = ("implicit", "cornac", "lightfm")
+
+
+class Training(Protocol):
+    """A model in training."""
+
+    def run(self, epochs: int) -> list[float]:
+        """Train; return the seconds of each epoch, without what a package prepares once a call."""
+
+    def scorer(self) -> Scorer:
+        """Return the model as it stands."""
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A method of ours, or of another package.
+
+    `start` takes the training labels, the number of factors with the settings, and the threads.
+    """
+
+    name: str
+    title: str
+    start: Callable[[LabelMatrix, Settings, Workers], Training]
+    grid: tuple[Settings, ...]
+
+
+@cache
+def warm(row: str) -> tuple[type[Method], dict[str, Any]]:
+    """Return the method of a row and its settings, with its kernels loaded."""
+    path = CONFIG / "methods" / f"{row}.yaml"
+    config = read_config(MethodConfig, path)
+    method = load_method(config.method)
+    if not issubclass(method, Method):
+        raise UserError(f"{path}: an untrained method has no training time")
+    warm_up(method, read_settings(method, config.settings, str(path)))
+    return method, config.settings
+
+
+class Ours:
+    """A method of this package."""
+
+    def __init__(self, row: str, fixed: Settings, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
+        method, values = warm(row)
+        self.model = method(train, read_settings(method, values | fixed | settings, row), SEED, pool)
+
+    def run(self, epochs: int) -> list[float]:
+        seconds = []
+        for _ in range(epochs):
+            start = time.perf_counter()
+            self.model.epoch()
+            seconds.append(time.perf_counter() - start)
+        return seconds
+
+    def scorer(self) -> Scorer:
+        return self.model.scorer()
+
+
+def _peer(name: str, train: LabelMatrix, settings: Settings, pool: Workers) -> Training:
+    """Start a peer; its package is imported only now."""
+    peers = importlib.import_module("benchmarks.peers")
+    training: Training = getattr(peers, name)(train, settings, pool)
+    return training
+
+
+def _grid(names: str, *settings: tuple[float, ...]) -> tuple[Settings, ...]:
+    return tuple(dict(zip(names.split(), values, strict=True)) for values in settings)
+
+
+# beta_0 is spread over the labels, regularisation is lambda. Implicit ALS tries the same, in its own terms.
+OBJECTIVES = _grid("beta_0 regularisation", (4.0, 4.0), (8.0, 6.0), (32.0, 6.0), (64.0, 10.0))
+BPR = _grid("learning_rate regularisation", (0.1, 0.01), (0.2, 0.003), (0.2, 0.01), (0.2, 0.03))
+WARP = _grid("learning_rate maximum_norm", (0.005, 1.0), (0.005, 1.5), (0.01, 1.5), (0.02, 1.5))
+LIGHTFM = _grid("learning_rate regularisation", (0.02, 0.0), (0.02, 0.0003), (0.05, 0.0), (0.05, 0.0003))
+AS_CONFIGURED: tuple[Settings, ...] = ({},)  # its quality is not compared
+
+VSE_FS = Contestant("vse_fs", "VSE-fs", partial(Ours, "vse_fs", {}), OBJECTIVES)
+MATCHED = Contestant(
+    "vse_fs_matched",
+    "VSE-fs, gamma 0",
+    partial(Ours, "vse_fs", {"gamma": 0.0, "alpha": 0.0, "weights": "ones"}),
+    OBJECTIVES,
+)
+OPT_AUC = Contestant("opt_auc", "Opt-AUC", partial(Ours, "opt_auc", {}), BPR)
+WARP_10 = Contestant("warp", "WARP, 10 trials", partial(Ours, "warp", {"trials": 10}), WARP)
+ENS = Contestant("vse_ens", "VSE-ens", partial(Ours, "vse_ens", {}), AS_CONFIGURED)
+ALS = Contestant("implicit_als", "implicit ALS", partial(_peer, "ImplicitAls"), OBJECTIVES)
+IMPLICIT_BPR = Contestant("implicit_bpr", "implicit BPR", partial(_peer, "ImplicitBpr"), BPR)
+CORNAC_BPR = Contestant("cornac_bpr", "Cornac BPR", partial(_peer, "CornacBpr"), BPR)
+LIGHTFM_WARP = Contestant("lightfm_warp", "LightFM WARP", partial(_peer, "LightfmWarp"), LIGHTFM)
+EVERYONE = (VSE_FS, MATCHED, OPT_AUC, WARP_10, ENS, ALS, IMPLICIT_BPR, CORNAC_BPR, LIGHTFM_WARP)

@@ -1,0 +1,50 @@
+"""What the ratios should reach: a floor, and what is aimed at."""
+
+from dataclasses import dataclass
+
+TITLES = {
+    "iteration": "One iteration",
+    "time_to_95": "From the labels to 95 % of the best Rec@10 of both, same objective",
+    "bpr_epoch": "One epoch, uniform negatives",
+    "warp_epoch": "One epoch, WARP with at most 10 trials",
+    "ens_epoch": "One epoch, against our own Opt-AUC",
+    "ranking": "Ranking the held-out labels",
+    "sgemm_share": "Share of the machine's sgemm peak",
+}
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Bounds on the median ratio."""
+
+    floor: float
+    aim: float
+
+    def reached(self, ratio: float) -> str:
+        """Name the highest bound that a ratio reaches."""
+        return "aim" if ratio >= self.aim else "floor" if ratio >= self.floor else "no"
+
+
+def goal(what: str, peer: str, threads: int) -> Goal:
+    """Return the goal of a comparison."""
+    one = threads == 1
+    match what:
+        case "iteration":
+            return Goal(2.5, 5.0)
+        case "time_to_95":
+            return Goal(2.0, 4.0)
+        case "bpr_epoch":
+            return Goal(2.0, 2.5) if one else Goal(1.5, 2.0)
+        case "warp_epoch":
+            return Goal(3.0, 5.0)
+        case "ens_epoch":
+            return Goal(1 / 1.7, 1 / 1.4)  # at most 1.7 and 1.4 times the time
+        case "ranking":
+            return Goal(2.5, 3.0) if peer.startswith("implicit") else Goal(1.5, 1.8)
+        case "sgemm_share":
+            return Goal(0.16, 0.40) if one else Goal(0.15, 0.35)
+    raise ValueError(what)
+
+
+MEMORY_LIMIT = 2.5  # times the bytes of embeddings and label matrix, at the largest size
+START_LIMITS = {"cold": 20.0, "warm": 1.5}  # seconds

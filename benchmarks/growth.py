@@ -1,0 +1,27 @@
+"""How the time of an epoch grows with factors, labels and pairs, by the stage `scale` on one core."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+
+from benchmarks.children import run_module
+from benchmarks.data import CONFIG
+from benchmarks.plan import Plan
+from vsebench.config import MethodConfig, read_config
+from vsebench.files import read_parquet
+
+METHODS = ("vse_fs", "opt_auc", "warp", "vse_ens", "implicit_als", "lightfm_warp")
+
+
+def measure(plan: Plan, out: Path) -> pl.DataFrame:
+    """Write and return scaling.SCHEMA's table for METHODS; WARP has LightFM's limit on trials."""
+    configs = {row: read_config(MethodConfig, CONFIG / "methods" / f"{row}.yaml") for row in METHODS}
+    own = {"warp": {"trials": 10}}
+    methods = {row: [config.method, config.settings | own.get(row, {})] for row, config in configs.items()}
+    run_module(
+        "vsebench", "scale", "--dataset", str(CONFIG / "datasets" / "sim-nuswide.yaml"), "--methods",
+        json.dumps(methods), "--sizes", json.dumps(plan.growth), "--repeats", str(plan.growth_repeats), "--out",
+        str(out.resolve()),
+    )  # fmt: skip
+    return read_parquet(out)

@@ -1,0 +1,90 @@
+"""Peak memory of one epoch in a fresh process that has nothing but the training labels.
+
+`python -m benchmarks.memory MATRIX.npz CONTESTANT FACTORS THREADS` is such a process.
+"""
+
+import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks.children import run_module
+from benchmarks.contestants import ALS, CORNAC_BPR, ENS, EVERYONE, IMPLICIT_BPR, LIGHTFM_WARP, OPT_AUC, VSE_FS, WARP_10
+from benchmarks.data import simulate
+from benchmarks.plan import Plan
+from vsebench.files import read_arrays, write_arrays
+from vsebench.labels import LabelMatrix
+from vsebench.machine import processor
+from vsebench.methods.base import tiny_matrix
+from vsebench.parallel import workers
+from vsebench.timing import peak_rss_bytes
+
+SCHEMA = {
+    "size": pl.String,
+    "contestant": pl.String,
+    "threads": pl.Int32,
+    "seconds": pl.Float64,
+    "start_bytes": pl.Int64,  # held once all is imported and compiled
+    "peak_bytes": pl.Int64,
+    "data_bytes": pl.Int64,  # of the embeddings and the label matrix
+    "machine": pl.String,
+}
+MEASURED = (VSE_FS, OPT_AUC, WARP_10, ENS, ALS, IMPLICIT_BPR, CORNAC_BPR, LIGHTFM_WARP)
+
+
+def measure(plan: Plan) -> pl.DataFrame:
+    """Measure every contestant at one size, and VSE-fs at the largest."""
+    rows = []
+    for size, contestants in ((plan.memory, MEASURED), (plan.largest, (VSE_FS,))):
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "matrix.npz"
+            data_bytes = _write(simulate(size, plan.scale), path, plan.factors)
+            for contestant in contestants:
+                threads = max(plan.threads)
+                child = run_module("benchmarks.memory", str(path), contestant.name, str(plan.factors), str(threads))
+                keys = {"size": size, "contestant": contestant.title, "threads": threads, "machine": processor()}
+                rows.append(keys | {"data_bytes": data_bytes} | child.answer)
+                print(f"memory, {size}, {contestant.title}: {child.answer['peak_bytes'] / 2**20:,.0f} MiB", flush=True)
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _write(matrix: LabelMatrix, path: Path, factors: int) -> int:
+    """Write a matrix; return its bytes and those of the embeddings."""
+    write_arrays(
+        path, offsets=matrix.offsets, labels=matrix.labels, counts=matrix.counts, n_labels=np.array(matrix.n_labels)
+    )
+    pairs = matrix.offsets.nbytes + matrix.labels.nbytes + matrix.counts.nbytes
+    return 4 * factors * (matrix.n_images + matrix.n_labels) + pairs
+
+
+def epoch_here(path: Path, name: str, factors: int, threads: int) -> dict[str, Any]:
+    """Train one epoch in this process; tell its seconds and the memory before it and at most."""
+    contestant = next(one for one in EVERYONE if one.name == name)
+    settings = contestant.grid[0] | {"factors": factors}
+    with workers(threads) as pool:
+        contestant.start(tiny_matrix(), settings, pool).run(1)
+        start = _status("VmRSS")
+        arrays = read_arrays(path)
+        matrix = LabelMatrix(int(arrays["n_labels"]), arrays["offsets"], arrays["labels"], arrays["counts"])
+        seconds = contestant.start(matrix, settings, pool).run(1)[0]
+    return {"seconds": seconds, "start_bytes": start, "peak_bytes": _status("VmHWM") or peak_rss_bytes()}
+
+
+def _status(key: str) -> int | None:
+    """Return a size that Linux tells, in bytes.
+
+    getrusage's maximum would count the process that this one was forked from.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{key}:")), None)
+
+
+if __name__ == "__main__":
+    print(json.dumps(epoch_here(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))))

@@ -1,0 +1,140 @@
+"""The other packages' methods, each behind the same two calls and run the way that suits it best.
+
+Only epochs are timed: where a package prepares its data in every call of `fit`, that is left out. Matrix products run
+on the thread that asks for them, as implicit recommends.
+"""
+
+import time
+
+import numpy as np
+import scipy.sparse
+from cornac.models.bpr.recom_bpr import BPR, RNGVector  # type: ignore[import-untyped]
+from implicit.cpu.bpr import BayesianPersonalizedRanking
+
+from benchmarks.contestants import Settings
+from benchmarks.plan import SEED
+from vsebench.labels import LabelMatrix
+from vsebench.methods import implicit_als, lightfm_warp
+from vsebench.methods.base import Embeddings, Scorer
+from vsebench.parallel import Workers
+
+
+def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:
+    """Return the positives as ones, in arrays of their own: some packages want to be allowed to write."""
+    ones = np.ones(matrix.n_pairs, dtype=np.float32)
+    shape = (matrix.n_images, matrix.n_labels)
+    return scipy.sparse.csr_matrix((ones, matrix.labels, matrix.offsets.astype(np.int32)), shape=shape, copy=True)
+
+
+class ImplicitAls:
+    """ALS by conjugate gradient, on the objective that `beta_0` and `regularisation` (lambda) say for VSE-fs.
+
+    VSE-fs with gamma 0, alpha 0 and weights 1 minimises, with beta = beta_0 / labels,
+        sum over positives (1 - s)^2 + beta sum over the rest s^2 + lambda (|U|^2 + |V|^2);
+    implicit takes the entries c of its matrix as they are and minimises
+        sum over positives c (1 - s)^2 +      sum over the rest s^2 + regularization (|U|^2 + |V|^2).
+    They are the same up to the factor beta for c = 1 / beta and regularization = lambda / beta.
+    """
+
+    def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
+        beta = float(settings["beta_0"]) / train.n_labels
+        own = implicit_als.AlsSettings(
+            factors=int(settings["factors"]),
+            confidence=1 / beta,
+            regularisation=float(settings["regularisation"]) / beta,
+        )
+        self.model = implicit_als.Model(train, own, SEED, pool)
+
+    def run(self, epochs: int) -> list[float]:
+        seconds: list[float] = []
+        self.model.als.iterations = epochs
+        self.model.als.fit(
+            self.model.weights, show_progress=False, callback=lambda _, elapsed, __: seconds.append(elapsed)
+        )
+        return seconds
+
+    def scorer(self) -> Scorer:
+        return self.model.scorer()
+
+
+class ImplicitBpr:
+    """BPR of implicit. It draws negatives by their frequency and leaves out steps that draw a positive for one."""
+
+    def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
+        self.positives = sparse(train)
+        self.model = BayesianPersonalizedRanking(
+            factors=int(settings["factors"]), learning_rate=settings["learning_rate"],
+            regularization=settings["regularisation"], num_threads=pool.threads, verify_negative_samples=True,
+            random_state=np.random.default_rng(SEED),  # goes on from call to call, where a seed would start again
+        )  # fmt: skip
+
+    def run(self, epochs: int) -> list[float]:
+        seconds: list[float] = []
+        self.model.iterations = epochs
+        self.model.fit(
+            self.positives, show_progress=False, callback=lambda _, elapsed, *__: seconds.append(elapsed)
+        )  # fmt: skip
+        return seconds
+
+    def scorer(self) -> Scorer:
+        """Return the model; its last factor is the labels' bias."""
+        return Embeddings(self.model.user_factors, self.model.item_factors)
+
+
+class CornacBpr:
+    """BPR of Cornac. It leaves out steps that draw a positive for a negative.
+
+    Its `fit` is one call for all epochs and copies the data before the first; here that call's loop is written out.
+    """
+
+    def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
+        rng = np.random.default_rng(SEED)
+        k = int(settings["factors"])
+        self.threads = pool.threads
+        self.model = BPR(k=k, learning_rate=settings["learning_rate"], lambda_reg=settings["regularisation"])
+        self.image = (rng.random((train.n_images, k), dtype=np.float32) - np.float32(0.5)) / k  # as in BPR._init
+        self.label = (rng.random((train.n_labels, k), dtype=np.float32) - np.float32(0.5)) / k
+        self.bias = np.zeros(train.n_labels, dtype=np.float32)
+        self.pair_image, self.rows = train.images, sparse(train)
+        self.every_label = np.arange(train.n_labels, dtype=np.int32)
+        self.positives = RNGVector(pool.threads, train.n_pairs - 1, SEED)
+        self.negatives = RNGVector(pool.threads, train.n_labels - 1, SEED + 1)
+
+    def run(self, epochs: int) -> list[float]:
+        seconds = []
+        for _ in range(epochs):
+            start = time.perf_counter()
+            self.model._fit_sgd(
+                self.positives, self.negatives, self.threads, self.pair_image, self.rows.indices, self.every_label,
+                self.rows.indptr, self.image, self.label, self.bias,
+            )  # fmt: skip
+            seconds.append(time.perf_counter() - start)
+        return seconds
+
+    def scorer(self) -> Scorer:
+        """Return the model with the labels' biases as one factor more."""
+        ones = np.ones((len(self.image), 1), dtype=np.float32)
+        return Embeddings(np.hstack([self.image, ones]), np.hstack([self.label, self.bias[:, np.newaxis]]))
+
+
+class LightfmWarp:
+    """WARP of LightFM, on as many threads as it is given."""
+
+    def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
+        own = lightfm_warp.LightfmSettings(
+            factors=int(settings["factors"]), learning_rate=float(settings["learning_rate"]),
+            regularisation=float(settings["regularisation"]), trials=10,
+        )  # fmt: skip
+        self.wrapped = lightfm_warp.Model(train, own, SEED, pool)
+        self.threads = pool.threads
+
+    def run(self, epochs: int) -> list[float]:
+        seconds = []
+        for _ in range(epochs):
+            start = time.perf_counter()
+            self.wrapped.model.fit_partial(self.wrapped.positives, epochs=1, num_threads=self.threads)
+            seconds.append(time.perf_counter() - start)
+        return seconds
+
+    def scorer(self) -> Scorer:
+        return self.wrapped.scorer()

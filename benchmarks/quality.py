@@ -1,0 +1,96 @@
+"""Rec@10 of a contestant with the best of its settings: chosen on validation labels, reported on test labels."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from benchmarks.contestants import Contestant, Settings
+from benchmarks.data import Data
+from benchmarks.plan import RANKED, Plan
+from vsebench.evaluation.metrics import mean_metric
+from vsebench.evaluation.ranks import has_finite_scores, rank_held_out
+from vsebench.labels import LabelMatrix
+from vsebench.methods.base import Scorer
+from vsebench.parallel import Workers, workers
+
+SCHEMA = {
+    "size": pl.String,
+    "contestant": pl.String,
+    "tried": pl.Int32,
+    "settings": pl.String,
+    "epochs": pl.Int32,
+    "validation": pl.Float64,
+    "test": pl.Float64,
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The settings and epochs that were best on the validation labels, and Rec@10 there."""
+
+    settings: Settings
+    epochs: int
+    validation: float
+
+
+class Judge:
+    """Chooses settings once for each contestant and size, on all cores."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.rows: list[dict[str, object]] = []
+        self._choices: dict[tuple[str, str], Choice] = {}
+        self._tests: dict[tuple[str, str], float] = {}
+
+    def choice(self, contestant: Contestant, data: Data) -> Choice:
+        """Return what is best on the validation labels, the first of equals."""
+        key = contestant.name, data.name
+        if key not in self._choices:
+            with workers(max(self.plan.threads)) as pool:
+                tries = [self._attempt(contestant, settings, data, pool) for settings in contestant.grid]
+            self._choices[key] = max(tries, key=lambda choice: choice.validation)
+        return self._choices[key]
+
+    def test(self, contestant: Contestant, data: Data) -> float:
+        """Return Rec@10 on the test labels, trained on the validation labels as well."""
+        key = contestant.name, data.name
+        if key not in self._tests:
+            choice = self.choice(contestant, data)
+            with workers(max(self.plan.threads)) as pool:
+                training = contestant.start(data.known, self.settings(choice), pool)
+                training.run(choice.epochs)
+                self._tests[key] = recall(training.scorer(), data.known, data.test, pool)
+            self.rows.append(
+                {
+                    "size": data.name,
+                    "contestant": contestant.title,
+                    "tried": len(contestant.grid),
+                    "settings": ", ".join(f"{name} {value}" for name, value in choice.settings.items()),
+                    "epochs": choice.epochs,
+                    "validation": choice.validation,
+                    "test": self._tests[key],
+                }
+            )
+        return self._tests[key]
+
+    def settings(self, choice: Choice) -> Settings:
+        """Return the settings with the number of factors."""
+        return choice.settings | {"factors": self.plan.factors}
+
+    def _attempt(self, contestant: Contestant, settings: Settings, data: Data, pool: Workers) -> Choice:
+        limits = self.plan.trainings[data.name]
+        training = contestant.start(data.train, settings | {"factors": self.plan.factors}, pool)
+        best = Choice(settings, limits.every, -1.0)
+        for epochs in range(limits.every, limits.epochs + 1, limits.every):
+            training.run(limits.every)
+            value = recall(training.scorer(), data.train, data.valid, pool)
+            if value > best.validation:
+                best = Choice(settings, epochs, value)
+        return best
+
+
+def recall(model: Scorer, known: LabelMatrix, held_out: pl.DataFrame, pool: Workers) -> float:
+    """Return Rec@10 on the held-out labels; of a model that left the finite numbers, 0."""
+    if not has_finite_scores(model):
+        return 0.0
+    return mean_metric(rank_held_out(model, known, held_out, pool, "benchmark"), RANKED)

@@ -1,0 +1,38 @@
+"""Seconds of a process that compiles every kernel, and of one that finds them compiled, from start to end."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+
+from benchmarks.children import run_module
+from benchmarks.data import CONFIG
+from benchmarks.plan import Plan
+from vsebench.config import MethodConfig, read_config
+from vsebench.machine import processor
+
+SCHEMA = {
+    "start": pl.String,  # cold: every kernel, no cache; warm: one method, all in the cache
+    "repeat": pl.Int32,
+    "seconds": pl.Float64,
+    "functions_compiled": pl.Int32,
+    "machine": pl.String,
+}
+PEERS = ("implicit_als", "lightfm_warp")
+WARM = "vse_fs"
+
+
+def measure(plan: Plan) -> pl.DataFrame:
+    """Start so many processes of each kind, on one core."""
+    paths = sorted((CONFIG / "methods").glob("*.yaml"))
+    configs = {path.stem: read_config(MethodConfig, path) for path in paths if path.stem not in PEERS}
+    everything = {row: [config.method, config.settings] for row, config in configs.items()}
+    rows = []
+    for repeat in range(1, plan.starts + 1):
+        with TemporaryDirectory() as folder:
+            for start, methods in (("cold", everything), ("warm", {WARM: everything[WARM]})):
+                child = run_module("benchmarks.compile_all", json.dumps(methods), cache=Path(folder))
+                rows.append((start, repeat, child.seconds, child.answer, processor()))
+                print(f"{start} start: {child.seconds:.2f} s, {child.answer} functions compiled", flush=True)
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")

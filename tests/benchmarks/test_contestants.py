@@ -1,0 +1,92 @@
+"""Contestants: the same chances, and implicit ALS on the objective that VSE-fs has."""
+
+import numpy as np
+import pytest
+
+from benchmarks.comparisons import reached
+from benchmarks.contestants import (
+    ALS,
+    CORNAC_BPR,
+    EVERYONE,
+    IMPLICIT_BPR,
+    LIGHTFM_WARP,
+    MATCHED,
+    OPT_AUC,
+    VSE_FS,
+    WARP_10,
+)
+from benchmarks.data import hold_out, simulate
+from benchmarks.peak import flops
+from benchmarks.plan import FULL
+from benchmarks.quality import recall
+from vsebench.parallel import workers
+
+
+@pytest.fixture(scope="module")
+def data():
+    return hold_out("iapr", simulate("iapr", 0.02), images=300)
+
+
+def peers():
+    for package in ("implicit", "cornac", "lightfm"):
+        pytest.importorskip(package)
+
+
+@pytest.mark.parametrize(
+    "group", [(VSE_FS, ALS), (MATCHED, ALS), (OPT_AUC, IMPLICIT_BPR, CORNAC_BPR), (WARP_10, LIGHTFM_WARP)]
+)
+def test_everyone_tries_as_many_settings(group):
+    assert {len(contestant.grid) for contestant in group} == {4}
+
+
+def test_one_learning_rate_and_regularisation_for_uniform_negatives():
+    assert OPT_AUC.grid == IMPLICIT_BPR.grid == CORNAC_BPR.grid
+
+
+@pytest.mark.parametrize("contestant", EVERYONE, ids=lambda contestant: contestant.name)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_everyone_learns(contestant, threads, data):
+    peers()
+    with workers(threads) as pool:
+        training = contestant.start(data.train, contestant.grid[0] | {"factors": 16}, pool)
+        assert len(training.run(3)) == 3
+        before = training.scorer().arrays()["image"].copy()
+        assert all(seconds > 0 for seconds in training.run(2))
+        assert not np.array_equal(before, training.scorer().arrays()["image"])
+        assert recall(training.scorer(), data.train, data.valid, pool) > 0
+
+
+def test_implicit_als_has_the_objective_of_vse_fs(data):
+    """At the minimum that ALS finds, the loss of VSE-fs cannot be lowered by moving the rows of one side."""
+    peers()
+    settings = {"beta_0": 8.0, "regularisation": 3.0, "factors": 4}
+    with workers(1) as pool:
+        training = ALS.start(data.train, settings, pool)
+        training.run(200)
+    image, label = (array.astype(np.float64) for array in training.scorer().arrays().values())
+    positive = np.zeros((data.train.n_images, data.train.n_labels), dtype=bool)
+    positive[data.train.images, data.train.labels] = True
+    beta = settings["beta_0"] / data.train.n_labels
+
+    def loss(scale):
+        scores = (scale * image) @ label.T
+        errors = np.where(positive, (1 - scores) ** 2, beta * scores**2).sum()
+        return errors + settings["regularisation"] * ((scale * image) ** 2).sum()
+
+    assert loss(1.0) < loss(0.999)
+    assert loss(1.0) < loss(1.001)
+
+
+def test_the_first_iteration_that_reaches_a_target():
+    assert reached([0.1, 0.3, 0.2, 0.4], 0.3) == 2
+    assert reached([0.1, 0.2], 0.3) == 3
+
+
+def test_flops():
+    assert flops(images=10, labels=5, pairs=20, factors=4) == 3 * 15 * 16 + 16 * 20 * 4
+
+
+def test_enough_repeats():
+    assert FULL.repeats >= 5
+    assert FULL.factors == 128
+    assert FULL.scale == 1
