@@ -53,6 +53,7 @@ def streams(seed):
     return state, [SplitMix64(word) for word in state]
 
 
+NO_SQUARES = aligned(0, LANES), aligned(0, LANES), aligned(0)
 ONE_PAIR = as_kernels_read(np.array([0, 1]), [0], np.zeros(1, dtype=np.int32))
 
 
@@ -74,17 +75,24 @@ def test_opt_auc_agrees_with_numpy(problem):
     assert state.tolist() == [twin.state for twin in twins]
 
 
+@pytest.mark.parametrize("adaptive", [False, True])
 @pytest.mark.parametrize(("cap", "limit"), [(N_LABELS, 0.0), (2, 0.0), (N_LABELS, 0.9)])
-def test_warp_agrees_with_numpy(problem, cap, limit):
+def test_warp_agrees_with_numpy(problem, cap, limit, adaptive):
     rows, offsets, images, labels, embeddings = problem
     ours, theirs = both(embeddings)
+    squares, their_squares = both([np.ones_like(e) for e in embeddings])
+    biases, bias_squares = (np.linspace(0, 1, N_LABELS) if adaptive else np.zeros(N_LABELS)), np.ones(N_LABELS)
+    our_biases, our_bias_squares = biases.astype(np.float32), bias_squares.astype(np.float32)
     state, twins = streams(2)
     harmonic = np.concatenate([[0], np.cumsum(1 / np.arange(1, N_LABELS + 1))])
-    result = pairwise.warp_epoch(
-        *ours, *as_kernels_read(offsets, images, labels), harmonic, STEPS, cap, 0.02, 0.05, limit, state
-    )  # fmt: skip
+    positives = as_kernels_read(offsets, images, labels)
+    common = STEPS, cap, 0.02, 0.05, limit
+    our_squares = (*squares, our_bias_squares) if adaptive else NO_SQUARES
+    result = pairwise.warp_epoch(*ours, our_biases, *our_squares, *positives, harmonic, *common, state)
     pairs = list(zip(images.tolist(), labels.tolist(), strict=True))
-    expected = reference.warp(*theirs, pairs, rows, STEPS, cap, 0.02, 0.05, limit, *twins[:2])
+    their_squares = (*their_squares, bias_squares) if adaptive else None
+    expected = reference.warp(*theirs, biases, their_squares, pairs, rows, *common, *twins[:2])
+    np.testing.assert_allclose(our_biases, biases, rtol=2e-3, atol=2e-4)
     assert result == pytest.approx(expected, rel=1e-3)
     assert_close(ours, theirs)
 
@@ -148,7 +156,9 @@ def test_one_step_follows_the_gradient_of_loss_and_penalty(kind):
         pairwise.opt_auc_epoch(images, labels, *ONE_PAIR, 1, rate, penalty, state)
     else:
         harmonic = np.array([0.0, 1.0])
-        pairwise.warp_epoch(images, labels, *ONE_PAIR, harmonic, 1, 1, rate, penalty, 0.0, state)
+        pairwise.warp_epoch(
+            images, labels, aligned(len(labels)), *NO_SQUARES, *ONE_PAIR, harmonic, 1, 1, rate, penalty, 0.0, state
+        )
     expected = numerical_gradient(loss, image, positive, negative)
     moves = [images[0] - start[0][0], labels[0] - start[1][0], labels[1] - start[1][1]]
     for move, gradient in zip(moves, expected, strict=True):
@@ -264,8 +274,10 @@ def test_warp_trials_are_geometric():
     labels[1 : 1 + violators, 0] = 0.9
     harmonic = np.concatenate([[0], np.cumsum(1 / np.arange(1, n_labels + 1))])
     state, _ = streams(12)
+    setting = 1, cap, 1e-12, 0.0, 0.0, state
     trials = [
-        pairwise.warp_epoch(images, labels, *ONE_PAIR, harmonic, 1, cap, 1e-12, 0.0, 0.0, state)[1] for _ in range(5000)
+        pairwise.warp_epoch(images, labels, aligned(len(labels)), *NO_SQUARES, *ONE_PAIR, harmonic, *setting)[1]
+        for _ in range(5000)
     ]
     p = violators / (n_labels - 1)
     probabilities = (1 - p) ** np.arange(cap) * p

@@ -33,7 +33,26 @@ def opt_auc(images, labels, pairs, rows, steps, rate, regularisation, for_positi
     return loss / steps
 
 
-def warp(images, labels, pairs, rows, steps, cap, rate, regularisation, limit, for_positives, for_negatives):
+def move_adagrad(images, labels, squares, i, p, n, weight, rate, regularisation):
+    """Step along the same gradient minus the penalty's, each number at its own rate."""
+    image, positive, negative = images[i].copy(), labels[p].copy(), labels[n].copy()
+    for rows, sums, row, slope in (
+        (images, squares[0], i, weight * (positive - negative) - regularisation * image),
+        (labels, squares[1], p, weight * image - regularisation * positive),
+        (labels, squares[1], n, -weight * image - regularisation * negative),
+    ):
+        sums[row] += slope**2
+        rows[row] += rate * slope / np.sqrt(sums[row])
+
+
+def move_bias(biases, squares, label, push, rate, regularisation):
+    slope = push - regularisation * biases[label]
+    squares[label] += slope**2
+    biases[label] += rate * slope / np.sqrt(squares[label])
+
+
+def warp(images, labels, biases, squares, pairs, rows, steps, cap, rate, regularisation, limit, *streams):
+    for_positives, for_negatives = streams
     loss, total_trials = 0.0, 0
     for _ in range(steps):
         i, p = pairs[for_positives.below(len(pairs))]
@@ -43,13 +62,18 @@ def warp(images, labels, pairs, rows, steps, cap, rate, regularisation, limit, f
         while found is None and trials < min(cap, negatives):
             n = draw_negative(positives_of(rows, i), len(labels), for_negatives)
             trials += 1
-            if 1 + images[i] @ labels[n] > images[i] @ labels[p]:
+            if 1 + images[i] @ labels[n] + biases[n] > images[i] @ labels[p] + biases[p]:
                 found = n
         total_trials += trials
         if found is not None:
             weight = sum(1 / j for j in range(1, negatives // trials + 1))
-            loss += weight * (1 - images[i] @ labels[p] + images[i] @ labels[found])
-            move(images, labels, i, p, found, rate * weight, rate * regularisation)
+            loss += weight * (1 - images[i] @ labels[p] - biases[p] + images[i] @ labels[found] + biases[found])
+            if squares is None:
+                move(images, labels, i, p, found, rate * weight, rate * regularisation)
+            else:
+                move_adagrad(images, labels, squares, i, p, found, weight, rate, regularisation)
+                move_bias(biases, squares[2], p, weight, rate, regularisation)
+                move_bias(biases, squares[2], found, -weight, rate, regularisation)
             for row in (images[i], labels[p], labels[found]):
                 if limit > 0 and np.linalg.norm(row) > limit:
                     row *= limit / np.linalg.norm(row)

@@ -177,6 +177,18 @@ def holds(typing_context, array, place, count, number):
 
 
 @intrinsic
+def root(typing_context, value):
+    """Return the square roots."""
+
+    def generate(context, builder, signature_, arguments):
+        kind = ir.FunctionType(VECTOR, [VECTOR])
+        sqrt = cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{LANES}f32")
+        return builder.call(sqrt, arguments)
+
+    return lanes(value), generate
+
+
+@intrinsic
 def total(typing_context, value):
     """Return the sum of the 16 numbers, float32."""
 

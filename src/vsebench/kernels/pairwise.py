@@ -22,7 +22,9 @@ from vsebench.kernels.lanes import (
     fill,
     holds,
     load,
+    over,
     prefetch,
+    root,
     running,
     scratch,
     store,
@@ -93,6 +95,36 @@ def step(images, i, labels, p, n, push, shrink):
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
+def adagrad_step(images, image_squares, i, labels, label_squares, p, n, weight, rate, regularisation):
+    """Move along the same gradient, scaled by `weight`, minus that of the L2 penalty; each number at its own rate.
+
+    `image_squares` and `label_squares` are the sums of the squared gradients so far (Duchi et al., JMLR 2011).
+    """
+    for f in range(0, images.shape[1], LANES):
+        image, positive, negative = load(images, (i, f)), load(labels, (p, f)), load(labels, (n, f))
+        slope = weight * (positive - negative) - regularisation * image
+        adagrad(images, image_squares, i, f, image, slope, rate)
+        adagrad(labels, label_squares, p, f, positive, weight * image - regularisation * positive, rate)
+        adagrad(labels, label_squares, n, f, negative, -weight * image - regularisation * negative, rate)
+
+
+@njit(cache=True, fastmath=MATH, inline="always")
+def adagrad(matrix, squares, row, f, value, slope, rate):
+    """Move 16 numbers of a row, and count their squared gradients."""
+    square = load(squares, (row, f)) + slope * slope
+    store(squares, (row, f), square)
+    store(matrix, (row, f), value + rate * over(slope, root(square)))
+
+
+@njit(cache=True, fastmath=MATH, inline="always")
+def adagrad_bias(biases, squares, label, push, rate, regularisation):
+    """Do the same for the bias of a label."""
+    slope = push - regularisation * biases[label]
+    squares[label] += slope * slope
+    biases[label] += rate * slope / np.sqrt(squares[label])
+
+
+@njit(cache=True, fastmath=MATH, inline="always")
 def project(matrix, row, limit):
     """Scale a row back to the norm `limit` if it is longer."""
     norm = np.sqrt(dot(matrix, row, matrix, row))
@@ -143,10 +175,28 @@ def opt_auc_epoch(images, labels, pairs, row_labels, steps, rate, regularisation
 
 
 @njit(cache=True, fastmath=MATH, nogil=True)
-def warp_epoch(images, labels, pairs, row_labels, harmonic, steps, cap, rate, regularisation, limit, rng):
+def warp_epoch(
+    images,
+    labels,
+    biases,
+    image_squares,
+    label_squares,
+    bias_squares,
+    pairs,
+    row_labels,
+    harmonic,
+    steps,
+    cap,
+    rate,
+    regularisation,
+    limit,
+    rng,
+):
     """Take `steps` WARP steps; return the mean loss and the mean number of trials.
 
-    `harmonic[k]` is L(k), `cap` the most trials of a step; rows longer than `limit` are scaled back (0: never). The
+    `harmonic[k]` is L(k), `cap` the most trials of a step; rows longer than `limit` are scaled back (0: never).
+    `biases` (n_labels,) are added to the scores. The squares, of the shapes of `images`, `labels` and `biases`, are
+    Adagrad's; where they have no rows all rates are the same, and the biases are left as they are. The
     candidates of the trials do not depend on the image, so they are drawn, and their vectors asked for, a batch ahead.
     """
     shrink = F32(rate * regularisation)
@@ -159,10 +209,13 @@ def warp_epoch(images, labels, pairs, row_labels, harmonic, steps, cap, rate, re
     for first in range(-BATCH, steps, BATCH):
         coming = max(min(BATCH, steps - first - BATCH), 0)
         draw_pairs(coming, images, labels, pairs, row_labels, positives, ahead)
+        if len(image_squares):
+            for t in range(coming):
+                ask_for(image_squares, ahead[t, 0])
         for t in range(min(BATCH, steps - first) if first >= 0 else 0):
             i, p, start, end = now[t]
             n_negatives = len(labels) - (end - start)
-            positive_score = dot(images, i, labels, p)
+            positive_score = dot(images, i, labels, p) + biases[p]
             trials = 0
             violation = F32(0)
             n = 0
@@ -175,13 +228,29 @@ def warp_epoch(images, labels, pairs, row_labels, harmonic, steps, cap, rate, re
                 n = candidates[candidate]
                 candidate += 1
                 if not contains(row_labels, start, end, n):
-                    violation = F32(1) - positive_score + dot(images, i, labels, n)
+                    violation = F32(1) - positive_score + dot(images, i, labels, n) + biases[n]
                     trials += 1
             total_trials += trials
             if violation > 0:
                 weight = harmonic[n_negatives // trials]
                 loss += weight * violation
-                step(images, i, labels, p, n, F32(rate * weight), shrink)
+                if len(image_squares):
+                    adagrad_step(
+                        images,
+                        image_squares,
+                        i,
+                        labels,
+                        label_squares,
+                        p,
+                        n,
+                        F32(weight),
+                        F32(rate),
+                        F32(regularisation),
+                    )
+                    adagrad_bias(biases, bias_squares, p, F32(weight), F32(rate), F32(regularisation))
+                    adagrad_bias(biases, bias_squares, n, F32(-weight), F32(rate), F32(regularisation))
+                else:
+                    step(images, i, labels, p, n, F32(rate * weight), shrink)
                 if limit > 0:
                     project(images, i, F32(limit))
                     project(labels, p, F32(limit))
