@@ -46,6 +46,15 @@ def dot(images, i, labels, c):
     return total(products)
 
 
+@njit(cache=True, fastmath=MATH, inline="always")
+def margin_of(images, i, labels, p, n):
+    """<v_i, v_p - v_n>."""
+    products = fill(F32(0))
+    for f in range(0, images.shape[1], LANES):
+        products = products + load(images, (i, f)) * (load(labels, (p, f)) - load(labels, (n, f)))
+    return total(products)
+
+
 @njit(cache=True, inline="always")
 def ask_for(matrix, row):
     """Prefetch a row."""
@@ -161,10 +170,7 @@ def opt_auc_epoch(images, labels, pairs, row_labels, steps, rate, regularisation
             i, p, n = now[t, 0], now[t, 1], n_now[t]
             if n < 0:
                 continue
-            difference = fill(F32(0))
-            for f in range(0, images.shape[1], LANES):
-                difference = difference + load(images, (i, f)) * (load(labels, (p, f)) - load(labels, (n, f)))
-            margin = total(difference)
+            margin = margin_of(images, i, labels, p, n)
             decay, slope = logistic(margin)
             growth *= 1.0 + decay
             loss += max(-margin, F32(0))
@@ -420,7 +426,7 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
                 i, p, n = now[t, 0], now[t, 1], drawn[t]
                 if n < 0:
                     continue
-                violation = F32(1) - dot(images, i, labels, p) + dot(images, i, labels, n)
+                violation = F32(1) - margin_of(images, i, labels, p, n)
                 if violation > 0:
                     loss += violation
                     step(images, i, labels, p, n, F32(rate), shrink)
@@ -431,28 +437,28 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
 
 
 @njit(cache=True, nogil=True)
-def refresh_lists(start, stop, labels, order, deviations):
+def refresh_lists(start, stop, labels, columns, order, deviations):
     """Make the lists of the factors from `start` to `stop`, multiples of 16.
 
     The labels by descending value of a factor go to `order` (n_factors, n_labels) int32, the standard deviation over
     labels (Eq. 8) to `deviations` (K,) float32; `order` may leave out the factors that fill up K.
+    `columns` (K, n_labels filled up to a multiple of 16) float32 is room for the transposed labels.
     """
     n_factors, n_labels = order.shape
-    room = -(-n_labels // LANES) * LANES
-    tiles = scratch(room * LANES).reshape(room, LANES)  # (tile, factor) x label
-    column = scratch(room)
+    tile = scratch(LANES * LANES).reshape(LANES, LANES)
     keys, other = np.empty(n_labels, dtype=np.uint32), np.empty(n_labels, dtype=np.int32)
-    for f0 in range(start, stop, LANES):
-        for label in range(n_labels):
-            store(tiles, (label, 0), load(labels, (label, f0)))
-        for tile in range(0, room, LANES):
-            transpose(tiles, (tile, 0))
-        for f in range(f0, min(f0 + LANES, n_factors)):
-            for tile in range(0, room, LANES):
-                store(column, tile, load(tiles, (tile + f - f0, 0)))
-            deviations[f] = deviation(column[:n_labels])
-            descending_keys(column[:n_labels], keys)
-            sort_keys(keys, order[f], other)
+    for label in range(0, columns.shape[1], LANES):
+        for f0 in range(start, stop, LANES):
+            for row in range(min(LANES, n_labels - label)):
+                store(tile, (row, 0), load(labels, (label + row, f0)))
+            transpose(tile, (0, 0))
+            for f in range(LANES):
+                store(columns, (f0 + f, label), load(tile, (f, 0)))
+    for f in range(start, min(stop, n_factors)):
+        column = columns[f, :n_labels]
+        deviations[f] = deviation(column)
+        descending_keys(column, keys)
+        sort_keys(keys, order[f], other)
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
@@ -503,8 +509,12 @@ def sort_keys(keys, order, other):
         place(j, 10, keys, starts[0], other)
     for j in range(len(keys)):
         place(other[j], 21, keys, starts[1], order)
-    for j in range(1, len(keys)):
+    highest = np.uint32(0)
+    for j in range(len(keys)):
         label, at = order[j], j
+        if keys[label] >= highest:
+            highest = keys[label]
+            continue
         while at > 0 and keys[order[at - 1]] > keys[label]:
             order[at] = order[at - 1]
             at -= 1

@@ -34,6 +34,7 @@ class Model(SgdMethod):
     def __init__(self, train: LabelMatrix, settings: VseEnsSettings, seed: int, workers: Workers) -> None:
         super().__init__(train, settings, seed, workers)
         self.order = np.empty((settings.factors, train.n_labels), dtype=np.int32)
+        self.columns = aligned(self.labels.shape[1], -(-train.n_labels // LANES) * LANES)
         self.deviations = aligned(self.labels.shape[1])
         self.list_life = max(1, int(train.n_labels * math.log(train.n_labels)))
         self.steps_left = 0
@@ -57,6 +58,7 @@ class Model(SgdMethod):
 
     def _refresh_lists(self) -> None:
         def task(start: int, stop: int) -> None:
-            refresh_lists(start, stop, self.labels, self.order, self.deviations)
+            refresh_lists(start, stop, self.labels, self.columns, self.order, self.deviations)
 
-        self.workers.run(task, even_chunks(self.labels.shape[1], LANES))
+        blocks = self.labels.shape[1] // LANES
+        self.workers.run(task, even_chunks(self.labels.shape[1], -(-blocks // self.workers.threads) * LANES))
