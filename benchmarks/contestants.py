@@ -88,13 +88,13 @@ def _grid(names: str, *settings: tuple[float, ...]) -> tuple[Settings, ...]:
 
 
 # beta_0 is spread over the labels, regularisation is lambda. Implicit ALS tries the same, in its own terms.
-OBJECTIVES = _grid("beta_0 regularisation", (4.0, 4.0), (8.0, 6.0), (32.0, 6.0), (64.0, 10.0))
+OBJECTIVES = _grid("beta_0 regularisation", (4.0, 4.0), (64.0, 10.0), (128.0, 16.0), (256.0, 32.0))
 BPR = _grid("learning_rate regularisation", (0.05, 0.003), (0.1, 0.003), (0.2, 0.003), (0.2, 0.01))
 WARP = _grid("learning_rate regularisation", (0.02, 0.0), (0.02, 0.01), (0.03, 0.0), (0.05, 0.0))
 LIGHTFM = _grid("learning_rate regularisation", (0.02, 0.0), (0.02, 0.0003), (0.05, 0.0), (0.05, 0.0003))
 AS_CONFIGURED: tuple[Settings, ...] = ({},)  # its quality is not compared
 
-VSE_FS = Contestant("vse_fs", "VSE-fs", partial(Ours, "vse_fs", {}), OBJECTIVES)
+VSE_FS = Contestant("vse_fs", "VSE-fs", partial(Ours, "vse_fs", {"gamma": 0.01}), OBJECTIVES)
 MATCHED = Contestant(
     "vse_fs_matched",
     "VSE-fs, gamma 0",

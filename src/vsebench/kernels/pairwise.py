@@ -495,20 +495,22 @@ def descending_keys(values, keys):
 def sort_keys(keys, order, other):
     """Write the stable order of ascending `keys` (uint32); `other` is room for as many.
 
-    Two passes of a radix sort by the upper 22 bits leave few neighbours in the wrong order, which an insertion sort
-    puts right.
+    Two passes of a radix sort by the upper 22 bits (16 for few keys) leave few neighbours in the wrong order, which an
+    insertion sort puts right.
     """
-    starts = np.zeros((2, 2049), dtype=np.int32)
+    bits = 8 if len(keys) <= 1024 else 11
+    mask, low, high = np.uint32((1 << bits) - 1), np.uint32(32 - 2 * bits), np.uint32(32 - bits)
+    starts = np.zeros((2, (1 << bits) + 1), dtype=np.int32)
     for key in keys:
-        starts[0, ((key >> np.uint32(10)) & np.uint32(2047)) + 1] += 1
-        starts[1, (key >> np.uint32(21)) + 1] += 1
-    for value in range(2048):
+        starts[0, ((key >> low) & mask) + 1] += 1
+        starts[1, (key >> high) + 1] += 1
+    for value in range(1 << bits):
         starts[0, value + 1] += starts[0, value]
         starts[1, value + 1] += starts[1, value]
     for j in range(len(keys)):
-        place(j, 10, keys, starts[0], other)
+        place(j, low, mask, keys, starts[0], other)
     for j in range(len(keys)):
-        place(other[j], 21, keys, starts[1], order)
+        place(other[j], high, mask, keys, starts[1], order)
     highest = np.uint32(0)
     for j in range(len(keys)):
         label, at = order[j], j
@@ -522,8 +524,8 @@ def sort_keys(keys, order, other):
 
 
 @njit(cache=True, inline="always")
-def place(j, shift, keys, starts, target):
+def place(j, shift, mask, keys, starts, target):
     """Put j where the next key with its digit belongs."""
-    digit = (keys[j] >> np.uint32(shift)) & np.uint32(2047)
+    digit = (keys[j] >> shift) & mask
     target[starts[digit]] = j
     starts[digit] += 1

@@ -1,6 +1,7 @@
 """What a method is, and how one is found by its name."""
 
 import importlib
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -58,7 +59,7 @@ class Embeddings(Scorer):
         return product
 
     def largest_score(self) -> float:
-        return _largest(self.image) * _largest(self.label) * float(self.label.shape[1])
+        return _norm(self.image) * _norm(self.label)  # Cauchy and Schwarz
 
     def arrays(self) -> dict[str, Matrix]:
         return {"image": self.image, "label": self.label}
@@ -83,14 +84,16 @@ class LabelWeights(Scorer):
         return product
 
     def largest_score(self) -> float:
-        return _largest(self.weight) * len(self.weight)
+        return _norm(self.weight) * math.sqrt(len(self.weight))
 
     def arrays(self) -> dict[str, Matrix]:
         return {"weight": self.weight}
 
 
-def _largest(matrix: Matrix) -> float:
-    return float(np.max(np.abs(matrix))) if matrix.size else 0.0
+def _norm(matrix: Matrix) -> float:
+    """Return the Frobenius norm; infinity or NaN if a number is, or if their squares are too large."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.sqrt(np.vdot(matrix, matrix)))
 
 
 def scorer_of(arrays: dict[str, Matrix], where: str) -> Scorer:
@@ -195,5 +198,9 @@ def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Gen
     K is `factors`, filled up to a multiple of the LANES of kernels with factors that are 0.
     """
     start = aligned(n_rows, -(-factors // LANES) * LANES)
-    start[:, :factors] = rng.standard_normal((n_rows, factors), dtype=np.float32) * np.float32(deviation)
+    if start.shape[1] == factors:
+        rng.standard_normal(out=start, dtype=np.float32)
+    else:
+        start[:, :factors] = rng.standard_normal((n_rows, factors), dtype=np.float32)
+    start *= np.float32(deviation)
     return start

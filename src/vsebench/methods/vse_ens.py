@@ -18,6 +18,8 @@ from vsebench.methods.base import EpochReport
 from vsebench.methods.sgd import SgdMethod, SgdSettings
 from vsebench.parallel import Workers, even_chunks
 
+ENOUGH_LABELS = 1000  # lists of fewer are sorted sooner than threads are woken
+
 
 class VseEnsSettings(SgdSettings):
     """Settings of VSE-ens."""
@@ -60,5 +62,9 @@ class Model(SgdMethod):
         def task(start: int, stop: int) -> None:
             refresh_lists(start, stop, self.labels, self.columns, self.order, self.deviations)
 
-        blocks = self.labels.shape[1] // LANES
-        self.workers.run(task, even_chunks(self.labels.shape[1], -(-blocks // self.workers.threads) * LANES))
+        n_labels, n_factors = self.labels.shape
+        if n_labels < ENOUGH_LABELS:
+            task(0, n_factors)
+        else:
+            blocks = n_factors // LANES
+            self.workers.run(task, even_chunks(n_factors, -(-blocks // self.workers.threads) * LANES))

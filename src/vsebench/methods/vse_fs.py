@@ -21,6 +21,7 @@ from vsebench.parallel import Chunks, Workers, even_chunks
 
 IMAGES_A_CALL = 512  # their vectors stay in a core's cache between the sweep and the product for H^I
 IMAGE_CHUNKS = 64
+IMAGES_A_DRAW = 1 << 14
 
 
 class VseFsSettings(FactorSettings):
@@ -54,7 +55,7 @@ class Rows:
     @classmethod
     def of(cls, train: LabelMatrix, weights: str) -> "Rows":
         degrees = np.diff(train.offsets)
-        order = np.argsort(degrees, kind="stable")
+        order = stable_order(degrees)
         offsets = np.concatenate([[0], np.cumsum(degrees[order])])
         pairs = np.repeat(train.offsets[order] - offsets[:-1], degrees[order]) + np.arange(train.n_pairs)
         ones = np.ones(train.n_pairs, dtype=np.float32)
@@ -85,7 +86,7 @@ class Columns:
     def of(cls, rows: Rows, n_labels: int, gamma: float) -> "Columns":
         degrees = np.bincount(rows.labels, minlength=n_labels)
         tiles = np.concatenate([[0], np.cumsum(-(-degrees // LANES))])
-        by_label = np.argsort(rows.labels, kind="stable")
+        by_label = stable_order(rows.labels)
         places = np.empty(len(by_label), dtype=np.int32)
         skipped = tiles[:-1] * LANES - np.cumsum(degrees) + degrees
         places[by_label] = np.arange(len(by_label)) + np.repeat(skipped, degrees)
@@ -112,12 +113,10 @@ class Model(Method):
         self.rows = Rows.of(train, settings.weights)
         self.columns = Columns.of(self.rows, train.n_labels, settings.gamma)
         rng = np.random.default_rng([seed, 1])
-        start = padded_start(train.n_images, settings.factors, settings.deviation, rng)
-        self.images = aligned(*start.shape)
-        self.images[:] = start[self.rows.order]
+        self.images = self._start_of_images(train.n_images, rng)
         self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, rng)
         self.beta = label_weights(train, settings.beta_0, settings.alpha)
-        self.blocks = aligned(start.shape[1] // LANES, train.n_images, LANES)  # the u_i
+        self.blocks = aligned(self.labels.shape[1] // LANES, train.n_images, LANES)  # the u_i
         self.scores = aligned(len(self.columns.weights))
         chunk = -(-train.n_images // IMAGE_CHUNKS)
         self.image_chunks = even_chunks(train.n_images, -(-chunk // LANES) * LANES)[
@@ -146,6 +145,16 @@ class Model(Method):
         image = np.empty((len(users), k), dtype=np.float32)
         image[self.rows.order] = users[:, :k]
         return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
+
+    def _start_of_images(self, n_images: int, rng: np.random.Generator) -> Matrix:
+        """Draw the start in the order of the data; some images at a time, to hold it in memory only once."""
+        k = self.settings.factors
+        images = aligned(n_images, -(-k // LANES) * LANES)
+        places = np.empty(n_images, dtype=np.int64)
+        places[self.rows.order] = np.arange(n_images)
+        for first, last in even_chunks(n_images, IMAGES_A_DRAW):
+            images[places[first:last], :k] = padded_start(last - first, k, self.settings.deviation, rng)[:, :k]
+        return images
 
     def _sweep_images(self) -> tuple[Matrix, float]:
         """Update the images; return H^I = sum_i u_i u_i' and |V_I|^2."""
@@ -205,6 +214,12 @@ class Model(Method):
         )
         everything = np.einsum("fg,fg->", self._label_hessian(), image_hessian, dtype=np.float64)
         return float(positives + everything + self.settings.regularisation * (image_norms + float(norms.sum())))
+
+
+def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the stable order of numbers from 0 on; NumPy has a radix sort for those of at most 16 bits."""
+    smallest = np.min_scalar_type(int(numbers.max(initial=0)))
+    return np.argsort(numbers.astype(smallest), kind="stable")
 
 
 def label_weights(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[np.float32]:
