@@ -77,11 +77,12 @@ class LabelWeights(Scorer):
     weight: Matrix
 
     def scores(self, images: NDArray[np.int32], known: LabelMatrix) -> Matrix:
-        carried = np.zeros((len(images), known.n_labels), dtype=np.float32)
-        for row, image in enumerate(images):
-            carried[row, known.labels[known.offsets[image] : known.offsets[image + 1]]] = 1
-        product: Matrix = carried @ self.weight
-        return product
+        # An image has few labels, so their rows are added up: a product with a dense matrix would be far more work.
+        scores = np.zeros((len(images), known.n_labels), dtype=np.float32)
+        firsts, lasts = known.offsets[images], known.offsets[images + 1]
+        for row, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
+            np.sum(self.weight[known.labels[first:last]], axis=0, out=scores[row])
+        return scores
 
     def largest_score(self) -> float:
         return _norm(self.weight) * math.sqrt(len(self.weight))
