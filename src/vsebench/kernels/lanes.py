@@ -42,6 +42,11 @@ def aligned(*shape: int) -> NDArray[np.float32]:
     return room[skip : skip + size].view(np.float32).reshape(shape)
 
 
+def filled_up(n: int) -> int:
+    """Return the first multiple of LANES that is not below a number."""
+    return -(-n // LANES) * LANES
+
+
 @njit(cache=True, inline="always")
 def scratch(size):
     """Do the same in a kernel, in one dimension."""
@@ -89,6 +94,18 @@ def _pointer(context, builder, signature_, arguments, element_type):
     indices = [context.cast(builder, i, t, types.intp) for i, t in zip(indices, index_types, strict=True)]
     pointer = cgutils.get_item_pointer(context, builder, array_type, array, indices)
     return builder.bitcast(pointer, element_type.as_pointer())
+
+
+def _each(name):
+    """Return what generates a call of one of LLVM's own functions of a number, for all 16."""
+
+    def generate(context, builder, signature_, arguments):
+        kind = ir.FunctionType(VECTOR, [VECTOR])
+        return builder.call(
+            cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f32"), arguments
+        )
+
+    return generate
 
 
 def _define(function, instruction):
@@ -149,13 +166,7 @@ def fill(typing_context, number):
 @intrinsic
 def absolute(typing_context, value):
     """Return the absolute values."""
-
-    def generate(context, builder, signature_, arguments):
-        kind = ir.FunctionType(VECTOR, [VECTOR])
-        fabs = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{LANES}f32")
-        return builder.call(fabs, arguments)
-
-    return lanes(value), generate
+    return lanes(value), _each("fabs")
 
 
 @intrinsic
@@ -179,13 +190,7 @@ def holds(typing_context, array, place, count, number):
 @intrinsic
 def root(typing_context, value):
     """Return the square roots."""
-
-    def generate(context, builder, signature_, arguments):
-        kind = ir.FunctionType(VECTOR, [VECTOR])
-        sqrt = cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{LANES}f32")
-        return builder.call(sqrt, arguments)
-
-    return lanes(value), generate
+    return lanes(value), _each("sqrt")
 
 
 @intrinsic

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from vsebench.config import Strict, check
 from vsebench.errors import UserError
-from vsebench.kernels.lanes import LANES, aligned
+from vsebench.kernels.lanes import aligned, filled_up
 from vsebench.labels import LabelMatrix
 from vsebench.parallel import Workers, workers
 
@@ -198,7 +198,7 @@ def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Gen
 
     K is `factors`, filled up to a multiple of the LANES of kernels with factors that are 0.
     """
-    start = aligned(n_rows, -(-factors // LANES) * LANES)
+    start = aligned(n_rows, filled_up(factors))
     if start.shape[1] == factors:
         rng.standard_normal(out=start, dtype=np.float32)
     else:

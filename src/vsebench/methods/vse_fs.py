@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.kernels.full_sample import AHEAD, extend_all, positive_loss, sweep_images, sweep_labels
-from vsebench.kernels.lanes import LANES, aligned
+from vsebench.kernels.lanes import LANES, aligned, filled_up
 from vsebench.labels import LabelMatrix
 from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Matrix, Method, padded_start
 from vsebench.parallel import Chunks, Workers, even_chunks
@@ -149,7 +149,7 @@ class Model(Method):
     def _start_of_images(self, n_images: int, rng: np.random.Generator) -> Matrix:
         """Draw the start in the order of the data; some images at a time, to hold it in memory only once."""
         k = self.settings.factors
-        images = aligned(n_images, -(-k // LANES) * LANES)
+        images = aligned(n_images, filled_up(k))
         places = np.empty(n_images, dtype=np.int64)
         places[self.rows.order] = np.arange(n_images)
         for first, last in even_chunks(n_images, IMAGES_A_DRAW):
