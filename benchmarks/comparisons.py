@@ -36,7 +36,7 @@ ENOUGH = 0.95  # of the best Rec@10 of both
 
 @dataclass(frozen=True)
 class Race:
-    """Two contestants on one objective: settings, iterations each needs, and the best Rec@10 of each."""
+    """Two contestants on one objective: settings, iterations each needs, and Rec@10 of each on the test labels."""
 
     settings: Settings
     iterations: tuple[int, int]
@@ -60,20 +60,30 @@ class Bench:
             settings = self.judge.settings(self.judge.choice(ALS, data))
             with workers(max(self.plan.threads)) as pool:
                 ours, peer = (self._follow(contestant, settings, data, pool) for contestant in (MATCHED, ALS))
-            target = ENOUGH * max(*ours, *peer)
-            self._races[data.name] = Race(
-                settings, (reached(ours, target), reached(peer, target)), (max(ours), max(peer))
-            )
+                target = ENOUGH * max(*ours, *peer)
+                quality = (
+                    self._test(MATCHED, settings, ours, data, pool),
+                    self._test(ALS, settings, peer, data, pool),
+                )
+            self._races[data.name] = Race(settings, (reached(ours, target), reached(peer, target)), quality)
         return self._races[data.name]
 
     def _follow(self, contestant: Contestant, settings: Settings, data: Data, pool: Workers) -> list[float]:
-        """Return Rec@10 on the test labels after every iteration."""
-        training = contestant.start(data.known, settings, pool)
+        """Return Rec@10 on the validation labels after every iteration."""
+        training = contestant.start(data.train, settings, pool)
         values = []
         for _ in range(self.plan.trainings[data.name].epochs):
             training.run(1)
-            values.append(recall(training.scorer(), data.known, data.test, pool))
+            values.append(recall(training.scorer(), data.train, data.valid, pool))
         return values
+
+    def _test(
+        self, contestant: Contestant, settings: Settings, values: list[float], data: Data, pool: Workers
+    ) -> float:
+        """Return Rec@10 on the test labels after as many iterations as were best on the validation labels."""
+        training = contestant.start(data.known, settings, pool)
+        training.run(reached(values, max(values)))
+        return recall(training.scorer(), data.known, data.test, pool)
 
 
 def reached(values: list[float], target: float) -> int:
@@ -121,11 +131,11 @@ def ens_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
 
 
 def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
-    """Compare the whole way to 95 % of the best Rec@10 of both, from the label matrix on."""
+    """Compare the whole way to 95 % of the best Rec@10 of both on the validation labels, from the label matrix on."""
     race = bench.race(data)
 
     def train(contestant: Contestant, iterations: int, pool: Workers) -> Callable[[], float]:
-        return timed(lambda: contestant.start(data.known, race.settings, pool).run(iterations))
+        return timed(lambda: contestant.start(data.train, race.settings, pool).run(iterations))
 
     with workers(threads) as pool:
         turns = [train(contestant, n, pool) for contestant, n in zip((MATCHED, ALS), race.iterations, strict=True)]

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -28,10 +30,19 @@ def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ri
 
 
 def images_of(model):
-    """The images' embeddings in the order of the data."""
-    images = np.empty_like(model.images)
-    images[model.rows.order] = model.images
+    """The v_i in the order of the data: u_i without the share of the labels that u_i was last updated with."""
+    users = users_of(model)
+    for image, (start, stop) in enumerate(pairwise(model.rows.offsets)):
+        share = model.settings.gamma / np.sqrt(max(stop - start, 1))
+        users[image] -= share * model.before[model.rows.labels[start:stop]].sum(axis=0)
+    images = np.empty_like(users)
+    images[model.rows.order] = users
     return images[:, : model.settings.factors]
+
+
+def users_of(model):
+    """The u_i in the order of the model."""
+    return model.blocks.swapaxes(0, 1).reshape(model.blocks.shape[1], -1).copy()
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.05, 0.6])
@@ -63,7 +74,7 @@ def test_threads_change_nothing():
     for threads in (1, 2, 3):
         with workers(threads) as pool:
             model, _ = sparse_problem(5, 0.1, "counts", n_images=3000, n_labels=40, pool=pool)
-            models.append((model.epoch().loss, model.epoch().loss, model.images, model.labels))
+            models.append((model.epoch().loss, model.epoch().loss, model.blocks, model.labels))
     for other in models[1:]:
         assert other[:2] == models[0][:2]
         assert all((a == b).all() for a, b in zip(models[0][2:], other[2:], strict=True))
@@ -113,8 +124,8 @@ def test_padded_factors_stay_zero():
     model, _ = sparse_problem(4, 0.1, "ones")
     for _ in range(3):
         model.epoch()
-    assert model.images.shape[1] == 32
-    assert not model.images[:, 18:].any()
+    assert users_of(model).shape[1] == model.labels.shape[1] == 32
+    assert not users_of(model)[:, 18:].any()
     assert not model.labels[:, 18:].any()
 
 

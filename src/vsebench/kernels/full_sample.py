@@ -12,6 +12,9 @@ numbers allow (`vsebench.kernels.lanes`): 16 images at a time, or 16 positives o
 partners' values in it are gathered once and transposed, so that all else runs over contiguous memory. Everything is
 float32.
 
+Of an image only u_i is kept, in `blocks` (K / 16, n_images, 16). When the labels have moved, u_i moves with them, and
+v_i = u_i - gamma p_i where it is needed.
+
 The positives come by rows (`offsets`, `row_labels`), images with few labels first, and by columns: the positives of
 label c fill the tiles `tiles[c]` to `tiles[c + 1]` of 16 places; places left over hold weight 0, root 0 and score 0.
 `roots` holds the a_i of each place, `places` the place of each positive of the rows.
@@ -26,9 +29,9 @@ AHEAD = 32  # so many positives before its turn the vector of an image is asked 
 F32 = np.float32
 
 
-@njit(cache=True, fastmath=MATH, nogil=True)
-def extend(i, images, labels, offsets, row_labels, gamma, user):
-    """Write u_i into `user` (K,)."""
+@njit(cache=True, fastmath=MATH, inline="always")
+def follow(i, blocks, moved, offsets, row_labels, gamma, user):
+    """Write u_i into `user` (K,), after its labels have moved by `moved` (n_labels, K)."""
     first, last = offsets[i], offsets[i + 1]
     scale = F32(gamma / np.sqrt(max(last - first, 1)))
     for f in range(0, len(user), LANES):
@@ -36,16 +39,16 @@ def extend(i, images, labels, offsets, row_labels, gamma, user):
     if gamma > 0:
         for pair in range(first, last):
             for f in range(0, len(user), LANES):
-                store(user, f, load(user, f) + load(labels, (row_labels[pair], f)))
+                store(user, f, load(user, f) + load(moved, (row_labels[pair], f)))
     for f in range(0, len(user), LANES):
-        store(user, f, load(images, (i, f)) + scale * load(user, f))
+        store(user, f, load(blocks, (f // LANES, i, 0)) + scale * load(user, f))
 
 
 @njit(cache=True, fastmath=MATH, nogil=True)
-def extend_all(start, stop, images, labels, offsets, row_labels, gamma, users):
-    """Set users[i] = u_i for the images from `start` to `stop`."""
+def follow_all(start, stop, blocks, moved, offsets, row_labels, gamma, users):
+    """Write the u_i of the images from `start` to `stop` into `users` (stop - start, K)."""
     for i in range(start, stop):
-        extend(i, images, labels, offsets, row_labels, gamma, users[i])
+        follow(i, blocks, moved, offsets, row_labels, gamma, users[i - start])
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
@@ -61,8 +64,9 @@ def dot(a, labels, c):
 def sweep_images(
     start,
     stop,
-    images,
+    blocks,
     labels,
+    moved,
     offsets,
     row_labels,
     places,
@@ -73,91 +77,112 @@ def sweep_images(
     gamma,
     ridge,
     scores,
-    blocks,
     users,
 ):
-    """Update the images from `start` to `stop`.
+    """Update the images from `start` to `stop`; return the sum of their |v_i|^2.
 
-    `hessian` is H^C, `norms` are the |v_c|^2, `ridge` is lambda. Written are `images`, the `scores` by columns, and the
-    new u_i twice: in `blocks` (K / 16, n_images, 16) and in `users` (stop - start, K).
+    `moved` is how far the labels went since the images were updated last, `hessian` is H^C, `norms` are the |v_c|^2,
+    `ridge` is lambda. Written are the `scores` by columns, and the u_i to `blocks` and to `users` (stop - start, K).
     """
-    n_factors = images.shape[1]
+    n_factors = labels.shape[1]
     most = np.max(offsets[start + 1 : stop + 1] - offsets[start:stop])
     x = scratch(most * LANES * LANES).reshape(most, LANES, LANES)  # positive, factor of the block, image
     goal = scratch(most * LANES).reshape(most, LANES)  # w (1 + a <v'_c, v_c>), positive x image
     excess = scratch(most * LANES).reshape(most, LANES)  # w - beta
     score = scratch(most * LANES).reshape(most, LANES)
     u = scratch(n_factors * LANES).reshape(n_factors, LANES)  # factor x image
-    v = scratch(n_factors * LANES).reshape(n_factors, LANES)
     slopes = scratch(LANES * LANES).reshape(LANES, LANES)  # of the block's factors; without the positives' part
+    roots, squares = scratch(LANES), scratch(LANES)  # a_i and |v_i|^2
     user = scratch(n_factors)
+    norm = 0.0
     for group in range(start, stop, LANES):
         width = min(LANES, stop - group)
         n = offsets[group + width] - offsets[group + width - 1]  # of the last image, which has the most
         for lane in range(width):
-            i = group + lane
-            extend(i, images, labels, offsets, row_labels, gamma, user)
+            first, degree = offsets[group + lane], offsets[group + lane + 1] - offsets[group + lane]
+            follow(group + lane, blocks, moved, offsets, row_labels, gamma, user)
             for f in range(0, n_factors, LANES):
                 store(u, (f + lane, 0), load(user, f))
-                store(v, (f + lane, 0), load(images, (i, f)))
-            first, degree = offsets[i], offsets[i + 1] - offsets[i]
-            root = F32(gamma / np.sqrt(max(degree, 1)))
+            roots[lane] = gamma / np.sqrt(max(degree, 1))
             for j in range(degree):
                 c, w = row_labels[first + j], weights[first + j]
-                goal[j, lane] = w * (F32(1) + root * norms[c])
+                goal[j, lane] = w * (F32(1) + roots[lane] * norms[c])
                 excess[j, lane] = w - beta[c]
                 score[j, lane] = dot(user, labels, c)
             for j in range(degree, n):
                 goal[j, lane] = excess[j, lane] = score[j, lane] = F32(0)
+        for f in range(0, n_factors, LANES):
+            transpose(u, (f, 0))
+        sums = fill(F32(0))
         for f0 in range(0, n_factors, LANES):
-            transpose(u, (f0, 0))
-            transpose(v, (f0, 0))
-        for f0 in range(0, n_factors, LANES):
+            gather(f0, group, width, n, labels, offsets, row_labels, x)
+            pull_down(f0, u, hessian, slopes)
+            sums = sums + descend(f0, n, x, goal, excess, score, slopes, u, load(roots, 0), hessian, ridge)
+        store(squares, 0, sums)
+        for f in range(0, n_factors, LANES):
+            transpose(u, (f, 0))
             for lane in range(width):
-                first = offsets[group + lane]
-                for j in range(offsets[group + lane + 1] - first):
-                    store(x, (j, lane, 0), load(labels, (row_labels[first + j], f0)))
-            for j in range(n):
-                transpose(x, (j, 0, 0))
-            pull_down(f0, u, v, hessian, ridge, slopes)
-            for f in range(LANES):
-                slope = load(slopes, (f, 0))
-                steepness = fill(hessian[f0 + f, f0 + f] + ridge)
-                for j in range(n):
-                    xf, e = load(x, (j, f, 0)), load(excess, (j, 0))
-                    slope = slope + (load(goal, (j, 0)) - e * load(score, (j, 0))) * xf
-                    steepness = steepness + e * xf * xf
-                change = over(slope, steepness)
-                store(u, (f0 + f, 0), load(u, (f0 + f, 0)) + change)
-                store(v, (f0 + f, 0), load(v, (f0 + f, 0)) + change)
-                for g in range(LANES):
-                    store(slopes, (g, 0), load(slopes, (g, 0)) - hessian[f0 + f, f0 + g] * change)
-                for j in range(n):
-                    store(score, (j, 0), load(score, (j, 0)) + change * load(x, (j, f, 0)))
-        for f0 in range(0, n_factors, LANES):
-            transpose(u, (f0, 0))
-            transpose(v, (f0, 0))
-            for lane in range(width):
-                i = group + lane
-                store(images, (i, f0), load(v, (f0 + lane, 0)))
-                store(users, (i - start, f0), load(u, (f0 + lane, 0)))
-                store(blocks, (f0 // LANES, i, 0), load(u, (f0 + lane, 0)))
+                store(users, (group + lane - start, f), load(u, (f + lane, 0)))
+                store(blocks, (f // LANES, group + lane, 0), load(u, (f + lane, 0)))
         for lane in range(width):
+            norm += squares[lane]
             first = offsets[group + lane]
             for j in range(offsets[group + lane + 1] - first):
                 scores[places[first + j]] = score[j, lane]
+    return norm
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
-def pull_down(f0, u, v, hessian, ridge, slopes):
-    """Set the slopes of a block's factors to -H^C u - lambda v, for 16 images."""
+def gather(f0, group, width, n, labels, offsets, row_labels, x):
+    """Set x[j, f, lane] to factor f0 + f of the j-th label of an image, 0 where it has fewer."""
+    for lane in range(width):
+        first, degree = offsets[group + lane], offsets[group + lane + 1] - offsets[group + lane]
+        for j in range(degree):
+            store(x, (j, lane, 0), load(labels, (row_labels[first + j], f0)))
+        for j in range(degree, n):
+            store(x, (j, lane, 0), fill(F32(0)))
+    for j in range(n):
+        transpose(x, (j, 0, 0))
+
+
+@njit(cache=True, fastmath=MATH, inline="always")
+def pull_down(f0, u, hessian, slopes):
+    """Set the slopes of a block's factors to -H^C u, for 16 images."""
     for f in range(LANES):
-        store(slopes, (f, 0), -ridge * load(v, (f0 + f, 0)))
+        store(slopes, (f, 0), fill(F32(0)))
     for k in range(0, len(u), 4):  # four at a time, so that a slope is read and written back less often
         u0, u1, u2, u3 = load(u, (k, 0)), load(u, (k + 1, 0)), load(u, (k + 2, 0)), load(u, (k + 3, 0))
         for f in range(LANES):
             h0, h1, h2, h3 = hessian[k, f0 + f], hessian[k + 1, f0 + f], hessian[k + 2, f0 + f], hessian[k + 3, f0 + f]
             store(slopes, (f, 0), load(slopes, (f, 0)) - h0 * u0 - h1 * u1 - h2 * u2 - h3 * u3)
+
+
+@njit(cache=True, fastmath=MATH, error_model="numpy", inline="always")
+def descend(f0, n, x, goal, excess, score, slopes, u, roots, hessian, ridge):
+    """Go to the minimum in each factor of a block, one after the other; return the sums of the squared v_if.
+
+    That is for 16 images of at most `n` positives.
+    """
+    squares = fill(F32(0))
+    for f in range(LANES):
+        slope = load(slopes, (f, 0))
+        steepness = fill(hessian[f0 + f, f0 + f] + ridge)
+        partners = fill(F32(0))
+        for j in range(n):
+            xf, e = load(x, (j, f, 0)), load(excess, (j, 0))
+            slope = slope + (load(goal, (j, 0)) - e * load(score, (j, 0))) * xf
+            steepness = steepness + e * xf * xf
+            partners = partners + xf
+        v = load(u, (f0 + f, 0)) - roots * partners
+        change = over(slope - ridge * v, steepness)
+        v = v + change
+        squares = squares + v * v
+        store(u, (f0 + f, 0), load(u, (f0 + f, 0)) + change)
+        for g in range(LANES):
+            store(slopes, (g, 0), load(slopes, (g, 0)) - hessian[f0 + f, f0 + g] * change)
+        for j in range(n):
+            store(score, (j, 0), load(score, (j, 0)) + change * load(x, (j, f, 0)))
+    return squares
 
 
 @njit(cache=True, fastmath=MATH, error_model="numpy", nogil=True)
@@ -179,7 +204,7 @@ def sweep_labels(
 ):
     """Update the labels from `start` to `stop`, with P and the v'_c of the sweep's beginning kept.
 
-    `blocks` holds the u_i, `before` the v'_c, `degrees` how many images carry a label, `hessian` is H^I = sum_i u_i
+    `before` holds the v'_c, `degrees` how many images carry a label, `hessian` is H^I = sum_i u_i
     u_i', `ridge` is lambda.
     """
     most = np.max(tiles[start + 1 : stop + 1] - tiles[start:stop])

@@ -101,9 +101,7 @@ def _each(name):
 
     def generate(context, builder, signature_, arguments):
         kind = ir.FunctionType(VECTOR, [VECTOR])
-        return builder.call(
-            cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f32"), arguments
-        )
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f32"), arguments)
 
     return generate
 

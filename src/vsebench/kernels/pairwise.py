@@ -104,10 +104,13 @@ def step(images, i, labels, p, n, push, shrink):
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
-def adagrad_step(images, image_squares, i, labels, label_squares, p, n, weight, rate, regularisation):
+def adagrad_step(
+    images, image_squares, i, labels, label_squares, biases, bias_squares, p, n, weight, rate, regularisation
+):
     """Move along the same gradient, scaled by `weight`, minus that of the L2 penalty; each number at its own rate.
 
-    `image_squares` and `label_squares` are the sums of the squared gradients so far (Duchi et al., JMLR 2011).
+    The scores are <v_i, v_c> + biases[c]. The squares are the sums of the squared gradients so far (Duchi et al., JMLR
+    2011).
     """
     for f in range(0, images.shape[1], LANES):
         image, positive, negative = load(images, (i, f)), load(labels, (p, f)), load(labels, (n, f))
@@ -115,6 +118,8 @@ def adagrad_step(images, image_squares, i, labels, label_squares, p, n, weight, 
         adagrad(images, image_squares, i, f, image, slope, rate)
         adagrad(labels, label_squares, p, f, positive, weight * image - regularisation * positive, rate)
         adagrad(labels, label_squares, n, f, negative, -weight * image - regularisation * negative, rate)
+    adagrad_bias(biases, bias_squares, p, weight, rate, regularisation)
+    adagrad_bias(biases, bias_squares, n, -weight, rate, regularisation)
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
@@ -242,19 +247,9 @@ def warp_epoch(
                 loss += weight * violation
                 if len(image_squares):
                     adagrad_step(
-                        images,
-                        image_squares,
-                        i,
-                        labels,
-                        label_squares,
-                        p,
-                        n,
-                        F32(weight),
-                        F32(rate),
-                        F32(regularisation),
-                    )
-                    adagrad_bias(biases, bias_squares, p, F32(weight), F32(rate), F32(regularisation))
-                    adagrad_bias(biases, bias_squares, n, F32(-weight), F32(rate), F32(regularisation))
+                        images, image_squares, i, labels, label_squares, biases, bias_squares, p, n,
+                        F32(weight), F32(rate), F32(regularisation),
+                    )  # fmt: skip
                 else:
                     step(images, i, labels, p, n, F32(rate * weight), shrink)
                 if limit > 0:

@@ -5,6 +5,7 @@ The updates are in `vsebench.kernels.full_sample`. With gamma = 0 every half-ite
 the image half does, and the label half lowers it with the extended embeddings P held still.
 """
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -13,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.kernels.full_sample import AHEAD, extend_all, positive_loss, sweep_images, sweep_labels
-from vsebench.kernels.lanes import LANES, aligned, filled_up
+from vsebench.kernels.full_sample import AHEAD, follow_all, positive_loss, sweep_images, sweep_labels
+from vsebench.kernels.lanes import LANES, aligned
 from vsebench.labels import LabelMatrix
 from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Matrix, Method, padded_start
 from vsebench.parallel import Chunks, Workers, even_chunks
@@ -113,15 +114,14 @@ class Model(Method):
         self.rows = Rows.of(train, settings.weights)
         self.columns = Columns.of(self.rows, train.n_labels, settings.gamma)
         rng = np.random.default_rng([seed, 1])
-        self.images = self._start_of_images(train.n_images, rng)
+        self.blocks = self._start_of_images(train.n_images, rng)
         self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, rng)
+        self.before = np.zeros_like(self.labels)  # the labels that the u_i in `blocks` belong to
         self.beta = label_weights(train, settings.beta_0, settings.alpha)
-        self.blocks = aligned(self.labels.shape[1] // LANES, train.n_images, LANES)  # the u_i
         self.scores = aligned(len(self.columns.weights))
-        chunk = -(-train.n_images // IMAGE_CHUNKS)
-        self.image_chunks = even_chunks(train.n_images, -(-chunk // LANES) * LANES)[
-            ::-1
-        ]  # those with most labels first
+        # The images with most labels first, so that no thread is left with them at the end.
+        size = math.ceil(train.n_images / IMAGE_CHUNKS / LANES) * LANES
+        self.image_chunks = even_chunks(train.n_images, size)[::-1]
         self.label_chunks = chunks_of_equal_work(self.columns.tiles, workers.threads)
 
     def epoch(self) -> EpochReport:
@@ -133,49 +133,54 @@ class Model(Method):
 
     def scorer(self) -> Embeddings:
         k = self.settings.factors
-        users = np.empty_like(self.images)
+        image = np.empty((self.blocks.shape[1], k), dtype=np.float32)
+        moved = self.labels - self.before
 
         def task(start: int, stop: int) -> None:
-            extend_all(
-                start, stop, self.images, self.labels, self.rows.offsets, self.rows.labels,
+            users = aligned(stop - start, self.labels.shape[1])
+            follow_all(
+                start, stop, self.blocks, moved, self.rows.offsets, self.rows.labels,
                 np.float32(self.settings.gamma), users,
             )  # fmt: skip
+            image[self.rows.order[start:stop]] = users[:, :k]
 
         self.workers.run(task, self.image_chunks)
-        image = np.empty((len(users), k), dtype=np.float32)
-        image[self.rows.order] = users[:, :k]
         return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
 
     def _start_of_images(self, n_images: int, rng: np.random.Generator) -> Matrix:
-        """Draw the start in the order of the data; some images at a time, to hold it in memory only once."""
-        k = self.settings.factors
-        images = aligned(n_images, filled_up(k))
+        """Draw the v_i in the order of the data; some images at a time, to hold them in memory only once.
+
+        They are the u_i as long as all labels are 0.
+        """
+        blocks = aligned(math.ceil(self.settings.factors / LANES), n_images, LANES)
         places = np.empty(n_images, dtype=np.int64)
         places[self.rows.order] = np.arange(n_images)
         for first, last in even_chunks(n_images, IMAGES_A_DRAW):
-            images[places[first:last], :k] = padded_start(last - first, k, self.settings.deviation, rng)[:, :k]
-        return images
+            start = padded_start(last - first, self.settings.factors, self.settings.deviation, rng)
+            blocks[:, places[first:last]] = start.reshape(last - first, -1, LANES).swapaxes(0, 1)
+        return blocks
 
     def _sweep_images(self) -> tuple[Matrix, float]:
         """Update the images; return H^I = sum_i u_i u_i' and |V_I|^2."""
         hessian = self._label_hessian()
         norms = self._label_norms()
+        moved = self.labels - self.before
+        self.before = self.labels.copy()
         parts: dict[int, tuple[Matrix, float]] = {}
 
         def task(start: int, stop: int) -> None:
             product = np.zeros_like(hessian)
-            users = aligned(IMAGES_A_CALL, self.images.shape[1])
+            users = aligned(IMAGES_A_CALL, self.labels.shape[1])
             norm = 0.0
             for first in range(start, stop, IMAGES_A_CALL):
                 last = min(first + IMAGES_A_CALL, stop)
-                sweep_images(
-                    first, last, self.images, self.labels, self.rows.offsets, self.rows.labels, self.columns.places,
-                    self.rows.weights, self.beta, norms, hessian, np.float32(self.settings.gamma),
-                    np.float32(self.settings.regularisation), self.scores, self.blocks, users,
+                norm += sweep_images(
+                    first, last, self.blocks, self.labels, moved, self.rows.offsets, self.rows.labels,
+                    self.columns.places, self.rows.weights, self.beta, norms, hessian,
+                    np.float32(self.settings.gamma), np.float32(self.settings.regularisation), self.scores, users,
                 )  # fmt: skip
                 part = users[: last - first]
                 product += part.T @ part
-                norm += float(np.vdot(self.images[first:last], self.images[first:last]))
             parts[start] = product, norm
 
         self.workers.run(task, self.image_chunks)
@@ -185,11 +190,9 @@ class Model(Method):
         return image_hessian, sum(parts[start][1] for start, _ in self.image_chunks)
 
     def _sweep_labels(self, image_hessian: Matrix) -> None:
-        before = self.labels.copy()  # the v'_c
-
         def task(start: int, stop: int) -> None:
             sweep_labels(
-                start, stop, self.blocks, self.labels, before, self.columns.degrees, self.columns.tiles,
+                start, stop, self.blocks, self.labels, self.before, self.columns.degrees, self.columns.tiles,
                 self.columns.images, self.columns.weights, self.columns.roots, self.beta, image_hessian,
                 np.float32(self.settings.regularisation), self.scores,
             )  # fmt: skip
