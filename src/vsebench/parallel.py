@@ -1,7 +1,7 @@
 """Work in fixed chunks on several threads: the result does not depend on how many there are."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
 from threadpoolctl import threadpool_limits
@@ -15,24 +15,35 @@ def even_chunks(n: int, size: int) -> Chunks:
 
 
 class Workers:
-    """Threads that call compiled kernels, which release Python's global lock."""
+    """Threads that call compiled kernels, which release Python's global lock; the caller is one of them."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._others = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def run(self, task: Callable[[int, int], object], chunks: Chunks) -> None:
-        """Call task(start, stop) for every chunk; an error in one is raised here."""
-        if self._pool is None:
-            for start, stop in chunks:
-                task(start, stop)
-            return
-        for future in [self._pool.submit(task, start, stop) for start, stop in chunks]:
-            future.result()
+        """Call task(start, stop) for every chunk; an error in one is raised here.
+
+        The threads take one chunk after the other. So the caller works on while others still wake up, which takes
+        milliseconds on some machines.
+        """
+        left = iter(chunks)
+
+        def work() -> None:
+            while chunk := next(left, None):
+                task(*chunk)
+
+        others = [self._others.submit(work) for _ in range(self.threads - 1)] if self._others else []
+        try:
+            work()
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+        if self._others is not None:
+            self._others.shutdown()
 
 
 @contextmanager

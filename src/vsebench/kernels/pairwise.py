@@ -369,9 +369,8 @@ def draw_adaptive_again(images, i, row_labels, first, last, order, deviations, s
 def first_repeat(drawn, start, stop):
     """Return the first place behind `start` whose image stands in a place since `start` already, or `stop`."""
     for t in range(start + 1, stop):
-        for earlier in range(start, t):
-            if drawn[t, 0] == drawn[earlier, 0]:
-                return t
+        if holds(drawn, start, t - start, drawn[t]):
+            return t
     return stop
 
 
@@ -391,6 +390,7 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
     shares, shares_ahead = np.empty(BATCH), np.empty(BATCH)
     found = np.empty((BATCH, 2), dtype=np.int64)
     drawn = np.empty(BATCH, dtype=np.int64)
+    drawn_images = np.empty(BATCH + LANES, dtype=np.int32)
     sums = scratch(images.shape[1] + 2 * LANES)
     loss = 0.0
     for first in range(-BATCH, steps, BATCH):
@@ -401,8 +401,10 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
             shares_ahead[t] = uniform(negatives)
         start = 0
         last = min(BATCH, steps - first) if first >= 0 else 0
+        for t in range(last):
+            drawn_images[t] = now[t, 0]
         while start < last:
-            stop = first_repeat(now, start, last)
+            stop = first_repeat(drawn_images, start, last)
             for t in range(start, stop):
                 weigh_factors(images, now[t, 0], deviations, sums)
                 found[t] = find_place(images, now[t, 0], order, sums, ranks[t], shares[t])
@@ -442,18 +444,18 @@ def refresh_lists(start, stop, labels, columns, order, deviations):
     n_factors, n_labels = order.shape
     tile = scratch(LANES * LANES).reshape(LANES, LANES)
     keys, other = np.empty(n_labels, dtype=np.uint32), np.empty(n_labels, dtype=np.int32)
-    for label in range(0, columns.shape[1], LANES):
-        for f0 in range(start, stop, LANES):
+    for f0 in range(start, stop, LANES):
+        for label in range(0, columns.shape[1], LANES):
             for row in range(min(LANES, n_labels - label)):
                 store(tile, (row, 0), load(labels, (label + row, f0)))
             transpose(tile, (0, 0))
             for f in range(LANES):
                 store(columns, (f0 + f, label), load(tile, (f, 0)))
-    for f in range(start, min(stop, n_factors)):
-        column = columns[f, :n_labels]
-        deviations[f] = deviation(column)
-        descending_keys(column, keys)
-        sort_keys(keys, order[f], other)
+        for f in range(f0, min(f0 + LANES, n_factors)):
+            column = columns[f, :n_labels]
+            deviations[f] = deviation(column)
+            descending_keys(column, keys)
+            sort_keys(keys, order[f], other)
 
 
 @njit(cache=True, fastmath=MATH, inline="always")

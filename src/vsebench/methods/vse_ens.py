@@ -66,5 +66,4 @@ class Model(SgdMethod):
         if n_labels < ENOUGH_LABELS:
             task(0, n_factors)
         else:
-            blocks = n_factors // LANES
-            self.workers.run(task, even_chunks(n_factors, -(-blocks // self.workers.threads) * LANES))
+            self.workers.run(task, even_chunks(n_factors, LANES))
