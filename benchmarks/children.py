@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vsebench.errors import UserError
+from vsebench.errors import UserError, last_words
 
 ROOT = Path(__file__).parents[1]
 
@@ -31,5 +31,5 @@ def run_module(*arguments: str, cache: Path | None = None) -> Child:
     )
     seconds = time.perf_counter() - start
     if result.returncode:
-        raise UserError(f"{' '.join(arguments[:2])} failed: {result.stderr.strip().splitlines()[-1:]}")
+        raise UserError(f"{' '.join(arguments[:2])} failed: {last_words(result)}")
     return Child(json.loads(result.stdout or "null"), seconds)

@@ -1,4 +1,7 @@
-"""The one exception that a user's mistake or a foreign file raises."""
+"""The one exception that a user's mistake or a foreign file raises, and what a failed process says."""
+
+import signal
+from subprocess import CompletedProcess
 
 LONGEST = 1000  # characters; a message may quote a cell of any length
 
@@ -13,3 +16,13 @@ class UserError(Exception):
     def __init__(self, message: str) -> None:
         line = " ".join(message.splitlines())
         super().__init__(line if len(line) <= LONGEST else f"{line[: LONGEST - 300]} ... {line[-295:]}")
+
+
+def last_words(process: CompletedProcess[str]) -> str:
+    """Return the last line that a failed process wrote to standard error, or how it ended if it wrote none."""
+    lines = process.stderr.strip().splitlines()
+    if lines:
+        return lines[-1]
+    if process.returncode == -signal.SIGKILL:
+        return "it was killed; most often that means that memory ran out"
+    return f"it ended with status {process.returncode}"

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 from tqdm import tqdm
 
-from vsebench.errors import UserError
+from vsebench.errors import UserError, last_words
 from vsebench.evaluation.ranks import rank_held_out, read_split
 from vsebench.files import read_json, read_parquet, write_parquet
 from vsebench.layout import Run
@@ -65,7 +65,7 @@ def time_in_fresh_process(row: str) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", "vsebench", *sys.argv[1:], "--one", row]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
-        raise UserError(f"timing {row} failed: {result.stderr.strip().splitlines()[-1:]}")
+        raise UserError(f"timing {row} failed: {last_words(result)}")
     phases: list[dict[str, Any]] = json.loads(result.stdout)
     return phases
 

@@ -1,0 +1,32 @@
+from threading import Lock
+
+import pytest
+
+from vsebench.parallel import even_chunks, workers
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("n", [0, 1, 7, 1000])
+def test_every_chunk_is_worked_on_once(threads, n):
+    seen, lock = [], Lock()
+
+    def task(start, stop):
+        with lock:
+            seen.extend(range(start, stop))
+
+    with workers(threads) as pool:
+        pool.run(task, even_chunks(n, 3))
+    assert sorted(seen) == list(range(n))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("bad", [0, 57, 99])
+def test_an_error_in_any_chunk_is_raised_and_the_workers_go_on(threads, bad):
+    def task(start, stop):
+        if start == bad:
+            raise ValueError(f"chunk {start}")
+
+    with workers(threads) as pool:
+        with pytest.raises(ValueError, match=f"chunk {bad}"):
+            pool.run(task, even_chunks(100, 1))
+        pool.run(task, [(200, 201)])
