@@ -67,13 +67,18 @@ def assert_close(actual, expected):
         assert not a[:, e.shape[1] :].any()
 
 
-def test_opt_auc_agrees_with_numpy(problem):
+@pytest.mark.parametrize("bias_rate", [0.0, 0.1])
+def test_opt_auc_agrees_with_numpy(problem, bias_rate):
     rows, offsets, images, labels, embeddings = problem
     ours, theirs = both(embeddings)
+    biases = np.linspace(0, 1, N_LABELS)
+    our_biases = biases.astype(np.float32)
     state, twins = streams(1)
-    loss = pairwise.opt_auc_epoch(*ours, *as_kernels_read(offsets, images, labels), STEPS, 0.1, 0.05, state)
+    common = STEPS, 0.1, bias_rate, 0.05
+    loss = pairwise.opt_auc_epoch(*ours, our_biases, *as_kernels_read(offsets, images, labels), *common, state)
     pairs = list(zip(images.tolist(), labels.tolist(), strict=True))
-    expected = reference.opt_auc(*theirs, pairs, rows, STEPS, 0.1, 0.05, *twins[:2])
+    expected = reference.opt_auc(*theirs, biases, pairs, rows, *common, *twins[:2])
+    np.testing.assert_allclose(our_biases, biases, rtol=2e-3, atol=2e-4)
     assert loss == pytest.approx(expected, rel=1e-3)
     assert_close(ours, theirs)
     assert state.tolist() == [twin.state for twin in twins]
@@ -157,7 +162,7 @@ def test_one_step_follows_the_gradient_of_loss_and_penalty(kind):
     start = images.copy(), labels.copy()
     state, _ = streams(1)
     if kind == "logistic":
-        pairwise.opt_auc_epoch(images, labels, *ONE_PAIR, 1, rate, penalty, state)
+        pairwise.opt_auc_epoch(images, labels, aligned(len(labels)), *ONE_PAIR, 1, rate, 0.0, penalty, state)
     else:
         harmonic = np.array([0.0, 1.0])
         pairwise.warp_epoch(
@@ -181,7 +186,7 @@ def test_divergence_stays_visible():
     images, labels = padded(np.full((1, 4), 1e19)), padded(np.full((2, 4), 1e19))
     labels[1] *= -1
     for seed in range(3):
-        pairwise.opt_auc_epoch(images, labels, *ONE_PAIR, 5, 1e9, 1.0, streams(seed)[0])
+        pairwise.opt_auc_epoch(images, labels, aligned(2), *ONE_PAIR, 5, 1e9, 0.0, 1.0, streams(seed)[0])
     assert not (np.isfinite(images).all() and np.isfinite(labels).all())
 
 

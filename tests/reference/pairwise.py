@@ -22,14 +22,15 @@ def positives_of(rows, i):
     return set(rows[i])
 
 
-def opt_auc(images, labels, pairs, rows, steps, rate, regularisation, for_positives, for_negatives):
+def opt_auc(images, labels, biases, pairs, rows, steps, rate, bias_rate, regularisation, for_positives, for_negatives):
     loss = 0.0
     for _ in range(steps):
         i, p = pairs[for_positives.below(len(pairs))]
         n = draw_negative(positives_of(rows, i), len(labels), for_negatives)
-        margin = images[i] @ (labels[p] - labels[n])
+        margin = images[i] @ (labels[p] - labels[n]) + biases[p] - biases[n]
         loss += np.log(1 + np.exp(-margin))
         move(images, labels, i, p, n, rate / (1 + np.exp(margin)), rate * regularisation)
+        biases[[p, n]] += bias_rate * (np.array([1, -1]) / (1 + np.exp(margin)) - regularisation * biases[[p, n]])
     return loss / steps
 
 

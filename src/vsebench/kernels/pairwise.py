@@ -155,9 +155,12 @@ def logistic(margin):
 
 
 @njit(cache=True, fastmath=MATH, nogil=True)
-def opt_auc_epoch(images, labels, pairs, row_labels, steps, rate, regularisation, rng):
-    """Take `steps` steps with a uniform negative and the logistic loss; return the mean loss."""
-    shrink = F32(rate * regularisation)
+def opt_auc_epoch(images, labels, biases, pairs, row_labels, steps, rate, bias_rate, regularisation, rng):
+    """Take `steps` steps with a uniform negative and the logistic loss; return the mean loss.
+
+    `biases` (n_labels,) are added to the scores; they move at the rate `bias_rate`.
+    """
+    shrink, bias_shrink = F32(rate * regularisation), F32(bias_rate * regularisation)
     positives, negatives = rng[:1], rng[1:2]
     now, ahead = np.empty((BATCH, 4), dtype=np.int64), np.empty((BATCH, 4), dtype=np.int64)
     n_now, n_ahead = np.empty(BATCH, dtype=np.int64), np.empty(BATCH, dtype=np.int64)
@@ -175,11 +178,13 @@ def opt_auc_epoch(images, labels, pairs, row_labels, steps, rate, regularisation
             i, p, n = now[t, 0], now[t, 1], n_now[t]
             if n < 0:
                 continue
-            margin = margin_of(images, i, labels, p, n)
+            margin = margin_of(images, i, labels, p, n) + biases[p] - biases[n]
             decay, slope = logistic(margin)
             growth *= 1.0 + decay
             loss += max(-margin, F32(0))
             step(images, i, labels, p, n, F32(rate) * slope, shrink)
+            biases[p] += F32(bias_rate) * slope - bias_shrink * biases[p]
+            biases[n] -= F32(bias_rate) * slope + bias_shrink * biases[n]
         loss += np.log(growth)
         now, ahead, n_now, n_ahead = ahead, now, n_ahead, n_now
     return loss / steps

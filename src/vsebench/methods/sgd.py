@@ -6,7 +6,7 @@ from pydantic import Field
 from vsebench.kernels.lanes import LANES
 from vsebench.kernels.random import new_state
 from vsebench.labels import LabelMatrix
-from vsebench.methods.base import Embeddings, FactorSettings, Method, padded_start
+from vsebench.methods.base import Embeddings, FactorSettings, Matrix, Method, padded_start
 from vsebench.parallel import Workers
 
 
@@ -42,3 +42,9 @@ class SgdMethod(Method):
     def scorer(self) -> Embeddings:
         k = self.settings.factors
         return Embeddings(np.ascontiguousarray(self.images[:, :k]), np.ascontiguousarray(self.labels[:, :k]))
+
+
+def with_biases(model: Embeddings, biases: Matrix) -> Embeddings:
+    """Return embeddings with the labels' biases (n_labels,) as one factor more."""
+    ones = np.ones((len(model.image), 1), dtype=np.float32)
+    return Embeddings(np.hstack([model.image, ones]), np.hstack([model.label, biases[:, np.newaxis]]))

@@ -13,7 +13,7 @@ from vsebench.kernels.lanes import aligned
 from vsebench.kernels.pairwise import warp_epoch
 from vsebench.labels import LabelMatrix
 from vsebench.methods.base import Embeddings, EpochReport
-from vsebench.methods.sgd import SgdMethod, SgdSettings
+from vsebench.methods.sgd import SgdMethod, SgdSettings, with_biases
 from vsebench.parallel import Workers
 
 
@@ -51,9 +51,5 @@ class Model(SgdMethod):
         return EpochReport(loss, trials)
 
     def scorer(self) -> Embeddings:
-        """Return the embeddings, with the biases as one factor more where there are any."""
         model = super().scorer()
-        if not self.settings.adaptive:
-            return model
-        ones = np.ones((len(model.image), 1), dtype=np.float32)
-        return Embeddings(np.hstack([model.image, ones]), np.hstack([model.label, self.biases[:, np.newaxis]]))
+        return with_biases(model, self.biases) if self.settings.adaptive else model
