@@ -70,6 +70,13 @@ def test_a_sweep_of_a_method_that_is_not_in_the_run_is_left_out():
     assert plan.sweeps("sim-iapr") == [("vse_fs", "alpha"), ("vse_fs", "gamma")]
 
 
+def test_a_run_limits_the_epochs_of_single_rows():
+    usual = Plan.read(CONFIG, default(), [])
+    plan = Plan.read(CONFIG, default(epochs={"vse_fs": {"maximum": 3, "patience": 2}}), [])
+    assert plan.methods["vse_fs"].epochs.model_dump() == {"maximum": 3, "patience": 2}
+    assert plan.methods["opt_auc"] == usual.methods["opt_auc"]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -83,6 +90,9 @@ def test_a_sweep_of_a_method_that_is_not_in_the_run_is_left_out():
         ({"factors": 0}, "some.yaml: factors"),
         ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; every method gets the same number"),
         ({"sweeps": {"vse_fx": {"alpha": [0]}}}, "'vse_fx' has no file"),
+        ({"epochs": {"vse_fx": {"maximum": 1, "patience": 1}}}, "'vse_fx' has no file"),
+        ({"epochs": {"popularity": {"maximum": 1, "patience": 1}}}, "epochs: popularity is not trained by epochs"),
+        ({"epochs": {"vse_fs": {"maximum": 0, "patience": 1}}}, "epochs.vse_fs.maximum"),
         ({"sweeps": {"popularity": {"alpha": [0]}}}, "popularity is not trained by epochs"),
         ({"sweeps": {"vse_fs": {"alfa": [0]}}}, "some.yaml: sweeps.vse_fs: alfa: unknown key"),
         ({"sweeps": {"vse_fs": {"alpha": [0, -1]}}}, "some.yaml: sweeps.vse_fs: alpha"),

@@ -60,6 +60,13 @@ class Scaling(Strict):
     factors: list[int] = Field(min_length=2)
 
 
+class Epochs(Strict):
+    """When training stops."""
+
+    maximum: int = Field(ge=1)
+    patience: int = Field(ge=1)  # epochs without a better validation metric
+
+
 class RunConfig(Strict):
     """A run: which data sets, protocols, methods and seeds (`config/config.yaml`)."""
 
@@ -74,6 +81,7 @@ class RunConfig(Strict):
     bootstrap: int = Field(ge=100)
     timing: Timing
     scaling: Scaling | None = None
+    epochs: dict[str, Epochs] = {}  # row -> when its training stops, in place of what the row's file says
     sweeps: dict[str, dict[str, list[float]]] = {}  # row -> setting -> values to try, all else as chosen
 
 
@@ -113,13 +121,6 @@ class DatasetConfig(Strict):
     @property
     def simulated(self) -> bool:
         return self.adapter == "simulator"
-
-
-class Epochs(Strict):
-    """When training stops."""
-
-    maximum: int = Field(ge=1)
-    patience: int = Field(ge=1)  # epochs without a better validation metric
 
 
 class MethodConfig(Strict):

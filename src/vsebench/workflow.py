@@ -57,7 +57,7 @@ class Plan:
         config = check(RunConfig, values | {key: _typed(values[key]) for key in overridden}, where)
         _check_lists(config, where)
         datasets = {name: _dataset(name, entry, folder, where) for name, entry in config.datasets.items()}
-        methods = {name: _read_named(MethodConfig, folder / "methods", name, where) for name in config.methods}
+        methods = {name: _method(name, config, folder, where) for name in config.methods}
         try:
             check_metric(config.validation_metric)
         except UserError as error:
@@ -67,6 +67,7 @@ class Plan:
         plan._check_tables(where)
         plan._check_settings()
         plan._check_grids()
+        plan._check_epochs(where)
         plan._check_sweeps(where)
         plan._check_scaling(where)
         if not plan.modules:
@@ -118,13 +119,22 @@ class Plan:
                     f"is {self.config.tuning_budget}; every method gets the same number"
                 )
 
+    def _check_epochs(self, where: str) -> None:
+        """Check the rows whose epochs are limited."""
+        for row in self.config.epochs:
+            self._trained(row, f"{where}: epochs")
+
+    def _trained(self, row: str, where: str) -> MethodConfig:
+        """Return a row of the run, or of a run with more methods; a wrong name is a mistake all the same."""
+        method = _read_named(MethodConfig, self.folder / "methods", row, where)
+        if not method.epochs:
+            raise UserError(f"{where}: {row} is not trained by epochs")
+        return method
+
     def _check_sweeps(self, where: str) -> None:
         """Check each value of each setting that is varied."""
         for row, sweeps in self.config.sweeps.items():
-            # A run with fewer methods leaves out their sweeps, too; a wrong name is a mistake all the same.
-            method = _read_named(MethodConfig, self.folder / "methods", row, f"{where}: sweeps")
-            if not method.epochs:
-                raise UserError(f"{where}: sweeps: {row} is not trained by epochs")
+            method = self._trained(row, f"{where}: sweeps")
             for parameter, values in sweeps.items():
                 for value in values:
                     changed = method.settings | {parameter: value}
@@ -225,6 +235,12 @@ def _typed(value: Any) -> Any:
             except yaml.YAMLError:
                 return value
     return value
+
+
+def _method(row: str, config: RunConfig, folder: Path, where: str) -> MethodConfig:
+    """Read a row, with the epochs that the run gives it."""
+    method = _read_named(MethodConfig, folder / "methods", row, where)
+    return method.model_copy(update={"epochs": config.epochs[row]}) if row in config.epochs else method
 
 
 def _check_lists(config: RunConfig, where: str) -> None:
