@@ -126,7 +126,7 @@ class Plan:
 
     def _trained(self, row: str, where: str) -> MethodConfig:
         """Return a row of the run, or of a run with more methods; a wrong name is a mistake all the same."""
-        method = _read_named(MethodConfig, self.folder / "methods", row, where)
+        method: MethodConfig = _read_named(MethodConfig, self.folder / "methods", row, where)
         if not method.epochs:
             raise UserError(f"{where}: {row} is not trained by epochs")
         return method
@@ -239,7 +239,7 @@ def _typed(value: Any) -> Any:
 
 def _method(row: str, config: RunConfig, folder: Path, where: str) -> MethodConfig:
     """Read a row, with the epochs that the run gives it."""
-    method = _read_named(MethodConfig, folder / "methods", row, where)
+    method: MethodConfig = _read_named(MethodConfig, folder / "methods", row, where)
     return method.model_copy(update={"epochs": config.epochs[row]}) if row in config.epochs else method
 
 
