@@ -50,7 +50,7 @@ THREADS = tuple(sorted({1, CORES}))
 
 FULL = Plan(
     # On the large set all get the same few epochs; on the small one as many as they need.
-    trainings={"nuswide": Training(epochs=16, every=4), "iapr": Training(epochs=40, every=5)},
+    trainings={"nuswide": Training(epochs=16, every=4), "iapr": Training(epochs=40, every=2)},
     scale=1.0,
     threads=THREADS,
     factors=128,

@@ -1,3 +1,4 @@
+import time
 from threading import Lock
 
 import pytest
@@ -21,12 +22,18 @@ def test_every_chunk_is_worked_on_once(threads, n):
 
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("bad", [0, 57, 99])
-def test_an_error_in_any_chunk_is_raised_and_the_workers_go_on(threads, bad):
+def test_an_error_in_any_chunk_is_raised_and_ends_the_work(threads, bad):
+    begun = []
+
     def task(start, stop):
+        begun.append(start)
         if start == bad:
             raise ValueError(f"chunk {start}")
+        time.sleep(0.001)
 
     with workers(threads) as pool:
         with pytest.raises(ValueError, match=f"chunk {bad}"):
             pool.run(task, even_chunks(100, 1))
+        assert len(begun) <= bad + 10 * threads
         pool.run(task, [(200, 201)])
+    assert begun[-1] == 200

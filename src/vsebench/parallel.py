@@ -22,7 +22,7 @@ class Workers:
         self._others = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def run(self, task: Callable[[int, int], object], chunks: Chunks) -> None:
-        """Call task(start, stop) for every chunk; an error in one is raised here.
+        """Call task(start, stop) for every chunk; an error in one is raised here and keeps others from being begun.
 
         The threads take one chunk after the other. So the caller works on while others still wake up, which takes
         milliseconds on some machines.
@@ -30,8 +30,12 @@ class Workers:
         left = iter(chunks)
 
         def work() -> None:
-            while chunk := next(left, None):
-                task(*chunk)
+            try:
+                while chunk := next(left, None):
+                    task(*chunk)
+            except BaseException:
+                list(left)  # takes them away from everyone
+                raise
 
         others = [self._others.submit(work) for _ in range(self.threads - 1)] if self._others else []
         try:
