@@ -37,7 +37,7 @@ ENOUGH = 0.95  # of the best Rec@10 of both
 
 @dataclass(frozen=True)
 class Race:
-    """Two contestants on one objective: settings, iterations each needs, and Rec@10 of each on the test labels."""
+    """Two contestants on one objective: settings, iterations to the target, and Rec@10 of each on the test labels."""
 
     settings: Settings
     iterations: tuple[int, int]
@@ -97,7 +97,10 @@ def epochs(
 ) -> list[Row]:
     """Compare an epoch of ours with those of others, each with its own best settings."""
     everyone = (ours, *peers)
-    settings = [bench.judge.settings(bench.judge.choice(contestant, data)) for contestant in everyone]
+    chosen = [
+        bench.judge.choice(contestant, data).settings if judged else contestant.grid[0] for contestant in everyone
+    ]
+    settings = [values | {"factors": bench.plan.factors} for values in chosen]
     with workers(threads) as pool:
         trainings = [
             contestant.start(data.known, chosen, pool) for contestant, chosen in zip(everyone, settings, strict=True)

@@ -107,9 +107,10 @@ def draw_threads(axis: Axes, comparisons: pl.DataFrame, titles: list[str]) -> No
     """Draw the epochs of the first size that was compared against the number of threads."""
     epochs = comparisons.filter(pl.col("what").is_in(EPOCHS))
     epochs = epochs.filter(pl.col("size") == epochs["size"].first())
+    # The peer of VSE-ens is Opt-AUC once more.
     sides = [
-        epochs.select("threads", title=pl.col(side).str.split(",").list.first(), seconds=f"seconds_{side}")
-        for side in ("ours", "peer")
+        rows.select("threads", title=pl.col(side).str.split(",").list.first(), seconds=f"seconds_{side}")
+        for side, rows in (("ours", epochs), ("peer", epochs.filter(pl.col("what") != "ens_epoch")))
     ]
     medians = pl.concat(sides).group_by("title", "threads").agg(pl.col("seconds").median()).sort("threads")
     for place, title in enumerate(titles):

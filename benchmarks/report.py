@@ -64,7 +64,7 @@ def comparison_table(rows: pl.DataFrame) -> Table:
         body.append(Row(tuple(cells), group=TITLES[row["what"]]))
     notes = (
         "Ratio: seconds of the peer over ours in the same repeat; median [lowest, highest]. Seconds are medians.",
-        "To 95 %: one that stays below it (compare Rec@10) counts with the time of one epoch more than were followed.",
+        "To 95 %: on the validation labels; one that stays below counts with one epoch more than were followed.",
         "Goals are for the size nuswide. The one for uniform negatives is against the faster of the two peers.",
         "Share of the peak: the time that the operations needed would take at the rate of a sgemm of 2048 x 2048 on as "
         "many threads, over the time of an iteration.",

@@ -91,7 +91,10 @@ def test_a_run_limits_the_epochs_of_single_rows():
         ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; every method gets the same number"),
         ({"sweeps": {"vse_fx": {"alpha": [0]}}}, "'vse_fx' has no file"),
         ({"epochs": {"vse_fx": {"maximum": 1, "patience": 1}}}, "'vse_fx' has no file"),
-        ({"epochs": {"popularity": {"maximum": 1, "patience": 1}}}, "epochs: popularity is not trained by epochs"),
+        (
+            {"tune": True, "epochs": {"popularity": {"maximum": 1, "patience": 1}}},
+            "epochs: popularity is not trained by epochs",
+        ),
         ({"epochs": {"vse_fs": {"maximum": 0, "patience": 1}}}, "epochs.vse_fs.maximum"),
         ({"sweeps": {"popularity": {"alpha": [0]}}}, "popularity is not trained by epochs"),
         ({"sweeps": {"vse_fs": {"alfa": [0]}}}, "some.yaml: sweeps.vse_fs: alfa: unknown key"),

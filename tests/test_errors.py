@@ -10,7 +10,10 @@ from vsebench.errors import last_words
     ("code", "words"),
     [
         ("import sys; sys.exit('no such thing\\nuse another')", "use another"),
-        ("import os; os.kill(os.getpid(), 9)", "it was killed; most often that means that memory ran out"),
+        (
+            "import os; os.write(2, b'a warning'); os.kill(os.getpid(), 9)",
+            "it was killed; most often that means that memory ran out",
+        ),
         ("import sys; sys.exit(3)", "it ended with status 3"),
     ],
 )

@@ -20,9 +20,7 @@ class UserError(Exception):
 
 def last_words(process: CompletedProcess[str]) -> str:
     """Return the last line that a failed process wrote to standard error, or how it ended if it wrote none."""
-    lines = process.stderr.strip().splitlines()
-    if lines:
-        return lines[-1]
     if process.returncode == -signal.SIGKILL:
         return "it was killed; most often that means that memory ran out"
-    return f"it ended with status {process.returncode}"
+    lines = process.stderr.strip().splitlines()
+    return lines[-1] if lines else f"it ended with status {process.returncode}"

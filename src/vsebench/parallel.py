@@ -37,12 +37,14 @@ class Workers:
                 list(left)  # takes them away from everyone
                 raise
 
-        others = [self._others.submit(work) for _ in range(self.threads - 1)] if self._others else []
+        needed = min(self.threads, len(chunks)) - 1
+        others = [self._others.submit(work) for _ in range(needed)] if self._others else []
         try:
             work()
         finally:
-            wait(others)
-        for other in others:
+            begun = [other for other in others if not other.cancel()]
+            wait(begun)
+        for other in begun:
             other.result()
 
     def close(self) -> None:

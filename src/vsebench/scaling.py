@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from vsebench.config import DatasetConfig, check, read_config
 from vsebench.datasets.simulator import Options, read
-from vsebench.errors import UserError
+from vsebench.errors import UserError, last_words
 from vsebench.evaluation import student
 from vsebench.files import write_parquet
 from vsebench.labels import LabelMatrix
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
         command = [sys.executable, "-m", "vsebench", *sys.argv[1:], "--one"]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode:
-            raise UserError(f"a repeat failed: {result.stderr.strip().splitlines()[-1:]}")
+            raise UserError(f"a repeat failed: {last_words(result)}")
         rows += [row | {"repeat": repeat} for row in json.loads(result.stdout)]
     write_parquet(pl.DataFrame(rows, schema=SCHEMA), arguments.out)
 

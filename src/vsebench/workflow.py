@@ -66,8 +66,8 @@ class Plan:
         plan._check_adapters()
         plan._check_tables(where)
         plan._check_settings()
-        plan._check_grids()
         plan._check_epochs(where)
+        plan._check_grids()
         plan._check_sweeps(where)
         plan._check_scaling(where)
         if not plan.modules:

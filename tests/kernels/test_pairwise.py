@@ -43,10 +43,6 @@ def as_kernels_read(offsets, images, labels):
     return pairs, with_room(labels)
 
 
-def columns_for(n_labels):
-    return aligned(LANES, -(-n_labels // LANES) * LANES)
-
-
 def with_room(row_labels):
     return np.concatenate([row_labels, np.zeros(LANES, dtype=np.int32)])
 
@@ -122,7 +118,7 @@ def test_vse_ens_agrees_with_numpy(problem):
     ours, theirs = both(embeddings)
     order = np.empty((6, N_LABELS), dtype=np.int32)
     deviations = aligned(LANES)
-    pairwise.refresh_lists(0, LANES, ours[1], columns_for(N_LABELS), order, deviations)
+    pairwise.refresh_lists(0, LANES, ours[1], order, deviations)
     state, twins = streams(4)
     loss = pairwise.vse_ens_epoch(
         *ours, *as_kernels_read(offsets, images, labels), order, deviations, STEPS, 4.0, 0.05, 0.05, state
@@ -199,7 +195,7 @@ def test_lists_are_sorted_by_factor(n_labels):
     labels[: n_labels // 3, 1] = -0.0
     order = np.empty((5, n_labels), dtype=np.int32)
     deviations = aligned(LANES)
-    pairwise.refresh_lists(0, LANES, padded(labels), columns_for(n_labels), order, deviations)
+    pairwise.refresh_lists(0, LANES, padded(labels), order, deviations)
     for f in range(5):
         assert sorted(order[f]) == list(range(n_labels))
         assert (np.diff(labels[order[f], f]) <= 0).all()
@@ -255,7 +251,7 @@ def test_adaptive_negatives_follow_the_mixture_of_lists():
     images = padded(np.array([[0.3, -1.0, 0.7]]))
     row_labels = with_room(np.array([2, 5], dtype=np.int32))
     order, deviations = np.empty((3, 8), dtype=np.int32), aligned(LANES)
-    pairwise.refresh_lists(0, LANES, labels, columns_for(8), order, deviations)
+    pairwise.refresh_lists(0, LANES, labels, order, deviations)
     by_rank = reference.rank_probabilities(2.0, 8)
     weights = np.abs(images[0]) * deviations
     expected = np.zeros(8)

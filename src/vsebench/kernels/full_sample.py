@@ -204,8 +204,8 @@ def sweep_labels(
 ):
     """Update the labels from `start` to `stop`, with P and the v'_c of the sweep's beginning kept.
 
-    `before` holds the v'_c, `degrees` how many images carry a label, `hessian` is H^I = sum_i u_i
-    u_i', `ridge` is lambda.
+    `blocks` holds the u_i, `before` the v'_c, `degrees` how many images carry a label, `hessian` is
+    H^I = sum_i u_i u_i', `ridge` is lambda.
     """
     most = np.max(tiles[start + 1 : stop + 1] - tiles[start:stop])
     x = scratch(most * LANES * LANES).reshape(most * LANES, LANES)  # (tile, factor of the block) x positive

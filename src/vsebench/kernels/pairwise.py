@@ -33,7 +33,7 @@ from vsebench.kernels.lanes import (
 )
 from vsebench.kernels.random import below, uniform
 
-BATCH = 16  # steps; the vectors of two batches fit into the nearest cache
+BATCH = 16  # steps, at most LANES; the vectors of two batches fit into the nearest cache
 F32 = np.float32
 
 
@@ -371,10 +371,10 @@ def draw_adaptive_again(images, i, row_labels, first, last, order, deviations, s
 
 
 @njit(cache=True, inline="always")
-def first_repeat(drawn, start, stop):
+def first_repeat(images, start, stop):
     """Return the first place behind `start` whose image stands in a place since `start` already, or `stop`."""
     for t in range(start + 1, stop):
-        if holds(drawn, start, t - start, drawn[t]):
+        if holds(images, start, t - start, images[t]):
             return t
     return stop
 
@@ -439,25 +439,26 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
 
 
 @njit(cache=True, nogil=True)
-def refresh_lists(start, stop, labels, columns, order, deviations):
+def refresh_lists(start, stop, labels, order, deviations):
     """Make the lists of the factors from `start` to `stop`, multiples of 16.
 
     The labels by descending value of a factor go to `order` (n_factors, n_labels) int32, the standard deviation over
     labels (Eq. 8) to `deviations` (K,) float32; `order` may leave out the factors that fill up K.
-    `columns` (K, n_labels filled up to a multiple of 16) float32 is room for the transposed labels.
     """
     n_factors, n_labels = order.shape
     tile = scratch(LANES * LANES).reshape(LANES, LANES)
+    room = n_labels // LANES * LANES + LANES
+    columns = scratch(LANES * room).reshape(LANES, room)  # the labels' values of 16 factors
     keys, other = np.empty(n_labels, dtype=np.uint32), np.empty(n_labels, dtype=np.int32)
     for f0 in range(start, stop, LANES):
-        for label in range(0, columns.shape[1], LANES):
+        for label in range(0, n_labels, LANES):
             for row in range(min(LANES, n_labels - label)):
                 store(tile, (row, 0), load(labels, (label + row, f0)))
             transpose(tile, (0, 0))
             for f in range(LANES):
-                store(columns, (f0 + f, label), load(tile, (f, 0)))
+                store(columns, (f, label), load(tile, (f, 0)))
         for f in range(f0, min(f0 + LANES, n_factors)):
-            column = columns[f, :n_labels]
+            column = columns[f - f0, :n_labels]
             deviations[f] = deviation(column)
             descending_keys(column, keys)
             sort_keys(keys, order[f], other)

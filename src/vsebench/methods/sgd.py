@@ -14,7 +14,7 @@ class SgdSettings(FactorSettings):
     """Settings of stochastic gradient descent."""
 
     learning_rate: float = Field(gt=0)  # eta, constant
-    regularisation: float = Field(ge=0)  # L2, on the three rows of a step
+    regularisation: float = Field(ge=0)  # L2, on the three rows of a step and on biases
     deviation: float = Field(gt=0)  # of the normal distribution that embeddings start from
 
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from pydantic import Field
 
-from vsebench.kernels.lanes import LANES, aligned, filled_up
+from vsebench.kernels.lanes import LANES, aligned
 from vsebench.kernels.pairwise import refresh_lists, vse_ens_epoch
 from vsebench.labels import LabelMatrix
 from vsebench.methods.base import EpochReport
@@ -36,7 +36,6 @@ class Model(SgdMethod):
     def __init__(self, train: LabelMatrix, settings: VseEnsSettings, seed: int, workers: Workers) -> None:
         super().__init__(train, settings, seed, workers)
         self.order = np.empty((settings.factors, train.n_labels), dtype=np.int32)
-        self.columns = aligned(self.labels.shape[1], filled_up(train.n_labels))
         self.deviations = aligned(self.labels.shape[1])
         self.list_life = max(1, int(train.n_labels * math.log(train.n_labels)))
         self.steps_left = 0
@@ -60,7 +59,7 @@ class Model(SgdMethod):
 
     def _refresh_lists(self) -> None:
         def task(start: int, stop: int) -> None:
-            refresh_lists(start, stop, self.labels, self.columns, self.order, self.deviations)
+            refresh_lists(start, stop, self.labels, self.order, self.deviations)
 
         n_labels, n_factors = self.labels.shape
         if n_labels < ENOUGH_LABELS:

@@ -60,7 +60,8 @@ class Rows:
         offsets = np.concatenate([[0], np.cumsum(degrees[order])])
         pairs = np.repeat(train.offsets[order] - offsets[:-1], degrees[order]) + np.arange(train.n_pairs)
         ones = np.ones(train.n_pairs, dtype=np.float32)
-        return cls(order, offsets, train.labels[pairs], ones if weights == "ones" else train.counts[pairs] * ones)
+        w = ones if weights == "ones" else train.counts[pairs].astype(np.float32)
+        return cls(order, offsets, train.labels[pairs], w)
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class Model(Method):
     def scorer(self) -> Embeddings:
         k = self.settings.factors
         image = np.empty((self.blocks.shape[1], k), dtype=np.float32)
-        moved = self.labels - self.before
+        moved = self._moved()
 
         def task(start: int, stop: int) -> None:
             users = aligned(stop - start, self.labels.shape[1])
@@ -164,7 +165,7 @@ class Model(Method):
         """Update the images; return H^I = sum_i u_i u_i' and |V_I|^2."""
         hessian = self._label_hessian()
         norms = self._label_norms()
-        moved = self.labels - self.before
+        moved = self._moved()
         self.before = self.labels.copy()
         parts: dict[int, tuple[Matrix, float]] = {}
 
@@ -184,7 +185,7 @@ class Model(Method):
             parts[start] = product, norm
 
         self.workers.run(task, self.image_chunks)
-        image_hessian = np.zeros_like(hessian)
+        image_hessian = aligned(*hessian.shape)
         for start, _ in self.image_chunks:
             image_hessian += parts[start][0]
         return image_hessian, sum(parts[start][1] for start, _ in self.image_chunks)
@@ -198,6 +199,12 @@ class Model(Method):
             )  # fmt: skip
 
         self.workers.run(task, self.label_chunks)
+
+    def _moved(self) -> Matrix:
+        """Return how far the labels went since the images were updated last."""
+        moved = aligned(*self.labels.shape)
+        np.subtract(self.labels, self.before, out=moved)
+        return moved
 
     def _label_hessian(self) -> Matrix:
         """H^C = sum_c beta_c v_c v_c'."""
