@@ -90,8 +90,8 @@ def _grid(names: str, *settings: tuple[float, ...]) -> tuple[Settings, ...]:
 # beta_0 is spread over the labels, regularisation is lambda. Implicit ALS tries the same, in its own terms.
 OBJECTIVES = _grid("beta_0 regularisation", (4.0, 4.0), (4.0, 8.0), (128.0, 16.0), (256.0, 32.0))
 BPR = _grid("learning_rate regularisation", (0.05, 0.003), (0.1, 0.003), (0.2, 0.01), (0.3, 0.01))
-WARP = _grid("learning_rate regularisation", (0.02, 0.0), (0.02, 0.01), (0.03, 0.0), (0.05, 0.0))
-LIGHTFM = _grid("learning_rate regularisation", (0.02, 0.0), (0.02, 0.0003), (0.05, 0.0), (0.05, 0.0003))
+WARP = _grid("learning_rate regularisation", (0.01, 0.0), (0.01, 0.01), (0.02, 0.01), (0.05, 0.0))
+LIGHTFM = _grid("learning_rate regularisation", (0.01, 0.0), (0.02, 0.0), (0.02, 0.0003), (0.05, 0.0))
 AS_CONFIGURED: tuple[Settings, ...] = ({},)  # their quality is not compared
 
 VSE_FS = Contestant("vse_fs", "VSE-fs", partial(Ours, "vse_fs", {"gamma": 0.01}), OBJECTIVES)
@@ -106,7 +106,7 @@ OPT_AUC = Contestant("opt_auc", "Opt-AUC, biases", partial(Ours, "opt_auc", {"de
 WARP_10 = Contestant(
     "warp",
     "WARP, 10 trials, adaptive",
-    partial(Ours, "warp", {"trials": 10, "adaptive": True, "maximum_norm": 0.0, "deviation": 0.005}),
+    partial(Ours, "warp", {"trials": 10, "adaptive": True, "maximum_norm": 0.0, "deviation": 0.002}),
     WARP,
 )
 OPT_AUC_AS_PRINTED = Contestant("opt_auc_as_printed", "Opt-AUC", partial(Ours, "opt_auc", {}), AS_CONFIGURED)
