@@ -7,9 +7,9 @@ occurrence (a label that an image carries twice stands there twice): image, labe
 and end in `row_labels`. Where an image carries every label there is no negative, and the step is left out.
 
 A step waits for memory much longer than it computes. What it will read and does not depend on the steps before, such
-as the vectors of its image and its positive, is therefore asked for a batch ahead. To make that possible the draws of
-positives, of negatives, and of negatives again where a positive was drawn, have a stream of random numbers each
-(`rng`: (3,) uint64).
+as the vectors of its image and its positive, is therefore asked for a batch ahead, a little between any two steps: a
+processor waits for only so many lines of memory at a time. To make that possible the draws of positives, of negatives,
+and of negatives again where a positive was drawn, have a stream of random numbers each (`rng`: (3,) uint64).
 """
 
 import numpy as np
@@ -80,16 +80,28 @@ def draw_negative(row_labels, first, last, n_labels, rng):
     return label
 
 
-@njit(cache=True, nogil=True)
-def draw_pairs(count, images, labels, pairs, row_labels, rng, drawn):
-    """Draw `count` rows of `pairs` into `drawn` (BATCH, 4) and ask for what their steps will read."""
-    for t in range(count):
-        pair = below(rng, len(pairs))
+@njit(cache=True, inline="always")
+def batch_size(steps, first):
+    """Return how many steps the batch has that begins with the step `first`, which may lie outside the epoch."""
+    return max(min(BATCH, steps - first), 0) if first >= 0 else 0
+
+
+@njit(cache=True, inline="always")
+def prepare(t, n_coming, n_choosing, images, labels, pairs, row_labels, rng, chosen, coming):
+    """Make draw `t` of the two batches to come: read the pair that was chosen, and choose another one.
+
+    `coming` (BATCH, 4) holds the next batch, `chosen` (BATCH,) rows of `pairs` for it and, where it was read, for the
+    batch behind. What steps will read is asked for.
+    """
+    if t < n_coming:
         for column in range(4):
-            drawn[t, column] = pairs[pair, column]
-        ask_for(images, drawn[t, 0])
-        ask_for(labels, drawn[t, 1])
-        prefetch(row_labels, drawn[t, 2])
+            coming[t, column] = pairs[chosen[t], column]
+        ask_for(images, coming[t, 0])
+        ask_for(labels, coming[t, 1])
+        prefetch(row_labels, coming[t, 2])
+    if t < n_choosing:
+        chosen[t] = below(rng, len(pairs))
+        prefetch(pairs, (chosen[t], 0))
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
@@ -162,21 +174,18 @@ def opt_auc_epoch(images, labels, biases, pairs, row_labels, steps, rate, bias_r
     """
     shrink, bias_shrink = F32(rate * regularisation), F32(bias_rate * regularisation)
     positives, negatives = rng[:1], rng[1:2]
-    now, ahead = np.empty((BATCH, 4), dtype=np.int64), np.empty((BATCH, 4), dtype=np.int64)
-    n_now, n_ahead = np.empty(BATCH, dtype=np.int64), np.empty(BATCH, dtype=np.int64)
+    chosen = np.empty(BATCH, dtype=np.int64)
+    now, coming = np.empty((BATCH, 4), dtype=np.int64), np.empty((BATCH, 4), dtype=np.int64)
+    drawn = np.empty(BATCH, dtype=np.int64)
     loss = 0.0
-    for first in range(-BATCH, steps, BATCH):
-        coming = max(min(BATCH, steps - first - BATCH), 0)
-        draw_pairs(coming, images, labels, pairs, row_labels, positives, ahead)
-        for t in range(coming):
-            start, end = ahead[t, 2], ahead[t, 3]
-            has_negative = end - start < len(labels)
-            n_ahead[t] = draw_negative(row_labels, start, end, len(labels), negatives) if has_negative else -1
-            ask_for(labels, max(n_ahead[t], 0))
+    for first in range(-2 * BATCH, steps, BATCH):
+        n_now, n_coming = batch_size(steps, first), batch_size(steps, first + BATCH)
+        n_choosing = batch_size(steps, first + 2 * BATCH)
         growth = 1.0  # the product of the 1 + exp(-|margin|): one logarithm a batch
-        for t in range(min(BATCH, steps - first) if first >= 0 else 0):
-            i, p, n = now[t, 0], now[t, 1], n_now[t]
-            if n < 0:
+        for t in range(BATCH):
+            prepare(t, n_coming, n_choosing, images, labels, pairs, row_labels, positives, chosen, coming)
+            i, p, n = now[t, 0], now[t, 1], drawn[t]
+            if t >= n_now or n < 0:
                 continue
             margin = margin_of(images, i, labels, p, n) + biases[p] - biases[n]
             decay, slope = logistic(margin)
@@ -186,7 +195,12 @@ def opt_auc_epoch(images, labels, biases, pairs, row_labels, steps, rate, bias_r
             biases[p] += F32(bias_rate) * slope - bias_shrink * biases[p]
             biases[n] -= F32(bias_rate) * slope + bias_shrink * biases[n]
         loss += np.log(growth)
-        now, ahead, n_now, n_ahead = ahead, now, n_ahead, n_now
+        for t in range(n_coming):
+            start, end = coming[t, 2], coming[t, 3]
+            has_negative = end - start < len(labels)
+            drawn[t] = draw_negative(row_labels, start, end, len(labels), negatives) if has_negative else -1
+            ask_for(labels, max(drawn[t], 0))
+        now, coming = coming, now
     return loss / steps
 
 
@@ -217,18 +231,21 @@ def warp_epoch(
     """
     shrink = F32(rate * regularisation)
     positives, negatives = rng[:1], rng[1:2]
-    now, ahead = np.empty((BATCH, 4), dtype=np.int64), np.empty((BATCH, 4), dtype=np.int64)
+    chosen = np.empty(BATCH, dtype=np.int64)
+    now, coming = np.empty((BATCH, 4), dtype=np.int64), np.empty((BATCH, 4), dtype=np.int64)
     candidates = np.empty(BATCH, dtype=np.int64)
     candidate = BATCH
     loss = 0.0
     total_trials = 0
-    for first in range(-BATCH, steps, BATCH):
-        coming = max(min(BATCH, steps - first - BATCH), 0)
-        draw_pairs(coming, images, labels, pairs, row_labels, positives, ahead)
-        if len(image_squares):
-            for t in range(coming):
-                ask_for(image_squares, ahead[t, 0])
-        for t in range(min(BATCH, steps - first) if first >= 0 else 0):
+    for first in range(-2 * BATCH, steps, BATCH):
+        n_now, n_coming = batch_size(steps, first), batch_size(steps, first + BATCH)
+        n_choosing = batch_size(steps, first + 2 * BATCH)
+        for t in range(BATCH):
+            prepare(t, n_coming, n_choosing, images, labels, pairs, row_labels, positives, chosen, coming)
+            if t < n_coming and len(image_squares):
+                ask_for(image_squares, coming[t, 0])
+            if t >= n_now:
+                continue
             i, p, start, end = now[t]
             n_negatives = len(labels) - (end - start)
             positive_score = dot(images, i, labels, p) + biases[p]
@@ -261,7 +278,7 @@ def warp_epoch(
                     project(images, i, F32(limit))
                     project(labels, p, F32(limit))
                     project(labels, n, F32(limit))
-        now, ahead = ahead, now
+        now, coming = coming, now
     return loss / steps, total_trials / steps
 
 
@@ -390,26 +407,24 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
     shrink = F32(rate * regularisation)
     span = np.expm1(-len(labels) / scale)
     positives, negatives, again = rng[:1], rng[1:2], rng[2:]
-    now, ahead = np.empty((BATCH, 4), dtype=np.int64), np.empty((BATCH, 4), dtype=np.int64)
-    ranks, ranks_ahead = np.empty(BATCH, dtype=np.int64), np.empty(BATCH, dtype=np.int64)
-    shares, shares_ahead = np.empty(BATCH), np.empty(BATCH)
+    chosen = np.empty(BATCH, dtype=np.int64)
+    now, coming = np.empty((BATCH, 4), dtype=np.int64), np.empty((BATCH, 4), dtype=np.int64)
+    ranks, shares = np.empty(BATCH, dtype=np.int64), np.empty(BATCH)
     found = np.empty((BATCH, 2), dtype=np.int64)
     drawn = np.empty(BATCH, dtype=np.int64)
     drawn_images = np.empty(BATCH + LANES, dtype=np.int32)
     sums = scratch(images.shape[1] + 2 * LANES)
     loss = 0.0
-    for first in range(-BATCH, steps, BATCH):
-        coming = max(min(BATCH, steps - first - BATCH), 0)
-        draw_pairs(coming, images, labels, pairs, row_labels, positives, ahead)
-        for t in range(coming):
-            ranks_ahead[t] = draw_rank(scale, span, len(labels), negatives)
-            shares_ahead[t] = uniform(negatives)
-        start = 0
-        last = min(BATCH, steps - first) if first >= 0 else 0
-        for t in range(last):
+    for first in range(-2 * BATCH, steps, BATCH):
+        n_now, n_coming = batch_size(steps, first), batch_size(steps, first + BATCH)
+        n_choosing = batch_size(steps, first + 2 * BATCH)
+        for t in range(n_now):
             drawn_images[t] = now[t, 0]
-        while start < last:
-            stop = first_repeat(drawn_images, start, last)
+            ranks[t] = draw_rank(scale, span, len(labels), negatives)
+            shares[t] = uniform(negatives)
+        start = 0
+        while start < n_now:
+            stop = first_repeat(drawn_images, start, n_now)
             for t in range(start, stop):
                 weigh_factors(images, now[t, 0], deviations, sums)
                 found[t] = find_place(images, now[t, 0], order, sums, ranks[t], shares[t])
@@ -425,6 +440,7 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
                     )
                 ask_for(labels, max(drawn[t], 0))
             for t in range(start, stop):
+                prepare(t, n_coming, n_choosing, images, labels, pairs, row_labels, positives, chosen, coming)
                 i, p, n = now[t, 0], now[t, 1], drawn[t]
                 if n < 0:
                     continue
@@ -433,8 +449,9 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
                     loss += violation
                     step(images, i, labels, p, n, F32(rate), shrink)
             start = stop
-        now, ahead = ahead, now
-        ranks, ranks_ahead, shares, shares_ahead = ranks_ahead, ranks, shares_ahead, shares
+        for t in range(n_now, BATCH):
+            prepare(t, n_coming, n_choosing, images, labels, pairs, row_labels, positives, chosen, coming)
+        now, coming = coming, now
     return loss
 
 
