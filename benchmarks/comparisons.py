@@ -15,7 +15,7 @@ from benchmarks.contestants import (
     LIGHTFM_WARP,
     MATCHED,
     OPT_AUC,
-    OPT_AUC_AS_PRINTED,
+    OPT_AUC_PLAIN,
     VSE_FS,
     WARP_10,
     Contestant,
@@ -61,11 +61,11 @@ class Bench:
             settings = self.judge.settings(self.judge.choice(ALS, data))
             with workers(max(self.plan.threads)) as pool:
                 ours, peer = (self._follow(contestant, settings, data, pool) for contestant in (MATCHED, ALS))
-                target = ENOUGH * max(*ours, *peer)
-                quality = (
-                    self._test(MATCHED, settings, ours, data, pool),
-                    self._test(ALS, settings, peer, data, pool),
-                )
+            target = ENOUGH * max(*ours, *peer)
+            quality = (
+                self.judge.refit(MATCHED, settings, reached(ours, max(ours)), data),
+                self.judge.refit(ALS, settings, reached(peer, max(peer)), data),
+            )
             self._races[data.name] = Race(settings, (reached(ours, target), reached(peer, target)), quality)
         return self._races[data.name]
 
@@ -77,14 +77,6 @@ class Bench:
             training.run(1)
             values.append(recall(training.scorer(), data.train, data.valid, pool))
         return values
-
-    def _test(
-        self, contestant: Contestant, settings: Settings, values: list[float], data: Data, pool: Workers
-    ) -> float:
-        """Return Rec@10 on the test labels after as many iterations as were best on the validation labels."""
-        training = contestant.start(data.known, settings, pool)
-        training.run(reached(values, max(values)))
-        return recall(training.scorer(), data.known, data.test, pool)
 
 
 def reached(values: list[float], target: float) -> int:
@@ -131,7 +123,7 @@ def warp_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
 
 
 def ens_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
-    return epochs(bench, data, threads, "ens_epoch", ENS, (OPT_AUC_AS_PRINTED,), judged=False)
+    return epochs(bench, data, threads, "ens_epoch", ENS, (OPT_AUC_PLAIN,), judged=False)
 
 
 def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:

@@ -109,12 +109,12 @@ WARP_10 = Contestant(
     partial(Ours, "warp", {"trials": 10, "adaptive": True, "maximum_norm": 0.0, "deviation": 0.002}),
     WARP,
 )
-OPT_AUC_AS_PRINTED = Contestant("opt_auc_as_printed", "Opt-AUC", partial(Ours, "opt_auc", {}), AS_CONFIGURED)
+OPT_AUC_PLAIN = Contestant("opt_auc_plain", "Opt-AUC", partial(Ours, "opt_auc", {}), AS_CONFIGURED)
 ENS = Contestant("vse_ens", "VSE-ens", partial(Ours, "vse_ens", {}), AS_CONFIGURED)
 ALS = Contestant("implicit_als", "implicit ALS", partial(_peer, "ImplicitAls"), OBJECTIVES)
 IMPLICIT_BPR = Contestant("implicit_bpr", "implicit BPR", partial(_peer, "ImplicitBpr"), BPR)
 CORNAC_BPR = Contestant("cornac_bpr", "Cornac BPR", partial(_peer, "CornacBpr"), BPR)
 LIGHTFM_WARP = Contestant("lightfm_warp", "LightFM WARP", partial(_peer, "LightfmWarp"), LIGHTFM)
 EVERYONE = (
-    VSE_FS, MATCHED, OPT_AUC, OPT_AUC_AS_PRINTED, WARP_10, ENS, ALS, IMPLICIT_BPR, CORNAC_BPR, LIGHTFM_WARP,
+    VSE_FS, MATCHED, OPT_AUC, OPT_AUC_PLAIN, WARP_10, ENS, ALS, IMPLICIT_BPR, CORNAC_BPR, LIGHTFM_WARP,
 )  # fmt: skip

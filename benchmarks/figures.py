@@ -46,7 +46,7 @@ def ratios_figure(comparisons: pl.DataFrame) -> Figure:
         axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axis.xaxis.set_minor_locator(NullLocator())
         axis.set_xlabel("seconds of the peer / ours (log)")
-        axis.set_title(size)
+        axis.set_title(f"simulated {size}")
     axes[0].set_yticks(range(len(pairs)), [label(*pair) for pair in pairs])
     axes[0].set_ylim(len(pairs) - 0.4, -0.6)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(threads))

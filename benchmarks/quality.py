@@ -56,10 +56,7 @@ class Judge:
         key = contestant.name, data.name
         if key not in self._tests:
             choice = self.choice(contestant, data)
-            with workers(max(self.plan.threads)) as pool:
-                training = contestant.start(data.known, self.settings(choice), pool)
-                training.run(choice.epochs)
-                self._tests[key] = recall(training.scorer(), data.known, data.test, pool)
+            self._tests[key] = self.refit(contestant, self.settings(choice), choice.epochs, data)
             self.rows.append(
                 {
                     "size": data.name,
@@ -72,6 +69,13 @@ class Judge:
                 }
             )
         return self._tests[key]
+
+    def refit(self, contestant: Contestant, settings: Settings, epochs: int, data: Data) -> float:
+        """Return Rec@10 on the test labels after a training with the validation labels as well."""
+        with workers(max(self.plan.threads)) as pool:
+            training = contestant.start(data.known, settings, pool)
+            training.run(epochs)
+            return recall(training.scorer(), data.known, data.test, pool)
 
     def settings(self, choice: Choice) -> Settings:
         """Return the settings with the number of factors."""

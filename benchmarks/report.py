@@ -63,6 +63,7 @@ def comparison_table(rows: pl.DataFrame) -> Table:
         cells += [Cell(target.reached(row["ratio_median"])), Cell(row["quality_ours"]), Cell(row["quality_peer"])]
         body.append(Row(tuple(cells), group=TITLES[row["what"]]))
     notes = (
+        "All data are simulated; a size is that of the data set it is named after.",
         "Ratio: seconds of the peer over ours in the same repeat; median [lowest, highest]. Seconds are medians.",
         "To 95 %: on the validation labels; one that stays below counts with one epoch more than were followed.",
         "Goals are for the size nuswide. The one for uniform negatives is against the faster of the two peers.",

@@ -81,6 +81,14 @@ def draw_negative(row_labels, first, last, n_labels, rng):
 
 
 @njit(cache=True, inline="always")
+def draw_candidates(labels, rng, candidates):
+    """Draw labels, each with the same probability, and ask for their vectors."""
+    for c in range(len(candidates)):
+        candidates[c] = below(rng, len(labels))
+        ask_for(labels, candidates[c])
+
+
+@njit(cache=True, inline="always")
 def batch_size(steps, first):
     """Return how many steps the batch has that begins with the step `first`, which may lie outside the epoch."""
     return max(min(BATCH, steps - first), 0) if first >= 0 else 0
@@ -254,10 +262,8 @@ def warp_epoch(
             n = 0
             while violation <= 0 and trials < min(cap, n_negatives):
                 if candidate == BATCH:
+                    draw_candidates(labels, negatives, candidates)
                     candidate = 0
-                    for c in range(BATCH):
-                        candidates[c] = below(negatives, len(labels))
-                        ask_for(labels, candidates[c])
                 n = candidates[candidate]
                 candidate += 1
                 if not contains(row_labels, start, end, n):
@@ -275,9 +281,8 @@ def warp_epoch(
                 else:
                     step(images, i, labels, p, n, F32(rate * weight), shrink)
                 if limit > 0:
-                    project(images, i, F32(limit))
-                    project(labels, p, F32(limit))
-                    project(labels, n, F32(limit))
+                    for matrix, row in ((images, i), (labels, p), (labels, n)):
+                        project(matrix, row, F32(limit))
         now, coming = coming, now
     return loss / steps, total_trials / steps
 

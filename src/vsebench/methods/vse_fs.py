@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.kernels.full_sample import AHEAD, follow_all, positive_loss, sweep_images, sweep_labels
-from vsebench.kernels.lanes import LANES, aligned
+from vsebench.kernels.lanes import LANES, aligned, filled_up
 from vsebench.labels import LabelMatrix
 from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Matrix, Method, padded_start
 from vsebench.parallel import Chunks, Workers, even_chunks
@@ -121,7 +121,7 @@ class Model(Method):
         self.beta = label_weights(train, settings.beta_0, settings.alpha)
         self.scores = aligned(len(self.columns.weights))
         # The images with most labels first, so that no thread is left with them at the end.
-        size = math.ceil(train.n_images / IMAGE_CHUNKS / LANES) * LANES
+        size = filled_up(math.ceil(train.n_images / IMAGE_CHUNKS))
         self.image_chunks = even_chunks(train.n_images, size)[::-1]
         self.label_chunks = chunks_of_equal_work(self.columns.tiles, workers.threads)
 
@@ -153,7 +153,7 @@ class Model(Method):
 
         They are the u_i as long as all labels are 0.
         """
-        blocks = aligned(math.ceil(self.settings.factors / LANES), n_images, LANES)
+        blocks = aligned(filled_up(self.settings.factors) // LANES, n_images, LANES)
         places = np.empty(n_images, dtype=np.int64)
         places[self.rows.order] = np.arange(n_images)
         for first, last in even_chunks(n_images, IMAGES_A_DRAW):
