@@ -2,7 +2,21 @@ import numpy as np
 import pytest
 from numba import njit
 
-from vsebench.kernels.lanes import LANES, fill, load, over, prefetch, store, total, transpose
+from vsebench.kernels.lanes import (
+    LANES,
+    above,
+    add_products,
+    fill,
+    load,
+    no_sums,
+    numbers,
+    over,
+    prefetch,
+    store,
+    total,
+    transpose,
+    within,
+)
 
 
 @njit
@@ -40,3 +54,41 @@ def test_a_tile_is_transposed_in_its_place():
     expected[LANES : 2 * LANES] = array[LANES : 2 * LANES].T
     turn(array)
     assert (array == expected).all()
+
+
+def test_products_of_whole_numbers_are_added_in_pairs():
+    @njit
+    def add(a, b, out):
+        sums = no_sums()
+        for k in range(0, a.shape[1], 2):
+            sums = add_products(sums, a, (1, k), b, (k // 2, 0))
+        store(out, 0, numbers(sums))
+
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(-4000, 4000, (2, 6), dtype=np.int16), rng.integers(-500, 500, (LANES, 6), dtype=np.int16)
+    out = np.empty(LANES, dtype=np.float32)
+    add(a, np.ascontiguousarray(b.reshape(LANES, 3, 2).transpose(1, 0, 2)).reshape(3, 2 * LANES), out)
+    assert (out == b.astype(np.int64) @ a[1]).all()
+
+
+def test_products_of_the_largest_numbers_fit():
+    @njit
+    def add(a, b, out):
+        store(out, 0, numbers(add_products(no_sums(), a, 0, b, 0)))
+
+    out = np.empty(LANES, dtype=np.float32)
+    add(np.full(2, 32767, dtype=np.int16), np.full(2 * LANES, -32767, dtype=np.int16), out)
+    assert (out == np.float32(-2 * 32767**2)).all()
+
+
+def test_comparisons_with_nan_are_false():
+    @njit
+    def compare(values, bound, out):
+        store(out, 0, above(load(values, 0), np.float32(bound)))
+        return within(load(values, 0), np.float32(bound))
+
+    values = np.array([-3, -2, -1, 0, 1, 2, 3, np.nan, np.inf, -np.inf, 2.5, -2.5, 0, 0, 0, 9], dtype=np.float32)
+    out = np.empty(LANES, dtype=np.float32)
+    bits = compare(values, 2, out)
+    assert (out == (values > 2)).all()
+    assert [bool(bits >> lane & 1) for lane in range(64)] == [*(np.abs(values) <= 2), *[False] * 48]

@@ -1,7 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vsebench.errors import UserError
@@ -11,18 +11,28 @@ from vsebench.methods.base import Embeddings
 from vsebench.parallel import workers
 
 
+@pytest.fixture(params=[True, False], ids=["rounded", "all scores"], autouse=True)
+def way(request, monkeypatch):
+    """Both ways to count, whatever the processor."""
+    monkeypatch.setattr("vsebench.methods.base.ROUNDING_PAYS", request.param)
+
+
 def rank(scores, known, held_out, threads=1):
     """Rank with a model whose scores are given outright: the image factors are the scores, the labels unit vectors."""
     scores = np.asarray(scores, dtype=np.float32)
+    return rank_by(Embeddings(scores, np.eye(scores.shape[1], dtype=np.float32)), known, held_out, threads)
+
+
+def rank_by(model, known, held_out, threads=1):
+    """Rank with a model."""
     offsets = np.cumsum([0, *map(len, known)])
     matrix = LabelMatrix(
-        scores.shape[1],
+        len(model.label),
         offsets,
         np.array([label for row in known for label in row], dtype=np.int32),
         np.ones(offsets[-1], dtype=np.int32),
     )
     pairs = pl.DataFrame(held_out, schema={"image": pl.Int32, "label": pl.Int32}, orient="row")
-    model = Embeddings(scores, np.eye(scores.shape[1], dtype=np.float32))
     with workers(threads) as pool:
         return rank_held_out(model, matrix, pairs, pool, "test").rows()
 
@@ -54,15 +64,14 @@ def test_scores_that_are_no_numbers_are_refused(poison):
         rank([[1, poison]], [[]], [(0, 0)])
 
 
-@settings(max_examples=50, deadline=None)
-@given(seed=st.integers(0, 10**6), n_images=st.integers(1, 30), n_labels=st.integers(2, 40))
-def test_agrees_with_sorting(seed, n_images, n_labels):
-    rng = np.random.default_rng(seed)
-    scores = rng.integers(0, 6, (n_images, n_labels)).astype(np.float32)
-    known = [sorted(rng.choice(n_labels, rng.integers(0, n_labels), replace=False).tolist()) for _ in range(n_images)]
-    held_out = [(i, int(rng.integers(0, n_labels))) for i in range(n_images)]
-    for i, label, place, ties, candidates in rank(scores, known, held_out, threads=2):
-        rest = [c for c in range(n_labels) if c not in known[i]]
+def draw_known(rng, n_images, n_labels):
+    return [sorted(rng.choice(n_labels, rng.integers(0, n_labels), replace=False).tolist()) for _ in range(n_images)]
+
+
+def assert_sorted(rows, scores, known):
+    """Compare ranks with the places in a sorted list."""
+    for i, label, place, ties, candidates in rows:
+        rest = [c for c in range(scores.shape[1]) if c not in known[i]]
         assert candidates == len(rest)
         if label in known[i]:
             assert place is None
@@ -70,3 +79,63 @@ def test_agrees_with_sorting(seed, n_images, n_labels):
         ranked = sorted((scores[i, c] for c in rest), reverse=True)
         assert place == ranked.index(scores[i, label]) + 1
         assert ties == ranked.count(scores[i, label]) - 1
+
+
+PROPERTY = settings(
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)  # the fixture is the same for all examples
+
+
+@PROPERTY
+@given(seed=st.integers(0, 10**6), n_images=st.integers(1, 30), n_labels=st.integers(2, 40))
+def test_agrees_with_sorting(seed, n_images, n_labels):
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 6, (n_images, n_labels)).astype(np.float32)
+    known = draw_known(rng, n_images, n_labels)
+    held_out = [(i, int(rng.integers(0, n_labels))) for i in range(n_images)]
+    assert_sorted(rank(scores, known, held_out, threads=2), scores, known)
+
+
+@PROPERTY
+@given(
+    seed=st.integers(0, 10**6),
+    n_images=st.integers(1, 30),
+    n_labels=st.integers(2, 70),
+    n_factors=st.integers(1, 40),
+    sizes=st.tuples(st.integers(-60, 50), st.integers(-60, 50)),
+)
+def test_embeddings_of_any_size_agree_with_sorting(seed, n_images, n_labels, n_factors, sizes):
+    """Small whole numbers times powers of two have exact scores: ties and comparisons have to come out exactly.
+
+    Some vectors are 0, some are copies of others, and lengths differ a lot.
+    """
+    rng = np.random.default_rng(seed)
+
+    def vectors(n, size):
+        whole = rng.integers(-3, 4, (n, n_factors)) * 2 ** rng.integers(0, 4, (n, 1))
+        whole[rng.random(n) < 0.1] = 0
+        whole = np.where(rng.random((n, 1)) < 0.2, whole[rng.integers(0, n, n)], whole)
+        return (whole * 2.0**size).astype(np.float32)
+
+    model = Embeddings(vectors(n_images, sizes[0]), vectors(n_labels, sizes[1]))
+    known = draw_known(rng, n_images, n_labels)
+    held_out = [(i, int(rng.integers(0, n_labels))) for i in range(n_images)]
+    scores = model.image.astype(np.float64) @ model.label.T.astype(np.float64)
+    assert_sorted(rank_by(model, known, held_out, threads=2), scores, known)
+
+
+@pytest.mark.parametrize("n_factors", [1, 16, 50, 129])
+def test_scores_decide_up_to_the_rounding_of_float32(n_factors):
+    rng = np.random.default_rng(n_factors)
+    images = rng.standard_normal((300, n_factors), dtype=np.float32)
+    labels = rng.standard_normal((700, n_factors), dtype=np.float32) * rng.uniform(0.01, 10, (700, 1))
+    labels[350:] = labels[:350] * (1 + rng.choice([0, 1e-7, 1e-4], (350, 1)))  # scores that differ by little
+    model = Embeddings(images, labels.astype(np.float32))
+    held_out = [(i, int(rng.integers(0, 700))) for i in range(300)]
+    scores = images.astype(np.float64) @ model.label.T.astype(np.float64)
+    rounding = n_factors * 2.0**-23 * np.linalg.norm(images, axis=1)[:, None] * np.linalg.norm(model.label, axis=1)
+    for i, label, place, ties, _ in rank_by(model, [[]] * 300, held_out):
+        difference = scores[i] - scores[i, label]
+        slack = rounding[i] + rounding[i, label]
+        assert (difference > slack).sum() < place <= (difference > -slack).sum()
+        assert place + ties <= (difference > -slack).sum()

@@ -13,12 +13,12 @@ import polars as pl
 
 from vsebench.errors import UserError
 from vsebench.files import read_arrays, read_json, read_parquet, write_parquet
-from vsebench.kernels.ranking import count_above
 from vsebench.labels import LabelMatrix
 from vsebench.methods.base import Scorer, scorer_of
 from vsebench.parallel import Workers, even_chunks, workers
 
-SCORES_A_CHUNK = 1 << 20  # a chunk's scores (4 MiB) stay in the cache between the product and the counting
+SCORES_A_CHUNK = 1 << 20  # at most: a chunk's scores (4 MiB) stay in the cache until they are counted,
+QUERIES_A_CHUNK = 252  # and so do the vectors of its images
 LARGEST_SCORE = 1e37
 
 
@@ -72,10 +72,10 @@ def rank_held_out(model: Scorer, known: LabelMatrix, held_out: pl.DataFrame, poo
 
     def task(start: int, stop: int) -> None:
         part = slice(start, stop)
-        scores = model.scores(queries[part], known)
-        count_above(scores, queries[part], query_labels[part], known.offsets, known.labels, above[part], tied[part])
+        model.count_above(queries[part], query_labels[part], known, above[part], tied[part])
 
-    pool.run(task, even_chunks(len(queries), max(16, SCORES_A_CHUNK // known.n_labels)))
+    size = max(16, min(QUERIES_A_CHUNK, SCORES_A_CHUNK // known.n_labels))
+    pool.run(task, even_chunks(len(queries), size))
     candidates = known.n_labels - np.diff(known.offsets)[queries]
     frame = held_out.with_columns(rank=above + 1, ties=tied, candidates=candidates.astype(np.int32))
     is_candidate = pl.col("rank") > 0

@@ -16,7 +16,7 @@ from vsebench.evaluation.ranks import rank_held_out
 from vsebench.files import write_json
 from vsebench.kernels.drawing import draw_labels
 from vsebench.kernels.random import new_state
-from vsebench.methods.base import Embeddings, Method, load_method, read_settings, tiny_matrix, warm_up
+from vsebench.methods.base import Embeddings, LabelWeights, Method, load_method, read_settings, tiny_matrix, warm_up
 from vsebench.parallel import workers
 
 
@@ -55,9 +55,10 @@ def train_tiny(name: str, values: dict[str, Any]) -> None:
 
 def rank_tiny() -> None:
     matrix = tiny_matrix()
-    model = Embeddings(np.ones((4, 2), dtype=np.float32), np.ones((6, 2), dtype=np.float32))
+    ones = np.ones((6, 6), dtype=np.float32)
     with workers(1) as pool:
-        rank_held_out(model, matrix, matrix.to_pairs(), pool, "compilation")
+        for model in (Embeddings(ones, ones), LabelWeights(ones)):
+            rank_held_out(model, matrix, matrix.to_pairs(), pool, "compilation")
 
 
 def draw_tiny() -> None:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 LANES = 16
 VECTOR = ir.VectorType(ir.FloatType(), LANES)
 INT32 = ir.IntType(32)
+WHOLE = ir.VectorType(INT32, LANES)
 LINE = 64  # bytes
 # Everything of fastmath but the promise that no NaN or infinity occurs: divergence must stay visible.
 MATH = {"reassoc", "contract", "nsz", "arcp"}
@@ -62,7 +63,14 @@ class LanesType(types.Type):
         super().__init__(name="Lanes")
 
 
-lanes = LanesType()
+class SumsType(types.Type):
+    """Numba's type of 16 whole numbers, the sums of `add_products`."""
+
+    def __init__(self):
+        super().__init__(name="Sums")
+
+
+lanes, sums = LanesType(), SumsType()
 
 
 @register_model(LanesType)
@@ -73,8 +81,16 @@ class LanesModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, VECTOR)
 
 
+@register_model(SumsType)
+class SumsModel(models.PrimitiveModel):
+    """16 int32."""
+
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, WHOLE)
+
+
 def _constants(numbers):
-    return ir.Constant(ir.VectorType(INT32, LANES), list(numbers))
+    return ir.Constant(WHOLE, list(numbers))
 
 
 def _fill(builder, scalar):
@@ -172,8 +188,7 @@ def holds(typing_context, array, place, count, number):
     """Tell whether the first `count` of the 16 numbers of an int32 array from a place on hold a number."""
 
     def generate(context, builder, signature_, arguments):
-        integers = ir.VectorType(INT32, LANES)
-        found = builder.load(_pointer(context, builder, signature_, arguments, integers), align=4)
+        found = builder.load(_pointer(context, builder, signature_, arguments, WHOLE), align=4)
         limit, wanted = (
             _fill(builder, context.cast(builder, argument, kind, types.int32))
             for argument, kind in zip(arguments[2:], signature_.args[2:], strict=True)
@@ -268,3 +283,67 @@ def prefetch(typing_context, array, place):
         return context.get_dummy_value()
 
     return types.void(array, place), generate
+
+
+@intrinsic
+def no_sums(typing_context):
+    """Return 16 sums that are 0."""
+
+    def generate(context, builder, signature_, arguments):
+        return _constants([0] * LANES)
+
+    return sums(), generate
+
+
+@intrinsic
+def add_products(typing_context, before, array, place, pairs, first):
+    """Add a * b[2 e] + a' * b[2 e + 1] to sum e, for e from 0 to 15.
+
+    a and a' stand at a place of an int16 array and behind it; the 32 numbers b begin at the place `first` of another
+    one. Sums beyond int32 are not noticed.
+    """
+
+    def generate(context, builder, signature_, arguments):
+        halves, products = ir.VectorType(ir.IntType(16), 2 * LANES), ir.VectorType(INT32, 2 * LANES)
+        of_array, of_pairs = signature(types.void, *signature_.args[1:3]), signature(types.void, *signature_.args[3:])
+        pair = builder.load(_pointer(context, builder, of_array, arguments[1:3], INT32), align=2)
+        left = builder.bitcast(_fill(builder, pair), halves)
+        right = builder.load(_pointer(context, builder, of_pairs, arguments[3:], halves), align=2)
+        both = builder.mul(builder.sext(left, products), builder.sext(right, products))
+        even, odd = (builder.shuffle_vector(both, both, _constants(range(half, 2 * LANES, 2))) for half in (0, 1))
+        return builder.add(arguments[0], builder.add(even, odd))
+
+    return sums(before, array, place, pairs, first), generate
+
+
+@intrinsic
+def numbers(typing_context, whole):
+    """Return sums as float32, rounded."""
+
+    def generate(context, builder, signature_, arguments):
+        return builder.sitofp(arguments[0], VECTOR)
+
+    return lanes(whole), generate
+
+
+@intrinsic
+def above(typing_context, value, bound):
+    """Return 1 where one of the 16 numbers is above a float32, else 0; a NaN is not."""
+
+    def generate(context, builder, signature_, arguments):
+        one, zero = (ir.Constant(VECTOR, [number] * LANES) for number in (1.0, 0.0))
+        return builder.select(builder.fcmp_ordered(">", arguments[0], _fill(builder, arguments[1])), one, zero)
+
+    return lanes(value, types.float32), generate
+
+
+@intrinsic
+def within(typing_context, value, bound):
+    """Return a number whose bit e tells whether number e is at most as far from 0 as a float32; a NaN is not."""
+
+    def generate(context, builder, signature_, arguments):
+        size = _each("fabs")(context, builder, signature_, arguments[:1])
+        near = builder.fcmp_ordered("<=", size, _fill(builder, arguments[1]))
+        return builder.zext(builder.bitcast(near, ir.IntType(LANES)), ir.IntType(64))
+
+    return types.int64(value, types.float32), generate

@@ -15,6 +15,7 @@ from pydantic import Field
 from vsebench.config import Strict, check
 from vsebench.errors import UserError
 from vsebench.kernels.lanes import aligned, filled_up
+from vsebench.kernels.ranking import ROUNDING_PAYS, RoundedLabels, count_above, count_embedded, round_labels
 from vsebench.labels import LabelMatrix
 from vsebench.parallel import Workers, workers
 
@@ -27,6 +28,20 @@ class Scorer(ABC):
     @abstractmethod
     def scores(self, images: NDArray[np.int32], known: LabelMatrix) -> Matrix:
         """Return the scores (n, n_labels) float32 of n images; `known` are the labels that the model was fitted to."""
+
+    def count_above(
+        self,
+        images: NDArray[np.int32],
+        labels: NDArray[np.int32],
+        known: LabelMatrix,
+        above: NDArray[np.int32],
+        tied: NDArray[np.int32],
+    ) -> None:
+        """Count for n held-out labels, given with their images, the candidates that score higher and the same.
+
+        The counts are written to `above` and `tied`, (n,); both are -1 where the label is a known one.
+        """
+        count_above(self.scores(images, known), images, labels, known.offsets, known.labels, above, tied)
 
     @abstractmethod
     def largest_score(self) -> float:
@@ -57,6 +72,23 @@ class Embeddings(Scorer):
     def scores(self, images: NDArray[np.int32], known: LabelMatrix) -> Matrix:
         product: Matrix = self.image[images] @ self._columns
         return product
+
+    @cached_property
+    def _rounded_labels(self) -> RoundedLabels:
+        return round_labels(self.label)
+
+    def count_above(
+        self,
+        images: NDArray[np.int32],
+        labels: NDArray[np.int32],
+        known: LabelMatrix,
+        above: NDArray[np.int32],
+        tied: NDArray[np.int32],
+    ) -> None:
+        if ROUNDING_PAYS:
+            count_embedded(self.image, self._rounded_labels, images, labels, known.offsets, known.labels, above, tied)
+        else:
+            super().count_above(images, labels, known, above, tied)
 
     def largest_score(self) -> float:
         return _norm(self.image) * _norm(self.label)  # Cauchy and Schwarz
