@@ -7,8 +7,8 @@ With v = s (y + y') it follows (Cauchy and Schwarz) that
 
     |<u, v> / (r s) - <x, y>| <= NORM K^(1/2) + K / 4.
 
-Only where the held-out label's score is that close (one of a thousand comparisons or fewer) the float32 score is computed.
-The counts are those of all scores in float32.
+Only where the held-out label's score is that close (one of a thousand comparisons or fewer) the score is computed in
+float32. The counts are those of all scores in float32.
 """
 
 import platform
