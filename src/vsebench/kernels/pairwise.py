@@ -464,14 +464,14 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
 def refresh_lists(start, stop, labels, order, deviations):
     """Make the lists of the factors from `start` to `stop`, multiples of 16.
 
-    The labels by descending value of a factor go to `order` (n_factors, n_labels) int32, the standard deviation over
-    labels (Eq. 8) to `deviations` (K,) float32; `order` may leave out the factors that fill up K.
+    The labels by descending value of a factor go to `order` (n_factors, n_labels) of whole numbers, the standard
+    deviation over labels (Eq. 8) to `deviations` (K,) float32; `order` may leave out the factors that fill up K.
     """
     n_factors, n_labels = order.shape
     tile = scratch(LANES * LANES).reshape(LANES, LANES)
     room = n_labels // LANES * LANES + LANES
     columns = scratch(LANES * room).reshape(LANES, room)  # the labels' values of 16 factors
-    keys, other = np.empty(n_labels, dtype=np.uint32), np.empty(n_labels, dtype=np.int32)
+    keys, other = np.empty(n_labels, dtype=np.uint32), np.empty(n_labels, dtype=order.dtype)
     for f0 in range(start, stop, LANES):
         for label in range(0, n_labels, LANES):
             for row in range(min(LANES, n_labels - label)):
@@ -525,17 +525,17 @@ def sort_keys(keys, order, other):
     """
     bits = 8 if len(keys) <= 1024 else 11
     mask, low, high = np.uint32((1 << bits) - 1), np.uint32(32 - 2 * bits), np.uint32(32 - bits)
-    starts = np.zeros((2, (1 << bits) + 1), dtype=np.int32)
-    for key in keys:
-        starts[0, ((key >> low) & mask) + 1] += 1
-        starts[1, (key >> high) + 1] += 1
+    low_starts, high_starts = np.zeros((1 << bits) + 1, dtype=np.int32), np.zeros((1 << bits) + 1, dtype=np.int32)
+    for j in range(len(keys)):
+        low_starts[((keys[j] >> low) & mask) + 1] += 1
+        high_starts[(keys[j] >> high) + 1] += 1
     for value in range(1 << bits):
-        starts[0, value + 1] += starts[0, value]
-        starts[1, value + 1] += starts[1, value]
+        low_starts[value + 1] += low_starts[value]
+        high_starts[value + 1] += high_starts[value]
     for j in range(len(keys)):
-        place(j, low, mask, keys, starts[0], other)
+        place(j, (keys[j] >> low) & mask, low_starts, other)
     for j in range(len(keys)):
-        place(other[j], high, mask, keys, starts[1], order)
+        place(other[j], keys[other[j]] >> high, high_starts, order)
     highest = np.uint32(0)
     for j in range(len(keys)):
         label, at = order[j], j
@@ -549,8 +549,7 @@ def sort_keys(keys, order, other):
 
 
 @njit(cache=True, inline="always")
-def place(j, shift, mask, keys, starts, target):
+def place(j, digit, starts, target):
     """Put j where the next key with its digit belongs."""
-    digit = (keys[j] >> shift) & mask
     target[starts[digit]] = j
     starts[digit] += 1

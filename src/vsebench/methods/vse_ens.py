@@ -35,7 +35,8 @@ class Model(SgdMethod):
 
     def __init__(self, train: LabelMatrix, settings: VseEnsSettings, seed: int, workers: Workers) -> None:
         super().__init__(train, settings, seed, workers)
-        self.order = np.empty((settings.factors, train.n_labels), dtype=np.int32)
+        smallest = np.uint16 if train.n_labels <= 1 << 16 else np.int32  # lists that stay in the cache, if possible
+        self.order = np.empty((settings.factors, train.n_labels), dtype=smallest)
         self.deviations = aligned(self.labels.shape[1])
         self.list_life = max(1, int(train.n_labels * math.log(train.n_labels)))
         self.steps_left = 0
