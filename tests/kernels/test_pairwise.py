@@ -260,10 +260,10 @@ def test_adaptive_negatives_follow_the_mixture_of_lists():
         expected[ranked] += weights[f] / weights.sum() * by_rank
     expected[[2, 5]] = 0
     state, sums = new_state(11), aligned(3 * LANES)
+    pairwise.weigh_factors(images, 0, deviations, sums)
     span = np.expm1(-8 / 2.0)
     drawn = [
-        pairwise.draw_adaptive_again(images, 0, row_labels, 0, 2, order, deviations, sums, 2.0, span, state)
-        for _ in range(20000)
+        pairwise.draw_adaptive_again(images, 0, row_labels, 0, 2, order, sums, 2.0, span, state) for _ in range(20000)
     ]
     counts = np.bincount(drawn, minlength=8)
     kept = expected > 0

@@ -376,14 +376,13 @@ def find_place(images, i, order, sums, rank, share):
 
 
 @njit(cache=True, nogil=True)
-def draw_adaptive_again(images, i, row_labels, first, last, order, deviations, sums, scale, span, rng):
+def draw_adaptive_again(images, i, row_labels, first, last, order, sums, scale, span, rng):
     """Draw a negative from the lists of VSE-ens after a positive was drawn, again while it is a positive.
 
     After as many draws as there are labels the positives must hold nearly all of the probability, and a uniform
     negative is taken.
     """
     n_labels = order.shape[1]
-    weigh_factors(images, i, deviations, sums)
     for _ in range(n_labels):
         rank = draw_rank(scale, span, n_labels, rng)
         label = np.int64(order[find_place(images, i, order, sums, rank, uniform(rng))])
@@ -406,8 +405,8 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
     """Take `steps` steps between two refreshes of the lists, with the hinge loss; return the sum of the losses.
 
     A negative depends on the vector of its image alone. So for several steps, as long as no image comes twice among
-    them, all places in lists are found, then all negatives there, and then the steps are taken: by the time that
-    something is read it has been asked for.
+    them, all factors are weighed, then all places in lists are found, then all negatives there, and then the steps are
+    taken: by the time that something is read it has been written or asked for.
     """
     shrink = F32(rate * regularisation)
     span = np.expm1(-len(labels) / scale)
@@ -418,7 +417,7 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
     found = np.empty((BATCH, 2), dtype=np.int64)
     drawn = np.empty(BATCH, dtype=np.int64)
     drawn_images = np.empty(BATCH + LANES, dtype=np.int32)
-    sums = scratch(images.shape[1] + 2 * LANES)
+    sums = scratch(BATCH * (images.shape[1] + 2 * LANES)).reshape(BATCH, -1)
     loss = 0.0
     for first in range(-2 * BATCH, steps, BATCH):
         n_now, n_coming = batch_size(steps, first), batch_size(steps, first + BATCH)
@@ -431,18 +430,18 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
         while start < n_now:
             stop = first_repeat(drawn_images, start, n_now)
             for t in range(start, stop):
-                weigh_factors(images, now[t, 0], deviations, sums)
-                found[t] = find_place(images, now[t, 0], order, sums, ranks[t], shares[t])
-                prefetch(order, (found[t, 0], found[t, 1]))
+                weigh_factors(images, now[t, 0], deviations, sums[t])
+            for t in range(start, stop):
+                f, at = find_place(images, now[t, 0], order, sums[t], ranks[t], shares[t])
+                found[t, 0], found[t, 1] = f, at
+                prefetch(order, (f, at))
             for t in range(start, stop):
                 i, _, row, end = now[t]
                 drawn[t] = order[found[t, 0], found[t, 1]]
                 if end - row == len(labels):
                     drawn[t] = -1
                 elif contains(row_labels, row, end, drawn[t]):
-                    drawn[t] = draw_adaptive_again(
-                        images, i, row_labels, row, end, order, deviations, sums, scale, span, again
-                    )
+                    drawn[t] = draw_adaptive_again(images, i, row_labels, row, end, order, sums[t], scale, span, again)
                 ask_for(labels, max(drawn[t], 0))
             for t in range(start, stop):
                 prepare(t, n_coming, n_choosing, images, labels, pairs, row_labels, positives, chosen, coming)
