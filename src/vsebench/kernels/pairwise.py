@@ -379,8 +379,8 @@ def find_place(images, i, order, sums, rank, share):
 def draw_adaptive_again(images, i, row_labels, first, last, order, sums, scale, span, rng):
     """Draw a negative from the lists of VSE-ens after a positive was drawn, again while it is a positive.
 
-    After as many draws as there are labels the positives must hold nearly all of the probability, and a uniform
-    negative is taken.
+    `sums` is what `weigh_factors` wrote for the image. After as many draws as there are labels the positives must hold
+    nearly all of the probability, and a uniform negative is taken.
     """
     n_labels = order.shape[1]
     for _ in range(n_labels):
