@@ -7,6 +7,7 @@ from tests.reference.randomness import SplitMix64
 from vsebench.kernels import pairwise
 from vsebench.kernels.lanes import LANES, aligned
 from vsebench.kernels.random import new_state, uniform
+from vsebench.kernels.rounding import NOT_ROUNDED, round_labels
 
 N_LABELS = 12
 STEPS = 300
@@ -102,15 +103,36 @@ def test_warp_agrees_with_numpy(problem, cap, limit, adaptive):
     assert_close(ours, theirs)
 
 
-def test_warp_published_agrees_with_numpy(problem):
+@pytest.mark.parametrize("rounding", [True, False])
+def test_warp_published_agrees_with_numpy(problem, rounding):
     rows, offsets, _, labels, embeddings = problem
     ours, theirs = both(embeddings)
     state, twins = streams(3)
     row_labels = with_room(labels)
-    result = pairwise.warp_published_epoch(*ours, offsets, row_labels, STEPS, 0.1, 0.05, state)
+    rounded = round_labels(ours[1]) if rounding else NOT_ROUNDED
+    result = pairwise.warp_published_epoch(*ours, rounded, offsets, row_labels, STEPS, 0.1, 0.05, state)
     expected = reference.warp_published(*theirs, rows, STEPS, 0.1, 0.05, twins[0])
     assert result == pytest.approx(expected, rel=1e-3)
     assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("n_labels", [15, 16, 70, 200])
+@pytest.mark.parametrize("size", [1e-3, 0.3, 2.0])
+def test_warp_published_is_the_same_with_and_without_rounding(n_labels, size):
+    """Many labels, few violators, scores far from 1 and close to it."""
+    results = []
+    for rounding in (True, False):
+        rng = np.random.default_rng(n_labels)
+        images, labels = padded(rng.normal(0, size, (30, 40))), padded(rng.normal(0, size, (n_labels, 40)))
+        images[5], labels[7] = 0, labels[6]
+        row_labels = with_room(rng.integers(0, n_labels, 60, dtype=np.int32))
+        rounded = round_labels(labels) if rounding else NOT_ROUNDED
+        state, _ = streams(5)
+        told = pairwise.warp_published_epoch(
+            images, labels, rounded, np.arange(0, 61, 2), row_labels, 3000, 0.1, 0.01, state
+        )
+        results.append((told, images.tobytes(), labels.tobytes(), state.tobytes()))
+    assert results[0] == results[1]
 
 
 def test_vse_ens_agrees_with_numpy(problem):

@@ -1,10 +1,10 @@
-"""Vectors rounded to whole numbers, by which most comparisons of a ranking are decided."""
+"""Products of vectors rounded to whole numbers, and their bound."""
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vsebench.kernels.ranking import round_labels, rounded
+from vsebench.kernels.rounding import round_label_again, round_labels, rounded
 
 
 @settings(max_examples=50, deadline=None)
@@ -47,3 +47,14 @@ def test_the_bound_is_as_low_as_it_can_be():
         exact, product = 32767**2, int((whole.astype(np.int64) ** 2).sum())
         shares.append(abs(exact - product) / round_labels(ones).bound)
     assert 0.9 < max(shares) < 1
+
+
+def test_a_label_that_moved_is_rounded_again_in_its_place():
+    rng = np.random.default_rng(3)
+    labels = rng.standard_normal((20, 16), dtype=np.float32)
+    ours = round_labels(labels)
+    labels[17] *= rng.uniform(-2, 2, 16).astype(np.float32)
+    round_label_again(ours, labels, 17, np.empty(16, dtype=np.int16))
+    expected = round_labels(labels)
+    assert (ours.pairs == expected.pairs).all()
+    assert np.array_equal(ours.scales, expected.scales, equal_nan=True)

@@ -327,23 +327,21 @@ def numbers(typing_context, whole):
 
 
 @intrinsic
-def above(typing_context, value, bound):
-    """Return 1 where one of the 16 numbers is above a float32, else 0; a NaN is not."""
+def exceeding(typing_context, value, bound):
+    """Return a number whose bit e tells whether number e of the 16 is above a float32; a NaN is not."""
 
     def generate(context, builder, signature_, arguments):
-        one, zero = (ir.Constant(VECTOR, [number] * LANES) for number in (1.0, 0.0))
-        return builder.select(builder.fcmp_ordered(">", arguments[0], _fill(builder, arguments[1])), one, zero)
+        higher = builder.fcmp_ordered(">", arguments[0], _fill(builder, arguments[1]))
+        return builder.zext(builder.bitcast(higher, ir.IntType(LANES)), ir.IntType(64))
 
-    return lanes(value, types.float32), generate
+    return types.int64(value, types.float32), generate
 
 
 @intrinsic
-def within(typing_context, value, bound):
-    """Return a number whose bit e tells whether number e is at most as far from 0 as a float32; a NaN is not."""
+def count_bits(typing_context, number):
+    """Return how many bits of an int64 are 1."""
 
     def generate(context, builder, signature_, arguments):
-        size = _each("fabs")(context, builder, signature_, arguments[:1])
-        near = builder.fcmp_ordered("<=", size, _fill(builder, arguments[1]))
-        return builder.zext(builder.bitcast(near, ir.IntType(LANES)), ir.IntType(64))
+        return builder.ctpop(arguments[0])
 
-    return types.int64(value, types.float32), generate
+    return types.int64(types.int64), generate

@@ -19,9 +19,13 @@ from vsebench.kernels.lanes import (
     LANES,
     MATH,
     absolute,
+    add_products,
+    exceeding,
     fill,
     holds,
     load,
+    no_sums,
+    numbers,
     over,
     prefetch,
     root,
@@ -32,9 +36,11 @@ from vsebench.kernels.lanes import (
     transpose,
 )
 from vsebench.kernels.random import below, uniform
+from vsebench.kernels.rounding import round_label_again, round_row
 
 BATCH = 16  # steps, at most LANES; the vectors of two batches fit into the nearest cache
 F32 = np.float32
+ABOVE_ONE = F32(1 + 2**-20)  # makes up for the rounding of 1 + s(n)
 
 
 @njit(cache=True, fastmath=MATH, inline="always")
@@ -287,14 +293,65 @@ def warp_epoch(
     return loss / steps, total_trials / steps
 
 
+@njit(cache=True, fastmath=MATH)
+def first_violator(images, i, labels, row_labels, first, last, positive_score):
+    """Return the first negative n in the order of label ids with 1 + s(n) > s(p), or the number of labels."""
+    for label in range(len(labels)):
+        violates = F32(1) + dot(images, i, labels, label) > positive_score
+        if violates and not contains(row_labels, first, last, label):
+            return label
+    return len(labels)
+
+
+@njit(cache=True, fastmath=MATH)
+def first_violator_by_rounding(images, i, labels, row_labels, first, last, positive_score, rounded, whole):
+    """Do the same: products of rounded vectors, of 64 labels at a time, pass over those that cannot violate.
+
+    `rounded` is a `RoundedLabels`, `whole` (K,) int16 is room.
+    """
+    limit = F32((positive_score - ABOVE_ONE) * round_row(images, i, whole))
+    bound = F32(rounded.bound)
+    last_group = len(rounded.pairs) - 1
+    for group in range(0, last_group + 1, 4):
+        for g, sums in enumerate(four_products(whole, rounded.pairs, group, last_group)):
+            start = min(group + g, last_group) * LANES
+            possible = exceeding(numbers(sums) - limit * load(rounded.scales, start), -bound)
+            if possible:
+                for label in range(start, min(start + LANES, len(labels))):
+                    if possible >> (label - start) & 1:
+                        violates = F32(1) + dot(images, i, labels, label) > positive_score
+                        if violates and not contains(row_labels, first, last, label):
+                            return label
+    return len(labels)
+
+
+@njit(cache=True, inline="always")
+def four_products(image, pairs, group, last_group):
+    """Return the products of a rounded vector with those of four groups of 16 labels; the last one stands in for more.
+
+    A processor waits for the sum before it adds to it; four sums keep it busy.
+    """
+    second, third = min(group + 1, last_group), min(group + 2, last_group)
+    fourth = min(group + 3, last_group)
+    a, b, c, d = no_sums(), no_sums(), no_sums(), no_sums()
+    for pair in range(pairs.shape[1]):
+        a = add_products(a, image, 2 * pair, pairs, (group, pair, 0))
+        b = add_products(b, image, 2 * pair, pairs, (second, pair, 0))
+        c = add_products(c, image, 2 * pair, pairs, (third, pair, 0))
+        d = add_products(d, image, 2 * pair, pairs, (fourth, pair, 0))
+    return a, b, c, d
+
+
 @njit(cache=True, fastmath=MATH, nogil=True)
-def warp_published_epoch(images, labels, offsets, row_labels, steps, rate, regularisation, rng):
+def warp_published_epoch(images, labels, rounded, offsets, row_labels, steps, rate, regularisation, rng):
     """Take `steps` steps as the published WARP code does; return the mean loss and the mean number of labels scanned.
 
     An image is drawn uniformly, then one of its labels; the labels are scanned in the order of their ids up to the
-    first negative n with 1 + s(n) > s(p), or a random negative is taken where there is none.
+    first negative n with 1 + s(n) > s(p), or a random negative is taken where there is none. `rounded` is a
+    `RoundedLabels` of the labels, which is kept up to date, or has no pairs: then every score is computed.
     """
     shrink = F32(rate * regularisation)
+    whole = np.empty(images.shape[1], dtype=np.int16)
     loss = 0.0
     scanned = 0
     for _ in range(steps):
@@ -304,21 +361,20 @@ def warp_published_epoch(images, labels, offsets, row_labels, steps, rate, regul
             continue
         p = np.int64(row_labels[start + below(rng, end - start)])
         positive_score = dot(images, i, labels, p)
-        n = -1
-        negative_score = F32(0)
-        for label in range(len(labels)):
-            scanned += 1
-            negative_score = dot(images, i, labels, label)
-            if F32(1) + negative_score > positive_score and not contains(row_labels, start, end, label):
-                n = label
-                break
-        if n < 0:
+        if len(rounded.pairs):
+            n = first_violator_by_rounding(images, i, labels, row_labels, start, end, positive_score, rounded, whole)
+        else:
+            n = first_violator(images, i, labels, row_labels, start, end, positive_score)
+        scanned += min(n + 1, len(labels))
+        if n == len(labels):
             n = draw_negative(row_labels, start, end, len(labels), rng)
-            negative_score = dot(images, i, labels, n)
-        margin = positive_score - negative_score
+        margin = positive_score - dot(images, i, labels, n)
         decay, slope = logistic(margin)
         loss += np.log1p(decay) + max(-margin, F32(0))
         step(images, i, labels, p, n, F32(rate) * slope, shrink)
+        if len(rounded.pairs):
+            round_label_again(rounded, labels, p, whole)
+            round_label_again(rounded, labels, n, whole)
     return loss / steps, scanned / steps
 
 

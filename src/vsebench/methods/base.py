@@ -15,7 +15,8 @@ from pydantic import Field
 from vsebench.config import Strict, check
 from vsebench.errors import UserError
 from vsebench.kernels.lanes import aligned, filled_up
-from vsebench.kernels.ranking import ROUNDING_PAYS, RoundedLabels, count_above, count_embedded, round_labels
+from vsebench.kernels.ranking import count_above, count_embedded
+from vsebench.kernels.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
 from vsebench.labels import LabelMatrix
 from vsebench.parallel import Workers, workers
 
