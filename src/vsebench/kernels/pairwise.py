@@ -8,7 +8,8 @@ and end in `row_labels`. Where an image carries every label there is no negative
 
 A step waits for memory much longer than it computes. What it will read and does not depend on the steps before, such
 as the vectors of its image and its positive, is therefore asked for a batch ahead, a little between any two steps: a
-processor waits for only so many lines of memory at a time. To make that possible the draws of positives, of negatives,
+processor waits for only so many lines of memory at a time. What leads there, a pair and the labels of its image, is
+asked for in the batches before. To make that possible the draws of positives, of negatives,
 and of negatives again where a positive was drawn, have a stream of random numbers each (`rng`: (3,) uint64).
 """
 
@@ -20,6 +21,7 @@ from vsebench.kernels.lanes import (
     MATH,
     absolute,
     add_products,
+    count_bits,
     exceeding,
     fill,
     holds,
@@ -101,18 +103,18 @@ def batch_size(steps, first):
 
 
 @njit(cache=True, inline="always")
-def prepare(t, n_coming, n_choosing, images, labels, pairs, row_labels, rng, chosen, coming):
+def prepare(t, n_coming, n_choosing, pairs, row_labels, rng, chosen, coming):
     """Make draw `t` of the two batches to come: read the pair that was chosen, and choose another one.
 
     `coming` (BATCH, 4) holds the next batch, `chosen` (BATCH,) rows of `pairs` for it and, where it was read, for the
-    batch behind. What steps will read is asked for.
+    batch behind. The pair and the labels of the image are asked for.
     """
     if t < n_coming:
         for column in range(4):
             coming[t, column] = pairs[chosen[t], column]
-        ask_for(images, coming[t, 0])
-        ask_for(labels, coming[t, 1])
         prefetch(row_labels, coming[t, 2])
+        for start in range(coming[t, 2], coming[t, 3], LANES):
+            prefetch(row_labels, start + LANES - 1)
     if t < n_choosing:
         chosen[t] = below(rng, len(pairs))
         prefetch(pairs, (chosen[t], 0))
@@ -190,14 +192,22 @@ def opt_auc_epoch(images, labels, biases, pairs, row_labels, steps, rate, bias_r
     positives, negatives = rng[:1], rng[1:2]
     chosen = np.empty(BATCH, dtype=np.int64)
     now, coming = np.empty((BATCH, 4), dtype=np.int64), np.empty((BATCH, 4), dtype=np.int64)
-    drawn = np.empty(BATCH, dtype=np.int64)
+    later = np.empty((BATCH, 4), dtype=np.int64)
+    drawn, drawing = np.empty(BATCH, dtype=np.int64), np.empty(BATCH, dtype=np.int64)
     loss = 0.0
-    for first in range(-2 * BATCH, steps, BATCH):
+    for first in range(-3 * BATCH, steps, BATCH):
         n_now, n_coming = batch_size(steps, first), batch_size(steps, first + BATCH)
-        n_choosing = batch_size(steps, first + 2 * BATCH)
+        n_later, n_choosing = batch_size(steps, first + 2 * BATCH), batch_size(steps, first + 3 * BATCH)
         growth = 1.0  # the product of the 1 + exp(-|margin|): one logarithm a batch
         for t in range(BATCH):
-            prepare(t, n_coming, n_choosing, images, labels, pairs, row_labels, positives, chosen, coming)
+            prepare(t, n_later, n_choosing, pairs, row_labels, positives, chosen, later)
+            if t < n_coming:
+                start, end = coming[t, 2], coming[t, 3]
+                has_negative = end - start < len(labels)
+                drawing[t] = draw_negative(row_labels, start, end, len(labels), negatives) if has_negative else -1
+                ask_for(images, coming[t, 0])
+                ask_for(labels, coming[t, 1])
+                ask_for(labels, max(drawing[t], 0))
             i, p, n = now[t, 0], now[t, 1], drawn[t]
             if t >= n_now or n < 0:
                 continue
@@ -209,12 +219,8 @@ def opt_auc_epoch(images, labels, biases, pairs, row_labels, steps, rate, bias_r
             biases[p] += F32(bias_rate) * slope - bias_shrink * biases[p]
             biases[n] -= F32(bias_rate) * slope + bias_shrink * biases[n]
         loss += np.log(growth)
-        for t in range(n_coming):
-            start, end = coming[t, 2], coming[t, 3]
-            has_negative = end - start < len(labels)
-            drawn[t] = draw_negative(row_labels, start, end, len(labels), negatives) if has_negative else -1
-            ask_for(labels, max(drawn[t], 0))
-        now, coming = coming, now
+        now, coming, later = coming, later, now
+        drawn, drawing = drawing, drawn
     return loss / steps
 
 
@@ -255,9 +261,12 @@ def warp_epoch(
         n_now, n_coming = batch_size(steps, first), batch_size(steps, first + BATCH)
         n_choosing = batch_size(steps, first + 2 * BATCH)
         for t in range(BATCH):
-            prepare(t, n_coming, n_choosing, images, labels, pairs, row_labels, positives, chosen, coming)
-            if t < n_coming and len(image_squares):
-                ask_for(image_squares, coming[t, 0])
+            prepare(t, n_coming, n_choosing, pairs, row_labels, positives, chosen, coming)
+            if t < n_coming:
+                ask_for(images, coming[t, 0])
+                ask_for(labels, coming[t, 1])
+                if len(image_squares):
+                    ask_for(image_squares, coming[t, 0])
             if t >= n_now:
                 continue
             i, p, start, end = now[t]
@@ -413,9 +422,7 @@ def find_factor(sums, share):
     """
     n_factors = len(sums) - 2 * LANES
     rest = F32(share) * sums[-1]
-    lane = 0
-    for place in range(n_factors + LANES, n_factors + 2 * LANES):
-        lane += sums[place] <= rest
+    lane = LANES - count_bits(exceeding(load(sums, n_factors + LANES), rest))
     rest -= sums[n_factors + LANES + lane - 1]
     factor = min(lane, LANES - 1)
     for f in range(factor, n_factors, LANES):
@@ -462,7 +469,8 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
 
     A negative depends on the vector of its image alone. So for several steps, as long as no image comes twice among
     them, all factors are weighed, then all places in lists are found, then all negatives there, and then the steps are
-    taken: by the time that something is read it has been written or asked for.
+    taken: by the time that something is read it has been written or asked for. Images need not be asked for: weighing
+    the factors of one does not wait for those of another.
     """
     shrink = F32(rate * regularisation)
     span = np.expm1(-len(labels) / scale)
@@ -500,7 +508,7 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
                     drawn[t] = draw_adaptive_again(images, i, row_labels, row, end, order, sums[t], scale, span, again)
                 ask_for(labels, max(drawn[t], 0))
             for t in range(start, stop):
-                prepare(t, n_coming, n_choosing, images, labels, pairs, row_labels, positives, chosen, coming)
+                prepare(t, n_coming, n_choosing, pairs, row_labels, positives, chosen, coming)
                 i, p, n = now[t, 0], now[t, 1], drawn[t]
                 if n < 0:
                     continue
@@ -510,7 +518,7 @@ def vse_ens_epoch(images, labels, pairs, row_labels, order, deviations, steps, s
                     step(images, i, labels, p, n, F32(rate), shrink)
             start = stop
         for t in range(n_now, BATCH):
-            prepare(t, n_coming, n_choosing, images, labels, pairs, row_labels, positives, chosen, coming)
+            prepare(t, n_coming, n_choosing, pairs, row_labels, positives, chosen, coming)
         now, coming = coming, now
     return loss
 
