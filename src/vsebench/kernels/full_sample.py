@@ -60,6 +60,15 @@ def dot(a, labels, c):
     return total(products)
 
 
+@njit(cache=True, inline="always")
+def most_of_one(offsets, start, stop):
+    """Return how many a row from `start` to `stop` has at most."""
+    most = 0
+    for row in range(start, stop):
+        most = max(most, offsets[row + 1] - offsets[row])
+    return most
+
+
 @njit(cache=True, fastmath=MATH, error_model="numpy", nogil=True)
 def sweep_images(
     start,
@@ -85,7 +94,7 @@ def sweep_images(
     `ridge` is lambda. Written are the `scores` by columns, and the u_i to `blocks` and to `users` (stop - start, K).
     """
     n_factors = labels.shape[1]
-    most = np.max(offsets[start + 1 : stop + 1] - offsets[start:stop])
+    most = most_of_one(offsets, start, stop)
     x = scratch(most * LANES * LANES).reshape(most, LANES, LANES)  # positive, factor of the block, image
     goal = scratch(most * LANES).reshape(most, LANES)  # w (1 + a <v'_c, v_c>), positive x image
     excess = scratch(most * LANES).reshape(most, LANES)  # w - beta
@@ -207,7 +216,7 @@ def sweep_labels(
     `blocks` holds the u_i, `before` the v'_c, `degrees` how many images carry a label, `hessian` is
     H^I = sum_i u_i u_i', `ridge` is lambda.
     """
-    most = np.max(tiles[start + 1 : stop + 1] - tiles[start:stop])
+    most = most_of_one(tiles, start, stop)
     x = scratch(most * LANES * LANES).reshape(most * LANES, LANES)  # (tile, factor of the block) x positive
     slopes = scratch(LANES)  # of the block's factors; without the positives' part
     overlaps = np.empty(stop - start, dtype=np.float32)  # <v'_c, v_c>

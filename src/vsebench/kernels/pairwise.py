@@ -9,8 +9,8 @@ and end in `row_labels`. Where an image carries every label there is no negative
 A step waits for memory much longer than it computes. What it will read and does not depend on the steps before, such
 as the vectors of its image and its positive, is therefore asked for a batch ahead, a little between any two steps: a
 processor waits for only so many lines of memory at a time. What leads there, a pair and the labels of its image, is
-asked for in the batches before. To make that possible the draws of positives, of negatives,
-and of negatives again where a positive was drawn, have a stream of random numbers each (`rng`: (3,) uint64).
+asked for in the batches before. To make that possible the draws of positives, of negatives, and of negatives again
+where a positive was drawn, have a stream of random numbers each (`rng`: (3,) uint64).
 """
 
 import numpy as np
@@ -103,17 +103,17 @@ def batch_size(steps, first):
 
 
 @njit(cache=True, inline="always")
-def prepare(t, n_coming, n_choosing, pairs, row_labels, rng, chosen, coming):
-    """Make draw `t` of the two batches to come: read the pair that was chosen, and choose another one.
+def prepare(t, n_reading, n_choosing, pairs, row_labels, rng, chosen, read):
+    """Make draw `t` of two batches to come: read the pair that was chosen for one, and choose a pair for the next one.
 
-    `coming` (BATCH, 4) holds the next batch, `chosen` (BATCH,) rows of `pairs` for it and, where it was read, for the
-    batch behind. The pair and the labels of the image are asked for.
+    `chosen` (BATCH,) holds rows of `pairs`, `read` (BATCH, 4) takes what stands there. The pair and the labels of the
+    image are asked for.
     """
-    if t < n_coming:
+    if t < n_reading:
         for column in range(4):
-            coming[t, column] = pairs[chosen[t], column]
-        prefetch(row_labels, coming[t, 2])
-        for start in range(coming[t, 2], coming[t, 3], LANES):
+            read[t, column] = pairs[chosen[t], column]
+        prefetch(row_labels, read[t, 2])
+        for start in range(read[t, 2], read[t, 3], LANES):
             prefetch(row_labels, start + LANES - 1)
     if t < n_choosing:
         chosen[t] = below(rng, len(pairs))
