@@ -217,8 +217,13 @@ def test_a_fault_of_a_feature_is_named(tmp_path, fault):
     assert "\n" not in str(error.value)
 
 
-def test_the_real_archives_at_hand_have_no_features(mirror):
-    for prefix in ("iaprtc12", "corel5k"):
-        annotations = read(mirror, Options(prefix=prefix))
-        assert annotations.features == {}
-        assert annotations.parts.value_counts().sort("count")["part"].to_list() == ["test", "train"]
+def test_the_real_archives_at_hand(mirror):
+    annotations = read(mirror, Options(prefix="iaprtc12"))
+    assert annotations.features == {}
+    annotations = read(mirror, Options(prefix="corel5k"))
+    assert list(annotations.features) == ["DenseHue"]
+    features = annotations.features["DenseHue"]
+    assert (features.shape, features.dtype) == ((4999, 100), np.float32)
+    sums, counts = np.unique(features.sum(axis=1), return_counts=True)
+    assert dict(zip(sums.tolist(), counts.tolist(), strict=True)) == {268.0: 1, 1204.0: 4998}
+    assert annotations.parts.to_list() == ["train"] * 4500 + ["test"] * 499
