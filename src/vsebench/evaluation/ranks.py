@@ -18,7 +18,7 @@ from vsebench.methods.base import Scorer, scorer_of
 from vsebench.parallel import Workers, even_chunks, workers
 
 SCORES_A_CHUNK = 1 << 20  # at most: a chunk's scores (4 MiB) stay in the cache until they are counted,
-QUERIES_A_CHUNK = 252  # and so do the vectors of its images
+QUERIES_A_CHUNK = 252  # and so do the vectors of its images; six are counted at a time
 LARGEST_SCORE = 1e37
 
 
@@ -72,7 +72,7 @@ def rank_held_out(model: Scorer, known: LabelMatrix, held_out: pl.DataFrame, poo
 
     def task(start: int, stop: int) -> None:
         part = slice(start, stop)
-        model.count_above(queries[part], query_labels[part], known, above[part], tied[part])
+        above[part], tied[part] = model.count_above(queries[part], query_labels[part], known)
 
     size = max(16, min(QUERIES_A_CHUNK, SCORES_A_CHUNK // known.n_labels))
     pool.run(task, even_chunks(len(queries), size))

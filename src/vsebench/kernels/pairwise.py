@@ -357,7 +357,8 @@ def warp_published_epoch(images, labels, rounded, offsets, row_labels, steps, ra
 
     An image is drawn uniformly, then one of its labels; the labels are scanned in the order of their ids up to the
     first negative n with 1 + s(n) > s(p), or a random negative is taken where there is none. `rounded` is a
-    `RoundedLabels` of the labels, which is kept up to date, or has no pairs: then every score is computed.
+    `RoundedLabels` of the labels, whose pairs and scales are kept up to date, or has no pairs: then every score is
+    computed.
     """
     shrink = F32(rate * regularisation)
     whole = np.empty(images.shape[1], dtype=np.int16)

@@ -16,15 +16,16 @@ F32 = np.float32
 
 
 @njit(cache=True, nogil=True)
-def count_above(scores, queries, query_labels, offsets, row_labels, above_it, tied):
-    """Count for n held-out labels.
+def count_above(scores, queries, query_labels, offsets, row_labels):
+    """Count for n held-out labels: candidates that score higher, and others that score the same, both (n,) int32.
+
+    Both are -1 where the held-out label is a training label itself.
 
     scores : (n, n_labels) float32, a row a held-out label
     queries, query_labels : (n,) int32, the images and their held-out labels
     offsets, row_labels : the training labels by rows; they are no candidates
-    above_it, tied : (n,) int32, written: candidates that score higher, and others that score the same;
-        both -1 where the held-out label is a training label itself
     """
+    above, tied = np.empty(len(queries), dtype=np.int32), np.empty(len(queries), dtype=np.int32)
     for q in range(len(queries)):
         row = scores[q]
         score = row[query_labels[q]]
@@ -41,22 +42,23 @@ def count_above(scores, queries, query_labels, offsets, row_labels, above_it, ti
                 break
             higher -= np.int32(row[known] > score)
             same -= np.int32(row[known] == score)
-        above_it[q] = higher
+        above[q] = higher
         tied[q] = same
+    return above, tied
 
 
 @njit(cache=True, fastmath=MATH, nogil=True)
-def count_embedded(images, labels, queries, query_labels, offsets, row_labels, above_it, tied):
+def count_embedded(images, labels, queries, query_labels, offsets, row_labels):
     """Do what `count_above` does, from `images` (n_images, K) float32 and `labels`, a `RoundedLabels`."""
     n_rows, n_factors = -(-len(queries) // QUERIES) * QUERIES, labels.vectors.shape[1]
     bound = F32(labels.bound)
     vectors = scratch(n_rows * n_factors).reshape(n_rows, n_factors)
     own = np.zeros(n_rows, dtype=np.float32)
+    above, tied = np.zeros(len(queries), dtype=np.int32), np.zeros(len(queries), dtype=np.int32)
     for q in range(len(queries)):
         for k in range(images.shape[1]):
             vectors[q, k] = images[queries[q], k]
         own[q] = dot(vectors, q, labels.vectors, query_labels[q])
-        above_it[q] = tied[q] = 0
     whole, scales = rounded(vectors, len(queries))
     limits = own * scales
     for group in range(len(labels.pairs)):
@@ -67,22 +69,23 @@ def count_embedded(images, labels, queries, query_labels, offsets, row_labels, a
                 difference = numbers(sums) - limits[q] * scale
                 certain, possible = exceeding(difference, bound), exceeding(difference, -bound)
                 if possible:
-                    above_it[q] += count_bits(certain)
+                    above[q] += count_bits(certain)
                 if possible != certain:
                     for lane in range(LANES):
                         c = group * LANES + lane
                         if (possible ^ certain) >> lane & 1 and c != query_labels[q]:
                             score = dot(vectors, q, labels.vectors, c)
-                            above_it[q] += score > own[q]
+                            above[q] += score > own[q]
                             tied[q] += score == own[q]
     for q in range(len(queries)):
         for known in row_labels[offsets[queries[q]] : offsets[queries[q] + 1]]:
             if known == query_labels[q]:
-                above_it[q] = tied[q] = -1
+                above[q] = tied[q] = -1
                 break
             score = dot(vectors, q, labels.vectors, known)
-            above_it[q] -= score > own[q]
+            above[q] -= score > own[q]
             tied[q] -= score == own[q]
+    return above, tied
 
 
 @njit(cache=True, inline="always")

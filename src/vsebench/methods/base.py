@@ -21,28 +21,22 @@ from vsebench.labels import LabelMatrix
 from vsebench.parallel import Workers, workers
 
 Matrix = NDArray[np.float32]
+Ids = NDArray[np.int32]
 
 
 class Scorer(ABC):
     """A fitted model: it scores every label for an image."""
 
     @abstractmethod
-    def scores(self, images: NDArray[np.int32], known: LabelMatrix) -> Matrix:
+    def scores(self, images: Ids, known: LabelMatrix) -> Matrix:
         """Return the scores (n, n_labels) float32 of n images; `known` are the labels that the model was fitted to."""
 
-    def count_above(
-        self,
-        images: NDArray[np.int32],
-        labels: NDArray[np.int32],
-        known: LabelMatrix,
-        above: NDArray[np.int32],
-        tied: NDArray[np.int32],
-    ) -> None:
+    def count_above(self, images: Ids, labels: Ids, known: LabelMatrix) -> tuple[Ids, Ids]:
         """Count for n held-out labels, given with their images, the candidates that score higher and the same.
 
-        The counts are written to `above` and `tied`, (n,); both are -1 where the label is a known one.
+        Both counts, (n,), are -1 where the label is a known one.
         """
-        count_above(self.scores(images, known), images, labels, known.offsets, known.labels, above, tied)
+        return count_above(self.scores(images, known), images, labels, known.offsets, known.labels)
 
     @abstractmethod
     def largest_score(self) -> float:
@@ -70,7 +64,7 @@ class Embeddings(Scorer):
     def _columns(self) -> Matrix:
         return np.ascontiguousarray(self.label.T)
 
-    def scores(self, images: NDArray[np.int32], known: LabelMatrix) -> Matrix:
+    def scores(self, images: Ids, known: LabelMatrix) -> Matrix:
         product: Matrix = self.image[images] @ self._columns
         return product
 
@@ -78,18 +72,10 @@ class Embeddings(Scorer):
     def _rounded_labels(self) -> RoundedLabels:
         return round_labels(self.label)
 
-    def count_above(
-        self,
-        images: NDArray[np.int32],
-        labels: NDArray[np.int32],
-        known: LabelMatrix,
-        above: NDArray[np.int32],
-        tied: NDArray[np.int32],
-    ) -> None:
+    def count_above(self, images: Ids, labels: Ids, known: LabelMatrix) -> tuple[Ids, Ids]:
         if ROUNDING_PAYS:
-            count_embedded(self.image, self._rounded_labels, images, labels, known.offsets, known.labels, above, tied)
-        else:
-            super().count_above(images, labels, known, above, tied)
+            return count_embedded(self.image, self._rounded_labels, images, labels, known.offsets, known.labels)
+        return super().count_above(images, labels, known)
 
     def largest_score(self) -> float:
         return _norm(self.image) * _norm(self.label)  # Cauchy and Schwarz
@@ -109,7 +95,7 @@ class LabelWeights(Scorer):
 
     weight: Matrix
 
-    def scores(self, images: NDArray[np.int32], known: LabelMatrix) -> Matrix:
+    def scores(self, images: Ids, known: LabelMatrix) -> Matrix:
         # An image has few labels, so their rows are added up: a product with a dense matrix would be far more work.
         scores = np.zeros((len(images), known.n_labels), dtype=np.float32)
         firsts, lasts = known.offsets[images], known.offsets[images + 1]
