@@ -18,8 +18,8 @@ from benchmarks.comparisons import COMPARISONS, Bench
 from benchmarks.contestants import PEERS
 from benchmarks.data import hold_out, simulate
 from benchmarks.plan import FULL, QUICK, Plan
-from vsebench.errors import UserError
-from vsebench.files import write_parquet
+from vsebench.core.errors import UserError
+from vsebench.core.storage import write_parquet
 
 PARTS = (*COMPARISONS, "growth", "memory", "starts")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vsebench.errors import UserError, last_words
+from vsebench.core.errors import UserError, last_words
 
 ROOT = Path(__file__).parents[1]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from vsebench.machine import processor
+from vsebench.core.machine import processor
 
 SCHEMA = {
     "what": pl.String,

@@ -27,10 +27,10 @@ from benchmarks.peak import flops, sgemm_rate
 from benchmarks.plan import RANKED, Plan
 from benchmarks.quality import Judge, recall
 from benchmarks.ranking import CUTOFF, blocked_ranks, implicit_recall
+from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.metrics import mean_metric
-from vsebench.evaluation.ranks import rank_held_out
+from vsebench.evaluation.ranking import rank_held_out
 from vsebench.methods.base import Embeddings
-from vsebench.parallel import Workers, workers
 
 ENOUGH = 0.95  # of the best Rec@10 of both
 

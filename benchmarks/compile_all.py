@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-from vsebench.kernels.compile import draw_tiny, functions_compiled, rank_tiny, train_tiny
+from vsebench.stages.compile import draw_tiny, functions_compiled, rank_tiny, train_tiny
 
 if __name__ == "__main__":
     if hasattr(os, "sched_setaffinity"):

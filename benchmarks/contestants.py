@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 from benchmarks.data import CONFIG
 from benchmarks.plan import SEED
-from vsebench.config import MethodConfig, read_config
-from vsebench.errors import UserError
-from vsebench.labels import LabelMatrix
+from vsebench.core.configuration import MethodConfig, read_config
+from vsebench.core.errors import UserError
+from vsebench.core.workers import Workers
 from vsebench.methods.base import Method, Scorer, load_method, read_settings, warm_up
-from vsebench.parallel import Workers
+from vsebench.problem import LabelMatrix
 
 Settings = dict[str, float | str]
 PEERS = ("implicit", "cornac", "lightfm")

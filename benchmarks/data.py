@@ -6,11 +6,11 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks.plan import SEED
-from vsebench.datasets.simulator import read
-from vsebench.labels import LabelMatrix
-from vsebench.scaling import simulator_options
+from vsebench.formats.simulator import read
+from vsebench.problem import LabelMatrix
 from vsebench.selection import sample
-from vsebench.splits import split
+from vsebench.stages.scale import simulator_options
+from vsebench.stages.split import split
 
 CONFIG = Path(__file__).parents[1] / "config"
 

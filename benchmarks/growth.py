@@ -8,8 +8,8 @@ import polars as pl
 from benchmarks.children import run_module
 from benchmarks.data import CONFIG
 from benchmarks.plan import Plan
-from vsebench.config import MethodConfig, read_config
-from vsebench.files import read_parquet
+from vsebench.core.configuration import MethodConfig, read_config
+from vsebench.core.storage import read_parquet
 
 METHODS = ("vse_fs", "opt_auc", "warp", "vse_ens", "implicit_als", "lightfm_warp")
 

@@ -16,12 +16,12 @@ from benchmarks.children import run_module
 from benchmarks.contestants import ALS, CORNAC_BPR, ENS, EVERYONE, IMPLICIT_BPR, LIGHTFM_WARP, OPT_AUC, VSE_FS, WARP_10
 from benchmarks.data import simulate
 from benchmarks.plan import Plan
-from vsebench.files import read_arrays, write_arrays
-from vsebench.labels import LabelMatrix
-from vsebench.machine import processor
+from vsebench.core.machine import processor
+from vsebench.core.storage import read_arrays, write_arrays
+from vsebench.core.workers import workers
 from vsebench.methods.base import tiny_matrix
-from vsebench.parallel import workers
-from vsebench.timing import peak_rss_bytes
+from vsebench.problem import LabelMatrix
+from vsebench.stages.time import peak_rss_bytes
 
 SCHEMA = {
     "size": pl.String,

@@ -13,10 +13,10 @@ from implicit.cpu.bpr import BayesianPersonalizedRanking
 
 from benchmarks.contestants import Settings
 from benchmarks.plan import SEED
-from vsebench.labels import LabelMatrix
+from vsebench.core.workers import Workers
 from vsebench.methods import implicit_als, lightfm_warp
 from vsebench.methods.base import Embeddings, Scorer
-from vsebench.parallel import Workers
+from vsebench.problem import LabelMatrix
 
 
 def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:

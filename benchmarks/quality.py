@@ -7,11 +7,11 @@ import polars as pl
 from benchmarks.contestants import Contestant, Settings
 from benchmarks.data import Data
 from benchmarks.plan import RANKED, Plan
+from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.metrics import mean_metric
-from vsebench.evaluation.ranks import has_finite_scores, rank_held_out
-from vsebench.labels import LabelMatrix
+from vsebench.evaluation.ranking import has_finite_scores, rank_held_out
 from vsebench.methods.base import Scorer
-from vsebench.parallel import Workers, workers
+from vsebench.problem import LabelMatrix
 
 SCHEMA = {
     "size": pl.String,

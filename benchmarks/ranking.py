@@ -7,9 +7,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.labels import LabelMatrix
+from vsebench.chunks import even_chunks
+from vsebench.core.workers import Workers
 from vsebench.methods.base import Embeddings
-from vsebench.parallel import Workers, even_chunks
+from vsebench.problem import LabelMatrix
 
 SCORES_A_BLOCK = 1 << 20  # 4 MiB: between too many calls and scores that have left the cache when they are counted
 CUTOFF = 10

@@ -7,11 +7,11 @@ import polars as pl
 from benchmarks.data import CONFIG
 from benchmarks.goals import MEMORY_LIMIT, START_LIMITS, TITLES, goal
 from benchmarks.results import Tables
-from vsebench.audit.cells import read_cells
-from vsebench.files import replacing
+from vsebench.core.storage import replacing
+from vsebench.evaluation.growth import exponents
+from vsebench.papers.audit.cells import read_cells
 from vsebench.rendering.papers import GROWTH_COLUMNS, GROWTH_NOTES, growth_cells
 from vsebench.rendering.table import Cell, Column, Row, Table, to_markdown
-from vsebench.scaling import exponents
 
 SECONDS = ("seconds_ours", "seconds_peer")
 METHODS = {

@@ -7,8 +7,8 @@ import polars as pl
 
 from benchmarks import clock, memory, quality, starts
 from benchmarks.goals import TITLES
-from vsebench import scaling
-from vsebench.files import read_parquet, write_parquet
+from vsebench.core.storage import read_parquet, write_parquet
+from vsebench.stages import scale as scaling
 
 SCHEMAS = {
     "comparisons": clock.SCHEMA,

@@ -9,8 +9,8 @@ import polars as pl
 from benchmarks.children import run_module
 from benchmarks.data import CONFIG
 from benchmarks.plan import Plan
-from vsebench.config import MethodConfig, read_config
-from vsebench.machine import processor
+from vsebench.core.configuration import MethodConfig, read_config
+from vsebench.core.machine import processor
 
 SCHEMA = {
     "start": pl.String,  # cold: every kernel, no cache; warm: one method, all in the cache

@@ -5,27 +5,27 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from vsebench.errors import UserError
+from vsebench.core.errors import UserError
 
 # A stage's module is imported only when the stage runs: it offers add_arguments(parser) and run(arguments).
 STAGES = {
-    "download": ("vsebench.datasets.download", "fetch the files of a data set"),
-    "prepare": ("vsebench.datasets.prepare", "read a data set's files into its label matrix"),
-    "split": ("vsebench.splits", "hold out test and validation labels"),
-    "compile": ("vsebench.kernels.compile", "compile the kernels of a method into the cache on disk"),
-    "describe": ("vsebench.machine", "write down machine, versions and compilation"),
+    "download": ("vsebench.stages.download", "fetch the files of a data set"),
+    "prepare": ("vsebench.stages.prepare", "read a data set's files into its label matrix"),
+    "split": ("vsebench.stages.split", "hold out test and validation labels"),
+    "compile": ("vsebench.stages.compile", "compile the kernels of a method into the cache on disk"),
+    "describe": ("vsebench.core.machine", "write down machine, versions and compilation"),
     "select": ("vsebench.selection", "choose settings and epochs of a method on the validation labels"),
     "train": ("vsebench.training", "fit a method to training and validation labels"),
-    "sweep": ("vsebench.sweep", "vary one setting around the chosen ones"),
-    "rank": ("vsebench.evaluation.ranks", "rank the held-out labels"),
+    "sweep": ("vsebench.stages.sweep", "vary one setting around the chosen ones"),
+    "rank": ("vsebench.evaluation.ranking", "rank the held-out labels"),
     "measure": ("vsebench.evaluation.metrics", "compute the metrics of one model from its ranks"),
     "summarise": ("vsebench.evaluation.summary", "average over seeds and compare the methods of a data set"),
-    "time": ("vsebench.timing", "time the methods side by side, a fresh process each repeat"),
-    "scale": ("vsebench.scaling", "measure how the time of an epoch grows"),
-    "gather": ("vsebench.gathering", "put the tables of single runs together"),
-    "claims": ("vsebench.claims", "test the papers' claims"),
-    "audit": ("vsebench.audit.stage", "recompute the published numbers from each other"),
-    "compare": ("vsebench.comparison", "put published numbers beside ours"),
+    "time": ("vsebench.stages.time", "time the methods side by side, a fresh process each repeat"),
+    "scale": ("vsebench.stages.scale", "measure how the time of an epoch grows"),
+    "gather": ("vsebench.stages.gather", "put the tables of single runs together"),
+    "claims": ("vsebench.stages.claims", "test the papers' claims"),
+    "audit": ("vsebench.stages.audit", "recompute the published numbers from each other"),
+    "compare": ("vsebench.stages.compare", "put published numbers beside ours"),
     "paper-table": ("vsebench.rendering.papers", "write a table of a paper with our numbers beside the printed ones"),
     "table": ("vsebench.rendering.tables", "write a table as CSV, Markdown and LaTeX"),
     "paper-figure": ("vsebench.rendering.paper_figures", "draw a figure of a paper from our results"),

@@ -12,15 +12,15 @@ import numpy as np
 import polars as pl
 from tqdm import tqdm
 
-from vsebench.config import Epochs, check
-from vsebench.errors import UserError
+from vsebench.core.configuration import Epochs, check
+from vsebench.core.errors import UserError
+from vsebench.core.places import Run
+from vsebench.core.storage import read_parquet, write_json, write_parquet
+from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.metrics import check_metric, mean_metric
-from vsebench.evaluation.ranks import has_finite_scores, rank_held_out, read_split
-from vsebench.files import read_parquet, write_json, write_parquet
-from vsebench.labels import LabelMatrix
-from vsebench.layout import Run
+from vsebench.evaluation.ranking import has_finite_scores, rank_held_out, read_split
 from vsebench.methods.base import EpochReport, Method, Scorer, load_method, read_settings, warm_up
-from vsebench.parallel import Workers, workers
+from vsebench.problem import LabelMatrix
 
 
 class DivergenceError(Exception):

@@ -7,14 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from vsebench.errors import UserError
-from vsebench.evaluation.ranks import check_finite, read_split
-from vsebench.files import read_json, read_parquet, write_arrays, write_json, write_parquet
-from vsebench.labels import LabelMatrix
-from vsebench.layout import Run
-from vsebench.machine import describe
+from vsebench.core.errors import UserError
+from vsebench.core.machine import describe
+from vsebench.core.places import Run
+from vsebench.core.storage import read_json, read_parquet, write_arrays, write_json, write_parquet
+from vsebench.core.workers import Workers, workers
+from vsebench.evaluation.ranking import check_finite, read_split
 from vsebench.methods.base import Method, Scorer, load_method, read_settings, warm_up
-from vsebench.parallel import Workers, workers
+from vsebench.problem import LabelMatrix
 from vsebench.selection import DivergenceError, add_run_arguments, history, timed_epoch
 
 

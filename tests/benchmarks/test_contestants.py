@@ -19,7 +19,7 @@ from benchmarks.data import hold_out, simulate
 from benchmarks.peak import flops
 from benchmarks.plan import FULL
 from benchmarks.quality import recall
-from vsebench.parallel import workers
+from vsebench.core.workers import workers
 
 
 @pytest.fixture(scope="module")

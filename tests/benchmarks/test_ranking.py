@@ -5,10 +5,10 @@ import pytest
 
 from benchmarks.data import hold_out, simulate
 from benchmarks.ranking import CUTOFF, blocked_ranks, implicit_recall, known_places
+from vsebench.core.workers import workers
 from vsebench.evaluation.metrics import mean_metric
-from vsebench.evaluation.ranks import rank_held_out
+from vsebench.evaluation.ranking import rank_held_out
 from vsebench.methods.base import Embeddings
-from vsebench.parallel import workers
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from benchmarks.contestants import CORNAC_BPR, VSE_FS
 from benchmarks.goals import TITLES, goal
 from benchmarks.growth import METHODS
 from benchmarks.plan import QUICK, Training
-from vsebench import scaling
+from vsebench.stages import scale as scaling
 
 COMPARED = [("VSE-fs", "implicit ALS"), ("Opt-AUC", "Cornac BPR")]
 

@@ -3,9 +3,9 @@ import polars as pl
 import pytest
 from sklearn import metrics as sklearn_metrics
 
-from vsebench.errors import UserError
+from vsebench.core.errors import UserError
+from vsebench.core.places import Run
 from vsebench.evaluation.metrics import METRICS, bootstrap_means, check_metric, mean_metric, measure, values
-from vsebench.layout import Run
 
 RUN = Run("sim-tiny", "distinct", "some_method", 1)
 

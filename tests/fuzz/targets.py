@@ -21,11 +21,11 @@ import yaml
 from tests.fuzz import references
 from tests.fuzz.mutate import Files
 from tests.fuzz.references import Reading
-from vsebench.config import DatasetConfig, MethodConfig, RunConfig, read_config
-from vsebench.datasets import lear, mirflickr, nuswide_concepts, nuswide_tags, openimages, saiapr, table
-from vsebench.datasets.annotations import RawAnnotations
-from vsebench.errors import UserError
-from vsebench.files import read_arrays, read_json, read_parquet, write_arrays, write_parquet
+from vsebench.core.configuration import DatasetConfig, MethodConfig, RunConfig, read_config
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_parquet
+from vsebench.formats import lear, mirflickr, nuswide_concepts, nuswide_tags, openimages, saiapr, table
+from vsebench.formats.annotations import RawAnnotations
 
 CONFIG = Path(__file__).parents[2] / "config"
 REFUSED = "refused"

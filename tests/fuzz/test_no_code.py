@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from vsebench.cli import main
-from vsebench.config import DatasetConfig, read_config
-from vsebench.errors import UserError
-from vsebench.files import read_arrays, read_json, read_parquet
+from vsebench.core.configuration import DatasetConfig, read_config
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_arrays, read_json, read_parquet
 
 ROOT = Path(__file__).parents[2]
 PYTHON = [*(ROOT / "src").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")]
@@ -42,9 +42,9 @@ def faults_of(source):
 
 def is_safe(loader):
     """Tell whether a YAML loader is the safe one or made of it."""
-    import vsebench.config
+    import vsebench.core.configuration
 
-    kind = yaml.SafeLoader if loader == "yaml.SafeLoader" else getattr(vsebench.config, loader, object)
+    kind = yaml.SafeLoader if loader == "yaml.SafeLoader" else getattr(vsebench.core.configuration, loader, object)
     return issubclass(kind, yaml.SafeLoader)
 
 

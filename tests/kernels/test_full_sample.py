@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tests.reference.full_sample import Problem
-from vsebench.labels import LabelMatrix
+from vsebench.core.workers import workers
 from vsebench.methods.vse_fs import Model, VseFsSettings, chunks_of_equal_work, label_weights
-from vsebench.parallel import workers
+from vsebench.problem import LabelMatrix
 
 
 def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ridge=0.3, pool=None):

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vsebench.errors import UserError
-from vsebench.evaluation.ranks import rank_held_out
-from vsebench.labels import LabelMatrix
+from vsebench.core.errors import UserError
+from vsebench.core.workers import workers
+from vsebench.evaluation.ranking import rank_held_out
 from vsebench.methods.base import Embeddings
-from vsebench.parallel import workers
+from vsebench.problem import LabelMatrix
 
 
 @pytest.fixture(params=[True, False], ids=["rounded", "all scores"], autouse=True)

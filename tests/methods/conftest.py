@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from vsebench.labels import LabelMatrix
+from vsebench.problem import LabelMatrix
 
 
 def matrix_of(rows, n_labels, counts=None):

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from vsebench.errors import UserError
-from vsebench.evaluation.ranks import rank_held_out
+from vsebench.core.errors import UserError
+from vsebench.core.workers import workers
+from vsebench.evaluation.ranking import rank_held_out
 from vsebench.kernels.cooccurrence import count_together
 from vsebench.methods import base
 from vsebench.methods.base import LabelWeights, load_method, read_settings, scorer_of
-from vsebench.parallel import workers
 
 SETTINGS = {
     "ease": {"regularisation": 3.0},

@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vsebench.errors import UserError
-from vsebench.files import write_arrays
+from vsebench.core.errors import UserError
+from vsebench.core.storage import write_arrays
 from vsebench.methods.base import load_method
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from vsebench.errors import UserError
+from vsebench.core.errors import UserError
+from vsebench.core.workers import workers
 from vsebench.methods.base import Method, load_method, read_settings
-from vsebench.parallel import workers
 
 SGD = {"factors": 16, "learning_rate": 0.1, "regularisation": 0.01, "deviation": 0.1}
 TRAINED = {

@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from vsebench.audit.cells import read_cells
-from vsebench.audit.stage import audit, write_findings
-from vsebench.claims import COLUMNS, Finding, cases, read_claims, with_verdicts
 from vsebench.cli import main
-from vsebench.files import write_json, write_parquet
+from vsebench.core.storage import write_json, write_parquet
+from vsebench.papers.audit.cells import read_cells
+from vsebench.stages.audit import audit, write_findings
+from vsebench.stages.claims import COLUMNS, Finding, cases, read_claims, with_verdicts
 
 CONFIG = Path(__file__).parents[2] / "config"
 PUBLISHED = CONFIG / "published"

@@ -6,8 +6,7 @@ from typing import get_args
 
 import pytest
 
-from vsebench.claims import Verdict
-from vsebench.errors import UserError
+from vsebench.core.errors import UserError
 from vsebench.rendering.claims import (
     MIXED,
     UNTESTABLE,
@@ -19,6 +18,7 @@ from vsebench.rendering.claims import (
     summary_table,
 )
 from vsebench.rendering.results import Results
+from vsebench.stages.claims import Verdict
 
 
 def test_the_verdicts_are_those_of_the_stage() -> None:

@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from vsebench.cli import main
-from vsebench.files import read_parquet
+from vsebench.core.storage import read_parquet
 from vsebench.rendering import paper_figures
 from vsebench.rendering.figures import draw, validation_history
 from vsebench.rendering.names import PAPER_FIGURES, figure_names

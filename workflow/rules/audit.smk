@@ -12,7 +12,7 @@ ruleorder: audit_table > table
 
 rule audit_papers:
     input:
-        sources("audit.stage"),
+        sources("stages.audit"),
         published=PUBLISHED,
     output:
         "results/audit.csv",

@@ -10,7 +10,7 @@ ruleorder: claims_table > table
 
 rule test_claims:
     input:
-        sources("claims"),
+        sources("stages.claims"),
         "results/timing.parquet",
         "results/history.parquet",
         "results/datasets.json",

@@ -10,9 +10,9 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.shell import shell
 
-from vsebench.errors import UserError
-from vsebench.sources import PACKAGE, sources_of
-from vsebench.workflow import DATASET_NAME, ROW_NAME, Plan
+from vsebench.core.errors import UserError
+from vsebench.core.sources import PACKAGE, sources_of
+from vsebench.plan import DATASET_NAME, ROW_NAME, Plan
 
 ROOT = Path(workflow.current_basedir).parent.parent
 
@@ -76,7 +76,7 @@ def dataset_config(wildcards):
 
 def adapter_sources(wildcards):
     return sources(
-        "datasets.prepare", f"datasets.{PLAN.datasets[wildcards.dataset].adapter}"
+        "stages.prepare", f"formats.{PLAN.datasets[wildcards.dataset].adapter}"
     )
 
 

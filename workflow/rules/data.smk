@@ -60,7 +60,7 @@ rule prepare:
 
 rule gather_datasets:
     input:
-        sources("gathering"),
+        sources("stages.gather"),
         summaries=expand("data/processed/{dataset}/summary.json", dataset=PLAN.datasets),
     output:
         "results/datasets.json",

@@ -3,7 +3,7 @@
 
 rule rank:
     input:
-        sources("evaluation.ranks"),
+        sources("evaluation.ranking"),
         parts=multiext(
             f"{SPLIT}/", "train.parquet", "valid.parquet", "test.parquet", "split.json"
         ),
@@ -60,7 +60,7 @@ rule summarise:
 
 rule gather_metrics:
     input:
-        sources("gathering"),
+        sources("stages.gather"),
         parts=all_runs(f"{MODEL}/metrics.parquet"),
     output:
         "results/metrics.parquet",
@@ -72,7 +72,7 @@ rule gather_metrics:
 
 use rule gather_metrics as gather_summary with:
     input:
-        sources("gathering"),
+        sources("stages.gather"),
         parts=expand("results/{run}/summary.parquet", run=PLAN.runs),
     output:
         "results/summary.parquet",
@@ -82,7 +82,7 @@ use rule gather_metrics as gather_summary with:
 
 use rule gather_metrics as gather_history with:
     input:
-        sources("gathering"),
+        sources("stages.gather"),
         parts=all_runs(f"{MODEL}/history.parquet"),
     output:
         "results/history.parquet",
@@ -92,7 +92,7 @@ use rule gather_metrics as gather_history with:
 
 rule gather_settings:
     input:
-        sources("gathering"),
+        sources("stages.gather"),
         parts=all_runs(f"{MODEL}/run.json"),
     output:
         "results/settings.json",

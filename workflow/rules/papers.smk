@@ -7,7 +7,7 @@ PAPERS = os.path.relpath(ROOT / "config" / "published")
 
 rule compare:
     input:
-        sources("comparison"),
+        sources("stages.compare"),
         "results/summary.parquet",
         "results/timing.parquet",
         "results/history.parquet",

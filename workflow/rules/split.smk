@@ -4,7 +4,7 @@
 rule split:
     input:
         multiext(f"{PROCESSED}/", "pairs.parquet", "images.parquet", "labels.parquet"),
-        sources("splits"),
+        sources("stages.split"),
     output:
         multiext(
             f"{SPLIT}/", "train.parquet", "valid.parquet", "test.parquet", "split.json"

@@ -4,7 +4,7 @@
 rule sweep:
     input:
         compiled_kernels,
-        method_sources("sweep"),
+        method_sources("stages.sweep"),
         parts=multiext(
             f"{SPLIT}/", "train.parquet", "valid.parquet", "test.parquet", "split.json"
         ),
@@ -46,7 +46,7 @@ if SWEEPS:
 
     use rule gather_metrics as gather_sweeps with:
         input:
-            sources("gathering"),
+            sources("stages.gather"),
             parts=[f"{sweep}.parquet" for sweep in SWEEPS],
         output:
             "results/sweeps.parquet",

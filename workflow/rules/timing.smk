@@ -3,7 +3,7 @@
 
 rule time_methods:
     input:
-        sources("timing"),
+        sources("stages.time"),
         lambda wildcards: sources(
             *(
                 f"methods.{PLAN.methods[row].method}"
@@ -43,7 +43,7 @@ rule time_methods:
 
 use rule gather_metrics as gather_timing with:
     input:
-        sources("gathering"),
+        sources("stages.gather"),
         parts=expand("results/{run}/timing.parquet", run=PLAN.runs),
     output:
         "results/timing.parquet",
@@ -57,7 +57,7 @@ if PLAN.config.scaling:
         input:
             expand("results/kernels/{row}.json", row=PLAN.scaled_rows),
             sources(
-                "scaling",
+                "stages.scale",
                 *(f"methods.{module}" for module, _ in PLAN.scaled_rows.values()),
             ),
             dataset=os.path.relpath(

@@ -19,9 +19,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.errors import UserError
-from vsebench.files import read_parquet, write_parquet
-from vsebench.layout import Run
+from vsebench.core.errors import UserError
+from vsebench.core.places import Run
+from vsebench.core.storage import read_parquet, write_parquet
 
 CUTOFFS = (5, 10)
 BOOTSTRAP_SEED = 95

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from vsebench.core.places import CEILING, Run
+from vsebench.core.storage import read_parquet, write_parquet
 from vsebench.evaluation.metrics import BOOTSTRAP_SEED, INTERVAL, METRICS, bootstrap_means, metric_columns, values
-from vsebench.files import read_parquet, write_parquet
-from vsebench.layout import CEILING, Run
 
 Means = NDArray[np.float64]
 

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.config import Strict, check
-from vsebench.errors import UserError
+from vsebench.core.configuration import Strict, check
+from vsebench.core.errors import UserError
+from vsebench.core.workers import Workers, workers
 from vsebench.kernels.lanes import aligned, filled_up
 from vsebench.kernels.ranking import count_above, count_embedded
 from vsebench.kernels.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
-from vsebench.labels import LabelMatrix
-from vsebench.parallel import Workers, workers
+from vsebench.problem import LabelMatrix
 
 Matrix = NDArray[np.float32]
 Ids = NDArray[np.int32]

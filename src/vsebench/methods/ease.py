@@ -7,10 +7,10 @@ the weights are B = I - P diag(1 / diag P), whose diagonal is zero. X is binary:
 import numpy as np
 from pydantic import Field
 
+from vsebench.core.workers import Workers
 from vsebench.kernels.cooccurrence import count_together
-from vsebench.labels import LabelMatrix
 from vsebench.methods.base import EpochReport, LabelWeights, Method, Settings
-from vsebench.parallel import Workers
+from vsebench.problem import LabelMatrix
 
 
 class EaseSettings(Settings):

@@ -8,10 +8,10 @@ similarity n_ab / (sqrt(n_a n_b) + shrinkage), n_ab images that carry both label
 import numpy as np
 from pydantic import Field
 
+from vsebench.core.workers import Workers
 from vsebench.kernels.cooccurrence import count_together
-from vsebench.labels import LabelMatrix
 from vsebench.methods.base import EpochReport, LabelWeights, Method, Settings
-from vsebench.parallel import Workers
+from vsebench.problem import LabelMatrix
 
 
 class KnnSettings(Settings):

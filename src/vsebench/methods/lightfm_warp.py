@@ -10,9 +10,9 @@ import scipy.sparse
 from lightfm import LightFM
 from pydantic import Field
 
-from vsebench.labels import LabelMatrix
+from vsebench.core.workers import Workers
 from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Method
-from vsebench.parallel import Workers
+from vsebench.problem import LabelMatrix
 
 
 class LightfmSettings(FactorSettings):

@@ -4,12 +4,12 @@ Source: the baseline of both VSE papers ("logistic loss is used as the smoothed 
 et al., UAI 2009).
 """
 
+from vsebench.core.workers import Workers
 from vsebench.kernels.lanes import aligned
 from vsebench.kernels.pairwise import opt_auc_epoch
-from vsebench.labels import LabelMatrix
 from vsebench.methods.base import Embeddings, EpochReport
 from vsebench.methods.sgd import SgdMethod, SgdSettings, with_biases
-from vsebench.parallel import Workers
+from vsebench.problem import LabelMatrix
 
 
 class OptAucSettings(SgdSettings):

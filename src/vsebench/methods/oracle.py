@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from vsebench.errors import UserError
-from vsebench.files import read_arrays
-from vsebench.labels import LabelMatrix
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_arrays
 from vsebench.methods.base import Scorer, Settings, Untrained, scorer_of
+from vsebench.problem import LabelMatrix
 
 
 class Model(Untrained):

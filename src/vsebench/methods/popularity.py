@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from vsebench.labels import LabelMatrix
 from vsebench.methods.base import Embeddings, Settings, Untrained
+from vsebench.problem import LabelMatrix
 
 
 class Model(Untrained):

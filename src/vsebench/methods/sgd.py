@@ -3,11 +3,11 @@
 import numpy as np
 from pydantic import Field
 
+from vsebench.core.workers import Workers
 from vsebench.kernels.lanes import LANES
 from vsebench.kernels.random import new_state
-from vsebench.labels import LabelMatrix
 from vsebench.methods.base import Embeddings, FactorSettings, Matrix, Method, padded_start
-from vsebench.parallel import Workers
+from vsebench.problem import LabelMatrix
 
 
 class SgdSettings(FactorSettings):

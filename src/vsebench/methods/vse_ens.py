@@ -11,12 +11,13 @@ import math
 import numpy as np
 from pydantic import Field
 
+from vsebench.chunks import even_chunks
+from vsebench.core.workers import Workers
 from vsebench.kernels.lanes import LANES, aligned
 from vsebench.kernels.pairwise import refresh_lists, vse_ens_epoch
-from vsebench.labels import LabelMatrix
 from vsebench.methods.base import EpochReport
 from vsebench.methods.sgd import SgdMethod, SgdSettings
-from vsebench.parallel import Workers, even_chunks
+from vsebench.problem import LabelMatrix
 
 ENOUGH_LABELS = 1000  # lists of fewer are sorted sooner than threads are woken
 

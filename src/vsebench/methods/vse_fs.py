@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from vsebench.chunks import Chunks, even_chunks
+from vsebench.core.workers import Workers
 from vsebench.kernels.full_sample import AHEAD, follow_all, positive_loss, sweep_images, sweep_labels
 from vsebench.kernels.lanes import LANES, aligned, filled_up
-from vsebench.labels import LabelMatrix
 from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Matrix, Method, padded_start
-from vsebench.parallel import Chunks, Workers, even_chunks
+from vsebench.problem import LabelMatrix
 
 IMAGES_A_CALL = 512  # their vectors stay in a core's cache between the sweep and the product for H^I
 IMAGE_CHUNKS = 64

@@ -9,12 +9,12 @@ Y - 1 is their number.
 import numpy as np
 from pydantic import Field
 
+from vsebench.core.workers import Workers
 from vsebench.kernels.lanes import aligned
 from vsebench.kernels.pairwise import warp_epoch
-from vsebench.labels import LabelMatrix
 from vsebench.methods.base import Embeddings, EpochReport
 from vsebench.methods.sgd import SgdMethod, SgdSettings, with_biases
-from vsebench.parallel import Workers
+from vsebench.problem import LabelMatrix
 
 
 class WarpSettings(SgdSettings):

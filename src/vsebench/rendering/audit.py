@@ -5,8 +5,8 @@ from collections import Counter
 from dataclasses import fields, replace
 from pathlib import Path
 
-from vsebench.audit.findings import AGREES, CONTRADICTS, Finding
-from vsebench.errors import UserError
+from vsebench.core.errors import UserError
+from vsebench.papers.audit.findings import AGREES, CONTRADICTS, Finding
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 PAPERS = {

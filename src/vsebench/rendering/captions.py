@@ -1,6 +1,6 @@
 """What the figures show, in words: captions, and the text that stands in for a figure that cannot be seen."""
 
-from vsebench.layout import CEILING
+from vsebench.core.places import CEILING
 from vsebench.rendering.names import PAPER_FIGURES, Pair, figure_names, split_name
 from vsebench.rendering.results import Metric, Results, metric_title, pick
 

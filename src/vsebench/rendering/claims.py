@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from vsebench.errors import UserError
+from vsebench.core.errors import UserError
 from vsebench.rendering.names import VSE_PAPERS
 from vsebench.rendering.results import METRIC_NAMES, Results, metric_title
 from vsebench.rendering.table import Cell, Column, Row, Table

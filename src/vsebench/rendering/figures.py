@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
-from vsebench.layout import CEILING
+from vsebench.core.places import CEILING
 from vsebench.rendering.mean_ranks import mean_ranks_figure
 from vsebench.rendering.names import Pair, figure_names, split_name
 from vsebench.rendering.results import (

@@ -13,7 +13,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from vsebench.layout import CEILING
+from vsebench.core.places import CEILING
 from vsebench.rendering.results import Metric, Results, metric_title
 from vsebench.rendering.style import DOUBLE
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from vsebench.errors import UserError
+from vsebench.core.errors import UserError
 
 Pair = tuple[str, str]  # a data set and a protocol
 AUDIT_TABLES = ["audit", "audit-counts"]

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from vsebench.files import read_parquet
+from vsebench.core.storage import read_parquet
 from vsebench.rendering.figures import name_methods, nothing, panel_title, trials_figure
 from vsebench.rendering.names import PAPER_FIGURES, Pair
 from vsebench.rendering.results import Metric, Results, add_common_arguments, metric_title, of_pair, open_results

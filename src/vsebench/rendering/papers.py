@@ -7,17 +7,17 @@ from typing import Any
 
 import polars as pl
 
-from vsebench.audit.cells import Cell as Printed
-from vsebench.audit.cells import read_cells
-from vsebench.comparison import COLUMNS as COMPARISON
-from vsebench.comparison import SECONDS
-from vsebench.errors import UserError
-from vsebench.files import read_parquet
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_parquet
+from vsebench.evaluation.growth import exponents
+from vsebench.papers.audit.cells import Cell as Printed
+from vsebench.papers.audit.cells import read_cells
 from vsebench.rendering.names import PAPER_TABLES
 from vsebench.rendering.results import METRIC_NAMES, Results, add_common_arguments, open_results
 from vsebench.rendering.table import Cell, Column, Row, Table
 from vsebench.rendering.tables import write_table
-from vsebench.scaling import exponents
+from vsebench.stages.compare import COLUMNS as COMPARISON
+from vsebench.stages.compare import SECONDS
 
 TITLES = {"vse_ens": "VSE-ens", "vse_fs": "VSE-fs", "warp": "WARP", "opt_auc": "Opt-AUC"}
 DATASETS = {"openimages": "Open Images", "nuswide": "NUS-WIDE", "iapr": "IAPR TC-12", "flickr": "Flickr"}

@@ -13,10 +13,11 @@ from typing import Any
 import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from vsebench.audit.findings import AGREES, CONTRADICTS
-from vsebench.errors import UserError
-from vsebench.files import read_parquet, replacing
-from vsebench.layout import CEILING
+from vsebench.core.errors import UserError
+from vsebench.core.places import CEILING
+from vsebench.core.storage import read_parquet, replacing
+from vsebench.evaluation.growth import exponents
+from vsebench.papers.audit.findings import AGREES, CONTRADICTS
 from vsebench.rendering.audit import findings_table, summary
 from vsebench.rendering.captions import HEADLINE, alternative, caption
 from vsebench.rendering.claims import claims_table, counted, read_claims
@@ -35,7 +36,6 @@ from vsebench.rendering.results import (
 from vsebench.rendering.style import DOUBLE
 from vsebench.rendering.table import Cell, Column, Row, Table, format_interval, format_value
 from vsebench.rendering.tables import accuracy_cells, build_table
-from vsebench.scaling import exponents
 
 SHORT: tuple[Metric, ...] = (HEADLINE, ("map", 10), ("ndcg", 10))
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from vsebench.audit.findings import Finding
-from vsebench.errors import UserError
-from vsebench.files import read_json, read_parquet
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_json, read_parquet
+from vsebench.papers.audit.findings import Finding
 from vsebench.rendering.audit import read_audit
 from vsebench.rendering.names import Pair
 

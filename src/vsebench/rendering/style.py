@@ -8,8 +8,8 @@ import matplotlib as mpl
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from vsebench.files import replacing
-from vsebench.layout import CEILING
+from vsebench.core.places import CEILING
+from vsebench.core.storage import replacing
 from vsebench.rendering.results import Results
 
 SINGLE = 3.33  # inches: the width of one column of a two-column paper

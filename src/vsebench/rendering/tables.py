@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from vsebench.audit.findings import CONTRADICTS
+from vsebench.core.places import CEILING
+from vsebench.core.storage import replacing
 from vsebench.evaluation.convergence import to_best_epoch
-from vsebench.files import replacing
-from vsebench.layout import CEILING
+from vsebench.papers.audit.findings import CONTRADICTS
 from vsebench.rendering.audit import counts_table, findings_table
 from vsebench.rendering.claims import claims_table, read_claims, summary_table
 from vsebench.rendering.names import Pair, split_name, table_names

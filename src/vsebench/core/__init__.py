@@ -1,0 +1,1 @@
+"""What everything imports and what cannot change a number: errors, files, configuration, workers, machine."""

@@ -1,0 +1,186 @@
+"""The configuration files, typed and checked: a run, a data set, a method."""
+
+from math import prod
+from pathlib import Path
+from reprlib import Repr
+from typing import Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from vsebench.core.errors import UserError
+
+Protocol = Literal["distinct", "regions", "images", "official"]
+Family = Literal["iapr", "nuswide", "openimages", "flickr", "other"]
+Model = TypeVar("Model", bound=BaseModel)
+
+SHORT = Repr()  # a value in a message is cut where it is long
+SHORT.maxstring = SHORT.maxlong = 200
+
+
+class Strict(BaseModel):
+    """A section of a configuration file: no unknown keys, no guessing of types."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Vocabulary(Strict):
+    """Which images and labels of a data set stay; `datasets/vocabulary.py` has the order of the filters."""
+
+    sample_images: int | None = Field(default=None, ge=1)
+    min_images_per_label: int | None = Field(default=None, ge=1)
+    top_labels: int | None = Field(default=None, ge=1)
+    min_labels_per_image: int | None = Field(default=None, ge=1)
+    seed: int = Field(default=0, ge=0)  # of the sample
+
+
+class RunDataset(Strict):
+    """What to do with one data set in a run."""
+
+    protocols: list[Protocol] = Field(min_length=1)
+    options: dict[str, Any] = {}  # replaces options of the data set's own file, such as the simulator's scale
+    vocabulary: dict[str, Any] = {}  # replaces filters of the data set's own file
+    data: dict[str, Any] | None = None  # the user's own table: options of datasets/table.py; no other file is needed
+
+
+class Timing(Strict):
+    """How often and how long each method is timed."""
+
+    repeats: int = Field(ge=1)
+    epochs: int = Field(ge=1)
+
+
+class Scaling(Strict):
+    """Sizes at which the growth of an epoch's time is measured."""
+
+    dataset: str  # a simulated one
+    repeats: int = Field(ge=2)  # the interval of an exponent is over them
+    pairs: list[int] = Field(min_length=2)
+    labels: list[int] = Field(min_length=2)
+    factors: list[int] = Field(min_length=2)
+
+
+class Epochs(Strict):
+    """When training stops."""
+
+    maximum: int = Field(ge=1)
+    patience: int = Field(ge=1)  # epochs without a better validation metric
+
+
+class RunConfig(Strict):
+    """A run: which data sets, protocols, methods and seeds (`config/config.yaml`)."""
+
+    datasets: dict[str, RunDataset] = Field(min_length=1)
+    methods: list[str] = Field(min_length=1)
+    seeds: list[int] = Field(min_length=1)
+    factors: int = Field(ge=1)
+    tune: bool
+    tuning_budget: int = Field(ge=1)
+    validation_metric: str
+    validation_images: int = Field(ge=1)
+    bootstrap: int = Field(ge=100)
+    timing: Timing
+    scaling: Scaling | None = None
+    epochs: dict[str, Epochs] = {}  # row -> when its training stops, in place of what the row's file says
+    sweeps: dict[str, dict[str, list[float]]] = {}  # row -> setting -> values to try, all else as chosen
+
+
+class SourceFile(Strict):
+    """A file to download."""
+
+    name: str = Field(pattern=r"^[\w.+-]+$")
+    sources: list[str]  # addresses, tried in this order; none: the file has to be put in place or into the mirror
+    md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")
+    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    size: int | None = None  # bytes
+
+
+class Expected(Strict):
+    """Counts that the processed data set should have."""
+
+    images: int | None = None
+    labels: int | None = None  # labels that occur on at least one image
+    pairs: int | None = None  # distinct (image, label) pairs
+    occurrences: int | None = None  # pairs with their counts
+
+
+class DatasetConfig(Strict):
+    """A data set (`config/datasets/<name>.yaml`)."""
+
+    title: str
+    family: Family
+    adapter: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.formats
+    options: dict[str, Any] = {}  # the adapter's own
+    licence: str
+    citation: str
+    homepage: str | None = None
+    files: list[SourceFile] = []
+    vocabulary: Vocabulary = Vocabulary()
+    expected: Expected = Expected()
+
+    @property
+    def simulated(self) -> bool:
+        return self.adapter == "simulator"
+
+
+class MethodConfig(Strict):
+    """A row of the results: a method with its settings (`config/methods/<row>.yaml`)."""
+
+    title: str
+    method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.methods
+    source: str  # paper, equation, and where the settings are from
+    only_simulated: bool = False
+    settings: dict[str, Any] = {}
+    family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
+    epochs: Epochs | None = None  # none: the method has nothing to choose on validation labels
+    grid: dict[str, list[Any]] = {}  # tried on the validation labels where a run tunes
+
+    @property
+    def grid_size(self) -> int:
+        return prod(len(values) for values in self.grid.values())
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """Reads plain YAML and refuses a key that stands twice, of which the last would be taken without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key, (where, _) in zip(keys, node.value, strict=True):
+            if keys.count(key) > 1:
+                raise yaml.MarkedYAMLError(problem=f"the key {key!r} stands there twice", problem_mark=where.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path) -> Any:
+    """Read YAML without executing anything in it."""
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except RecursionError:
+        raise UserError(f"{path}: not readable YAML: nested too deeply") from None
+    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError) as error:  # odd values
+        raise UserError(f"{path}: not readable YAML: {' '.join(str(error).split())}") from None
+
+
+def check(model: type[Model], value: Any, where: str) -> Model:
+    """Validate `value`; a mistake raises a `UserError` that names `where`, the key and the fault."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise UserError("; ".join(_explain(detail, where) for detail in error.errors())) from None
+
+
+def _explain(detail: Any, where: str) -> str:
+    key = ".".join(str(part) for part in detail["loc"]) or "the whole file"
+    match detail["type"]:
+        case "extra_forbidden":
+            return f"{where}: {key}: unknown key"
+        case "missing":
+            return f"{where}: {key}: this key is missing"
+    return f"{where}: {key}: {detail['msg']}, not {SHORT.repr(detail['input'])}"
+
+
+def read_config(model: type[Model], path: Path) -> Model:
+    """Read and validate a configuration file."""
+    return check(model, read_yaml(path), str(path))

@@ -1,0 +1,44 @@
+"""What every result says of the machine and the versions that made it."""
+
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("vsebench", "snakemake", "numpy", "numba", "llvmlite", "polars", "matplotlib", "seaborn")
+
+
+def describe() -> dict[str, Any]:
+    """Return processor, cores, memory (bytes), system, versions and the git commit of the source."""
+    return {
+        "machine": {
+            "processor": processor(),
+            "cores": os.cpu_count(),
+            "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+            "system": f"{platform.system()} {platform.machine()}",
+        },
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in PACKAGES},
+        "git_commit": git_commit(),
+    }
+
+
+def processor() -> str:
+    """Return the processor's name, or the architecture where the system does not tell."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def git_commit() -> str:
+    """Return the commit of the source folder, with a mark if it was changed since, or "unknown" outside git."""
+    here = Path(__file__).parent
+    command = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"

@@ -1,0 +1,137 @@
+"""The columns of every table that a stage writes, in their order; `storage.write_table` checks them."""
+
+import polars as pl
+
+Schema = dict[str, type[pl.DataType]]
+
+PLACE: Schema = {"dataset": pl.String, "protocol": pl.String}
+CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the row's name
+
+# data/processed/<dataset>/
+PAIRS: Schema = {"image": pl.Int32, "label": pl.Int32, "count": pl.Int32}
+LABELS: Schema = {"label": pl.Int32, "name": pl.String, "frequency": pl.Int32, "occurrences": pl.Int32}
+IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_features": pl.Boolean}
+
+# results/<dataset>/<protocol>/seed<k>/split/
+SPLIT_IMAGES: Schema = {"image": pl.Int32, "part": pl.String}  # train, valid, test; null: of no part
+SPLIT_LABELS: Schema = {
+    "label": pl.Int32,
+    "first": pl.Boolean,  # learnt while settings are chosen
+    "final": pl.Boolean,  # learnt by the model that is tested
+    "valid": pl.Boolean,  # a candidate in validation
+    "test": pl.Boolean,
+}
+
+# .../<row>/
+HISTORY: Schema = CASE | {
+    "phase": pl.String,  # selection (of the winner), refit
+    "epoch": pl.Int32,
+    "seconds": pl.Float64,  # of training alone
+    "loss": pl.Float64,
+    "trials_per_step": pl.Float64,
+    "validation": pl.Float64,
+}
+RANKS: Schema = {
+    "image": pl.Int32,
+    "label": pl.Int32,
+    "above": pl.Int32,  # negatives that score higher; null: the label is no candidate, a miss
+    "tied": pl.Int32,  # negatives that score the same
+    "right": pl.Int32,  # held-out labels of the image that score at least as high, itself included
+    "negatives": pl.Int32,
+}
+LISTS: Schema = {"image": pl.Int32, "place": pl.Int32, "label": pl.Int32}
+LABEL_RANKS: Schema = {  # as RANKS, from each label's ranking of the images
+    "label": pl.Int32,
+    "image": pl.Int32,
+    "above": pl.Int32,
+    "tied": pl.Int32,
+    "right": pl.Int32,
+    "negatives": pl.Int32,
+}
+
+# results/<dataset>/<protocol>/ and, gathered, results/
+METRICS: Schema = CASE | {
+    "metric": pl.String,  # as in a run's `metrics`, such as recall@10
+    "value": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "n": pl.Int64,  # images (of a metric of labels: labels) that the mean is over
+}
+SUMMARY: Schema = PLACE | {
+    "method": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,  # mean over seeds
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "n_seeds": pl.Int32,
+    "best": pl.Boolean,
+    "difference": pl.Float64,  # to the best
+    "difference_low": pl.Float64,
+    "difference_high": pl.Float64,
+    "p_adjusted": pl.Float64,  # null for the best itself and for rows that are not compared
+}
+SWEEPS: Schema = CASE | {
+    "parameter": pl.String,
+    "value": pl.Float64,
+    "chosen": pl.Boolean,
+    "epochs": pl.Int32,
+    "validation": pl.Float64,
+    "metric": pl.String,
+    "test": pl.Float64,
+}
+SWEEP_RANKS: Schema = {"value": pl.Float64} | RANKS
+TIMING: Schema = PLACE | {
+    "method": pl.String,
+    "threads": pl.Int32,
+    "repeat": pl.Int32,
+    "phase": pl.String,  # compile, epoch, evaluate
+    "seconds": pl.Float64,
+    "peak_rss_bytes": pl.Int64,
+    "machine": pl.String,
+}
+SCALING: Schema = {
+    "method": pl.String,
+    "variable": pl.String,
+    "size": pl.Int64,
+    "repeat": pl.Int32,
+    "images": pl.Int64,
+    "labels": pl.Int64,
+    "pairs": pl.Int64,
+    "factors": pl.Int64,
+    "seconds": pl.Float64,
+    "machine": pl.String,
+}
+
+# results/
+CLAIMS: Schema = {
+    "paper": pl.String,
+    "claim": pl.String,
+    "where": pl.String,
+    "dataset": pl.String,
+    "protocol": pl.String,
+    "simulated": pl.Boolean,
+    "method": pl.String,
+    "rival": pl.String,
+    "metric": pl.String,
+    "effect": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "p_adjusted": pl.Float64,
+    "verdict": pl.String,
+}
+COMPARISON: Schema = {
+    "paper": pl.String,
+    "table": pl.String,
+    "row": pl.String,
+    "column": pl.String,
+    "dataset": pl.String,
+    "protocol": pl.String,
+    "method": pl.String,
+    "unit": pl.String,
+    "published": pl.Float64,
+    "ours": pl.Float64,
+    "ci_low": pl.Float64,
+    "ci_high": pl.Float64,
+    "difference": pl.Float64,
+    "verdict": pl.String,
+}

@@ -1,0 +1,43 @@
+"""Which files of the package a stage depends on, read off its import statements.
+
+The workflow names them as inputs of the stage's rule, so that an edited kernel reruns what it touches and nothing else.
+"""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent
+# What these modules hold cannot change a number, so an edit of them reruns nothing. The format of a file that they
+# write has a version, which is a parameter of its stage.
+CANNOT_CHANGE_A_NUMBER = "vsebench.core"
+
+
+def sources_of(*modules: str) -> list[Path]:
+    """Return the files of modules of this package and of all that they import from it, in a fixed order."""
+    found: set[str] = set()
+    waiting = list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module not in found and not (module + ".").startswith(CANNOT_CHANGE_A_NUMBER + "."):
+            found.add(module)
+            waiting += _imports(module)
+    return sorted(_file(module) for module in found)
+
+
+def _file(module: str) -> Path:
+    path = PACKAGE.parent / module.replace(".", "/")
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+@cache
+def _imports(module: str) -> list[str]:
+    """Return the modules of this package that a module's own text imports."""
+    names = []
+    for node in ast.walk(ast.parse(_file(module).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            # `from package import module` imports a module, `from module import name` does not.
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return [name for name in names if name.startswith(f"{PACKAGE.name}.") and _file(name).is_file()]

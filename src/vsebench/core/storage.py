@@ -1,0 +1,83 @@
+"""Writing results so that a reader never meets half a file, and reading them back with clear errors."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import Schema
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; it takes `path`'s place only when the block succeeds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The suffix stays, since some writers choose their format by it.
+    temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_parquet(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table; the same table gives the same bytes, whatever the number of threads."""
+    with replacing(path) as temporary:
+        frame.rechunk().write_parquet(temporary, compression="zstd", row_group_size=1 << 20, statistics=False)
+
+
+def write_table(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
+    """Write a table after a check of its columns: their names, order and types."""
+    if dict(frame.schema) != schema:
+        raise TypeError(f"{path}: columns {dict(frame.schema)}, the schema has {schema}")
+    write_parquet(frame, path)
+
+
+def read_parquet(path: Path) -> pl.DataFrame:
+    """Read a table that this package wrote."""
+    try:
+        return pl.read_parquet(path)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise UserError(f"{path}: not a readable parquet file ({error}); delete it and run again") from None
+
+
+def write_json(value: Any, path: Path) -> None:
+    """Write JSON with sorted keys and a final newline."""
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file that this package wrote."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not readable JSON ({error}); delete it and run again") from None
+
+
+def write_arrays(path: Path, **arrays: np.ndarray) -> None:
+    """Write arrays as an uncompressed .npz."""
+    with replacing(path) as temporary:
+        np.savez(temporary, allow_pickle=False, **arrays)
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """Read an .npz; nothing in it is executed."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except Exception as error:  # damaged bytes lead NumPy's reader to a dozen kinds of them
+        raise UserError(f"{path}: not a readable .npz file ({error}); delete it and run again") from None

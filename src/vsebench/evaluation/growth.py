@@ -1,0 +1,28 @@
+"""How the time of an epoch grows with a size: the exponent of a power law."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from vsebench.evaluation import student
+
+
+def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
+    """Fit seconds ~ size^exponent for each method and variable.
+
+    Returns a row each: method, variable, exponent (least squares on logarithms, mean over the repeats), ci_low and
+    ci_high (95 %, Student's t over the repeats; without bounds where there is one repeat).
+    """
+    rows = []
+    for (method, variable), group in scaling.group_by("method", "variable", maintain_order=True):
+        repeats = [times.sort("size") for _, times in group.group_by("repeat", maintain_order=True)]
+        slopes = np.array([_slope(times["size"].to_numpy(), times["seconds"].to_numpy()) for times in repeats])
+        half = np.inf
+        if len(slopes) > 1:
+            half = student.quantile(len(slopes) - 1) * slopes.std(ddof=1) / np.sqrt(len(slopes))
+        rows.append((method, variable, slopes.mean(), slopes.mean() - half, slopes.mean() + half))
+    return pl.DataFrame(rows, schema=["method", "variable", "exponent", "ci_low", "ci_high"], orient="row")
+
+
+def _slope(sizes: NDArray[np.int64], seconds: NDArray[np.float64]) -> float:
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])

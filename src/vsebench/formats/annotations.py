@@ -1,0 +1,70 @@
+"""What every adapter returns, and the checks that all of them share."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from vsebench.core.errors import UserError
+from vsebench.problem import SCHEMA
+
+
+class Dropped(NamedTuple):
+    """Something that an adapter read and left out."""
+
+    what: str
+    number: int
+    why: str
+
+
+@dataclass(frozen=True)
+class RawAnnotations:
+    """The labels of a set of images as its files give them.
+
+    Attributes
+    ----------
+    images : the external id of each image (String), each once
+    labels : the name of each label of the vocabulary, those that no image carries among them
+    pairs : table with the columns image, label (row numbers of `images` and `labels`) and count (Int32), each
+        (image, label) once, in ascending order
+    dropped : what was read and left out
+    parts : "train" or "test" for each image (String) where the data set has an official partition, else none
+    features : image features by their names, (n_images, d) float32 each; rows in the order of `images`
+    truth : what only a simulator knows: `image` (n_images, T) and `label` (n_labels, T), both float32, such that
+        image @ label.T is the probability of each label for each image; none for real data
+    """
+
+    images: pl.Series
+    labels: Sequence[str]
+    pairs: pl.DataFrame
+    dropped: list[Dropped] = field(default_factory=list)
+    parts: pl.Series | None = None
+    features: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    truth: dict[str, NDArray[np.float32]] | None = None
+
+
+def image_ids(ids: Iterable[object]) -> pl.Series:
+    """Return the ids of images as text."""
+    return pl.Series("id", [str(image) for image in ids], dtype=pl.String)
+
+
+def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labels: int) -> pl.DataFrame:
+    """Count how often each (image, label) stands in two parallel arrays; repeats become counts.
+
+    Returns a table with the columns image, label and count, all Int32, in ascending order.
+    """
+    keys = images.astype(np.int64) * n_labels + labels
+    keys, counts = np.unique(keys, return_counts=True)
+    image, label = np.divmod(keys, n_labels)
+    return pl.DataFrame({"image": image, "label": label, "count": counts}).cast(SCHEMA)  # type: ignore[arg-type]
+
+
+def check_unique(names: Sequence[str], where: str, what: str) -> None:
+    """Raise a `UserError` where a name stands twice; `where` is the file, `what` a kind of thing ('image')."""
+    if len(set(names)) < len(names):
+        name, times = Counter(names).most_common(1)[0]
+        raise UserError(f"{where}: the {what} {name!r} stands there {times} times, once is right")

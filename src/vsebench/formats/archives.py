@@ -1,0 +1,291 @@
+"""Reading members of tar and zip archives, in memory or as a stream; nothing is extracted to disk.
+
+A damaged or hostile archive ends in one line:
+
+- Members are chosen by name and read as bytes, so `..` or a leading slash in a name leads nowhere.
+- A wanted member has to be a plain file (no link, no device, no file with holes) and to be there once.
+- `read_members` reads `MEMORY` bytes in all, and a tar archive may unpack to `MEMORY` bytes or `RATIO` times its own
+  size, whichever is more. A header may take `HEADER` bytes.
+- Compressed tar archives are read to their end, since there stands the checksum.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from vsebench.core.errors import UserError
+
+MEMORY = 1 << 30  # bytes
+RATIO = 200  # the densest of the official archives has 79
+HEADER = 1 << 20  # bytes; tarfile reads as much into memory as a header says
+BLOCK = 1 << 20
+
+Chooser = Callable[[str], bool]
+
+
+def read_members(archive: Path, wanted: Chooser) -> dict[str, bytes]:
+    """Read those files of an archive whose name `wanted` accepts.
+
+    Parameters
+    ----------
+    archive
+        A .zip file, or a tar file however compressed.
+    wanted
+        Tells from a member's full name whether to read it.
+
+    Returns
+    -------
+    The content of each member by its full name, in the archive's order.
+
+    Raises
+    ------
+    UserError
+        The archive is missing, damaged, or not one that may be read (see the module's description).
+    """
+    if archive.suffix == ".zip":
+        with _explained(archive):
+            return _read_zip(archive, wanted)
+    content: dict[str, bytes] = {}
+    room = MEMORY
+    with open_members(archive, wanted) as members:
+        for name, stream in members:
+            content[name] = stream.read(room + 1)
+            room -= len(content[name])
+            if room < 0:
+                raise _too_big(archive)
+    return content
+
+
+@contextmanager
+def open_members(archive: Path, wanted: Chooser) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
+    """Open the files of a tar archive whose name `wanted` accepts one after the other, for members too big for memory.
+
+    Yields an iterator over (full name, stream); read a stream before taking the next. Raises a `UserError` like
+    `read_members`, also for damage that shows only while a stream is read or, where all went well, at the end.
+    """
+    with _explained(archive):
+        unpacked = _Unpacked(archive)
+    with unpacked:
+        with _explained(archive):
+            members = tarfile.TarFile(fileobj=unpacked)
+        yield _streams(members, wanted, archive)
+        with _explained(archive):
+            unpacked.drain()
+
+
+def check_tar(path: Path, whole: bool) -> None:
+    """Raise a `UserError` where a tar archive cannot be read: its first member, or the `whole` of it."""
+    with _explained(path), _Unpacked(path) as unpacked:
+        members = tarfile.TarFile(fileobj=unpacked)
+        if members.next() is None:
+            raise tarfile.ReadError("it is empty")
+        while whole and _next(members) is not None:
+            pass
+        if whole:
+            unpacked.check_end(members.offset)
+
+
+def check_compressed(path: Path) -> None:
+    """Raise a `UserError` where a compressed file cannot be read to its end."""
+    with _explained(path), _Unpacked(path) as unpacked:
+        unpacked.drain()
+
+
+class _Unpacked(io.RawIOBase):
+    """What a compressed or plain tar archive holds, read forward only as far as the limits allow."""
+
+    OPENERS: tuple[tuple[bytes, Any], ...] = (
+        (b"\x1f\x8b", gzip.open),
+        (b"BZh", bz2.open),
+        (b"\xfd7zXZ\0", lzma.open),
+        (b"", io.open),
+    )
+
+    def __init__(self, archive: Path) -> None:
+        with archive.open("rb") as stream:
+            head = stream.read(6)
+        self.limit = max(MEMORY, RATIO * archive.stat().st_size)
+        self.stream: IO[bytes] = next(opener for magic, opener in self.OPENERS if head.startswith(magic))(archive, "rb")
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.stream.tell()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a place; the limit holds for what is skipped as well, since it has to be unpacked."""
+        self._check(offset)
+        return self.stream.seek(offset, whence)
+
+    def read(self, size: int = -1) -> bytes:
+        """Read; only a header that lies about its length makes tarfile ask for more than a block."""
+        if not 0 <= size <= HEADER:
+            raise tarfile.ReadError("a header is too long")
+        data = self.stream.read(size)
+        self._check(self.stream.tell())
+        return data
+
+    def _check(self, offset: int) -> None:
+        if offset > self.limit:
+            raise tarfile.ReadError(f"it unpacks to more than {self.limit} bytes")
+
+    def drain(self) -> None:
+        """Read what is left, to the checksum at the end of a compressed file."""
+        while self.read(BLOCK):
+            pass
+
+    def check_end(self, offset: int) -> None:
+        """Make sure that a block of zeros stands at `offset`, as at the end of every tar archive, and read the rest."""
+        self.seek(offset)
+        if self.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+            raise tarfile.ReadError("its end is missing")
+        self.drain()
+
+    def close(self) -> None:
+        self.stream.close()
+        super().close()
+
+
+class _Member(io.RawIOBase):
+    """A member's bytes; damage of the archive shows as a `UserError`."""
+
+    def __init__(self, stream: IO[bytes], archive: Path) -> None:
+        self.stream, self.archive = stream, archive
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with _explained(self.archive):
+            data = self.stream.read(min(len(buffer), BLOCK))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _streams(members: tarfile.TarFile, wanted: Chooser, archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    seen: set[str] = set()
+    while True:
+        with _explained(archive):
+            member = _next(members)
+        if member is None:
+            return
+        if member.isdir() or not wanted(member.name):
+            continue
+        _check_member(archive, member.name, seen, member.isreg() and not member.issparse())
+        with _explained(archive):
+            stream = members.extractfile(member)
+        assert stream is not None  # so it is for files
+        yield member.name, io.BufferedReader(_Member(stream, archive), BLOCK)
+
+
+def _next(members: tarfile.TarFile) -> tarfile.TarInfo | None:
+    member = members.next()
+    members.members = []  # type: ignore[attr-defined]  # else it keeps all of them in memory
+    return member
+
+
+def _check_member(archive: Path, name: str, seen: set[str], plain: bool) -> None:
+    if len(name.splitlines()) > 1:
+        raise UserError(f"{archive}: {name!r}: there is a line break in the name")
+    if not plain:
+        raise UserError(f"{archive}: {name}: it is a link or something else that is not a plain file")
+    if name in seen:
+        raise UserError(f"{archive}: holds {name} twice, so it is unclear which is meant")
+    seen.add(name)
+
+
+def _read_zip(archive: Path, wanted: Chooser) -> dict[str, bytes]:
+    with zipfile.ZipFile(archive) as members:
+        chosen = [member for member in members.infolist() if not member.is_dir() and wanted(member.filename)]
+        # The limit is safe: zipfile reads no more of a member than its header says.
+        if sum(member.file_size for member in chosen) > MEMORY:
+            raise _too_big(archive)
+        content: dict[str, bytes] = {}
+        seen: set[str] = set()
+        for member in chosen:
+            kind = stat.S_IFMT(member.external_attr >> 16)
+            _check_member(archive, member.filename, seen, kind in (0, stat.S_IFREG))
+            content[member.filename] = members.read(member)
+        return content
+
+
+def _too_big(archive: Path) -> UserError:
+    return UserError(f"{archive}: the files to read are larger than {MEMORY} bytes in all; is it the official archive?")
+
+
+# What the libraries raise for damage, besides their own errors, was found by damaging archives (docs/reliability.md).
+DAMAGE = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OSError,
+    ValueError,
+    OverflowError,
+    RuntimeError,
+    KeyError,
+    IndexError,
+)
+
+
+@contextmanager
+def _explained(archive: Path) -> Iterator[None]:
+    """Turn what a missing or damaged archive raises into a `UserError`."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise UserError(f"{archive}: no such file; the download stage puts it there") from None
+    except DAMAGE as error:
+        said = " ".join(str(error).split())
+        raise UserError(f"{archive}: not a readable archive ({said}); delete it and download it again") from None
+
+
+def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
+    """Read members by the last part of their name, wherever in the archive they lie.
+
+    Raises a `UserError` that names what is missing or stands there twice.
+    """
+    content: dict[str, bytes] = {}
+    for name, data in read_members(archive, lambda name: name.rpartition("/")[2] in names).items():
+        basename = name.rpartition("/")[2]
+        if basename in content:
+            raise UserError(f"{archive}: holds {basename} twice, so it is unclear which is meant")
+        content[basename] = data
+    missing = [name for name in names if name not in content]
+    if missing:
+        said = ", ".join((name if name.isprintable() else ascii(name))[:80] for name in missing[:3])
+        said += " and others" if len(missing) > 3 else ""
+        raise UserError(f"{archive}: holds no {said}; is it the official archive?")
+    return content
+
+
+def text_lines(data: bytes, where: str) -> list[str]:
+    """Split a text member into its lines without surrounding white space; blank lines at the end do not count.
+
+    A line ends as in an editor, with LF, CR LF or CR; str.splitlines() has more ends, some of them in real names.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{where}: line {line}: not UTF-8 text") from None
+    lines = [line.strip() for line in io.StringIO(text, newline=None)]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines

@@ -1,0 +1,74 @@
+"""Users' tags of the MIRFLICKR collections: 25,000 or a million images from Flickr.
+
+An archive has a text file for each image, a tag a line: `mirflickr/meta/tags/tags<number>.txt` in `mirflickr25k.zip`,
+`<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files are not read, nor are the tags in a folder
+`tags_raw`. An image's id is its number. `tags.py` makes labels of tags.
+
+Source: Huiskes and Lew, "The MIR Flickr retrieval evaluation", MIR 2008; Huiskes, Thomee and Lew, "New trends and ideas
+in visual concept detection: the MIR Flickr retrieval evaluation initiative", MIR 2010.
+"""
+
+import re
+from pathlib import Path
+
+from pydantic import Field
+
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import Dropped, RawAnnotations
+from vsebench.formats.archives import read_members
+from vsebench.formats.tags import TagOptions, annotate
+
+MEMBER = re.compile(r"(?:tags)?([0-9]{1,9})\.txt")
+OTHER_TAGS = "tags_raw"
+
+
+class Options(TagOptions):
+    """Where the tags are."""
+
+    archives: list[str] = Field(min_length=1)  # any of these files is enough; the first that can be had is read
+
+
+def alternatives(options: Options) -> list[str]:
+    """Tell the download stage which files can stand for each other."""
+    return options.archives
+
+
+def read(raw: Path, options: Options) -> RawAnnotations:
+    """Read the tags of all images of the archive, in the order of their numbers.
+
+    Raises a `UserError` where the archive is missing or damaged, has no such files, or two for a number.
+    """
+    archive = next((raw / name for name in options.archives if (raw / name).is_file()), raw / options.archives[0])
+    members = read_members(archive, lambda name: _number(name) is not None)
+    by_number: dict[int, str] = {}
+    for name in members:
+        first = by_number.setdefault(_number(name) or 0, name)
+        if first != name:
+            raise UserError(f"{archive}: {first} and {name} are for the same image")
+    if not members:
+        raise UserError(f"{archive}: holds no tags<number>.txt or <number>.txt; is it the official archive?")
+    numbers = sorted(by_number)
+    unreadable: list[str] = []
+    tags = (_lines(members[by_number[number]], unreadable) for number in numbers)
+    annotations = annotate([str(number) for number in numbers], tags, options, str(archive))
+    if unreadable:
+        annotations.dropped.append(Dropped("tags", len(unreadable), "not UTF-8 text"))
+    return annotations
+
+
+def _number(member: str) -> int | None:
+    """Return the number of the image whose tags a member holds; None for other members."""
+    *folders, basename = member.split("/")
+    found = MEMBER.fullmatch(basename)
+    return int(found[1]) if found and OTHER_TAGS not in folders else None
+
+
+def _lines(content: bytes, unreadable: list[str]) -> list[str]:
+    """Return the lines that are text and not empty. One bad tag among millions is no reason to have none of them."""
+    lines = []
+    for line in filter(None, content.removeprefix(b"\xef\xbb\xbf").splitlines()):
+        try:
+            lines.append(line.decode())
+        except UnicodeDecodeError:
+            unreadable.append(line.decode(errors="replace"))
+    return lines

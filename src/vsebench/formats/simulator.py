@@ -1,0 +1,149 @@
+"""Simulated labels, drawn from a topic model whose true ranking is known.
+
+    popularity of label l   g_l ~ (r_l + shift)^-exponent * exp(-decay * r_l),  r_l = (rank of l - 1/2) / n_labels
+    topic t                 phi_tl = a_t b_l g_l exp(spread * z_tl),  z_tl ~ N(0, 1)
+    image i                 theta_i ~ Dirichlet(concentration, ..., concentration) over the topics
+    number of labels        k_i = m * exp(sigma * x_i), x_i ~ N(0, 1), rounded and cut to [minimum, maximum]
+    labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
+                            with `novelty`, label n + 1 is with the probability n / (n + novelty) a copy of one of the n
+                            before it instead (Hoppe's urn), so labels repeat as they do among an image's regions
+
+where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot law with a cut-off, in which the ranks
+count as shares of the vocabulary so that the shape does not change with its size. Label ids are in random order of
+popularity. a_t and b_l are such that each topic adds up to 1 and the average of the topics is g, however different they
+are. m is such that the k_i add up to `occurrences` exactly. To rank the labels that an image does not have by p is the
+best that any method can do (the `oracle`).
+
+`scale` multiplies images and occurrences, and the vocabulary by its square root: the mean number of labels an image
+stays, and a label has sqrt(scale) as many images. At most half of the vocabulary is drawn for an image.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from vsebench.core.configuration import Strict
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
+from vsebench.kernels.drawing import draw_labels
+from vsebench.kernels.random import new_state
+
+BALANCING = 50  # sweeps over topics and labels; more do not move the labels' popularity by a percent
+
+
+class Popularity(Strict):
+    """How unequal the labels are; see the formula of the module."""
+
+    exponent: float = Field(ge=0)
+    shift: float = Field(gt=0)
+    decay: float = Field(default=0.0, ge=0)
+
+
+class LabelsPerImage(Strict):
+    """How many labels the images have; the mean follows from `occurrences`."""
+
+    sigma: float = Field(ge=0)
+    minimum: int = Field(default=1, ge=0)
+    maximum: int = Field(ge=1)
+
+
+class Options(Strict):
+    """Size and shape of a simulated set."""
+
+    images: int = Field(ge=1)
+    labels: int = Field(ge=2)
+    occurrences: int = Field(ge=1)
+    novelty: float | None = Field(default=None, gt=0)
+    scale: float = Field(default=1.0, gt=0)
+    topics: int = Field(ge=1)
+    concentration: float = Field(gt=0)
+    spread: float = Field(ge=0, le=6)  # beyond, a topic has so few labels that drawing new ones hardly ends
+    popularity: Popularity
+    labels_per_image: LabelsPerImage
+    seed: int = Field(default=0, ge=0)
+
+
+def read(raw: Path, options: Options) -> RawAnnotations:
+    """Draw a set; `raw` is not read. The same options give the same set."""
+    n_images, n_labels, total = scaled_sizes(options)
+    topic_rng, image_rng, length_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(options.seed).spawn(3))
+    topics = draw_topics(options, n_labels, topic_rng)
+    mixtures = draw_mixtures(n_images, options, image_rng)
+    offsets = np.zeros(n_images + 1, dtype=np.int64)
+    np.cumsum(draw_lengths(n_images, n_labels, total, options.labels_per_image, length_rng), out=offsets[1:])
+
+    cumulative = np.cumsum(topics, axis=1)
+    cumulative /= cumulative[:, -1:].copy()
+    labels = draw_labels(mixtures, cumulative, offsets, options.novelty or np.inf, new_state(options.seed, 3))
+    images = np.repeat(np.arange(n_images, dtype=np.int32), np.diff(offsets))
+    return RawAnnotations(
+        images=image_ids(_names("image", n_images)),
+        labels=_names("label", n_labels),
+        pairs=count_pairs(images, labels, n_labels),
+        truth={"image": mixtures, "label": np.ascontiguousarray(topics.T, dtype=np.float32)},
+    )
+
+
+def scaled_sizes(options: Options) -> tuple[int, int, int]:
+    """Return the numbers of images, labels and occurrences at the scale."""
+    n_images = max(1, round(options.images * options.scale))
+    n_labels = max(2, round(options.labels * options.scale**0.5))
+    return n_images, n_labels, max(1, round(options.occurrences * n_images / options.images))
+
+
+def draw_topics(options: Options, n_labels: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw the label distribution of each topic: (T, n_labels) float64, rows add up to 1."""
+    law = options.popularity
+    rank = (rng.permutation(n_labels) + 0.5) / n_labels
+    popularity = (rank + law.shift) ** -law.exponent * np.exp(-law.decay * rank)
+    popularity /= popularity.sum()
+    topics = popularity * np.exp(options.spread * rng.standard_normal((options.topics, n_labels)))
+    for _ in range(BALANCING):
+        topics *= popularity / topics.mean(axis=0)
+        topics /= topics.sum(axis=1, keepdims=True)
+    return np.asarray(topics)
+
+
+def draw_mixtures(n_images: int, options: Options, rng: np.random.Generator) -> NDArray[np.float32]:
+    """Draw the topic mixture of each image: (n_images, T) float32, rows add up to 1."""
+    weights = rng.standard_gamma(options.concentration, size=(n_images, options.topics), dtype=np.float32)
+    weights += np.float32(1e-30)  # for a small concentration all of a row can underflow
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
+
+
+def draw_lengths(
+    n_images: int, n_labels: int, total: int, law: LabelsPerImage, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw the number of labels of each image: (n_images,) int64 that add up to `total`."""
+    maximum = min(law.maximum, n_labels // 2)
+    if not law.minimum * n_images <= total <= maximum * n_images:
+        raise UserError(
+            f"simulator: occurrences: {total} on {n_images} images cannot be met with {law.minimum} to {maximum} labels"
+            f" an image ({n_labels} labels, at most half of them on an image)"
+        )
+    shape = np.exp(law.sigma * rng.standard_normal(n_images))
+
+    def lengths(factor: float) -> NDArray[Any]:
+        return np.clip(np.rint(factor * shape), law.minimum, maximum)
+
+    low, high = 0.0, 1.0
+    while lengths(high).sum() < total:
+        low, high = high, 2 * high
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if lengths(middle).sum() <= total else (low, middle)
+    result = lengths(low).astype(np.int64)
+    # Equal shapes step together, so a few labels can be missing: they go to random images that have room.
+    while missing := total - int(result.sum()):
+        room = np.flatnonzero(result < maximum)
+        result[rng.choice(room, min(missing, len(room)), replace=False)] += 1
+    return result
+
+
+def _names(what: str, count: int) -> list[str]:
+    width = len(str(count))
+    return [f"{what}-{number:0{width}d}" for number in range(1, count + 1)]

@@ -1,0 +1,344 @@
+"""A table of annotations: the user's own data.
+
+    long    a row a label of an image:   image,label[,count]
+    wide    a row an image:              image,"label label ..."
+
+The name's ending says what the table is: .csv, .tsv, .jsonl, .ndjson, each also with .gz or .zst behind it, or
+.parquet, which is compressed inside. The first line of CSV and TSV has the names of the columns; other columns than the
+named ones are ignored.
+
+Ids of images and names of labels are text: numbers keep their leading zeros, upper and lower case and different Unicode
+forms of a character are different. White space around them goes, inside them it stays. Rows that stand there twice add
+up, in either layout; in the wide one the labels of an image's rows come together, and an image without labels stays.
+Images and labels are sorted (by code points), so the order of the rows does not matter.
+"""
+
+import csv
+import gzip
+import json
+import re
+import zlib
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from vsebench.core.configuration import Strict
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import RawAnnotations, image_ids
+from vsebench.formats.verify import digest_of
+from vsebench.problem import SCHEMA
+
+FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
+COMPRESSIONS = (".gz", ".zst")
+LARGEST = 2**31 - 1  # counts are Int32
+
+
+class Options(Strict):
+    """What the table is, and what its columns are called."""
+
+    pairs: str  # the file: one that the configuration lists under `files`, or a path
+    layout: Literal["long", "wide"] = "long"
+    image: str = "image"
+    label: str = "label"
+    count: str | None = None  # none: the column "count" if there is one; only in the long layout
+    separator: str | None = Field(default=None, min_length=1)  # between labels in the wide layout; none: white space
+
+    @field_validator("pairs")
+    @classmethod
+    def _known_format(cls, pairs: str) -> str:
+        if format_of(pairs) not in FORMATS:
+            raise PydanticCustomError(
+                "format",
+                "the name should end in .parquet, or in .csv, .tsv, .jsonl or .ndjson with or without .gz or .zst",
+            )
+        return pairs
+
+    @model_validator(mode="after")
+    def _fitting(self) -> "Options":
+        if self.layout == "wide" and self.count is not None:
+            raise PydanticCustomError("layout", "count: a wide table has no column for it")
+        if self.layout == "long" and self.separator is not None:
+            raise PydanticCustomError("layout", "separator: only a wide table needs it (layout: wide)")
+        if len({self.image, self.label, self.count}) < 3:
+            raise PydanticCustomError("columns", "image, label and count should be different columns")
+        return self
+
+
+class TableError(Exception):
+    """What is wrong with a header or a cell; whoever knows file and row adds them."""
+
+
+class Row(NamedTuple):
+    """A row as it stands in the file: `number` is its line, or its place in a Parquet file; cells are not checked."""
+
+    number: int
+    image: Any
+    label: Any
+    count: Any  # None: one
+
+
+def format_of(name: str) -> str:
+    """Return the ending that says what the table is, without that of its compression."""
+    path = PurePath(name.lower())
+    if path.suffix not in COMPRESSIONS:
+        return path.suffix
+    ending = PurePath(path.stem).suffix
+    return ending if ending != ".parquet" else path.suffix
+
+
+def fetch(options: Options, out: Path) -> dict[str, Any]:
+    """Describe the table for the provenance: where it lies, and what identifies its content."""
+    path = find(out, options.pairs)
+    if path.parent == out:
+        return {}  # it was downloaded, so it has a record
+    return {"files": [{"name": options.pairs, "source": "the user's own table", **digest_of(path)._asdict()}]}
+
+
+def find(raw: Path, pairs: str) -> Path:
+    """Return where the table lies: among the downloaded files, or at a path of its own."""
+    places = [path for path in (raw / PurePath(pairs).name, Path(pairs).expanduser()) if path.is_file()]
+    if not places:
+        raise UserError(f"{pairs}: no such file (seen from {Path.cwd()}, and not in {raw})")
+    if len(places) == 2 and not places[0].samefile(places[1]):
+        raise UserError(f"{pairs}: is {places[0]} or {places[1]} meant? move or rename one")
+    return places[0]
+
+
+def read(raw: Path, options: Options) -> RawAnnotations:
+    """Read the table.
+
+    Parameters
+    ----------
+    raw : the folder with downloaded files
+    options : the table, its layout and its columns
+
+    Returns
+    -------
+    Images and labels in the order of their names; counts are sums over equal rows.
+
+    Raises
+    ------
+    UserError
+        The file is missing, damaged, not of its format, or has no such column; or a row has no image or label, or a
+        count that is not a whole number from 1 on. It names the line (CSV, TSV, JSON lines) or row (Parquet).
+    """
+    path = find(raw, options.pairs)
+    images, labels = Names("image"), Names("label")
+    columns = array("i"), array("i"), array("q")
+    for row in rows_of(path, options):
+        try:
+            image = images.number(row.image)
+            for label in [row.label] if options.layout == "long" else split(row.label, options):
+                columns[0].append(image)
+                columns[1].append(labels.number(label))
+                columns[2].append(1 if row.count is None else parse_count(row.count))
+        except TableError as error:
+            raise UserError(f"{position(path, row.number)}: {error}") from None
+    if not columns[0]:
+        raise UserError(f"{path}: " + ("no image has a label" if images.known else "the table has no rows"))
+    image_order, label_order = images.ranks(), labels.ranks()
+    pairs = add_up(image_order[np.array(columns[0])], label_order[np.array(columns[1])], np.array(columns[2]), path)
+    return RawAnnotations(image_ids(sorted(images.known)), sorted(labels.known), pairs)
+
+
+class Names:
+    """Numbers the names of images or labels in the order in which they are met."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.known: dict[str, int] = {}
+        self._cells: dict[str, int] = {}  # as they stand in the file, so that each is checked once
+
+    def number(self, cell: Any) -> int:
+        """Return the number of a cell's name; raises a `TableError` where it has none."""
+        number = self._cells.get(cell) if isinstance(cell, str) else None
+        if number is None:
+            number = self.known.setdefault(self._name(cell), len(self.known))
+            self._cells[cell] = number
+        return number
+
+    def _name(self, cell: Any) -> str:
+        if cell is None:
+            raise TableError(f"there is no {self.what}")
+        if not isinstance(cell, str):
+            raise TableError(f"the {self.what} is {cell!r}; it should be text or a whole number")
+        name = cell.strip()
+        if not name:
+            raise TableError(f"the {self.what} is empty")
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise TableError(f"the {self.what} {name!r} is not Unicode text (half a surrogate pair)") from None
+        return name
+
+    def ranks(self) -> NDArray[np.int32]:
+        """Return the place of each number's name among the sorted names, int32."""
+        ranks = np.empty(len(self.known), dtype=np.int32)
+        ranks[[self.known[name] for name in sorted(self.known)]] = np.arange(len(self.known), dtype=np.int32)
+        return ranks
+
+
+def position(path: Path, number: int) -> str:
+    """Name a row for errors."""
+    return f"{path}: {'row' if format_of(path.name) == '.parquet' else 'line'} {number}"
+
+
+def split(cell: Any, options: Options) -> list[Any]:
+    """Split a cell of a wide table into labels; a list (Parquet, JSON lines) is taken as it is."""
+    if cell is None:
+        return []
+    if isinstance(cell, list):
+        return cell
+    if not isinstance(cell, str):
+        raise TableError(f"the labels are {cell!r}; they should be text or a list")
+    return [label for label in cell.split(options.separator) if label.strip()]
+
+
+def parse_count(cell: Any) -> int:
+    """Parse a count; raises a `TableError` where it is not a whole number from 1 on."""
+    text = cell.strip() if isinstance(cell, str) else ""
+    if not re.fullmatch("[0-9]{1,10}", text) or not 1 <= int(text) <= LARGEST:
+        raise TableError(f"the count is {cell!r}; it should be a whole number from 1 to {LARGEST}")
+    return int(text)
+
+
+def add_up(images: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray[np.int64], path: Path) -> pl.DataFrame:
+    """Add up the counts of equal (image, label); returns image, label and count, Int32, ascending."""
+    rows = pl.DataFrame({"image": images, "label": labels, "count": counts})
+    pairs = rows.group_by("image", "label").agg(pl.col("count").sum()).sort("image", "label")
+    if pairs["count"].max() > LARGEST:  # type: ignore[operator]
+        raise UserError(f"{path}: the counts of an image and label add up to more than {LARGEST}")
+    return pairs.cast(SCHEMA)  # type: ignore[arg-type]
+
+
+def rows_of(path: Path, options: Options) -> Iterator[Row]:
+    """Yield the rows of a table, whatever its format."""
+    readers = {".csv": read_csv, ".tsv": read_csv, ".parquet": read_parquet}
+    reader = readers.get(format_of(path.name), read_json_lines)
+    with _explained(path):
+        yield from reader(path, options)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn what a damaged file raises into a `UserError`."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"{path}: not a readable {path.suffix} file ({reason})") from None
+
+
+def read_csv(path: Path, options: Options) -> Iterator[Row]:
+    """Yield the rows of a CSV or TSV table; a cell may stand in double quotes, and has to if it holds a line break."""
+    delimiter = "\t" if format_of(path.name) == ".tsv" else ","
+    reader = csv.reader(lines_of(path), delimiter=delimiter, strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        names = columns_of(header, options)
+        image, label, count = (-1 if name is None else header.index(name) for name in names)
+        for cells in reader:
+            if len(cells) == len(header):
+                yield Row(reader.line_num, cells[image], cells[label], None if count < 0 else cells[count])
+            elif cells:  # not just an empty line
+                number = f"{len(cells)} columns where the first line has {len(header)}"
+                raise UserError(f"{position(path, reader.line_num)}: {number}")
+    except csv.Error as error:
+        raise UserError(f"{position(path, reader.line_num)}: {error}") from None
+    except TableError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+def columns_of(header: list[str], options: Options) -> tuple[str, str, str | None]:
+    """Return the columns of image, label and, if there is one, count; raises a `TableError` where one is missing."""
+    count = options.count or "count"
+    has_count = options.layout == "long" and (options.count is not None or count in header)
+    for name in [options.image, options.label, *([count] if has_count else [])]:
+        if header.count(name) != 1:
+            there = ", ".join(map(repr, header)) or "none"
+            raise TableError(f"{'more than one' if name in header else 'no'} column {name!r}; the columns are {there}")
+    return options.image, options.label, count if has_count else None
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    r"""Yield the lines of a text file, uncompressed, each with "\n" at its end; raises a `UserError` if not UTF-8."""
+    lines: Iterator[str | bytes] = _zstd_lines(path) if path.suffix.lower() == ".zst" else _byte_lines(path)
+    for number, line in enumerate(lines, 1):
+        try:
+            text = line if isinstance(line, str) else line.decode()
+        except UnicodeDecodeError:
+            raise UserError(f"{path}: line {number}: not UTF-8 text") from None
+        yield (text.removeprefix("\ufeff") if number == 1 else text).rstrip("\r\n") + "\n"
+
+
+def _byte_lines(path: Path) -> Iterator[bytes]:
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
+        yield from stream
+
+
+def _zstd_lines(path: Path) -> Iterator[str]:
+    """Python itself learns this compression in 3.14; polars knows it, but not the line that is not UTF-8."""
+    try:
+        yield from pl.read_lines(path, glob=False).to_series()
+    except pl.exceptions.ComputeError as error:
+        raise UserError(f"{path}: not UTF-8 text, or damaged ({' '.join(str(error).split())})") from None
+
+
+def read_json_lines(path: Path, options: Options) -> Iterator[Row]:
+    """Yield the rows of a table in which each line is a JSON object."""
+    for number, line in enumerate(lines_of(path), 1):
+        if not line.strip():
+            continue
+        try:
+            # A whole number is an id like any other text.
+            value = json.loads(line, parse_int=str, object_pairs_hook=_object)
+        except (ValueError, RecursionError) as error:
+            raise UserError(f"{position(path, number)}: not JSON ({error})") from None
+        if not isinstance(value, dict):
+            raise UserError(f"{position(path, number)}: should be a JSON object, with names and values")
+        try:
+            image, label, count = columns_of(list(value), options)
+        except TableError as error:
+            raise UserError(f"{position(path, number)}: {error}") from None
+        yield Row(number, value[image], value[label], None if count is None else _given(value[count]))
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("a name stands there twice")
+    return value
+
+
+def _given(cell: Any) -> Any:
+    """Tell an empty count, which is a mistake, from none."""
+    return "" if cell is None else cell
+
+
+def read_parquet(path: Path, options: Options) -> Iterator[Row]:
+    """Yield the rows of a Parquet table."""
+    table = pl.scan_parquet(path, glob=False)
+    schema = table.collect_schema()
+    try:
+        names = [name for name in columns_of(list(schema), options) if name is not None]
+    except TableError as error:
+        raise UserError(f"{path}: {error}") from None
+    texts = table.select(_text_column(path, name, schema[name], options) for name in names).collect()
+    for number, (image, label, *count) in enumerate(texts.iter_rows(), 1):
+        yield Row(number, image, label, _given(count[0]) if count else None)
+
+
+def _text_column(path: Path, name: str, kind: pl.DataType, options: Options) -> pl.Expr:
+    """Turn a column of text or whole numbers, or of lists of them for the labels of a wide table, into text."""
+    inner = kind.inner if isinstance(kind, pl.List) and (options.layout, options.label) == ("wide", name) else kind
+    if not (inner.is_integer() or isinstance(inner, (pl.String, pl.Categorical, pl.Enum))):
+        raise UserError(f"{path}: the column {name!r} is {kind}; it should be text or whole numbers")
+    return pl.col(name).cast(pl.String if inner is kind else pl.List(pl.String))

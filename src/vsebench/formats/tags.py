@@ -1,0 +1,142 @@
+"""What users' tags become labels, the same for every Flickr set.
+
+A tag is normalised about as Flickr itself does it for its own search: Unicode's compatibility form (NFKC), case folded
+("STRASSE", "straße"), and nothing but letters, their marks and digits, so that "New York", "new-york" and "newyork" are
+one label. Accents stay. Tags that are left empty, machine tags ("geo:lat=52.1") and tags of the stop lists go. A tag
+counts once an image.
+"""
+
+import re
+import unicodedata
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from vsebench.core.configuration import Strict
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, image_ids
+
+MACHINE_TAG = re.compile(r"[^\W\d]\w*:\w+=")
+
+# Tags that say with what a picture was taken or edited, or where it was shown, and not what is on it: the frequent ones
+# of MIRFLICKR-25k, and others of the same kind. They are in their normalised form; a star stands for any ending.
+STOP_LISTS: dict[str, str] = {
+    "cameras": """
+        canon* nikon* nikkor* olympus* zuiko* pentax* takumar* sony* minolta* konica* panasonic* lumix* leica*
+        summicron* fujifilm* fuji finepix* kodak* easyshare* hasselblad* mamiya* rollei* yashica* zeiss* carlzeiss*
+        sigma tamron* tokina* powershot* coolpix* cybershot* casio* exilim* ricoh* grdigital* nokia* sonyericsson*
+        iphone* cameraphone* phonecam* holga* lomo lomography lomolca lca lensbaby* polaroid* ixus* eos* rebel rebelxt
+        rebelxti rebelxsi digitalrebel* xt xti xsi zd dslr* slr digitalcamera d2h d2x d2xs d3 d40 d40x d50 d60 d70
+        d70s d80 d90 d100 d200 d300 d700 5d 5dmarkii 10d 20d 30d 40d 50d 300d 350d 400d 450d 500d 1000d k10d k100d
+        k20d k200d e300 e330 e410 e420 e500 e510 e520 a100 a200 a700 sigma1020 sigma1020mm f14 f18 f28 18mm 24mm 28mm
+        35mm 50mm 85mm 100mm 105mm 1020mm 1022mm 1855mm 18200mm 50mmf14 50mmf18
+    """,
+    "software": """
+        photoshop* adobe* lightroom* photomatix* picnik* gimp hugin paintshop* cs2 cs3 cs4 raw jpeg jpg postprocessing
+    """,
+    "flickr": """
+        animalkingdomelite moo flickr* dflickr 24hoursofflickr utata* geotagged geotag geotagging explore explored
+        explorer interestingness* interesting i500 topf* topv1* topv2* topv3* abigfave 10faves 15faves 25faves 10fav
+        15fav 25fav 100v10f 50v10f supershot ultimateshot outstandingshot* anawesomeshot bravo soe wow wowiekazowie
+        searchthebest firstquality impressedbeauty superbmasterpiece* diamondclassphotographer goldenphotographer*
+        theperfectphotographer platinumphoto* aplusphoto superaplus* goldstaraward* blueribbonwinner*
+        challengeyouwinner* excellentphotographer* superhearts naturesfinest avianexcellence specanimal*
+        theunforgettablepictures* catchycolors* magicdonkey* mywinners* colorphotoaward* artlibre ltytr1 ysplix*
+        instantfave* ilovenature outdoorphotography 365 365days 365day 365project project365 366 366days delete
+        delete1 delete2 delete3 delete4 delete5 deleteme* save save1 save2 save3 save4 save5 saveme* gothamist dcist
+        chicagoist photo photos foto fotos fotografia photograph photography photographer picture pictures
+    """,
+}
+
+StopList = Literal["cameras", "software", "flickr"]
+
+
+class TagOptions(Strict):
+    """Which tags do not become labels."""
+
+    stop_lists: list[StopList] = Field(default=["cameras", "software", "flickr"])
+    stop_tags: list[str] = Field(default=[])  # further ones, in any spelling; a star at the end stands for any ending
+
+
+def normalise(tag: str) -> str:
+    """Return the normalised form of a tag; it is empty where the tag has neither letter nor digit."""
+    before = None
+    while tag != before:  # folding and leaving letters out can bring others together that have a form for both
+        before = tag
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", tag).casefold())
+        tag = "".join(letter for letter in folded if unicodedata.category(letter)[0] in "LMN")
+    return tag
+
+
+class StopTags:
+    """The tags that an option leaves out."""
+
+    def __init__(self, options: TagOptions) -> None:
+        entries = [entry for name in options.stop_lists for entry in STOP_LISTS[name].split()] + options.stop_tags
+        self.whole = {normalise(entry) for entry in entries if not entry.endswith("*")}
+        self.beginnings = tuple(normalise(entry) for entry in entries if entry.endswith("*"))
+
+    def __contains__(self, tag: str) -> bool:
+        return tag in self.whole or tag.startswith(self.beginnings)
+
+
+def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagOptions, where: str) -> RawAnnotations:
+    """Make labels of the tags of images.
+
+    Parameters
+    ----------
+    images : ids, each once
+    tags : for each image its tags as users wrote them
+    options : which tags go
+    where : the file, for errors
+
+    Returns
+    -------
+    Labels in alphabetical order, every count 1; images without a label stay. What went is in `dropped`.
+
+    Raises
+    ------
+    UserError
+        No tag is left.
+    """
+    stop = StopTags(options)
+    numbers: dict[str, int] = {}  # of normalised tags
+    known: dict[str, int | str] = {}  # number, or why it goes, of each tag as written
+    columns = array("i"), array("i")
+    gone: Counter[str] = Counter()
+    for image, written in enumerate(tags):
+        for tag in written:
+            fate = known.get(tag)
+            if fate is None:
+                fate = known[tag] = _fate(tag, stop, numbers)
+            if isinstance(fate, str):
+                gone[fate] += 1
+            else:
+                columns[0].append(image)
+                columns[1].append(fate)
+    if not numbers:
+        raise UserError(f"{where}: there is no tag, or all of them are on the stop lists")
+    order = np.empty(len(numbers), dtype=np.int32)
+    order[[numbers[name] for name in sorted(numbers)]] = np.arange(len(numbers), dtype=np.int32)
+    pairs = count_pairs(np.array(columns[0]), order[np.array(columns[1])], len(numbers))
+    repeated = int((pairs["count"] - 1).sum())
+    dropped = [Dropped("tags", gone[why], why) for why in sorted(gone)]
+    dropped += [Dropped("tags", repeated, "on the image already, in the same or another spelling")] if repeated else []
+    return RawAnnotations(image_ids(images), sorted(numbers), pairs.with_columns(count=pl.lit(1, pl.Int32)), dropped)
+
+
+def _fate(tag: str, stop: StopTags, numbers: dict[str, int]) -> int | str:
+    """Number a tag, or say why it goes."""
+    if MACHINE_TAG.match(tag):
+        return "machine tags (a:b=c)"
+    name = normalise(tag)
+    if not name:
+        return "neither letter nor digit"
+    if name in stop:
+        return "on a stop list (stop_lists, stop_tags)"
+    return numbers.setdefault(name, len(numbers))

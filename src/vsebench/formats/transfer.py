@@ -1,0 +1,194 @@
+"""Fetching one file from one address: retries, and resuming of what was left by an interruption.
+
+The bytes so far lie in `<name>.part`; beside it, `<name>.part.json` tells from which address they are, and what
+identifies the file's version there. Without that, or where the server has another version by now, the transfer starts
+over.
+"""
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import requests
+import urllib3
+from tqdm import tqdm
+
+from vsebench.core.storage import write_json
+
+ATTEMPTS = 4  # in a row without progress
+TIMEOUT = (10.0, 60.0)  # seconds, to connect and between two blocks
+WINDOW = 120.0  # seconds in which a source has to send
+LOWEST = 120 << 10  # bytes, else the next one is tried: at 1 KiB a second, a file of 100 MiB takes more than a day
+BLOCK = 1 << 18
+TEMPORARY_STATUS = {408, 416, 425, 429, 500, 502, 503, 504}
+
+pause: Callable[[float], None] = time.sleep
+clock: Callable[[], float] = time.monotonic
+
+
+class TransferError(Exception):
+    """A transfer failed for good; the message says in a few words why."""
+
+
+class TemporaryError(TransferError):
+    """A transfer failed, but may succeed when tried again."""
+
+
+class _Pace:
+    """Tells when a source is too slow to wait for, whether it drips or breaks off again and again."""
+
+    def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        self.since, self.bytes = clock(), 0
+
+    def add(self, size: int) -> None:
+        self.bytes += size
+        if clock() - self.since > WINDOW:
+            if self.bytes < LOWEST:
+                raise TransferError(f"too slow, {self.bytes} bytes in {clock() - self.since:.0f} seconds")
+            self.restart()
+
+
+def notes_path(part: Path) -> Path:
+    """Return the file that says where the bytes in `part` are from."""
+    return part.with_name(part.name + ".json")
+
+
+def discard(part: Path) -> None:
+    """Forget the bytes so far."""
+    part.unlink(missing_ok=True)
+    notes_path(part).unlink(missing_ok=True)
+
+
+def fetch(address: str, part: Path) -> None:
+    """Fetch `address` into the file `part`, which is whole when this returns.
+
+    After a temporary failure it goes on after a pause that doubles (1, 2, 4 s), until `ATTEMPTS` in a row have brought
+    nothing new. Raises `TransferError`, also for a source that sends less than `LOWEST` bytes in `WINDOW` seconds; the
+    bytes so far stay for the next time.
+    """
+    most, failures, pace = _size(part), 0, _Pace()
+    while True:
+        try:
+            _attempt(address, part, pace)
+        except TemporaryError:
+            failures = 1 if _size(part) > most else failures + 1
+            if failures > 1:
+                pace.restart()  # the time was lost waiting, which `ATTEMPTS` bounds
+            most = max(most, _size(part))
+            if failures == ATTEMPTS:
+                raise
+            pause(2.0 ** (failures - 1))
+        else:
+            return
+
+
+def _attempt(address: str, part: Path, pace: _Pace) -> None:
+    notes = _usable_notes(address, part)
+    start = _size(part) if notes else 0
+    # Compressed transfer would change the bytes that are counted and checked.
+    headers = {"Accept-Encoding": "identity", "User-Agent": "vsebench"}
+    if start:
+        headers["Range"] = f"bytes={start}-"
+        if notes["version"]:
+            headers["If-Range"] = notes["version"]
+    try:
+        with requests.get(address, headers=headers, stream=True, timeout=TIMEOUT) as response:
+            total = _whole_size(response, start)
+            if start and response.status_code == 416 and total == start:
+                return  # all bytes were there
+            _check_status(response, part)
+            if response.status_code == 206:
+                _check_range(response, part, start, total, notes)
+            else:
+                start = 0
+            new_notes = {"address": address, "version": _version(response), "total": total}
+            _save(response, part, start, new_notes, pace)
+    except requests.exceptions.SSLError:
+        raise TransferError("its certificate is not valid") from None
+    except (requests.Timeout, urllib3.exceptions.TimeoutError):
+        raise TemporaryError("no answer in time") from None
+    except (requests.ConnectionError, urllib3.exceptions.HTTPError):
+        broken = f"the connection broke at {_size(part)} bytes" if _size(part) > start else "no connection"
+        raise TemporaryError(broken) from None
+    except requests.TooManyRedirects:
+        raise TransferError("it redirects in a circle") from None
+    except requests.RequestException as error:
+        raise TransferError(f"{type(error).__name__}") from None
+
+
+def _usable_notes(address: str, part: Path) -> dict[str, Any]:
+    """Return the notes on `part` if its bytes are from this address, else nothing."""
+    try:
+        notes = json.loads(notes_path(part).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    usable = part.is_file() and isinstance(notes, dict) and notes.get("address") == address
+    return {"version": notes.get("version"), "total": notes.get("total")} if usable else {}
+
+
+def _check_status(response: requests.Response, part: Path) -> None:
+    if response.status_code == 416:  # there is no such range: the file has become shorter
+        discard(part)
+    if response.status_code in TEMPORARY_STATUS:
+        raise TemporaryError(f"HTTP {response.status_code}")
+    if response.status_code not in (200, 206):
+        raise TransferError(f"HTTP {response.status_code}")
+
+
+def _check_range(response: requests.Response, part: Path, start: int, total: int | None, notes: dict[str, Any]) -> None:
+    """Make sure that the part which comes continues the part that is there."""
+    begins = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    if begins is None or int(begins[1]) != start or total != notes.get("total"):
+        discard(part)
+        raise TemporaryError("the file changed while it was fetched")
+
+
+def _whole_size(response: requests.Response, start: int) -> int | None:
+    """Return the size of the whole file, or None where the server does not tell."""
+    if response.status_code in (206, 416):
+        found = re.search(r"/(\d+)$", response.headers.get("Content-Range", ""))
+        return int(found[1]) if found else None
+    length = response.headers.get("Content-Length", "")
+    return int(length) if length.isdecimal() else None
+
+
+def _version(response: requests.Response) -> str | None:
+    """Return what identifies the file's version in an If-Range header; weak entity tags may not be used there."""
+    tag = response.headers.get("ETag", "")
+    return tag if tag.startswith('"') else response.headers.get("Last-Modified")
+
+
+def _save(response: requests.Response, part: Path, start: int, notes: dict[str, Any], pace: _Pace) -> None:
+    part.parent.mkdir(parents=True, exist_ok=True)
+    # The notes are never about other bytes than those in `part`: they go first and come back last.
+    if start == 0:
+        discard(part)
+    with part.open("ab") as stream:
+        write_json(notes, notes_path(part))
+        with _progress(part, start, notes["total"]) as bar:
+            # read1 returns what has come; read would wait for a whole block, and lose it when the connection breaks.
+            while block := response.raw.read1(BLOCK, decode_content=False):
+                stream.write(block)
+                bar.update(len(block))
+                pace.add(len(block))
+    if notes["total"] is not None and _size(part) != notes["total"]:
+        raise TemporaryError(f"it ended at {_size(part)} of {notes['total']} bytes")
+
+
+def _progress(part: Path, start: int, total: int | None) -> "tqdm[Any]":
+    # In a log file a bar is many lines, so it is drawn rarely there.
+    interval = 0.2 if sys.stderr.isatty() else 30.0
+    return tqdm(
+        desc=part.stem, initial=start, total=total, unit="B", unit_scale=True, mininterval=interval, file=sys.stderr
+    )
+
+
+def _size(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0

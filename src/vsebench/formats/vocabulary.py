@@ -1,0 +1,140 @@
+"""Which images and labels of a data set stay: the same filters, in the same order, for every data set.
+
+1. `sample_images`: so many images, drawn from those with at least `min_labels_per_image` labels (at least one)
+2. `min_images_per_label`: labels on fewer images go
+3. `top_labels`: of the rest, the labels on most images stay; ties in the order of the vocabulary
+4. `min_labels_per_image`: images with fewer labels go
+5. steps 2 and 4 again until nothing changes, since each can undo the other
+
+Without a filter everything stays, labels that no image carries and images without a label among it. With one of the
+filters on labels, labels that no image carries go as well.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from vsebench.core.configuration import Vocabulary
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import Dropped, RawAnnotations
+
+
+def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where: str) -> RawAnnotations:
+    """Filter a data set.
+
+    Parameters
+    ----------
+    annotations : as the adapter read them
+    vocabulary : the filters; those that are not set do nothing
+    where : the file and key of the filters, for errors
+
+    Returns
+    -------
+    The images and labels that stay, in their old order with new row numbers; what went is in `dropped`.
+
+    Raises
+    ------
+    UserError
+        Nothing would stay, or more images are asked for than there are.
+    """
+    if not vocabulary.model_dump(exclude_none=True, exclude={"seed"}):
+        return annotations
+    pairs = annotations.pairs.lazy()
+    dropped = list(annotations.dropped)
+    if vocabulary.sample_images is not None:
+        sample = sample_images(annotations, vocabulary, where)
+        gone = len(annotations.images) - len(sample)
+        dropped.append(Dropped("images", gone, f"not in the sample (sample_images, seed {vocabulary.seed})"))
+        pairs = pairs.join(sample.to_frame().lazy(), on="image", how="semi")
+    filtered = filter_pairs(pairs.collect(), vocabulary, dropped)
+    if filtered.is_empty():
+        raise UserError(f"{where}: no pair of an image and a label passes these filters")
+    return restrict(annotations, filtered, vocabulary, dropped)
+
+
+def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: str) -> pl.Series:
+    """Draw the images that stay; returns their row numbers, ascending."""
+    fewest = vocabulary.min_labels_per_image or 1
+    wanted = vocabulary.sample_images or 0
+    sizes = np.bincount(annotations.pairs["image"].to_numpy(), minlength=len(annotations.images))
+    eligible = np.flatnonzero(sizes >= fewest).astype(np.int32)
+    if wanted > len(eligible):
+        raise UserError(
+            f"{where}: sample_images: {wanted}, but only {len(eligible)} images have {fewest} labels or more"
+        )
+    chosen = np.random.Generator(np.random.PCG64(vocabulary.seed)).choice(
+        eligible, wanted, replace=False, shuffle=False
+    )
+    return pl.Series("image", np.sort(chosen))
+
+
+def filter_pairs(pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Dropped]) -> pl.DataFrame:
+    """Apply the filters on labels and images until all of them hold; note in `dropped` what goes."""
+    fewest_images, fewest_labels = vocabulary.min_images_per_label, vocabulary.min_labels_per_image
+    pairs, rare_labels = _drop_rare(pairs, "label", fewest_images)
+    if vocabulary.top_labels is not None:
+        frequency = pairs.group_by("label").len().sort(["len", "label"], descending=[True, False])
+        rest = frequency.slice(vocabulary.top_labels)
+        pairs = pairs.join(rest, on="label", how="anti")
+        dropped.append(
+            Dropped("labels", len(rest), f"not among the {vocabulary.top_labels} most frequent (top_labels)")
+        )
+    gone = 1
+    while gone:
+        pairs, _ = _drop_rare(pairs, "image", fewest_labels)
+        pairs, gone = _drop_rare(pairs, "label", fewest_images)
+        rare_labels += gone
+    if fewest_images is not None:
+        why = f"on fewer than {fewest_images} images (min_images_per_label)"
+        dropped.append(Dropped("labels", rare_labels, why))
+    return pairs
+
+
+def _drop_rare(pairs: pl.DataFrame, column: str, fewest: int | None) -> tuple[pl.DataFrame, int]:
+    """Drop the images (or labels) that stand in fewer than so many rows; return the rest and the number dropped."""
+    if fewest is None:
+        return pairs, 0
+    rare = pairs.group_by(column).len().filter(pl.col("len") < fewest)
+    return (pairs.join(rare, on=column, how="anti"), len(rare)) if len(rare) else (pairs, 0)
+
+
+def restrict(
+    annotations: RawAnnotations, pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Dropped]
+) -> RawAnnotations:
+    """Number images and labels anew where filters took some away."""
+    n_images, n_labels = len(annotations.images), len(annotations.labels)
+    images, labels = np.arange(n_images), np.arange(n_labels)
+    if vocabulary.sample_images is not None or vocabulary.min_labels_per_image is not None:
+        images = _stay(pairs["image"], n_images)
+        fewest = vocabulary.min_labels_per_image or 1
+        gone = (vocabulary.sample_images or n_images) - len(images)
+        dropped = [*dropped, Dropped("images", gone, f"left with fewer labels than {fewest} (min_labels_per_image)")]
+    if vocabulary.min_images_per_label is not None or vocabulary.top_labels is not None:
+        labels = _stay(pairs["label"], n_labels)
+    renumbered = pairs.with_columns(
+        _renumber(pairs["image"], images, n_images), _renumber(pairs["label"], labels, n_labels)
+    )
+    truth = annotations.truth
+    return replace(
+        annotations,
+        images=annotations.images.gather(images),
+        labels=[annotations.labels[int(label)] for label in labels],
+        pairs=renumbered.sort("image", "label"),
+        dropped=[entry for entry in dropped if entry.number],
+        parts=None if annotations.parts is None else annotations.parts.gather(images),
+        features={name: values[images] for name, values in annotations.features.items()},
+        truth=truth and {"image": truth["image"][images], "label": truth["label"][labels]},
+    )
+
+
+def _stay(column: pl.Series, number: int) -> NDArray[np.intp]:
+    """Return the row numbers that occur in a column, ascending."""
+    return np.flatnonzero(np.bincount(column.to_numpy(), minlength=number))
+
+
+def _renumber(column: pl.Series, stay: NDArray[np.intp], number: int) -> pl.Series:
+    new = np.full(number, -1, dtype=np.int32)
+    new[stay] = np.arange(len(stay), dtype=np.int32)
+    return pl.Series(column.name, new[column.to_numpy()])

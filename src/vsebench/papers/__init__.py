@@ -1,0 +1,1 @@
+"""The papers: their claims, their printed numbers, and checks on these."""

@@ -1,0 +1,79 @@
+"""What a check finds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from vsebench.papers.audit.cells import Cell
+from vsebench.papers.audit.printed import Interval, decimals, rounded, show
+
+AGREES, CONTRADICTS = "agrees", "contradicts"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of audit.csv; the first of `cells` is the judged one, the others are what it was recomputed from."""
+
+    paper: str
+    table: str
+    cells: str
+    check: str
+    published: str
+    recomputed: str
+    verdict: str
+    explanation: str
+
+
+def verdict(agrees: bool) -> str:
+    return AGREES if agrees else CONTRADICTS
+
+
+def judge(
+    check: str, cell: Cell, sources: Sequence[Cell], recomputed: Interval, rule: str, reading: Interval | None = None
+) -> Finding:
+    """Compare a printed number with what follows from other printed numbers.
+
+    Parameters
+    ----------
+    check
+        Name of the check.
+    cell
+        The judged cell.
+    sources
+        The cells that `recomputed` is made of.
+    recomputed
+        All values that follow from some unrounded values behind `sources`, in the cell's unit.
+    rule
+        How it was recomputed, for the explanation.
+    reading
+        The unrounded values that the cell can stand for; without it, those that round to the printed digits.
+    """
+    reading = reading or rounded(cell.value)
+    agrees = reading.meets(recomputed)
+    digits = decimals(cell.value) + 1
+    gap = "" if agrees else f"; {distance(reading, recomputed, digits)}"
+    return Finding(
+        paper=cell.paper,
+        table=cell.table,
+        cells=names([cell, *sources]),
+        check=check,
+        published=cell.value,
+        recomputed=recomputed.show(digits),
+        verdict=verdict(agrees),
+        explanation=rule + gap,
+    )
+
+
+def names(cells: Sequence[Cell]) -> str:
+    """Return the names of cells; those of another paper than the first carry its name, too."""
+    home = cells[0].paper
+    return "; ".join(cell.name if cell.paper == home else f"{cell.paper} {cell.name}" for cell in cells)
+
+
+def distance(published: Interval, recomputed: Interval, digits: int) -> str:
+    """Say by how much a printed number is off at least, whatever the digits that rounding took away."""
+    above = published.low > recomputed.high
+    gap = published.low - recomputed.high if above else recomputed.low - published.high
+    while show(gap, digits) == show(Fraction(0), digits):
+        digits += 1
+    return f"printed {'above' if above else 'below'} that by at least {show(gap, digits)}"

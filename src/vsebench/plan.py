@@ -1,0 +1,300 @@
+"""What a run consists of: its configuration, data sets and methods, read and checked before the first job starts."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from vsebench.core.configuration import (
+    DatasetConfig,
+    MethodConfig,
+    RunConfig,
+    RunDataset,
+    Vocabulary,
+    check,
+    read_config,
+    read_yaml,
+)
+from vsebench.core.errors import UserError
+from vsebench.core.sources import PACKAGE
+from vsebench.evaluation.metrics import check_metric
+from vsebench.formats import table
+from vsebench.methods.base import load_method, read_settings
+from vsebench.rendering.names import figure_names, table_names
+
+# They are names of folders, so the workflow has to tell them from the others.
+DATASET_NAME = "[a-z][a-z0-9-]*"
+ROW_NAME = "[a-z][a-z0-9_]*"
+RESERVED = "split"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run's configuration with those of its data sets and rows."""
+
+    folder: Path  # of the configuration files
+    config: RunConfig
+    datasets: dict[str, DatasetConfig]
+    methods: dict[str, MethodConfig]
+
+    @classmethod
+    def read(cls, folder: Path, values: dict[str, Any], files: list[Path], overridden: Collection[str] = ()) -> "Plan":
+        """Check a run's configuration and read what it names.
+
+        Parameters
+        ----------
+        folder : holds `datasets` and `methods`
+        values : the configuration, as Snakemake put it together
+        files : where it is from, to name the right one in an error
+        overridden : the keys that the command line sets
+        """
+        for file in files:
+            _check_keys(file)
+        where = " + ".join([*map(str, files), *(["--config"] if overridden else [])]) or "the command line"
+        config = check(RunConfig, values | {key: _typed(values[key]) for key in overridden}, where)
+        _check_lists(config, where)
+        datasets = {name: _dataset(name, entry, folder, where) for name, entry in config.datasets.items()}
+        methods = {name: _method(name, config, folder, where) for name in config.methods}
+        try:
+            check_metric(config.validation_metric)
+        except UserError as error:
+            raise UserError(f"{where}: {error}") from None
+        plan = cls(folder, config, datasets, methods)
+        plan._check_adapters()
+        plan._check_tables(where)
+        plan._check_settings()
+        plan._check_epochs(where)
+        plan._check_grids()
+        plan._check_sweeps(where)
+        plan._check_scaling(where)
+        if not plan.modules:
+            raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
+        if not plan.runs:
+            raise UserError(
+                f"{where}: datasets: no method can be tested on held-out images yet; add protocol 'distinct'"
+            )
+        return plan
+
+    def _check_adapters(self) -> None:
+        for name, dataset in self.datasets.items():
+            if not (PACKAGE / "formats" / f"{dataset.adapter}.py").is_file():
+                raise UserError(
+                    f"{self.folder}/datasets/{name}.yaml: adapter: there is no module "
+                    f"src/vsebench/formats/{dataset.adapter}.py"
+                )
+
+    def _check_tables(self, where: str) -> None:
+        for name in self.datasets:
+            if self.datasets[name].adapter == "table" and "pairs" in self.config.datasets[name].options:
+                raise UserError(f"{where}: datasets.{name}.options.pairs: name the table in the data set's own file")
+            path = self.own_table(name)
+            if path is not None and not path.is_file():
+                inline = self.config.datasets[name].data is not None
+                key = f"{where}: datasets.{name}.data" if inline else f"{self.folder}/datasets/{name}.yaml: options"
+                raise UserError(f"{key}.pairs: there is no file {path} (seen from {Path.cwd()})")
+
+    def _check_settings(self) -> None:
+        """Check every row's settings and each value of its grid, before a job meets them."""
+        for row, method in self.methods.items():
+            file = f"{self.folder}/methods/{row}.yaml"
+            try:
+                module = load_method(method.method)
+            except UserError as error:
+                raise UserError(f"{file}: {error}") from None
+            changes: list[tuple[str, dict[str, Any]]] = [("settings", {})]
+            changes += [(f"family_settings.{family}", values) for family, values in method.family_settings.items()]
+            changes += [("grid", {key: value}) for key, values in method.grid.items() for value in values]
+            for key, values in changes:
+                read_settings(module, method.settings | values, f"{file}: {key}")
+
+    def _check_grids(self) -> None:
+        """Hold every method to the same number of configurations."""
+        for row, method in self.methods.items():
+            if self.config.tune and method.epochs and method.grid_size != self.config.tuning_budget:
+                raise UserError(
+                    f"{self.folder}/methods/{row}.yaml: grid: {method.grid_size} configurations, but tuning_budget "
+                    f"is {self.config.tuning_budget}; every method gets the same number"
+                )
+
+    def _check_epochs(self, where: str) -> None:
+        """Check the rows whose epochs are limited."""
+        for row in self.config.epochs:
+            self._trained(row, f"{where}: epochs")
+
+    def _trained(self, row: str, where: str) -> MethodConfig:
+        """Return a row of the run, or of a run with more methods; a wrong name is a mistake all the same."""
+        method: MethodConfig = _read_named(MethodConfig, self.folder / "methods", row, where)
+        if not method.epochs:
+            raise UserError(f"{where}: {row} is not trained by epochs")
+        return method
+
+    def _check_sweeps(self, where: str) -> None:
+        """Check each value of each setting that is varied."""
+        for row, sweeps in self.config.sweeps.items():
+            method = self._trained(row, f"{where}: sweeps")
+            for parameter, values in sweeps.items():
+                for value in values:
+                    changed = method.settings | {parameter: value}
+                    read_settings(load_method(method.method), changed, f"{where}: sweeps.{row}")
+
+    def _check_scaling(self, where: str) -> None:
+        """Check that the data set whose sizes are varied is a simulated one."""
+        if self.config.scaling is not None:
+            name = self.config.scaling.dataset
+            if not _read_named(DatasetConfig, self.folder / "datasets", name, f"{where}: scaling").simulated:
+                raise UserError(f"{where}: scaling.dataset: {name} is not simulated, so its size cannot be varied")
+
+    def own_table(self, dataset: str) -> Path | None:
+        """Return the file of a data set that is a table of the user, not one that is downloaded; else None."""
+        config = self.datasets[dataset]
+        pairs = config.options.get("pairs") if config.adapter == "table" else None
+        return Path(pairs) if pairs and pairs not in {file.name for file in config.files} else None
+
+    def definition(self, dataset: str) -> dict[str, Any] | None:
+        """Return the description of a data set that has none in a file, only in the run's configuration; else None."""
+        return None if self.config.datasets[dataset].data is None else self.datasets[dataset].model_dump()
+
+    @property
+    def splits(self) -> list[str]:
+        """Return every "dataset/protocol"."""
+        return [f"{name}/{protocol}" for name, entry in self.config.datasets.items() for protocol in entry.protocols]
+
+    @property
+    def runs(self) -> list[str]:
+        """Return the "dataset/protocol" that models are trained on; held-out images need methods that see features."""
+        return [run for run in self.splits if not run.endswith(("/images", "/official"))]
+
+    @property
+    def tables(self) -> list[str]:
+        """Return the names of the tables."""
+        return table_names(self._pairs)
+
+    @property
+    def figures(self) -> list[str]:
+        """Return the names of the figures."""
+        return figure_names(self._pairs)
+
+    @property
+    def _pairs(self) -> list[tuple[str, str]]:
+        return [(dataset, protocol) for dataset, _, protocol in (run.partition("/") for run in self.runs)]
+
+    def rows(self, dataset: str) -> list[str]:
+        """Return the rows that a data set gets."""
+        simulated = self.datasets[dataset].simulated
+        return [row for row, method in self.methods.items() if simulated or not method.only_simulated]
+
+    def trained_rows(self, dataset: str) -> list[str]:
+        """Return the rows that are trained by epochs."""
+        return [row for row in self.rows(dataset) if self.methods[row].epochs]
+
+    def settings(self, row: str, dataset: str) -> dict[str, Any]:
+        """Return a row's settings on a data set, before tuning."""
+        method = self.methods[row]
+        settings = method.settings | method.family_settings.get(self.datasets[dataset].family, {})
+        return settings | {"factors": self.config.factors} if "factors" in settings else settings
+
+    def grid(self, row: str) -> dict[str, list[Any]]:
+        """Return what is tried on the validation labels: nothing but the settings where the run does not tune."""
+        return self.methods[row].grid if self.config.tune else {}
+
+    @property
+    def scaled_rows(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """Return module and settings of the rows whose growth is measured: those with factors."""
+        rows = {row: method for row, method in self.methods.items() if method.epochs and "factors" in method.settings}
+        return {row: (method.method, method.settings) for row, method in rows.items()}
+
+    def sweeps(self, dataset: str) -> list[tuple[str, str]]:
+        """Return each (row, setting) that is varied on a data set."""
+        rows = self.trained_rows(dataset)
+        return [(row, parameter) for row, sweep in self.config.sweeps.items() if row in rows for parameter in sweep]
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Return how tables and figures call the rows, in their order."""
+        return {row: method.title for row, method in self.methods.items()}
+
+    @property
+    def modules(self) -> dict[str, dict[str, Any]]:
+        """Return the modules of the trained rows, with settings to compile their kernels by."""
+        return {method.method: method.settings for method in self.methods.values() if method.epochs}
+
+
+def _typed(value: Any) -> Any:
+    """Read words from the command line as in a file; Snakemake leaves `true` and the numbers of a list as text."""
+    match value:
+        case dict():
+            return {key: _typed(inner) for key, inner in value.items()}
+        case list():
+            return [_typed(inner) for inner in value]
+        case str():
+            try:
+                return yaml.safe_load(value)
+            except yaml.YAMLError:
+                return value
+    return value
+
+
+def _method(row: str, config: RunConfig, folder: Path, where: str) -> MethodConfig:
+    """Read a row, with the epochs that the run gives it."""
+    method: MethodConfig = _read_named(MethodConfig, folder / "methods", row, where)
+    return method.model_copy(update={"epochs": config.epochs[row]}) if row in config.epochs else method
+
+
+def _check_lists(config: RunConfig, where: str) -> None:
+    """Refuse what is there twice, which would count twice in the results."""
+    lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds}
+    lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
+    for key, values in lists.items():
+        twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
+        if twice:
+            raise UserError(f"{where}: {key}: {twice[0]!r} is there more than once")
+    if min(config.seeds) < 0:
+        raise UserError(f"{where}: seeds: {min(config.seeds)} is negative")
+
+
+def _dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetConfig:
+    """Return a data set's description: the run's own where it has a table in `data`, else the named file's."""
+    check(Vocabulary, entry.vocabulary, f"{where}: datasets.{name}.vocabulary")
+    if entry.data is None:
+        config: DatasetConfig = _read_named(DatasetConfig, folder / "datasets", name, where)
+        return config
+    _check_name(DATASET_NAME, "datasets", name, where)
+    if (folder / "datasets" / f"{name}.yaml").is_file():
+        raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")
+    options = check(table.Options, entry.data, f"{where}: datasets.{name}.data")
+    return DatasetConfig(
+        title=name,
+        family="other",
+        adapter="table",
+        options=options.model_dump(exclude_unset=True),
+        licence="the user's own",
+        citation=options.pairs,
+    )
+
+
+def _check_name(pattern: str, key: str, name: str, where: str) -> None:
+    """Refuse what cannot be the name of a folder."""
+    if not re.fullmatch(pattern, name) or name == RESERVED:
+        raise UserError(f"{where}: {key}: {name!r} cannot be a name; use {pattern}, but not {RESERVED!r}")
+
+
+def _read_named(model: Any, folder: Path, name: str, where: str) -> Any:
+    _check_name(DATASET_NAME if model is DatasetConfig else ROW_NAME, folder.name, name, where)
+    path = folder / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
+        raise UserError(f"{where}: {folder.name}: {name!r} has no file {path}; there are {known}")
+    return read_config(model, path)
+
+
+def _check_keys(file: Path) -> None:
+    """Check each file for itself as far as it goes, so that an error names the file that holds the key."""
+    values = read_yaml(file) or {}
+    if not isinstance(values, dict):
+        raise UserError(f"{file}: the whole file: should be a list of keys and values")
+    for key in values:
+        if key not in RunConfig.model_fields:
+            raise UserError(f"{file}: {key}: unknown key; known are {', '.join(RunConfig.model_fields)}")

@@ -1,0 +1,187 @@
+"""Stage `download`: fetch the files of a data set, and note where each is from.
+
+A file that is in place and good is kept. Otherwise the mirror is tried (the folder or http(s) address in the
+environment variable VSEBENCH_MIRROR; the file is <mirror>/<name>), then the sources of the configuration in their
+order. A file gets its final name only when it has passed its checks. `provenance.json` says for each file: name,
+source, sha256, md5, bytes, and the time it was fetched (UTC). An adapter can have more to say, see `Hooks`.
+
+pooch is not used: it can neither resume a transfer nor try several sources.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from vsebench.core.configuration import DatasetConfig, SourceFile, check, read_config
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_json, replacing, write_json
+from vsebench.formats import transfer
+from vsebench.formats.adapters import load_adapter
+from vsebench.formats.verify import BadContentError, Digest, verify
+
+MIRROR = "VSEBENCH_MIRROR"
+IN_PLACE = "found in place"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the stage's arguments."""
+    parser.add_argument("--config", type=Path, required=True, help="the data set's configuration file")
+    parser.add_argument("--out", type=Path, required=True, help="folder to put the files into")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the stage."""
+    try:
+        download(arguments.config, arguments.out, os.environ.get(MIRROR) or None)
+    except OSError as error:
+        raise UserError(f"{error.filename or arguments.out}: {error.strerror or error}") from None
+
+
+def download(config_path: Path, out: Path, mirror: str | None) -> None:
+    """Bring the files of the data set into the folder `out` and write provenance.json there."""
+    config = read_config(DatasetConfig, config_path)
+    out.mkdir(parents=True, exist_ok=True)
+    hooks = Hooks(config, config_path)
+    known = _known_records(out / "provenance.json")
+    records = []
+    for file, record in obtain_all(config.files, hooks.alternatives(), out, mirror):
+        if record["source"] == IN_PLACE and known.get(file.name, {}).get("sha256") == record["sha256"]:
+            record = known[file.name]  # it says more: where the file came from when it was fetched
+        records.append(record)
+    provenance: dict[str, Any] = {"dataset": config_path.stem, "files": records}
+    if config.simulated:
+        provenance["note"] = "simulated: there is nothing to download"
+    more = hooks.fetch(out)
+    records += more.pop("files", [])
+    write_json(provenance | more, out / "provenance.json")
+
+
+class Hooks:
+    """What an adapter's module may have to say about its files.
+
+    `alternatives(options)` returns names of files of which one is enough, the best first; `fetch(options, out)` brings
+    what no list of addresses can describe into the folder `out` and returns what to add to the provenance (`files`:
+    records as of any other file).
+    """
+
+    def __init__(self, config: DatasetConfig, config_path: Path) -> None:
+        self.adapter = None if config.simulated else load_adapter(config.adapter, config_path)
+        self.options: Any = None
+        if hasattr(self.adapter, "alternatives") or hasattr(self.adapter, "fetch"):
+            self.options = check(self.adapter.Options, config.options, f"{config_path}: options")  # type: ignore[union-attr]
+
+    def alternatives(self) -> list[str]:
+        """Return the files of which one is enough, or none."""
+        ask = getattr(self.adapter, "alternatives", None)
+        return list(ask(self.options)) if ask else []
+
+    def fetch(self, out: Path) -> dict[str, Any]:
+        """Let the adapter fetch the rest."""
+        ask = getattr(self.adapter, "fetch", None)
+        return dict(ask(self.options, out)) if ask else {}
+
+
+def obtain_all(
+    files: list[SourceFile], alternatives: list[str], out: Path, mirror: str | None
+) -> Iterator[tuple[SourceFile, dict[str, Any]]]:
+    """Yield each file with its record; of the alternatives only the first that can be had."""
+    faults: list[str] = []
+    by_name = {file.name: file for file in files}
+    for name in alternatives:
+        try:
+            yield by_name[name], obtain(by_name[name], out, mirror)
+        except UserError as fault:
+            faults.append(str(fault))
+        else:
+            break
+    if alternatives and len(faults) == len(alternatives):
+        raise UserError("one of these files is needed: " + "; ".join(faults))
+    for file in files:
+        if file.name not in alternatives:
+            yield file, obtain(file, out, mirror)
+
+
+def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
+    """Return the record of a file that is in `out` now, from the first place that has it.
+
+    Raises a `UserError` that says what each place answered.
+    """
+    target = out / file.name
+    answers = []
+    for source, place in _places(file, target, mirror):
+        try:
+            digest = _take(place, target, file)
+        except (BadContentError, transfer.TransferError) as fault:
+            answers.append(f"{source} ({fault})")
+        else:
+            print(f"{file.name}: {source}", file=sys.stderr)
+            return _record(file.name, source, digest)
+    tried = ", ".join(answers) or "nothing, as no address is known"
+    raise UserError(
+        f"{file.name} could not be had; tried {tried}; put the file into {out} or set {MIRROR} to a folder or address "
+        "that has it"
+    )
+
+
+def _places(file: SourceFile, target: Path, mirror: str | None) -> Iterator[tuple[str, Path | str]]:
+    """Yield where a file may be had: what the provenance calls it, and a path or an address."""
+    if target.exists():
+        yield IN_PLACE, target
+    if mirror is not None:
+        remote = mirror.startswith(("http://", "https://"))
+        place = f"{mirror.rstrip('/')}/{file.name}" if remote else Path(mirror).expanduser() / file.name
+        yield f"mirror: {place}", place
+    for address in file.sources:
+        yield address, address
+
+
+def _take(place: Path | str, target: Path, file: SourceFile) -> Digest:
+    """Bring a file from a place to `target` if it is good."""
+    if isinstance(place, str):
+        return _fetch(place, target, file)
+    if place == target:
+        return verify(target, file)
+    return _copy(place, target, file)
+
+
+def _copy(place: Path, target: Path, file: SourceFile) -> Digest:
+    if not place.is_file():
+        raise BadContentError("no such file")
+    with replacing(target) as temporary:
+        shutil.copyfile(place, temporary)
+        return verify(temporary, file)
+
+
+def _fetch(address: str, target: Path, file: SourceFile) -> Digest:
+    part = target.with_name(target.name + ".part")
+    resumed = part.exists()
+    transfer.fetch(address, part)
+    try:
+        digest = verify(part, file)
+    except BadContentError:
+        transfer.discard(part)
+        if not resumed:
+            raise
+        # The bytes from last time may have been the bad ones.
+        return _fetch(address, target, file)
+    part.replace(target)
+    transfer.discard(part)
+    return digest
+
+
+def _record(name: str, source: str, digest: Digest) -> dict[str, Any]:
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"name": name, "source": source, "time": time, **digest._asdict()}
+
+
+def _known_records(provenance: Path) -> dict[str, Any]:
+    """Return the records of an earlier run by the files' names."""
+    try:
+        return {record["name"]: record for record in read_json(provenance)["files"]}
+    except (UserError, KeyError, TypeError):  # none, or not one of ours: nothing is known
+        return {}

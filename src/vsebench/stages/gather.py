@@ -1,0 +1,43 @@
+"""Putting the tables and records of single runs together."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from vsebench.core.storage import read_json, read_parquet, write_json, write_parquet
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--inputs", type=Path, nargs="+", required=True)
+    parser.add_argument(
+        "--rows", type=json.loads, help='JSON, for settings.json: {"row": {"title": ..., "source": ...}}'
+    )
+    parser.add_argument("--out", type=Path, required=True, help=".parquet: rows below each other; .json: a list")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    if arguments.out.suffix == ".parquet":
+        write_parquet(pl.concat(read_parquet(path) for path in arguments.inputs), arguments.out)
+    elif arguments.rows:
+        records = [settings_used(read_json(path)) for path in arguments.inputs]
+        write_json([arguments.rows[record["method"]] | record for record in records], arguments.out)
+    else:
+        write_json([read_json(path) for path in arguments.inputs], arguments.out)
+
+
+def settings_used(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what a run.json says of the settings, how they were chosen, and how many others were tried."""
+    selection = record["selection"]
+    return {
+        **{key: record[key] for key in ("dataset", "protocol", "method", "seed")},
+        "settings": selection["settings"],
+        "epochs": selection["epochs"],
+        "n_configurations": selection.get("n_configurations", 1),
+        "tuned": selection.get("n_configurations", 1) > 1,
+        "diverged": selection.get("diverged", 0),
+        "validation_metric": selection.get("metric"),
+        "validation_value": selection.get("value"),
+    }

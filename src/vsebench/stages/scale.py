@@ -1,0 +1,111 @@
+"""How the time of an epoch grows with pairs, labels and factors, measured beside the papers' complexity tables.
+
+On simulated data one size is varied at a time while the others stay at the middle one of their values. Pairs grow with
+the images, at the same number of labels an image. A fresh process each repeat measures every method at every size on
+one core: an epoch to warm up, then the timed one, so the methods that sample are seen at the start of their training.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from tqdm import tqdm
+
+from vsebench.core.configuration import DatasetConfig, check, read_config
+from vsebench.core.errors import UserError, last_words
+from vsebench.core.machine import processor
+from vsebench.core.storage import write_parquet
+from vsebench.core.workers import workers
+from vsebench.formats.simulator import Options, read
+from vsebench.methods.base import Method, load_method, read_settings, warm_up
+from vsebench.problem import LabelMatrix
+
+SCHEMA = {
+    "method": pl.String,
+    "variable": pl.String,
+    "size": pl.Int64,
+    "repeat": pl.Int32,
+    "images": pl.Int64,
+    "labels": pl.Int64,
+    "pairs": pl.Int64,
+    "factors": pl.Int64,
+    "seconds": pl.Float64,
+    "machine": pl.String,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dataset", type=Path, required=True, help="configuration file of a simulated data set")
+    parser.add_argument("--methods", type=json.loads, required=True, help='JSON: {"row": ["module", {settings}], ...}')
+    parser.add_argument("--sizes", type=json.loads, required=True, help='JSON: {"pairs": [...], "labels": [...], ...}')
+    parser.add_argument("--repeats", type=int, required=True)
+    parser.add_argument("--out", type=Path, help="scaling.parquet")
+    parser.add_argument("--one", action="store_true", help="for internal use: one repeat in this process, print JSON")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    if arguments.one:
+        print(json.dumps(measure(arguments)))
+        return
+    rows: list[dict[str, Any]] = []
+    for repeat in tqdm(range(1, arguments.repeats + 1), desc="growth of an epoch's time", mininterval=5):
+        command = [sys.executable, "-m", "vsebench", *sys.argv[1:], "--one"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode:
+            raise UserError(f"a repeat failed: {last_words(result)}")
+        rows += [row | {"repeat": repeat} for row in json.loads(result.stdout)]
+    write_parquet(pl.DataFrame(rows, schema=SCHEMA), arguments.out)
+
+
+def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Time an epoch of every method at every size, on one core."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
+    options = simulator_options(arguments.dataset)
+    middle = {name: sorted(sizes)[len(sizes) // 2] for name, sizes in arguments.sizes.items()}
+    rows = []
+    for variable, sizes in arguments.sizes.items():
+        for size in sizes:
+            wanted = middle | {variable: size}
+            matrix = simulate(options, wanted["pairs"], wanted["labels"])
+            for row, (module, settings) in arguments.methods.items():
+                seconds = time_epoch(module, settings | {"factors": wanted["factors"]}, matrix)
+                shape = {"images": matrix.n_images, "labels": matrix.n_labels, "pairs": matrix.n_pairs}
+                keys = {"method": row, "variable": variable, "size": size, "factors": wanted["factors"]}
+                rows.append(keys | shape | {"seconds": seconds, "machine": processor()})
+    return rows
+
+
+def simulator_options(path: Path) -> Options:
+    """Return the options of a simulated data set at full scale."""
+    config = read_config(DatasetConfig, path)
+    if not config.simulated:
+        raise UserError(f"{path}: adapter: {config.adapter}; growth is measured on simulated data only")
+    return check(Options, config.options, f"{path}: options")
+
+
+def simulate(options: Options, pairs: int, labels: int) -> LabelMatrix:
+    """Return a simulated label matrix with about so many pairs, and so many labels."""
+    images = max(1, round(pairs * options.images / options.occurrences))
+    annotations = read(Path(), options.model_copy(update={"images": images, "labels": labels, "occurrences": pairs}))
+    return LabelMatrix.from_pairs(annotations.pairs, images, labels)
+
+
+def time_epoch(module: str, values: dict[str, Any], matrix: LabelMatrix) -> float:
+    """Return the seconds of a method's second epoch."""
+    method = load_method(module)
+    if not issubclass(method, Method):
+        raise UserError(f"{module}: an untrained method has no training time")
+    settings = read_settings(method, values, module)
+    warm_up(method, settings)
+    with workers(1) as pool:
+        model = method(matrix, settings, 1, pool)
+        model.epoch()
+        start = time.perf_counter()
+        model.epoch()
+        return time.perf_counter() - start

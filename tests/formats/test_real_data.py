@@ -1,0 +1,147 @@
+"""The real archives; skipped where VSEBENCH_MIRROR names no folder that has them."""
+
+import csv
+import re
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vsebench.cli import main
+from vsebench.core.configuration import DatasetConfig, read_config
+from vsebench.core.storage import read_json, read_parquet
+from vsebench.formats.simulator import Options, read
+
+CONFIGS = Path(__file__).parents[2] / "config" / "datasets"
+
+# images, labels in use, distinct pairs, labels with their counts, images without a label
+COUNTS = {
+    "iaprtc12": (19_627, 291, 112_241, 112_241, 0),
+    "saiapr": (20_000, 255, 82_489, 99_527, 0),
+    "corel5k": (4_999, 260, 16_979, 16_979, 7),
+    "nuswide81": (269_648, 81, 503_848, 503_848, 60_301),
+}
+
+
+@pytest.fixture(scope="session")
+def prepared(mirror, tmp_path_factory):
+    """Download (from the mirror) and prepare a real set once; return the folder with its label matrix."""
+    done = {}
+
+    def run(name):
+        if name not in done:
+            config, folder = CONFIGS / f"{name}.yaml", tmp_path_factory.mktemp(name)
+            for file in read_config(DatasetConfig, config).files:
+                if not (mirror / file.name).is_file():
+                    pytest.skip(f"VSEBENCH_MIRROR has no {file.name}")
+            raw, out = str(folder / "raw"), str(folder / "processed")
+            assert main(["download", "--config", str(config), "--out", raw]) == 0
+            assert main(["prepare", "--config", str(config), "--raw", raw, "--out", out]) == 0
+            done[name] = folder / "processed"
+        return done[name]
+
+    return run
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts_of_the_real_sets(prepared, name):
+    summary = read_json(prepared(name) / "summary.json")
+    counts = summary["counts"]
+    keys = ("images", "labels", "pairs", "occurrences", "images_without_label")
+    assert tuple(counts[key] for key in keys) == COUNTS[name]
+    assert summary["mismatches"] == {}
+
+
+def test_known_annotations_of_iaprtc12(prepared):
+    folder = prepared("iaprtc12")
+    labels = read_parquet(folder / "labels.parquet")
+    assert labels["name"].to_list()[:3] == ["adult", "airplane", "airport"]
+    assert read_parquet(folder / "images.parquet")["id"].to_list()[:3] == ["00/25", "00/28", "00/32"]
+    assert labels["frequency"].max() == 5534
+
+
+# training and test images of the official partition
+PARTITIONS = {"iaprtc12": (17_665, 1_962), "corel5k": (4_500, 499), "nuswide81": (161_789, 107_859)}
+
+
+@pytest.mark.parametrize("name", PARTITIONS)
+def test_official_partition_of_the_real_sets(prepared, name):
+    parts = read_parquet(prepared(name) / "images.parquet")["part"].to_list()
+    assert (parts.count("train"), parts.count("test")) == PARTITIONS[name]
+    assert parts == sorted(parts, reverse=True)
+
+
+SHARES = np.array([0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
+
+
+def label_profile(frequencies):
+    """Images of the label at given shares of the vocabulary, from the most frequent label; 1 = the average label."""
+    ordered = np.sort(frequencies)[::-1]
+    return ordered[(SHARES * len(ordered)).astype(int)] / ordered.mean()
+
+
+def image_profile(lengths):
+    """Labels of the image at given shares of the images; 1 = the average image."""
+    return np.percentile(lengths, [25, 50, 75, 90, 95, 99]) / np.mean(lengths)
+
+
+def simulated(name, **changes):
+    config = read_config(DatasetConfig, CONFIGS / f"{name}.yaml")
+    annotations = read(Path(), Options(**{**config.options, **changes}))
+    pairs = annotations.pairs
+    frequencies = np.bincount(pairs["label"], minlength=len(annotations.labels))
+    return frequencies, np.bincount(pairs["image"], weights=pairs["count"], minlength=len(annotations.images)), pairs
+
+
+def compare(real, name, **changes):
+    """Each quantile within a factor of 1.35 (in the thin tail: 0.06 of the average), half of them within 12 %."""
+    frequencies, lengths, pairs = simulated(name, **changes)
+    for wanted, found in (
+        (label_profile(real[0]), label_profile(frequencies)),
+        (image_profile(real[1]), image_profile(lengths)),
+    ):
+        factor = np.maximum(found, 1e-9) / np.maximum(wanted, 1e-9)
+        far = (np.abs(np.log(factor)) > np.log(1.35)) & (np.abs(found - wanted) > 0.06)
+        assert not far.any(), f"real {wanted.round(3)}, simulated {found.round(3)}"
+        assert np.median(np.abs(np.log(factor))) < 0.12
+    return pairs
+
+
+def test_sim_iapr_is_like_saiapr(prepared):
+    pairs = read_parquet(prepared("saiapr") / "pairs.parquet")
+    # 20 of the 275 words of the official vocabulary are on no image.
+    frequencies = np.zeros(275)
+    counted = np.bincount(pairs["label"])
+    frequencies[: len(counted)] = counted
+    lengths = np.bincount(pairs["image"], weights=pairs["count"])
+    drawn = compare((frequencies, lengths), "sim-iapr")
+    assert len(drawn) == pytest.approx(len(pairs), rel=0.01)
+
+
+@pytest.mark.parametrize(("name", "vocabulary"), [("sim-flickr", 600), ("sim-nuswide", 5018)])
+def test_simulated_tags_are_like_real_tags(mirror, name, vocabulary):
+    path = mirror / "mirflickr25k_tags.zip"
+    if not path.is_file():
+        pytest.skip(f"VSEBENCH_MIRROR has no {path.name}")
+    with zipfile.ZipFile(path) as archive:
+        files = [archive.read(member).decode().splitlines() for member in archive.namelist()]
+    tags = [{re.sub(r"\W", "", tag.lower()) for tag in file} - {""} for file in files]
+    frequent = dict(Counter(tag for image in tags for tag in image).most_common(vocabulary))
+    lengths = [sum(tag in frequent for tag in image) for image in tags]
+    real = np.array(list(frequent.values())), np.array([length for length in lengths if length])
+    compare(real, name)
+
+
+def test_sim_openimages_is_like_open_images(mirror):
+    path = mirror.parent / "openimages" / "inclusive_images_stage_1_solutions.csv"
+    if not path.is_file():
+        pytest.skip(f"beside VSEBENCH_MIRROR there is no openimages/{path.name}")
+    with path.open() as lines:
+        labels = [row[1].split() for row in csv.reader(lines)]
+    frequencies = np.array(list(Counter(label for image in labels for label in image).values()))
+    # The part has 2.6 labels an image, so its lengths are too coarse to compare. A tenth of the images shows the law.
+    found = label_profile(simulated("sim-openimages", images=138_883, occurrences=1_144_084)[0])
+    wanted = label_profile(frequencies)
+    assert np.all(np.abs(found - wanted) < np.maximum(0.25 * wanted, 0.06)), (wanted.round(3), found.round(3))

@@ -1,0 +1,149 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vsebench.core.configuration import DatasetConfig, read_config
+from vsebench.core.errors import UserError
+from vsebench.formats.simulator import LabelsPerImage, Options, Popularity, draw_lengths, draw_topics, read
+from vsebench.kernels.drawing import draw_labels
+from vsebench.kernels.random import new_state, uniform
+
+CONFIGS = Path(__file__).parents[2] / "config" / "datasets"
+
+
+def options(**changes):
+    default = {
+        "images": 500,
+        "labels": 40,
+        "occurrences": 2345,
+        "topics": 5,
+        "concentration": 0.2,
+        "spread": 2.0,
+        "popularity": Popularity(exponent=0.9, shift=0.01, decay=1.0),
+        "labels_per_image": LabelsPerImage(sigma=0.6, maximum=15),
+    }
+    return Options(**{**default, **changes})
+
+
+def draw(**changes):
+    return read(Path(), options(**changes))
+
+
+def test_totals_and_limits_hold_exactly():
+    pairs = draw().pairs
+    assert pairs["count"].to_list() == [1] * 2345
+    lengths = np.bincount(pairs["image"], minlength=500)
+    assert lengths.min() >= 1
+    assert lengths.max() <= 15
+
+
+def test_repeats_become_counts():
+    pairs = draw(novelty=5.0).pairs
+    assert pairs["count"].sum() == 2345
+    assert pairs["count"].max() > 1
+    assert not pairs.select("image", "label").is_duplicated().any()
+
+
+def test_same_seed_same_data_new_seed_other_data():
+    first, again, other = draw(seed=3), draw(seed=3), draw(seed=4)
+    assert first.pairs.equals(again.pairs)
+    assert all(first.truth[key].tobytes() == again.truth[key].tobytes() for key in ("image", "label"))
+    assert not first.pairs.equals(other.pairs)
+
+
+def test_scale_keeps_labels_per_image():
+    small = draw(scale=0.25)
+    assert len(small.images) == 125
+    assert len(small.labels) == 20
+    assert small.pairs["count"].sum() == round(2345 / 4)
+
+
+def test_truth_is_a_probability_and_its_average_the_law():
+    truth = draw().truth
+    assert truth["image"].dtype == truth["label"].dtype == np.float32
+    assert np.allclose((truth["image"] @ truth["label"].T).sum(axis=1), 1, atol=1e-5)
+    rank = (np.arange(40) + 0.5) / 40
+    law = (rank + 0.01) ** -0.9 * np.exp(-rank)
+    average = draw_topics(options(), 40, np.random.default_rng(0)).mean(axis=0)
+    assert np.allclose(np.sort(average)[::-1], law / law.sum(), rtol=1e-3)
+
+
+def chi_square_is_plausible(counts, probabilities):
+    expected = counts.sum() * probabilities
+    statistic = ((counts - expected) ** 2 / expected).sum()
+    freedom = len(counts) - 1
+    return statistic < freedom + 5 * np.sqrt(2 * freedom)
+
+
+def test_first_labels_follow_the_truth():
+    n_images, mixture = 40_000, np.array([0.5, 0.3, 0.2], dtype=np.float32)
+    topics = np.random.default_rng(0).dirichlet(np.full(12, 2.0), size=3)
+    cumulative = np.cumsum(topics, axis=1)
+    cumulative[:, -1] = 1
+    offsets = 2 * np.arange(n_images + 1)
+    labels = draw_labels(np.tile(mixture, (n_images, 1)), cumulative, offsets, np.inf, new_state(1)).reshape(-1, 2)
+    truth = mixture @ topics
+    assert chi_square_is_plausible(np.bincount(labels[:, 0], minlength=12), truth)
+    # Drawing without replacement: the second label given the first is the truth without that label.
+    first = int(truth.argmax())
+    second = np.bincount(labels[labels[:, 0] == first, 1], minlength=12)
+    assert second[first] == 0
+    others = np.arange(12) != first
+    assert chi_square_is_plausible(second[others], truth[others] / truth[others].sum())
+
+
+def draw_labels_twin(mixtures, cumulative, offsets, novelty, rng):
+    rows = []
+    for mixture, length in zip(mixtures, np.diff(offsets), strict=True):
+        row = []
+        for n in range(length):
+            if uniform(rng) * (n + novelty) < n:
+                row.append(row[int(uniform_below(rng, n))])
+                continue
+            label = None
+            while label is None or label in row:
+                topic = np.searchsorted(np.cumsum(mixture, dtype=float)[:-1], uniform(rng), side="right")
+                label = int(np.searchsorted(cumulative[topic], uniform(rng), side="right"))
+            row.append(label)
+        rows += row
+    return np.array(rows, dtype=np.int32)
+
+
+def uniform_below(rng, n):
+    return int(uniform(rng) * n)
+
+
+@pytest.mark.parametrize("novelty", [np.inf, 4.0])
+def test_the_kernel_equals_its_twin(novelty):
+    rng = np.random.default_rng(5)
+    mixtures = rng.dirichlet(np.ones(4), size=60).astype(np.float32)
+    cumulative = np.cumsum(rng.dirichlet(np.ones(20), size=4), axis=1)
+    cumulative[:, -1] = 1
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 9, size=60))])
+    drawn = draw_labels(mixtures, cumulative, offsets, novelty, new_state(2))
+    assert np.array_equal(drawn, draw_labels_twin(mixtures, cumulative, offsets, novelty, new_state(2)))
+
+
+def test_lengths_meet_their_total_even_without_spread():
+    law = LabelsPerImage(sigma=0.0, minimum=1, maximum=9)
+    lengths = draw_lengths(10, 100, 37, law, np.random.default_rng(0))
+    assert lengths.sum() == 37
+    assert set(lengths) == {3, 4}
+
+
+@pytest.mark.parametrize("total", [9, 91])
+def test_a_total_that_cannot_be_met_is_refused(total):
+    law = LabelsPerImage(sigma=0.5, minimum=1, maximum=9)
+    with pytest.raises(UserError, match=f"occurrences: {total} on 10 images cannot be met"):
+        draw_lengths(10, 100, total, law, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", ["sim-iapr", "sim-flickr", "sim-nuswide", "sim-openimages"])
+@pytest.mark.parametrize("scale", [0.002, 0.01])
+def test_the_sets_of_the_configuration_can_be_drawn_small(name, scale):
+    config = read_config(DatasetConfig, CONFIGS / f"{name}.yaml")
+    annotations = read(Path(), Options(**{**config.options, "scale": scale}))
+    assert "simulated" in config.title
+    mean = config.options["occurrences"] / config.options["images"]
+    assert annotations.pairs["count"].sum() / len(annotations.images) == pytest.approx(mean, abs=0.02)

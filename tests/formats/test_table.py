@@ -1,0 +1,271 @@
+import gzip
+import json
+import random
+import shutil
+import subprocess
+from collections import Counter
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vsebench.cli import main
+from vsebench.core.configuration import check
+from vsebench.core.errors import UserError
+from vsebench.formats import table
+
+ROWS = [
+    ("007", "Zürich"),
+    ("b,1", 'say "x"'),
+    ("two\nlines", "sky"),
+    ("007", "sky"),
+    ("007", "sky"),
+    ("猫", "sky blue"),
+]
+NAMES = ["t.csv", "t.tsv", "t.jsonl", "t.ndjson", "t.csv.gz", "t.tsv.zst", "t.jsonl.gz", "t.ndjson.zst", "t.csv.zst"]
+
+
+def write(path, rows, header=("image", "label")):
+    """Write a table as other programs do: polars for CSV and Parquet, json for JSON lines."""
+    frame = pl.DataFrame(rows, schema=list(header), orient="row")
+    plain = path.with_suffix("") if path.suffix in (".gz", ".zst") else path
+    if plain.suffix == ".parquet":
+        frame.write_parquet(plain)
+    elif plain.suffix.lower() in (".csv", ".tsv"):
+        frame.write_csv(plain, separator="\t" if plain.suffix == ".tsv" else ",")
+    else:
+        lines = [json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False) for row in rows]
+        plain.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    compress(plain, path)
+    return path
+
+
+def compress(plain, path):
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(plain.read_bytes()))
+    if path.suffix == ".zst":
+        path.write_bytes(zstd(plain.read_bytes()))
+
+
+def zstd(content):
+    """A frame of raw blocks, so that no zstd program is needed (RFC 8878)."""
+    blocks = [content[start : start + 1000] for start in range(0, len(content), 1000)] or [b""]
+    out = b"\x28\xb5\x2f\xfd\x00\x58"  # magic, no options, window of 2 MiB
+    for number, block in enumerate(blocks):
+        out += (len(block) << 3 | (number == len(blocks) - 1)).to_bytes(3, "little") + block
+    return out
+
+
+def read(path, **options):
+    annotations = table.read(path.parent / "raw", check(table.Options, {"pairs": str(path), **options}, "here"))
+    images, labels = list(annotations.images), list(annotations.labels)
+    assert images == sorted(images)
+    assert labels == sorted(labels)
+    pairs = annotations.pairs
+    assert pairs.schema == {"image": pl.Int32, "label": pl.Int32, "count": pl.Int32}
+    assert pairs.rows() == sorted(pairs.rows())
+    return images, labels, {(images[i], labels[j]): count for i, j, count in pairs.rows()}
+
+
+def text(tmp_path, content, name="t.csv"):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize("name", [*NAMES, "t.parquet", "T.CSV", "t[1]*.parquet", "t[1]*.csv.zst"])
+def test_every_format_reads_the_same(tmp_path, name):
+    images, labels, pairs = read(write(tmp_path / name, ROWS))
+    assert pairs == Counter(ROWS)
+    assert images == sorted({row[0] for row in ROWS})
+    assert labels == sorted({row[1] for row in ROWS})
+
+
+@pytest.mark.skipif(shutil.which("zstd") is None, reason="no zstd program here")
+def test_what_the_zstd_program_writes_is_read(tmp_path):
+    plain = write(tmp_path / "t.csv", ROWS * 500)
+    subprocess.run(["zstd", "-q", plain], check=True)
+    assert read(tmp_path / "t.csv.zst") == read(plain)
+
+
+def test_columns_counts_and_others(tmp_path):
+    path = write(
+        tmp_path / "t.csv", [("x", "a", 2, "L"), ("x", "a", 3, "M"), ("x", "b", 1, "L")], ("w", "id", "n", "tag")
+    )
+    assert read(path, image="w", label="tag", count="n")[2] == {("x", "L"): 3, ("x", "M"): 3}
+    assert read(path, image="w", label="tag")[2] == {("x", "L"): 2, ("x", "M"): 1}
+    named_count = write(tmp_path / "u.csv", [("x", "a", 7)], ("image", "label", "count"))
+    assert read(named_count)[2] == {("x", "a"): 7}
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.jsonl"])
+def test_numbers_are_ids_as_well(tmp_path, name):
+    path = write(tmp_path / name, [(7, "a", 2), (12345678901234567890 % 2**62, "b", 1)], ("image", "label", "count"))
+    assert read(path)[2] == {("7", "a"): 2, (str(12345678901234567890 % 2**62), "b"): 1}
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl.zst", "t.parquet"])
+def test_a_wide_table(tmp_path, name):
+    rows = [("b", "sky  sea\tsky"), ("a", ""), ("b", "tree"), ("c", "sea")]
+    images, _, pairs = read(write(tmp_path / name, rows), layout="wide")
+    assert images == ["a", "b", "c"]  # a has no label
+    assert pairs == {("b", "sky"): 2, ("b", "sea"): 1, ("b", "tree"): 1, ("c", "sea"): 1}
+
+
+def test_a_wide_table_with_a_separator(tmp_path):
+    path = write(tmp_path / "t.tsv", [("a", "blue sky; sea ;;"), ("b", ";")])
+    assert read(path, layout="wide", separator=";") == (
+        ["a", "b"],
+        ["blue sky", "sea"],
+        {("a", "blue sky"): 1, ("a", "sea"): 1},
+    )
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.parquet"])
+def test_a_wide_table_with_lists(tmp_path, name):
+    path = write(tmp_path / name, [("a", ["blue sky", "sea"]), ("b", [])], ("image", "labels"))
+    images, _, pairs = read(path, layout="wide", label="labels")
+    assert images == ["a", "b"]
+    assert pairs == {("a", "blue sky"): 1, ("a", "sea"): 1}
+
+
+def test_white_space_around_names_goes_and_other_differences_stay(tmp_path):
+    path = text(tmp_path, '\ufeff image ,label\r\n 1 ,sky\r\n01, Sky\r\n\r\n1,"sky "\r\n1,e\u0301\r\n1,\u00e9\r\n')
+    assert read(path)[2] == {("1", "sky"): 2, ("01", "Sky"): 1, ("1", "e\u0301"): 1, ("1", "\u00e9"): 1}
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl.gz"])
+def test_the_order_of_the_rows_does_not_matter(tmp_path, name):
+    rows = [(f"i{n % 50}", f"l{n % 7}") for n in range(400)]
+    first = read(write(tmp_path / name, rows))
+    random.Random(1).shuffle(rows)
+    assert read(write(tmp_path / name, rows)) == first
+
+
+names = st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda name: name.strip() and "\r" not in name)
+
+
+@settings(deadline=None)
+@given(rows=st.lists(st.tuples(names, names), min_size=1), name=st.sampled_from([*NAMES, "t.parquet"]))
+def test_any_text_is_an_id(tmp_path_factory, rows, name):
+    path = write(tmp_path_factory.mktemp("any") / name, rows)
+    assert read(path)[2] == Counter((image.strip(), label.strip()) for image, label in rows)
+
+
+CSV_FAULTS = {
+    "no column": ("img,label\n1,a\n", "no column 'image'; the columns are 'img', 'label'"),
+    "a column twice": ("image,label,label\n1,a,b\n", "more than one column 'label'"),
+    "nothing": ("", "no column 'image'; the columns are none"),
+    "no rows": ("image,label\n\n", "the table has no rows"),
+    "no image": ("image,label\n1,a\n ,b\n", "line 3: the image is empty"),
+    "no label": ('image,label\n1,a\n"2\n3",\n', "line 4: the label is empty"),
+    "few columns": ("image,label,x\n1,a,b\n2,b\n", "line 3: 2 columns where the first line has 3"),
+    "many columns": ("image,label\n1,a,b\n", "line 2: 3 columns where the first line has 2"),
+    "an open quote": ('image,label\n1,"a\n2,b\n', "unexpected end of data"),
+    "text after a quote": ('image,label\n1,"a"b\n', "line 2: ',' expected after '\"'"),
+    "not UTF-8": (b"image,label\n1,a\n2,Z\xfcrich\n", "line 3: not UTF-8 text"),
+    "UTF-16": ("image,label\n1,a\n".encode("utf-16"), "line 1: not UTF-8 text"),
+    "count": ("image,label,count\n1,a,1\n1,b,1.5\n", "line 3: the count is '1.5'; it should be a whole number from 1"),
+    "count 0": ("image,label,count\n1,a,0\n", "line 2: the count is '0'"),
+    "count too big": ("image,label,count\n1,a,2147483648\n", "line 2: the count is '2147483648'"),
+    "sum too big": ("image,label,count\n1,a,2147483647\n1,a,1\n", "add up to more than 2147483647"),
+    "count empty": ("image,label,count\n1,a,\n", "line 2: the count is ''"),
+}
+JSON_FAULTS = {
+    "not JSON": ('{"image": "1", "label": "a"}\n{"image"\n', "line 2: not JSON"),
+    "a list": ("[1, 2]\n", "line 1: should be a JSON object"),
+    "no name": ('{"image": "1", "label": "a"}\n\n{"image": "1", "tag": "a"}\n', "line 3: no column 'label'"),
+    "a name twice": ('{"image": "1", "image": "2", "label": "a"}\n', "line 1: not JSON (a name stands there twice"),
+    "a fraction": ('{"image": 1.0, "label": "a"}\n', "line 1: the image is 1.0; it should be text or a whole number"),
+    "true": ('{"image": "1", "label": true}\n', "line 1: the label is True"),
+    "null": ('{"image": null, "label": "a"}\n', "line 1: there is no image"),
+    "null count": ('{"image": "1", "label": "a", "count": null}\n', "line 1: the count is ''"),
+    "half a surrogate": ('{"image": "\\ud800", "label": "a"}\n', "line 1: the image '\\ud800' is not Unicode text"),
+    "deep": ("[" * 100_000, "line 1: not JSON"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [("t.csv", *case) for case in CSV_FAULTS.values()] + [("t.jsonl", *case) for case in JSON_FAULTS.values()],
+    ids=[*CSV_FAULTS, *JSON_FAULTS],
+)
+def test_a_fault_is_one_line_with_its_place(tmp_path, name, content, message):
+    path = text(tmp_path, content, name)
+    with pytest.raises(UserError) as error:
+        read(path)
+    assert str(error.value).startswith(f"{path}: ")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.zst", "t.parquet"])
+@pytest.mark.parametrize("damage", ["cut", "other", "empty"])
+def test_a_damaged_file_is_one_line(tmp_path, name, damage):
+    path = write(tmp_path / name, [(str(number), "a") for number in range(3000)])
+    content = path.read_bytes()
+    path.write_bytes({"cut": content[: len(content) // 2], "other": b"\x89PNG\xff\xff" * 9, "empty": b""}[damage])
+    with pytest.raises(UserError) as error:
+        read(path)
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_parquet_columns_have_to_be_text_or_whole_numbers(tmp_path):
+    path = write(tmp_path / "t.parquet", [(1.5, "a")])
+    with pytest.raises(UserError, match="the column 'image' is Float64; it should be text or whole numbers"):
+        read(path)
+    path = write(tmp_path / "t.parquet", [("1", "a"), ("2", None)])
+    with pytest.raises(UserError, match="row 2: there is no label"):
+        read(path)
+    with pytest.raises(UserError, match="no column 'img'; the columns are 'image', 'label'"):
+        read(path, image="img")
+
+
+def test_a_wide_table_without_any_label(tmp_path):
+    with pytest.raises(UserError, match="no image has a label"):
+        read(write(tmp_path / "t.csv", [("a", "")]), layout="wide")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pairs": "t.xls"}, "here: pairs: the name should end in .parquet, or in .csv"),
+        ({"pairs": "t.parquet.gz"}, "here: pairs: the name should end in"),
+        ({"layout": "wide", "count": "n"}, "count: a wide table has no column for it"),
+        ({"separator": ";"}, "separator: only a wide table needs it"),
+        ({"image": "x", "label": "x"}, "image, label and count should be different columns"),
+        ({"colour": "x"}, "here: colour: unknown key"),
+    ],
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(UserError, match=message):
+        check(table.Options, {"pairs": "t.csv", **options}, "here")
+
+
+def test_a_table_is_found_among_the_downloads_or_at_its_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    with pytest.raises(UserError, match=r"t\.csv: no such file"):
+        table.find(raw, "t.csv")
+    (raw / "t.csv").write_text("x")
+    assert table.find(raw, "t.csv") == raw / "t.csv"
+    (tmp_path / "t.csv").write_text("y")
+    with pytest.raises(UserError, match=r"is .* meant\? move or rename one"):
+        table.find(raw, "t.csv")
+
+
+def test_the_provenance_says_which_table_it_was(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "my tags.csv", ROWS)
+    config = {"title": "t", "family": "other", "adapter": "table", "options": {"pairs": "my tags.csv"}}
+    (tmp_path / "mine.yaml").write_text(json.dumps(config | {"licence": "l", "citation": "c"}))
+    assert main(["download", "--config", "mine.yaml", "--out", "raw"]) == 0
+    (record,) = json.loads((tmp_path / "raw" / "provenance.json").read_text())["files"]
+    assert (record["name"], record["source"]) == ("my tags.csv", "the user's own table")
+    assert record["bytes"] == (tmp_path / "my tags.csv").stat().st_size
+    assert len(record["sha256"]) == 64
+    assert main(["prepare", "--config", "mine.yaml", "--raw", "raw", "--out", "out"]) == 0
+    assert json.loads((tmp_path / "out" / "summary.json").read_text())["counts"]["occurrences"] == len(ROWS)

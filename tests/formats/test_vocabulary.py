@@ -1,0 +1,192 @@
+import dataclasses
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vsebench.core.configuration import Vocabulary
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import Dropped, RawAnnotations
+from vsebench.formats.vocabulary import apply_vocabulary, sample_images
+from vsebench.problem import SCHEMA
+
+BEFORE = Dropped("words", 3, "before")
+
+
+def make(pairs, n_images, n_labels):
+    """Build annotations in which everything that belongs to an image or label shows which one it is."""
+    images, labels = np.arange(n_images, dtype=np.float32), np.arange(n_labels, dtype=np.float32)
+    rows = [(image, label, 1 + (image + label) % 3) for image, label in sorted(pairs)]
+    return RawAnnotations(
+        images=pl.Series("id", [f"i{image}" for image in range(n_images)], dtype=pl.String),
+        labels=[f"l{label}" for label in range(n_labels)],
+        pairs=pl.DataFrame(rows, schema=SCHEMA, orient="row"),
+        dropped=[BEFORE],
+        parts=pl.Series("part", [f"part of i{image}" for image in range(n_images)], dtype=pl.String),
+        features={"f": images[:, None]},
+        truth={"image": images[:, None], "label": labels[:, None]},
+    )
+
+
+def twin(pairs, vocabulary, sampled):
+    """Filter pairs of names as the module's description says; returns the pairs, and how many labels went why."""
+    pairs = {pair for pair in pairs if sampled is None or pair[0] in sampled}
+
+    def drop(which, fewest):
+        sizes = Counter(pair[which] for pair in pairs)
+        small = {name for name, size in sizes.items() if size < (fewest or 0)}
+        pairs.difference_update({pair for pair in pairs if pair[which] in small})
+        return len(small)
+
+    rare, rest = drop(1, vocabulary.min_images_per_label), 0
+    if vocabulary.top_labels is not None:
+        sizes = Counter(label for _, label in pairs)
+        order = sorted(sizes, key=lambda label: (-sizes[label], int(label[1:])))
+        rest = len(order[vocabulary.top_labels :])
+        pairs = {pair for pair in pairs if pair[1] in order[: vocabulary.top_labels]}
+    while True:
+        images = drop(0, vocabulary.min_labels_per_image)
+        labels = drop(1, vocabulary.min_images_per_label)
+        rare += labels
+        if not images and not labels:
+            return pairs, rare, rest
+
+
+some = st.one_of(st.none(), st.integers(1, 5))
+filters = st.builds(
+    Vocabulary,
+    min_images_per_label=some,
+    top_labels=some,
+    min_labels_per_image=some,
+    sample_images=some,
+    seed=some.map(bool).map(int),
+)
+sets = st.sets(st.tuples(st.integers(0, 9), st.integers(0, 7)), max_size=60)
+
+
+@settings(deadline=None, max_examples=1000)
+@given(sets, filters)
+def test_filters_do_what_they_say(numbers, vocabulary):
+    before = make(numbers, 10, 8)
+    try:
+        after = apply_vocabulary(before, vocabulary, "here")
+    except UserError as error:
+        assert_nothing_would_stay(numbers, vocabulary, str(error))
+        return
+    if not vocabulary.model_dump(exclude_none=True, exclude={"seed"}):
+        assert after is before
+        return
+    old = {(f"i{image}", f"l{label}") for image, label in numbers}
+    images, labels = list(after.images), list(after.labels)
+    new = {(images[image], labels[label]) for image, label, _ in after.pairs.iter_rows()}
+
+    # Who stays.
+    sampled = None
+    if vocabulary.sample_images is not None:
+        sampled = {f"i{image}" for image in sample_images(before, vocabulary, "here")}
+        assert len(sampled) == vocabulary.sample_images
+    wanted, rare, rest = twin(old, vocabulary, sampled)
+    assert new == wanted
+    by_reason = Counter({entry.why.split("(")[-1].rstrip(")"): entry.number for entry in after.dropped[1:]})
+    assert (by_reason["min_images_per_label"], by_reason["top_labels"]) == (rare, rest)
+    assert new <= old
+    per_label, per_image = Counter(label for _, label in new), Counter(image for image, _ in new)
+    assert min(per_label.values()) >= (vocabulary.min_images_per_label or 1)
+    assert min(per_image.values()) >= (vocabulary.min_labels_per_image or 1)
+    assert len(per_label) <= (vocabulary.top_labels or 8)
+    assert_consistent(before, after, vocabulary)
+
+
+def assert_nothing_would_stay(numbers, vocabulary, message):
+    assert message.startswith("here: ")
+    sizes = Counter(image for image, _ in numbers)
+    eligible = sum(size >= (vocabulary.min_labels_per_image or 1) for size in sizes.values())
+    if "sample_images" in message:
+        assert eligible < vocabulary.sample_images
+        assert f"sample_images: {vocabulary.sample_images}, but only {eligible} images have" in message
+    elif vocabulary.sample_images is None:
+        assert message == "here: no pair of an image and a label passes these filters"
+        assert twin({(f"i{i}", f"l{j}") for i, j in numbers}, vocabulary, None)[0] == set()
+
+
+def assert_consistent(before, after, vocabulary):
+    """What belongs to an image or label went with it, and nothing else changed."""
+    images, labels = [int(image[1:]) for image in after.images], [int(label[1:]) for label in after.labels]
+    assert images == sorted(images)
+    assert labels == sorted(labels)
+    assert list(after.parts) == [f"part of i{image}" for image in images]
+    assert after.features["f"][:, 0].tolist() == images
+    assert after.truth["image"][:, 0].tolist() == images
+    assert after.truth["label"][:, 0].tolist() == labels
+    assert after.pairs.schema == before.pairs.schema
+    rows = after.pairs.rows()
+    assert rows == sorted(rows)
+    assert [count for _, _, count in rows] == [1 + (images[i] + labels[j]) % 3 for i, j, _ in rows]
+    used_images, used_labels = {images[i] for i, _, _ in rows}, {labels[j] for _, j, _ in rows}
+    if vocabulary.sample_images is None and vocabulary.min_labels_per_image is None:
+        assert images == list(range(10))
+    else:
+        assert set(images) == used_images
+    if vocabulary.min_images_per_label is None and vocabulary.top_labels is None:
+        assert labels == list(range(8))
+    else:
+        assert set(labels) == used_labels
+    assert after.dropped[0] == BEFORE
+    assert all(entry.number > 0 for entry in after.dropped)
+    assert 10 - len(images) == sum(entry.number for entry in after.dropped if entry.what == "images")
+
+
+dense = {(image, label) for image in range(30) for label in range(6) if (image * label) % 4 != 1}
+
+
+@given(st.integers(1, 30), st.integers(0, 2**40))
+def test_a_sample_is_exact_and_seeded(number, seed):
+    vocabulary = Vocabulary(sample_images=number, seed=seed)
+    first, second = (apply_vocabulary(make(dense, 30, 6), vocabulary, "here") for _ in range(2))
+    assert len(first.images) == number
+    assert list(first.images) == list(second.images)
+    assert len(first.labels) == 6  # a sample alone leaves the vocabulary
+    kept = {int(image[1:]) for image in first.images}
+    assert len(first.pairs) == sum(image in kept for image, _ in dense)
+
+
+def test_samples_of_other_seeds_differ_and_every_image_can_be_drawn():
+    samples = [
+        frozenset(apply_vocabulary(make(dense, 30, 6), Vocabulary(sample_images=10, seed=seed), "here").images)
+        for seed in range(30)
+    ]
+    assert len(set(samples)) == 30
+    assert len(frozenset.union(*samples)) == 30
+
+
+def test_a_sample_is_of_images_with_enough_labels():
+    pairs = {(image, label) for image in range(20) for label in range(1 + image % 3)}
+    result = apply_vocabulary(make(pairs, 25, 3), Vocabulary(sample_images=6, min_labels_per_image=3), "here")
+    assert len(result.images) == 6
+    assert len(result.pairs) == 18
+    with pytest.raises(UserError, match="here: sample_images: 7, but only 6 images have 3 labels or more"):
+        apply_vocabulary(make(pairs, 25, 3), Vocabulary(sample_images=7, min_labels_per_image=3), "here")
+
+
+def test_ties_of_the_most_frequent_go_by_the_vocabulary():
+    pairs = {(image, label) for label in range(5) for image in range(3)}
+    assert list(apply_vocabulary(make(pairs, 3, 5), Vocabulary(top_labels=2), "here").labels) == ["l0", "l1"]
+
+
+def test_filters_are_repeated_until_all_of_them_hold():
+    # A chain: each image has two labels, each label two images, but the ends; it falls apart from there.
+    chain = {(image, image) for image in range(8)} | {(image, image + 1) for image in range(8)}
+    both = Vocabulary(min_images_per_label=2, min_labels_per_image=2)
+    with pytest.raises(UserError, match="here: no pair of an image and a label passes these filters"):
+        apply_vocabulary(make(chain, 8, 9), both, "here")
+    ring = {(image, label % 8) for image, label in chain}
+    assert len(apply_vocabulary(make(ring, 8, 9), both, "here").pairs) == 16
+
+
+def test_without_parts_features_and_truth():
+    bare = dataclasses.replace(make(dense, 30, 6), parts=None, features={}, truth=None)
+    result = apply_vocabulary(bare, Vocabulary(top_labels=1), "here")
+    assert (result.parts, result.features, result.truth) == (None, {}, None)

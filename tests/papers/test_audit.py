@@ -1,0 +1,503 @@
+"""The audit of the published numbers: each check on tiny papers, rounding, and what it finds in the real ones."""
+
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from fractions import Fraction
+from math import log2
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vsebench.cli import main
+from vsebench.papers.audit.cells import COLUMNS, Cell, Cells, read_cells
+from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
+from vsebench.rendering.audit import counts_table, read_audit, summary
+from vsebench.stages.audit import audit
+
+PUBLISHED = Path(__file__).parents[2] / "config" / "published"
+
+
+def cell(line: str, note: str = "") -> Cell:
+    """Make a cell of "paper table row column value unit [protocol]"."""
+    paper, table, row, column, value, unit, *protocol = line.split()
+    return Cell(paper, table, row, column, value, unit, *(protocol or ["settings"]), note)
+
+
+def found(lines: str, check: str) -> list[tuple[str, str]]:
+    """Return the judged cells and the verdicts of one check on a tiny set of papers."""
+    cells = Cells(tuple(cell(line) for line in lines.strip().splitlines()))
+    return [(each.cells.split("; ")[0], each.verdict) for each in audit(cells) if each.check == check]
+
+
+def row(values: dict[str, str], method: str = "p", paper: str = "p", data: str = "d") -> str:
+    lines = [f"{paper} table1 {data}/{method} {name} {value} 1 leave_one_out" for name, value in values.items()]
+    return "\n".join(lines) + "\n"
+
+
+# Numbers and their rounding
+
+
+@given(
+    st.decimals(0, 1000, places=9),
+    st.decimals(Decimal("0.01"), 1000, places=9),
+    st.integers(2, 8),
+    st.integers(2, 8),
+    st.sampled_from([ROUND_HALF_UP, ROUND_HALF_EVEN]),
+)
+def test_what_follows_from_unrounded_values_lies_in_the_interval_of_the_printed_ones(a, b, digits_a, digits_b, way):
+    x, y = (
+        rounded(str(value.quantize(Decimal(1).scaleb(-digits), way)))
+        for value, digits in ((a, digits_a), (b, digits_b))
+    )
+    a, b = Fraction(a), Fraction(b)
+    for interval, truth in ((x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b), (x / y - 1, a / b - 1)):
+        assert interval.low <= truth <= interval.high
+
+
+@given(st.integers(1, 10**7), st.integers(0, 6))
+def test_a_round_number_of_the_text_can_stand_for_what_it_was_rounded_from(number, zeros):
+    printed = str(round(number, -zeros))
+    assert roughly(printed).low <= number <= roughly(printed).high or printed == "0"
+
+
+def test_bounds_that_just_meet_agree_and_exact_ones_do_not():
+    assert rounded("0.430").meets(rounded("0.431"))
+    assert not exact("0.430").meets(exact("0.431"))
+    assert not rounded("0.430").meets(rounded("0.432"))
+    assert (rounded("1.0") / rounded("0.0")).meets(exact("5"))  # anything can follow
+
+
+ranks = st.lists(st.integers(1, 60), min_size=1, max_size=40)
+
+
+def printed_metrics(places: list[int], positives: int, labels: int, digits: int) -> dict[str, str]:
+    """Return the metrics of one held-out label an image at these ranks, as a paper would print them."""
+
+    def mean(gain) -> str:
+        value = sum((Fraction(gain(place)) for place in places), Fraction(0)) / len(places)
+        return f"{float(value):.{digits}f}"
+
+    others = labels - positives
+    metrics = {"map@10": mean(lambda r: Fraction(r <= 10, r)), "ndcg@10": mean(lambda r: (r <= 10) / log2(r + 1))}
+    metrics["auc@10"] = mean(lambda r: 1 - Fraction(r - 1, others) if r <= 10 else Fraction(1, 2))
+    for n in (5, 10):
+        metrics |= {f"rec@{n}": mean(lambda r, n=n: r <= n), f"pre@{n}": mean(lambda r, n=n: Fraction(r <= n, n))}
+    return metrics
+
+
+@given(ranks, ranks, st.integers(1, 50), st.integers(1, 6))
+def test_rounded_truth_never_contradicts(own, other, positives, digits):
+    lines = "p table1 d labels 100 count data_statistics\n"
+    truths = [printed_metrics(places, positives, 100, digits) for places in (own, other)]
+    lines += row(truths[0]) + row(truths[1], "baseline")
+    for metric in truths[0]:
+        hits = [sum(place <= int(metric.split("@")[1]) for place in places) * len(other_places)
+                for places, other_places in ((own, other), (other, own))]  # fmt: skip
+        if metric.startswith("rec") and hits[1]:
+            gain = f"{100 * (hits[0] / hits[1] - 1):.2f}"
+            lines += f"p table1 d/baseline/improve {metric} {gain} percent leave_one_out\n"
+    cells = Cells(tuple(cell(line) for line in lines.strip().splitlines()))
+    findings = audit(cells)
+    assert len(findings) >= 11
+    assert [each for each in findings if each.verdict != "agrees"] == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100)), min_size=1, max_size=20), st.integers(0, 3))
+def test_macro_f1_of_any_classes_agrees(classes, digits):
+    f1 = [2 * p * r / (p + r) if p + r else 0.0 for p, r in classes]
+    means = {
+        name: f"{sum(values) / len(classes):.{digits}f}"
+        for name, values in (
+            ("pc_precision", [p for p, _ in classes]),
+            ("pc_recall", [r for _, r in classes]),
+            ("macro_f1", f1),
+        )
+    }
+    lines = "\n".join(f"p table1 d/m {name} {value} percent held_out_images" for name, value in means.items())
+    assert found(lines, "macro F1") == [("table1 d/m macro_f1", "agrees")]
+
+
+@given(st.floats(0.1, 1e4), st.floats(0.1, 1e4), st.sampled_from([0, 1]), st.integers(1, 4))
+def test_a_speed_up_of_rounded_times_agrees_in_the_way_it_is_counted(slow, fast, less, digits):
+    speedup = slow / fast - less
+    if speedup < 0 or round(fast, digits) == 0:
+        return
+    lines = f"""
+        p table1 d/p training_time {fast:.{digits}f} hours to_convergence
+        p table1 d/b training_time {slow:.{digits}f} hours to_convergence
+        p table1 d/b/accelerate speedup {speedup:.2f} times to_convergence"""
+    assert found(lines, "speed-up") == [("table1 d/b/accelerate speedup", "agrees")]
+
+
+# Each check on tiny papers
+
+
+def test_improvements():
+    lines = row({"rec@5": "0.2869"}) + row({"rec@5": "0.2628"}, "warp")
+    assert found(lines + "p table1 d/warp/improve rec@5 9.17 percent", "improvement")[0][1] == "agrees"
+    assert found(lines + "p table1 d/warp/improve rec@5 9.71 percent", "improvement")[0][1] == "contradicts"
+    assert found(lines + "p text d/warp/improve rec@5 9 percent", "improvement")[0][1] == "agrees"
+    assert found(lines + "p text improve rec@5 9 percent", "improvement") == []
+
+
+TIMES = """
+p table1 a/p training_time 7.1 hours to_convergence
+p table1 a/warp training_time 35.65 hours to_convergence
+p table1 b/p training_time 10.00 hours to_convergence
+p table1 b/warp training_time 30.00 hours to_convergence
+p table1 c/p training_time 10.00 hours to_convergence
+p table1 c/warp training_time 40.00 hours to_convergence
+"""
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c", "verdict"), [(5.02, "3.00", "7.00", "agrees"), (4.02, "2.00", "7.00", "contradicts")]
+)
+def test_speed_ups_in_the_way_that_the_paper_counts(a, b, c, verdict):
+    lines = (
+        TIMES
+        + f"""p table1 a/warp/accelerate speedup {a} times to_convergence
+        p table1 b/warp/accelerate speedup {b} times to_convergence
+        p table1 c/warp/accelerate speedup {c} times to_convergence"""
+    )
+    assert [each[1] for each in found(lines, "speed-up")] == ["agrees", "agrees", "contradicts"]
+    assert found(lines, "counting") == [("table1 speedup (all 3)", verdict)]
+
+
+def test_a_method_that_takes_n_times_as_long():
+    assert found(TIMES + "p text a/warp time_over_p 5 times to_convergence", "speed-up")[0][1] == "agrees"
+    assert found(TIMES + "p text a/warp time_over_p 6 times to_convergence", "speed-up")[0][1] == "contradicts"
+
+
+def test_recall_is_n_times_precision_only_with_one_held_out_label():
+    assert found(row({"pre@5": "0.0837", "rec@5": "0.4183"}), "Rec = N x Pre") == [("table1 d/p rec@5", "agrees")]
+    assert found(row({"pre@5": "0.0869", "rec@5": "0.4303"}), "Rec = N x Pre") == [("table1 d/p rec@5", "contradicts")]
+    several = row({"pre@5": "0.0869", "rec@5": "0.4303"}).replace("leave_one_out", "held_out_images")
+    assert found(several, "Rec = N x Pre") == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "low", "high"),
+    # With Rec@5 = 0.3 and Rec@10 = 0.4, and with 1000 labels.
+    [
+        ("map@10", 0.3 / 5 + 0.1 / 10, 0.3 + 0.1 / 6),
+        ("ndcg@10", 0.3 / log2(6) + 0.1 / log2(11), 0.3 + 0.1 / log2(7)),
+        ("auc@10", 0.7 - (0.3 * 4 + 0.1 * 9) / 500, 0.7 - 0.1 * 5 / 1000),
+    ],
+)
+def test_metrics_lie_between_the_bounds_of_the_recalls(metric, low, high):
+    base = "p table1 d labels 1000 count data_statistics\n" + row({"rec@5": "0.300000", "rec@10": "0.400000"})
+    for value, verdict in (
+        (low - 1e-4, "contradicts"),
+        (low, "agrees"),
+        (high, "agrees"),
+        (high + 1e-4, "contradicts"),
+    ):
+        assert found(base + row({metric: f"{value:.6f}"}), metric.upper()) == [(f"table1 d/p {metric}", verdict)], value
+
+
+def test_most_aucs_decide_whether_lists_are_cut():
+    base = "p table1 d labels 1000 count data_statistics\n"
+    cut, full = {"rec@5": "0.3", "rec@10": "0.4", "auc@10": "0.7"}, {"rec@5": "0.3", "rec@10": "0.4", "auc@10": "0.95"}
+    assert found(base + row(cut) + row(cut, "a") + row(full, "b"), "AUC is cut")[0][1] == "agrees"
+    assert found(base + row(cut) + row(full, "a") + row(full, "b"), "AUC is cut")[0][1] == "contradicts"
+    assert found(row(cut), "AUC@10") == []  # no number of labels
+
+
+@pytest.mark.parametrize(("f1", "verdict"), [("26.8", "agrees"), ("26.9", "contradicts"), ("20.0", "contradicts")])
+def test_f1_is_the_harmonic_mean(f1, verdict):
+    lines = "\n".join(
+        f"p table2 d/m {name}@5 {value} percent zero_shot"
+        for name, value in (("pre", "21.2"), ("rec", "36.3"), ("f1", f1))
+    )
+    assert found(lines, "F1") == [("table2 d/m f1@5", verdict)]
+
+
+@pytest.mark.parametrize(("f1", "verdict"), [("20.0", "agrees"), ("26.8", "agrees"), ("26.9", "contradicts")])
+def test_macro_f1_is_at_most_the_harmonic_mean(f1, verdict):
+    values = (("pc_precision", "21.2"), ("pc_recall", "36.3"), ("macro_f1", f1))
+    lines = "\n".join(f"p table2 d/m {name} {value} percent held_out_images" for name, value in values)
+    assert found(lines, "macro F1") == [("table2 d/m macro_f1", verdict)]
+
+
+PAIRS = """
+p table1 d images 1000 count
+p table1 d labels 200 count
+p table1 d train_pairs 6500 count
+p table1 d test_pairs 1000 count
+"""
+
+
+def test_one_held_out_pair_an_image():
+    assert found(PAIRS, "test pairs") == [("table1 d test_pairs", "agrees")]
+    assert found(PAIRS.replace("test_pairs 1000", "test_pairs 1001"), "test pairs")[0][1] == "contradicts"
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict"), [("8", "agrees"), ("7", "agrees"), ("6", "contradicts"), ("7.5", "agrees")]
+)
+def test_labels_an_image_are_pairs_by_images(mean, verdict):
+    assert found(PAIRS + f"p text d labels_per_image {mean} count", "mean labels") == [
+        ("text d labels_per_image", verdict)
+    ]
+
+
+def test_other_labels_of_an_image():
+    lines = PAIRS + "p table1 d positive_labels_per_image 8 count\np table1 d non_positive_labels_per_image 192 count\n"
+    assert found(lines, "labels") == [("table1 d labels", "agrees")]
+    assert found(lines.replace(" 192 ", " 182 "), "labels") == [("table1 d labels", "contradicts")]
+    # 192 / 8 is 24, but 200 labels at 7.5 an image are 25.7 others for each.
+    verdicts = [
+        verdict for _, verdict in found(lines + "p table1 d non_positives_per_positive 24 times", "other labels")
+    ]
+    assert verdicts == ["agrees", "contradicts"]
+
+
+@pytest.mark.parametrize(("again", "verdicts"), [("0.1", ["contradicts"]), ("0.2", [])])
+def test_numbers_of_labels_of_two_papers_are_compared_where_they_share_accuracies(again, verdicts):
+    lines = "p table1 d labels 5108 count\nq table1 d labels 5018 count\n"
+    lines += row({"rec@5": "0.1"}, "m") + row({"rec@5": again}, "m", paper="q")
+    assert [verdict for _, verdict in found(lines, "labels")] == verdicts
+
+
+def test_a_vocabulary_that_was_cut():
+    lines = "p text d labels 432213 count\n"
+    assert found(lines + "p text d labels_after_cut 432000 count", "labels")[0][1] == "agrees"
+    assert found(lines + "p text d labels_after_cut 423000 count", "labels")[0][1] == "contradicts"
+
+
+def test_sampled_pairs_and_images_of_the_parts():
+    assert found(PAIRS + "p text d sampled_pairs 7500 count", "pairs")[0][1] == "agrees"
+    assert found(PAIRS + "p text d sampled_pairs 1000 count", "pairs")[0][1] == "contradicts"
+    parts = "p text d train_images 700 count\np text d test_images 290 count\n"
+    assert found(parts + "p table1 d images 1000 count", "images")[0][1] == "agrees"
+    assert found(parts + "p table1 d images 900 count", "images")[0][1] == "contradicts"
+
+
+def test_trials_and_weights():
+    assert found(PAIRS + "p text d/warp trials 199 count", "trials")[0][1] == "agrees"
+    assert found(PAIRS + "p text d/warp trials 201 count", "trials")[0][1] == "contradicts"
+    layer = "p text d labels 432213 count\np text all word_vector_dimension 300 count\n"
+    assert found(layer + "p text d final_layer_weights 130000000 count", "weights")[0][1] == "agrees"
+    assert found(layer + "p text d final_layer_weights 43000000 count", "weights")[0][1] == "contradicts"
+
+
+@pytest.mark.parametrize(("iterations", "verdict"), [(200, "agrees"), (360, "contradicts")])
+def test_iterations_follow_from_two_papers_times_of_the_same_data(iterations, verdict):
+    lines = "p table1 d/m training_time 2.00 hours to_convergence\n"
+    lines += "q table1 d/m iteration_time 36.00 seconds per_iteration\n"
+    lines += f"p text m iterations {iterations} count to_convergence\n"
+    assert found(lines, "iterations") == []
+    shared = row({"rec@5": "0.1"}, "m") + row({"rec@5": "0.1"}, "m", paper="q")
+    assert found(lines + shared, "iterations") == [("text m iterations", verdict)]
+
+
+@pytest.mark.parametrize(("single", "verdict"), [("0.86", "agrees"), ("0.90", "contradicts")])
+def test_seconds_an_image(single, verdict):
+    lines = f"""
+        p table1 d test_images 100000 count
+        p table6 d/m test_time 1.00 days test_time
+        p text d/m test_time_per_image {single} seconds test_time"""
+    assert found(lines, "time an image") == [("text d/m test_time_per_image", verdict)]
+
+
+@pytest.mark.parametrize(("large", "verdict"), [("20", "agrees"), ("60", "contradicts")])
+def test_memory_grows_as_its_formula(large, verdict):
+    lines = f"""
+        p table1 a labels 1000 count
+        p table1 b labels 3000 count
+        p table1 a train_images 10 count
+        p table1 b train_images 10 count
+        p text all features 1000 count
+        p text all features_per_image 10 count
+        p table6 a/m memory 10 MB memory
+        p table6 b/m memory {large} MB memory"""
+    formula = Cell("p", "table6", "m", "space_complexity", "O((Y + d) D)", "formula", "complexity", "")
+    cells = Cells((*(cell(line) for line in lines.strip().splitlines()), formula))
+    assert [(each.cells.split("; ")[0], each.verdict) for each in audit(cells) if each.check == "memory"] == [
+        ("table6 b/m memory", verdict)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "again", "unit", "verdict"),
+    [
+        ("table1 d m 2.12", "text d m 2", "seconds", "agrees"),
+        ("table1 d m 43.6", "text d m 43", "seconds", "contradicts"),
+        ("table1 d m 5.18", "table2 d m 5.19", "percent", "contradicts"),
+        ("table1 d m 9861293", "text d m 10000000", "count", "agrees"),
+        ("table1 d m 5108", "text d m 5018", "count", "contradicts"),
+    ],
+)
+def test_repeated_numbers(first, again, unit, verdict):
+    lines = f"p {first} {unit}\np {again} {unit}"
+    assert [each[1] for each in found(lines, "repeated")] == [verdict]
+
+
+def test_more_than_is_a_lower_bound():
+    first = cell("p table1 d labels 5108 count")
+    for value, verdict in (("5000", "agrees"), ("6000", "contradicts")):
+        again = cell(f"p text d labels {value} count", note="data sets; more than")
+        assert [each.verdict for each in audit(Cells((first, again)))] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("k", "again", "verdicts"), [(128, "0.1", ["contradicts"]), (128, "0.2", ["agrees"]), (100, "0.1", [])]
+)
+def test_models_of_two_sizes_with_the_same_numbers(k, again, verdicts):
+    lines = f"p text all factors 100 count\nq text all factors {k} count\n"
+    lines += row({"rec@5": "0.1", "map@10": "0.05"}, "m") + row({"rec@5": again, "map@10": "0.05"}, "m", paper="q")
+    assert [verdict for _, verdict in found(lines, "same numbers")] == verdicts
+
+
+# The real papers
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    out = tmp_path_factory.mktemp("audit") / "audit.csv"
+    assert main(["audit", "--inputs", *map(str, sorted(PUBLISHED.glob("*.csv"))), "--out", str(out)]) == 0
+    return read_audit(out)
+
+
+KNOWN = """
+vse_fs | table4 openimages/vse_fs rec@5 | Rec = N x Pre | 0.4303
+vse_fs | table4 flickr/vse_fs rec@5 | Rec = N x Pre | 0.6323
+vse_fs | table4 flickr/opt_auc rec@5 | Rec = N x Pre | 0.5039
+vse_fs | table4 iapr/vse_fs rec@10 | Rec = N x Pre | 0.4413
+vse_fs | table4 iapr/vse_fs auc@10 | AUC@10 | 0.7242
+vse_ens | table1 iapr test_pairs | test pairs | 20000
+vse_ens | text iapr labels_per_image | mean labels | 5.7
+vse_fs | table1 iapr positive_labels_per_image | mean labels | 4
+vse_ens | table1 iapr labels | labels | 291
+vse_ens | table1 nuswide labels | labels | 5108
+vse_ens | text nuswide/warp/accelerate speedup | speed-up | 2.06
+vse_ens | text iapr/warp trials | trials | 1600
+vse_fs | table3 openimages/warp/accelerate speedup | speed-up | 32.24
+vse_fs | table3 speedup (all 16) | counting | ratio - 1
+vse_fs | text openimages sampled_pairs | pairs | 1500000
+vse_fs | table1 openimages non_positives_per_positive | other labels | 934
+vse_fs | table1 iapr non_positives_per_positive | other labels | 68
+vse_fs | table4 nuswide/vse_ens (6 metrics) | same numbers | k = 128
+vse_fs | table4 nuswide/warp (6 metrics) | same numbers | k = 128
+vse_fs | table4 nuswide/opt_auc (6 metrics) | same numbers | k = 128
+vse_fs | table4 iapr/warp (6 metrics) | same numbers | k = 128
+wsabie | table7 imagenet/wsabie_300 sibling_pre@10 | repeated | 5.18
+sampled_tagging | text yfcc100m final_layer_weights | weights | 43000000
+sampled_tagging | text yfcc100m labels_after_cut | labels | 423000
+sampled_tagging | supplement_table1 mscoco/avg_wv f1@5 | F1 | 44.0
+"""
+
+
+@pytest.mark.parametrize("line", KNOWN.strip().splitlines())
+def test_known_contradictions_are_found(real, line):
+    paper, judged, check, published = line.split(" | ")
+    verdicts = [
+        each.verdict
+        for each in real
+        if (each.paper, each.cells.split("; ")[0], each.check, each.published) == (paper, judged, check, published)
+    ]
+    assert "contradicts" in verdicts
+
+
+def test_what_is_known_to_hold_is_not_accused(real):
+    contradicting = {(each.paper, each.check) for each in real if each.verdict == "contradicts"}
+    for check in ("improvement", "MAP@10", "NDCG@10", "AUC is cut", "macro F1", "time an image"):
+        assert not [paper for paper, name in contradicting if name == check]
+    assert {paper for paper, _ in contradicting} == {"vse_ens", "vse_fs", "wsabie", "sampled_tagging"}
+
+
+def test_eighteen_of_nineteen_distinct_rows_have_the_auc_of_a_cut_list(real):
+    rows = {}
+    for each in real:
+        if each.check == "AUC@10":
+            name = each.cells.split("; ")[0].split()[1]
+            rows[name.split("/")[1], name.split("/")[0], each.published] = each.verdict
+    assert len(rows) == 19
+    assert sorted(rows.values()) == ["agrees"] * 18 + ["contradicts"]
+
+
+def test_every_improvement_and_speed_up_is_judged(real):
+    cells = read_cells(sorted(PUBLISHED.glob("*.csv"))).all
+    for check, ending, but in (("improvement", "/improve", 1), ("speed-up", "/accelerate", 0)):
+        printed = [each for each in cells if each.row.endswith(ending)]
+        judged = [each for each in real if each.check == check and ending in each.cells.split("; ")[0]]
+        assert len(judged) == len(printed) - but  # one gain has no printed base
+
+
+def test_the_counts_are_those_of_the_findings(real):
+    rows = counts_table(real).rows
+    numbers = summary(real)
+    assert sum(row.cells[2].value + row.cells[3].value for row in rows) == numbers["checks"] == len(real)
+    assert sum(row.cells[3].value for row in rows) == numbers["contradictions"]
+    assert numbers["papers"] == 5
+
+
+# Faulty files
+
+GOOD = "p,table1,d,images,10,count,data_statistics,\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1: the columns must be paper,table,row"),
+        ("paper,table\n", "line 1: the columns must be"),
+        (None, "line 3: the cell p table1 d images is there already"),
+        ("p,table1,d,images,ten,count,data_statistics,\n", "line 2, column value: 'ten' is no plain number"),
+        ("p,table1,d,images,\N{ARABIC-INDIC DIGIT ONE},count,data_statistics,\n", "line 2, column value:"),
+        ("p,table1,d,images,nan,count,data_statistics,\n", "line 2, column value: 'nan' is no plain number"),
+        ("p,table1,d,images,,count,data_statistics,\n", "line 2, column value: is empty"),
+        ("p,table1,,images,10,count,data_statistics,\n", "line 2, column row: is empty"),
+        ("p,table1,d,images,10,count\n", "line 2: 6 columns, but there must be 8"),
+        ('p,table1,d,images,10,count,data_statistics,"open\n', "not a readable CSV file"),
+        (b"\xff\xfe", "not a readable CSV file"),
+    ],
+)
+def test_a_faulty_file_is_told_in_one_line(tmp_path, capsys, text, message):
+    path = tmp_path / "p.csv"
+    header = ",".join(COLUMNS) + "\n"
+    if isinstance(text, bytes):
+        path.write_bytes(text)
+    elif text is None:
+        path.write_text(header + GOOD + GOOD)
+    else:
+        path.write_text(text if "line 1" in message else header + text)
+    assert main(["audit", "--inputs", str(path), "--out", str(tmp_path / "audit.csv")]) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert str(path) in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "audit.csv").exists()
+
+
+def test_a_missing_file_is_told_in_one_line(tmp_path, capsys):
+    assert main(["audit", "--inputs", str(tmp_path / "p.csv"), "--out", str(tmp_path / "audit.csv")]) == 1
+    assert capsys.readouterr().err.endswith("p.csv: no such file\n")
+
+
+NAMES = ["d", "d/p", "d/w/improve", "d/w/accelerate", "all", "w", "d/w"]
+COUNTED = ["labels", "images", "trials", "test_pairs", "train_pairs", "labels_per_image", "iterations", "factors"]
+MEASURED = ["rec@5", "pre@5", "rec@10", "auc@10", "map@10", "f1@5", "speedup", "training_time", "iteration_time"]
+odd_lines = st.tuples(
+    st.sampled_from(["p", "q"]),
+    st.sampled_from(["table1", "text"]),
+    st.sampled_from(NAMES),
+    st.sampled_from(COUNTED + MEASURED),
+    st.sampled_from(["0", "0.0", "5", "0.5000", "1e-9", "300"]),
+    st.sampled_from(["1", "count", "percent", "hours", "seconds", "times"]),
+    st.sampled_from(["leave_one_out", "to_convergence"]),
+)
+
+
+@given(st.lists(odd_lines, max_size=60))
+def test_odd_numbers_never_fail(lines):
+    cells = {line[:4]: Cell(*line, note="") for line in lines}
+    assert {each.verdict for each in audit(Cells(tuple(cells.values())))} <= {"agrees", "contradicts"}
+
+
+def test_intervals_are_shown_with_the_digits_that_matter():
+    assert Interval(Fraction(1, 3), Fraction(2, 3)).show(3) == "0.333 to 0.667"
+    assert exact("7").show(3) == "7"
+    assert (exact("1") / exact("0")).show(2) == "any number"

@@ -1,0 +1,207 @@
+"""The published numbers: format, size, and cells typed a second time from the papers."""
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "config" / "published"
+COLUMNS = ["paper", "table", "row", "column", "value", "unit", "protocol", "note"]
+UNITS = {
+    "1",
+    "percent",
+    "times",
+    "count",
+    "seconds",
+    "minutes",
+    "hours",
+    "days",
+    "weeks",
+    "MB",
+    "GB",
+    "formula",
+    "text",
+}
+PROTOCOLS = {
+    "leave_one_out",
+    "regions",
+    "held_out_images",
+    "zero_shot",
+    "cross_corpus",
+    "to_convergence",
+    "per_iteration",
+    "per_epoch",
+    "test_time",
+    "memory",
+    "sampling_trials",
+    "complexity",
+    "data_statistics",
+    "settings",
+    "examples",
+}
+CELLS = {
+    "vse_ens": {"table1": 12, "table2": 72, "table3": 3, "table4": 9, "text": 32},
+    "vse_fs": {"table1": 12, "table2": 4, "table3": 28, "table4": 196, "text": 32},
+    "wsabie": {
+        "table1": 10,
+        "table2": 32,
+        "table3": 11,
+        "table4": 16,
+        "table5": 16,
+        "table6": 30,
+        "table7": 16,
+        "table8": 9,
+        "text": 34,
+    },
+    "sampled_tagging": {
+        "table1": 16,
+        "table2": 82,
+        "table3": 60,
+        "supplement_table1": 24,
+        "supplement_table2": 15,
+        "text": 27,
+    },
+    "lsep": {"table1": 140, "table2": 56, "text": 24},
+}
+# paper, table, row, column, value, unit
+TYPED_AGAIN = """
+vse_ens table1 openimages images 112247 count
+vse_ens table1 nuswide labels 5108 count
+vse_ens table1 iapr train_pairs 79527 count
+vse_ens table1 nuswide test_pairs 267642 count
+vse_ens table2 openimages/vse_ens auc@10 0.7168 1
+vse_ens table2 nuswide/warp map@10 0.0336 1
+vse_ens table2 iapr/opt_auc rec@10 0.4136 1
+vse_ens table2 nuswide/warp/improve map@10 165.77 percent
+vse_ens table3 warp time_complexity O(Tk) formula
+vse_ens table4 openimages/warp training_time 35.65 hours
+vse_ens table4 iapr/opt_auc training_time 1.82 hours
+vse_ens text nuswide/warp/accelerate speedup 2.06 times
+vse_ens text iapr/warp trials 1600 count
+vse_fs table1 iapr non_positive_labels_per_image 271 count
+vse_fs table1 openimages non_positives_per_positive 934 times
+vse_fs table2 warp time_complexity O(TK|D|) formula
+vse_fs table3 openimages/vse_fs iteration_time 6.14 minutes
+vse_fs table3 nuswide/vse_ens iteration_time 447.49 seconds
+vse_fs table3 openimages/warp/accelerate speedup 32.24 times
+vse_fs table3 iapr/opt_auc/accelerate speedup 3.68 times
+vse_fs table4 openimages/vse_fs rec@5 0.4303 1
+vse_fs table4 flickr/vse_ens ndcg@10 0.4621 1
+vse_fs table4 flickr/opt_auc pre@5 0.1001 1
+vse_fs table4 nuswide/opt_auc/improve pre@5 794.29 percent
+vse_fs table4 iapr/vse_fs auc@10 0.7242 1
+vse_fs table4 iapr/opt_auc/improve auc@10 3.29 percent
+vse_fs text nuswide/vse_fs alpha 0.85 1
+vse_fs text openimages train_pairs 10052007 count
+wsabie table1 webdata validation_images 3287280 count
+wsabie table2 imagenet/approx_knn map 2.32 percent
+wsabie table2 webdata/wsabie sibling_pre@10 9.84 percent
+wsabie table4 imagenet/wsabie_500 pre@10 1.44 percent
+wsabie table5 imagenet/linear_warp pre@1 4.25 percent
+wsabie table5 webdata/embedding_auc pre@10 0.13 percent
+wsabie table6 webdata/knn test_time 3913 days
+wsabie table6 imagenet/wsabie memory 12 MB
+wsabie table6 imagenet/approx_knn test_time variable text
+wsabie table7 imagenet/wsabie_100_200_300 map 11.23 percent
+wsabie text imagenet/knn pre@1 4.5 percent
+sampled_tagging table1 nuswide_925/fast0tag epoch_time 43.6 seconds
+sampled_tagging table1 iapr images 17665 count
+sampled_tagging table2 nuswide_925_to_81/s_opt_x_ent rec@5 44.6 percent
+sampled_tagging table2 yfcc100m_to_espgame/s_opt_x_ent f1@5 17.9 percent
+sampled_tagging table2 visual_genome_to_espgame/x_ent pre@5 14.1 percent
+sampled_tagging table3 iapr/fasttag pre@5 47 percent
+sampled_tagging table3 espgame/s_opt_x_ent rec@5 39 percent
+sampled_tagging supplement_table1 mscoco/avg_wv f1@5 44.0 percent
+sampled_tagging supplement_table2 visual_genome/densecap_objects rec@5 14.9 percent
+sampled_tagging text yfcc100m labels 432213 count
+lsep table1 nuswide_81/lsep pc_precision 66.7 percent
+lsep table1 mscoco/cnn_rnn ov_recall 66.4 percent
+lsep table1 voc2007/bp_mll_threshold exact_match 42.5 percent
+lsep table1 voc2007/cnn_rnn macro_f1 - text
+lsep table2 nuswide_81/lsep_threshold macro_f1 55.0 percent
+lsep table2 voc2007/lsep_label_count exact_match 66.3 percent
+lsep text mscoco train_images 82081 count
+"""
+PAPERS = sorted(CELLS)
+
+
+@pytest.fixture(scope="module")
+def published():
+    return {path.stem: pl.read_csv(path, infer_schema=False) for path in FOLDER.glob("*.csv")}
+
+
+def test_there_is_one_file_a_paper(published):
+    assert sorted(published) == PAPERS
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_line_is_complete_and_names_one_cell(published, paper):
+    cells = published[paper]
+    assert cells.columns == COLUMNS
+    assert set(cells["paper"]) == {paper}
+    assert len(cells) > 0
+    assert cells.drop("note").null_count().sum_horizontal().item() == 0
+    assert cells.select("paper", "table", "row", "column").is_unique().all()
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_units_and_protocols_are_in_the_vocabulary(published, paper):
+    assert set(published[paper]["unit"]) <= UNITS
+    assert set(published[paper]["protocol"]) <= PROTOCOLS
+
+
+def test_the_vocabulary_is_explained_and_in_use(published):
+    readme = (FOLDER / "README.md").read_text()
+    everything = pl.concat(published.values())
+    assert set(everything["unit"]) == UNITS
+    assert set(everything["protocol"]) == PROTOCOLS
+    assert not [word for word in UNITS | PROTOCOLS if f"`{word}`" not in readme]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_values_are_plain_numbers(published, paper):
+    numbers = published[paper].filter(~pl.col("unit").is_in(["formula", "text"]))["value"]
+    assert not [value for value in numbers if not re.fullmatch(r"\d+(\.\d+)?(e-\d+)?", value)]
+    assert numbers.cast(pl.Float64).is_finite().all()
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_tables_have_all_their_cells_in_the_printed_order(published, paper):
+    tables = published[paper]["table"].to_list()
+    assert list(dict.fromkeys(tables)) == list(CELLS[paper])
+    assert {table: tables.count(table) for table in CELLS[paper]} == CELLS[paper]
+
+
+def test_the_readme_lists_the_same_tables():
+    listed = re.findall(r"^\| (\w*) ?\| (\w+) \| .+ \| (\d+) \|$", (FOLDER / "README.md").read_text(), re.MULTILINE)
+    found, paper = {}, ""
+    for name, table, cells in listed:
+        paper = name or paper
+        found.setdefault(paper, {})[table] = int(cells)
+    assert found == CELLS
+
+
+@pytest.mark.parametrize("line", TYPED_AGAIN.strip().splitlines())
+def test_cells_typed_again(published, line):
+    paper, table, row, column, value, unit = line.split()
+    cell = published[paper].filter(table=table, row=row, column=column)
+    assert cell.select("value", "unit").rows() == [(value, unit)]
+
+
+@pytest.mark.parametrize("paper", ["vse_ens", "vse_fs"])
+def test_improvements_follow_from_the_accuracies(published, paper):
+    """Every accuracy of the two VSE papers is confirmed by its improvement."""
+    cells = {
+        (row, column): float(value)
+        for row, column, value in published[paper]
+        .filter(pl.col("column").str.contains("@") & (pl.col("table") != "text"))
+        .select("row", "column", "value")
+        .rows()
+    }
+    improvements = [cell for cell in cells if cell[0].endswith("/improve")]
+    assert len(improvements) == {"vse_ens": 18, "vse_fs": 84}[paper]
+    for row, metric in improvements:
+        dataset, baseline, _ = row.split("/")
+        ratio = cells[f"{dataset}/{paper}", metric] / cells[f"{dataset}/{baseline}", metric]
+        assert 100 * (ratio - 1) == pytest.approx(cells[row, metric], abs=0.011), row

@@ -1,0 +1,56 @@
+"""Methods on the real SAIAPR TC-12 annotations: a change that costs accuracy shows here."""
+
+from pathlib import Path
+
+import pytest
+
+from vsebench.core.workers import workers
+from vsebench.evaluation.metrics import mean_metric
+from vsebench.evaluation.ranking import rank_held_out
+from vsebench.formats import saiapr
+from vsebench.methods.base import Method, load_method, read_settings
+from vsebench.problem import LabelMatrix
+from vsebench.stages.split import split
+
+SGD = {"factors": 128, "deviation": 0.1}
+# Rec@5 and Rec@10 that a method must reach with these settings, a little below what it does (docs/iapr.md).
+CASES = {
+    "popularity": ({}, 0, 0.215, 0.34),
+    "opt_auc": (SGD | {"learning_rate": 0.1, "regularisation": 0.01}, 100, 0.29, 0.42),
+    "warp": (
+        SGD | {"learning_rate": 0.005, "regularisation": 0.0, "trials": None, "maximum_norm": 1.0}, 40, 0.255, 0.385,
+    ),
+    "vse_ens": (SGD | {"learning_rate": 0.02, "regularisation": 0.3, "rank_scale": 0.4}, 100, 0.27, 0.41),
+    "vse_fs": (
+        {
+            "factors": 128, "beta_0": 2.0, "alpha": 0.0, "gamma": 0.04, "regularisation": 4.0, "weights": "ones",
+            "deviation": 0.1,
+        }, 15, 0.33, 0.455,
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data(mirror):
+    annotations = saiapr.read(mirror, saiapr.Options(archive="saiapr_tc-12.tar.gz"))
+    parts = split(annotations.pairs, 20000, "regions", 1)
+    rest = parts["train"].vstack(parts["valid"]).group_by("image", "label").sum()
+    return LabelMatrix.from_pairs(rest, 20000, len(annotations.labels)), parts["test"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_accuracy_under_the_papers_protocol(data, name):
+    train, test = data
+    values, epochs, recall_at_5, recall_at_10 = CASES[name]
+    method = load_method(name)
+    settings = read_settings(method, values, name)
+    with workers(2) as pool:
+        if issubclass(method, Method):
+            model = method(train, settings, 1, pool)
+            for _ in range(epochs):
+                model.epoch()
+        else:
+            model = method(train, settings, 1, Path())
+        ranks = rank_held_out(model.scorer(), train, test, pool, name)
+    assert mean_metric(ranks, "rec@5") >= recall_at_5
+    assert mean_metric(ranks, "rec@10") >= recall_at_10

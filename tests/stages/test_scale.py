@@ -1,0 +1,57 @@
+"""Growth of an epoch's time: the fit on known laws, and the measurement on the smallest sizes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from vsebench.cli import main
+from vsebench.core.storage import read_parquet
+from vsebench.evaluation.growth import exponents
+from vsebench.stages.scale import simulate, simulator_options
+
+CONFIG = Path(__file__).parents[2] / "config" / "datasets"
+SETTINGS = {"factors": 8, "learning_rate": 0.1, "regularisation": 0.01, "deviation": 0.1}
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
+def test_a_known_law_is_recovered(power):
+    rng = np.random.default_rng(1)
+    rows = [
+        ("m", "pairs", size, repeat, 1e-6 * size**power * rng.lognormal(0, 0.02))
+        for size in (100, 200, 400, 800)
+        for repeat in range(7)
+    ]
+    fit = exponents(pl.DataFrame(rows, schema=["method", "variable", "size", "repeat", "seconds"], orient="row"))
+    row = fit.row(0, named=True)
+    assert row["exponent"] == pytest.approx(power, abs=0.03)
+    assert row["ci_low"] < power < row["ci_high"]
+    assert row["ci_high"] - row["ci_low"] < 0.1
+
+
+def test_the_simulated_matrix_has_the_wanted_sizes():
+    matrix = simulate(simulator_options(CONFIG / "sim-nuswide.yaml"), 4000, 200)
+    assert matrix.n_labels == 200
+    assert matrix.n_pairs == 4000
+    assert matrix.n_images == pytest.approx(4000 * 269648 / 2286521, abs=1)
+
+
+def test_every_size_is_measured_in_every_repeat(tmp_path, monkeypatch):
+    sizes = {"pairs": [500, 1000], "labels": [50, 100], "factors": [4, 8]}
+    arguments = ["scale", "--dataset", str(CONFIG / "sim-nuswide.yaml"), "--repeats", "2", "--sizes", json.dumps(sizes)]
+    arguments += ["--methods", json.dumps({"a": ["opt_auc", SETTINGS]}), "--out", str(tmp_path / "scaling.parquet")]
+    monkeypatch.setattr("sys.argv", ["vsebench", *arguments])  # a repeat starts the same command once more
+    assert main(arguments) == 0
+    table = read_parquet(tmp_path / "scaling.parquet")
+    assert len(table) == 2 * 6
+    assert (table["seconds"] > 0).all()
+    assert table.filter(variable="labels")["pairs"].unique().to_list() == [1000]
+    assert sorted(table.filter(variable="factors")["factors"].unique()) == [4, 8]
+
+
+def test_real_data_cannot_be_varied(tmp_path, capsys):
+    arguments = ["scale", "--dataset", str(CONFIG / "corel5k.yaml"), "--repeats", "1", "--methods", "{}"]
+    assert main([*arguments, "--sizes", '{"pairs": [1, 2]}', "--one"]) == 1
+    assert "simulated data only" in capsys.readouterr().err
