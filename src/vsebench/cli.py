@@ -13,7 +13,7 @@ STAGES = {
     "prepare": ("vsebench.stages.prepare", "read a data set's files into its label matrix"),
     "split": ("vsebench.stages.split", "hold out test and validation labels"),
     "compile": ("vsebench.stages.compile", "compile the kernels of a method into the cache on disk"),
-    "describe": ("vsebench.core.machine", "write down machine, versions and compilation"),
+    "describe": ("vsebench.stages.describe", "write down machine, versions and compilation"),
     "select": ("vsebench.selection", "choose settings and epochs of a method on the validation labels"),
     "train": ("vsebench.training", "fit a method to training and validation labels"),
     "sweep": ("vsebench.stages.sweep", "vary one setting around the chosen ones"),

@@ -1,9 +1,65 @@
-"""Where results lie: the one place in the package that knows the folders under `results`."""
+"""Where results lie: the one module that knows the folders under `results`."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 CEILING = "oracle"  # this row knows the truth of simulated data, so it is not in the running
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A data set under a protocol: where methods are compared with each other."""
+
+    dataset: str
+    protocol: str
+
+    @classmethod
+    def of(cls, text: str) -> "Place":
+        """Read "<dataset>/<protocol>"."""
+        dataset, _, protocol = text.partition("/")
+        return cls(dataset, protocol)
+
+    @property
+    def name(self) -> str:
+        """The place in names of tables and figures."""
+        return f"{self.dataset}-{self.protocol}"
+
+    def folder(self, results: Path) -> Path:
+        """The place's folder, results/<dataset>/<protocol>."""
+        return results / self.dataset / self.protocol
+
+    def __str__(self) -> str:
+        return f"{self.dataset}/{self.protocol}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fitted model: a place, a row of the results (a method with its settings) and a seed."""
+
+    place: Place
+    row: str  # the name of its file in config/methods
+    seed: int
+
+    def folder(self, results: Path) -> Path:
+        """The model's folder, results/<dataset>/<protocol>/seed<k>/<row>."""
+        return self.place.folder(results) / f"seed{self.seed}" / self.row
+
+    def split(self, results: Path) -> Path:
+        """The folder of the split that the model is fitted to."""
+        return self.place.folder(results) / f"seed{self.seed}" / "split"
+
+    @property
+    def keys(self) -> dict[str, str | int]:
+        """The columns that name the case in every table."""
+        return {
+            "dataset": self.place.dataset,
+            "protocol": self.place.protocol,
+            "method": self.row,
+            "seed": self.seed,
+        }
+
+    def __str__(self) -> str:
+        return f"{self.row} on {self.place.dataset} ({self.place.protocol}, seed {self.seed})"
 
 
 @dataclass(frozen=True)
