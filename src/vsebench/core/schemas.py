@@ -13,7 +13,13 @@ LABELS: Schema = {"label": pl.Int32, "name": pl.String, "frequency": pl.Int32, "
 IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_features": pl.Boolean}
 
 # results/<dataset>/<protocol>/seed<k>/split/
-SPLIT_IMAGES: Schema = {"image": pl.Int32, "part": pl.String}  # train, valid, test; null: of no part
+SPLIT_IMAGES: Schema = {
+    "image": pl.Int32,
+    "first": pl.Boolean,  # learnt from while settings are chosen
+    "final": pl.Boolean,  # learnt from by the model that is tested
+    "valid": pl.Boolean,
+    "test": pl.Boolean,
+}
 SPLIT_LABELS: Schema = {
     "label": pl.Int32,
     "first": pl.Boolean,  # learnt while settings are chosen

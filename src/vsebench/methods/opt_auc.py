@@ -4,12 +4,12 @@ Source: the baseline of both VSE papers ("logistic loss is used as the smoothed 
 et al., UAI 2009).
 """
 
-from vsebench.core.workers import Workers
 from vsebench.kernels.lanes import aligned
 from vsebench.kernels.pairwise import opt_auc_epoch
-from vsebench.methods.base import Embeddings, EpochReport
+from vsebench.methods.base import Progress
 from vsebench.methods.sgd import SgdMethod, SgdSettings, with_biases
-from vsebench.problem import LabelMatrix
+from vsebench.models import Embeddings
+from vsebench.problem import Problem
 
 
 class OptAucSettings(SgdSettings):
@@ -18,24 +18,28 @@ class OptAucSettings(SgdSettings):
     biases: bool = False  # a bias for each label, as packages' BPR has it
 
 
-class Model(SgdMethod):
+class OptAuc(SgdMethod):
     """Opt-AUC. A negative is any label that the image does not carry in training."""
 
     settings_type = OptAucSettings
     settings: OptAucSettings
 
-    def __init__(self, train: LabelMatrix, settings: OptAucSettings, seed: int, workers: Workers) -> None:
-        super().__init__(train, settings, seed, workers)
+    def __init__(self, problem: Problem, settings: OptAucSettings) -> None:
+        train = problem.training.labels
+        super().__init__(problem, settings)
         self.biases = aligned(train.n_labels)
 
-    def epoch(self) -> EpochReport:
+    def epoch(self) -> Progress:
         rate = self.settings.learning_rate
         loss = opt_auc_epoch(
             self.images, self.labels, self.biases, self.pairs, self.row_labels,
             self.steps, rate, rate if self.settings.biases else 0.0, self.settings.regularisation, self.rng,
         )  # fmt: skip
-        return EpochReport(loss, trials_per_step=1.0)  # the first negative is taken
+        return Progress(loss, trials=1.0)  # the first negative is taken
 
-    def scorer(self) -> Embeddings:
-        model = super().scorer()
+    def model(self) -> Embeddings:
+        model = super().model()
         return with_biases(model, self.biases) if self.settings.biases else model
+
+
+METHOD = OptAuc

@@ -3,11 +3,13 @@
 import numpy as np
 from pydantic import Field
 
-from vsebench.core.workers import Workers
 from vsebench.kernels.lanes import LANES
 from vsebench.kernels.random import new_state
-from vsebench.methods.base import Embeddings, FactorSettings, Matrix, Method, padded_start
-from vsebench.problem import LabelMatrix
+from vsebench.methods.base import FactorSettings, Method
+from vsebench.methods.start import padded_start
+from vsebench.models import Embeddings
+from vsebench.problem import Matrix, Problem
+from vsebench.streams import Stream, generator
 
 
 class SgdSettings(FactorSettings):
@@ -25,21 +27,30 @@ class SgdMethod(Method):
     each other, so they have no parallel mode, and a seed gives the same bytes on any number of threads.
     """
 
+    needs = frozenset({"known_labels"})
     settings: SgdSettings
 
-    def __init__(self, train: LabelMatrix, settings: SgdSettings, seed: int, workers: Workers) -> None:
-        self.train, self.settings, self.workers = train, settings, workers
-        start = np.random.default_rng([seed, 1])
-        self.images = padded_start(train.n_images, settings.factors, settings.deviation, start)
+    def __init__(self, problem: Problem, settings: SgdSettings) -> None:
+        train = problem.training.labels
+        self.settings, self.workers = settings, problem.workers
+        start = generator(problem.seed, Stream.START)
+        self.images = padded_start(train.n_rows, settings.factors, settings.deviation, start)
         self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, start)
-        rows = np.repeat(train.images, train.counts)
-        columns = (rows, np.repeat(train.labels, train.counts), train.offsets[rows], train.offsets[rows + 1])
+        rows = np.repeat(train.image_of_pair, train.count_of_pair)
+        columns = (
+            rows,
+            np.repeat(train.label_of_pair, train.count_of_pair),
+            train.offsets[rows],
+            train.offsets[rows + 1],
+        )
         self.pairs = np.stack(columns, axis=1, dtype=np.int32, casting="same_kind")
-        self.row_labels = np.concatenate([train.labels, np.zeros(LANES, dtype=np.int32)])
+        self.row_labels = np.concatenate([train.label_of_pair, np.zeros(LANES, dtype=np.int32)])
         self.steps = len(self.pairs)
-        self.rng = np.concatenate([new_state(seed, stream) for stream in (2, 3, 4)])
+        self.rng = np.concatenate(
+            [new_state(problem.seed, stream) for stream in (Stream.POSITIVES, Stream.NEGATIVES, Stream.NEGATIVES_AGAIN)]
+        )
 
-    def scorer(self) -> Embeddings:
+    def model(self) -> Embeddings:
         k = self.settings.factors
         return Embeddings(np.ascontiguousarray(self.images[:, :k]), np.ascontiguousarray(self.labels[:, :k]))
 

@@ -12,12 +12,11 @@ import numpy as np
 from pydantic import Field
 
 from vsebench.chunks import even_chunks
-from vsebench.core.workers import Workers
 from vsebench.kernels.lanes import LANES, aligned
 from vsebench.kernels.pairwise import refresh_lists, vse_ens_epoch
-from vsebench.methods.base import EpochReport
+from vsebench.methods.base import Progress
 from vsebench.methods.sgd import SgdMethod, SgdSettings
-from vsebench.problem import LabelMatrix
+from vsebench.problem import Problem
 
 ENOUGH_LABELS = 1000  # lists of fewer are sorted sooner than threads are woken
 
@@ -28,21 +27,22 @@ class VseEnsSettings(SgdSettings):
     rank_scale: float = Field(gt=0)  # lambda / |A|: a rank r is drawn with probability ~ exp(-r / lambda)
 
 
-class Model(SgdMethod):
+class VseEns(SgdMethod):
     """VSE-ens."""
 
     settings_type = VseEnsSettings
     settings: VseEnsSettings
 
-    def __init__(self, train: LabelMatrix, settings: VseEnsSettings, seed: int, workers: Workers) -> None:
-        super().__init__(train, settings, seed, workers)
+    def __init__(self, problem: Problem, settings: VseEnsSettings) -> None:
+        train = problem.training.labels
+        super().__init__(problem, settings)
         smallest = np.uint16 if train.n_labels <= 1 << 16 else np.int32  # lists that stay in the cache, if possible
         self.order = np.empty((settings.factors, train.n_labels), dtype=smallest)
         self.deviations = aligned(self.labels.shape[1])
         self.list_life = max(1, int(train.n_labels * math.log(train.n_labels)))
         self.steps_left = 0
 
-    def epoch(self) -> EpochReport:
+    def epoch(self) -> Progress:
         loss = 0.0
         done = 0
         while done < self.steps:
@@ -57,7 +57,7 @@ class Model(SgdMethod):
             )  # fmt: skip
             done += steps
             self.steps_left -= steps
-        return EpochReport(loss / self.steps, trials_per_step=1.0)  # the first negative is taken
+        return Progress(loss / self.steps, trials=1.0)  # the first negative is taken
 
     def _refresh_lists(self) -> None:
         def task(start: int, stop: int) -> None:
@@ -68,3 +68,6 @@ class Model(SgdMethod):
             task(0, n_factors)
         else:
             self.workers.run(task, even_chunks(n_factors, LANES))
+
+
+METHOD = VseEns

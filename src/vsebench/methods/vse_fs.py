@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.chunks import Chunks, even_chunks
-from vsebench.core.workers import Workers
 from vsebench.kernels.full_sample import AHEAD, follow_all, positive_loss, sweep_images, sweep_labels
 from vsebench.kernels.lanes import LANES, aligned, filled_up
-from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Matrix, Method, padded_start
-from vsebench.problem import LabelMatrix
+from vsebench.methods.base import FactorSettings, Method, Progress
+from vsebench.methods.start import padded_start
+from vsebench.models import Embeddings
+from vsebench.problem import LabelMatrix, Matrix, Problem
+from vsebench.streams import Stream, generator
 
 IMAGES_A_CALL = 512  # their vectors stay in a core's cache between the sweep and the product for H^I
 IMAGE_CHUNKS = 64
@@ -61,8 +63,8 @@ class Rows:
         offsets = np.concatenate([[0], np.cumsum(degrees[order])])
         pairs = np.repeat(train.offsets[order] - offsets[:-1], degrees[order]) + np.arange(train.n_pairs)
         ones = np.ones(train.n_pairs, dtype=np.float32)
-        w = ones if weights == "ones" else train.counts[pairs].astype(np.float32)
-        return cls(order, offsets, train.labels[pairs], w)
+        w = ones if weights == "ones" else train.count_of_pair[pairs].astype(np.float32)
+        return cls(order, offsets, train.label_of_pair[pairs], w)
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Columns:
         return cls(degrees, tiles, places, images, weights, roots)
 
 
-class Model(Method):
+class VseFs(Method):
     """VSE-fs. One epoch is one iteration: all images, then all labels.
 
     Inside, images stand in the order of `rows`. The work is cut into pieces that do not depend on each other; the sums
@@ -110,30 +112,32 @@ class Model(Method):
     """
 
     settings_type = VseFsSettings
+    needs = frozenset({"known_labels"})
 
-    def __init__(self, train: LabelMatrix, settings: VseFsSettings, seed: int, workers: Workers) -> None:
-        self.settings, self.workers = settings, workers
+    def __init__(self, problem: Problem, settings: VseFsSettings) -> None:
+        train = problem.training.labels
+        self.settings, self.workers = settings, problem.workers
         self.rows = Rows.of(train, settings.weights)
         self.columns = Columns.of(self.rows, train.n_labels, settings.gamma)
-        rng = np.random.default_rng([seed, 1])
-        self.blocks = self._start_of_images(train.n_images, rng)
+        rng = generator(problem.seed, Stream.START)
+        self.blocks = self._start_of_images(train.n_rows, rng)
         self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, rng)
         self.before = np.zeros_like(self.labels)  # the labels that the u_i in `blocks` belong to
         self.beta = label_weights(train, settings.beta_0, settings.alpha)
         self.scores = aligned(len(self.columns.weights))
         # The images with most labels first, so that no thread is left with them at the end.
-        size = filled_up(math.ceil(train.n_images / IMAGE_CHUNKS))
-        self.image_chunks = even_chunks(train.n_images, size)[::-1]
-        self.label_chunks = chunks_of_equal_work(self.columns.tiles, workers.threads)
+        size = filled_up(math.ceil(train.n_rows / IMAGE_CHUNKS))
+        self.image_chunks = even_chunks(train.n_rows, size)[::-1]
+        self.label_chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
 
-    def epoch(self) -> EpochReport:
+    def epoch(self) -> Progress:
         """Go over all images, then over all labels; the loss is that between the halves, when all is up to date."""
         image_hessian, image_norms = self._sweep_images()
         loss = self._loss(image_hessian, image_norms)
         self._sweep_labels(image_hessian)
-        return EpochReport(loss)
+        return Progress(loss)
 
-    def scorer(self) -> Embeddings:
+    def model(self) -> Embeddings:
         k = self.settings.factors
         image = np.empty((self.blocks.shape[1], k), dtype=np.float32)
         moved = self._moved()
@@ -238,7 +242,7 @@ def label_weights(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[np
 
     A label that never occurs weighs nothing where alpha > 0.
     """
-    popularity = np.bincount(train.labels, minlength=train.n_labels).astype(np.float64)
+    popularity = np.bincount(train.label_of_pair, minlength=train.n_labels).astype(np.float64)
     share = (popularity / max(popularity.sum(), 1)) ** alpha
     weights: NDArray[np.float32] = (beta_0 * share / share.sum()).astype(np.float32)
     return weights
@@ -249,3 +253,6 @@ def chunks_of_equal_work(offsets: NDArray[np.int64], n_chunks: int) -> Chunks:
     targets = np.linspace(0, offsets[-1], n_chunks + 1)[1:-1]
     cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, targets), [len(offsets) - 1]]))
     return [(int(start), int(stop)) for start, stop in pairwise(cuts)]
+
+
+METHOD = VseFs

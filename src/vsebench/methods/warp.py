@@ -9,12 +9,12 @@ Y - 1 is their number.
 import numpy as np
 from pydantic import Field
 
-from vsebench.core.workers import Workers
 from vsebench.kernels.lanes import aligned
 from vsebench.kernels.pairwise import warp_epoch
-from vsebench.methods.base import Embeddings, EpochReport
+from vsebench.methods.base import Progress
 from vsebench.methods.sgd import SgdMethod, SgdSettings, with_biases
-from vsebench.problem import LabelMatrix
+from vsebench.models import Embeddings
+from vsebench.problem import Problem
 
 
 class WarpSettings(SgdSettings):
@@ -25,14 +25,15 @@ class WarpSettings(SgdSettings):
     adaptive: bool = False  # as LightFM has it: a rate for each number (Adagrad), and a bias for each label
 
 
-class Model(SgdMethod):
+class Warp(SgdMethod):
     """WARP. A step without a violator inside the cap changes nothing."""
 
     settings_type = WarpSettings
     settings: WarpSettings
 
-    def __init__(self, train: LabelMatrix, settings: WarpSettings, seed: int, workers: Workers) -> None:
-        super().__init__(train, settings, seed, workers)
+    def __init__(self, problem: Problem, settings: WarpSettings) -> None:
+        train = problem.training.labels
+        super().__init__(problem, settings)
         self.biases = aligned(train.n_labels)
         parameters = (self.images, self.labels, self.biases)
         shapes = [a.shape if settings.adaptive else (0, *a.shape[1:]) for a in parameters]
@@ -42,14 +43,17 @@ class Model(SgdMethod):
         self.cap = settings.trials or train.n_labels
         self.rank_loss = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, train.n_labels + 1))])  # L(k)
 
-    def epoch(self) -> EpochReport:
+    def epoch(self) -> Progress:
         loss, trials = warp_epoch(
             self.images, self.labels, self.biases, *self.squares, self.pairs, self.row_labels,
             self.rank_loss, self.steps, self.cap, self.settings.learning_rate, self.settings.regularisation,
             self.settings.maximum_norm, self.rng,
         )  # fmt: skip
-        return EpochReport(loss, trials)
+        return Progress(loss, trials)
 
-    def scorer(self) -> Embeddings:
-        model = super().scorer()
+    def model(self) -> Embeddings:
+        model = super().model()
         return with_biases(model, self.biases) if self.settings.adaptive else model
+
+
+METHOD = Warp
