@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     pairs = read_parquet(arguments.processed / "pairs.parquet")
     images = read_parquet(arguments.processed / "images.parquet")
     n_labels = read_parquet(arguments.processed / "labels.parquet").height
-    official = images["part"] if "part" in images.columns else None
+    official = None if images["part"].is_null().all() else images["part"]
     if arguments.protocol == "official" and official is None:
         raise UserError(f"{arguments.processed}: this data set has no partition of its own; use the protocol 'images'")
     parts = split(pairs, len(images), arguments.protocol, arguments.seed, official)
