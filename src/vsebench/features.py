@@ -47,9 +47,9 @@ class Features:
             raise UserError(f"{where}: features of shape {self.values.shape}; one row per image is needed")
         if self.known.shape != (self.n_images,) or self.known.dtype != np.bool_:
             raise UserError(f"{where}: {self.n_images} rows of features for {len(self.known)} images")
-        allowed = ("float32",) if self.is_sparse else ("float16", "float32")
-        if self.values.dtype.name not in allowed:
-            raise UserError(f"{where}: features are {self.values.dtype}, not {' or '.join(allowed)}")
+        allowed = [np.dtype(np.float32)] if self.is_sparse else [np.dtype(np.float16), np.dtype(np.float32)]
+        if self.values.dtype not in allowed:
+            raise UserError(f"{where}: features are {self.values.dtype}, not {' or '.join(map(str, allowed))}")
         if self.is_sparse:
             _check_columns(self.values, where)
         elif not self.values.flags.c_contiguous:
@@ -103,7 +103,14 @@ def csr(
     indices : (n_entries,) column of each entry
     offsets : (n_rows + 1,) where the entries of each row begin
     shape : (n_rows, d)
+
+    Raises
+    ------
+    ValueError, TypeError
+        The arrays do not fit each other; whether columns are in range and ascend is left to `Features`.
     """
+    if indices.dtype.kind not in "iu" or offsets.dtype.kind not in "iu":
+        raise TypeError("columns and offsets should be whole numbers")
     integer = np.int32 if max(len(data), *shape) < 2**31 else np.int64
     return sparse.csr_array((data, indices.astype(integer), offsets.astype(integer)), shape=shape)
 
@@ -322,7 +329,11 @@ def _check_columns(values: Any, where: str) -> None:
     """Check that offsets and column numbers of CSR are in range, and that columns ascend within each row."""
     columns, offsets = values.indices, values.indptr
     whole = offsets[0] == 0 and offsets[-1] == len(columns) == len(values.data) and (np.diff(offsets) >= 0).all()
-    if not whole or (len(columns) and (columns.min() < 0 or columns.max() >= values.shape[1])):
+    if (
+        not whole
+        or values.shape[1] >= 2**31
+        or (len(columns) and (columns.min() < 0 or columns.max() >= values.shape[1]))
+    ):
         raise UserError(f"{where}: sparse features with offsets or column numbers out of range")
     rows = _row_of_entry(values)
     wrong = np.flatnonzero(np.diff(rows * values.shape[1] + columns) <= 0)

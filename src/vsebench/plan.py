@@ -10,6 +10,7 @@ import yaml
 
 from vsebench.core.configuration import (
     DatasetConfig,
+    FeaturesFile,
     MethodConfig,
     RunConfig,
     RunDataset,
@@ -19,9 +20,9 @@ from vsebench.core.configuration import (
     read_yaml,
 )
 from vsebench.core.errors import UserError
-from vsebench.core.sources import PACKAGE
 from vsebench.evaluation.metrics import check_metric
 from vsebench.formats import table
+from vsebench.formats.adapters import load_adapter
 from vsebench.methods.base import load_method, read_settings
 from vsebench.rendering.names import figure_names, table_names
 
@@ -63,8 +64,7 @@ class Plan:
         except UserError as error:
             raise UserError(f"{where}: {error}") from None
         plan = cls(folder, config, datasets, methods)
-        plan._check_adapters()
-        plan._check_tables(where)
+        plan._check_data(where)
         plan._check_settings()
         plan._check_epochs(where)
         plan._check_grids()
@@ -78,23 +78,22 @@ class Plan:
             )
         return plan
 
-    def _check_adapters(self) -> None:
+    def _check_data(self, where: str) -> None:
+        """Check what the data sets' adapters are told, and that the user's own files are there."""
         for name, dataset in self.datasets.items():
-            if not (PACKAGE / "formats" / f"{dataset.adapter}.py").is_file():
-                raise UserError(
-                    f"{self.folder}/datasets/{name}.yaml: adapter: there is no module "
-                    f"src/vsebench/formats/{dataset.adapter}.py"
-                )
-
-    def _check_tables(self, where: str) -> None:
-        for name in self.datasets:
-            if self.datasets[name].adapter == "table" and "pairs" in self.config.datasets[name].options:
+            entry = self.config.datasets[name]
+            key = f"{where}: datasets.{name}.data" if entry.data is not None else f"{self.folder}/datasets/{name}.yaml"
+            replaced = f" (replaced by the run: {', '.join(entry.options)})" if entry.options else ""
+            adapter = load_adapter(dataset.adapter, key)
+            if entry.data is None:
+                check(adapter.Options, dataset.options, f"{key}: options{replaced}")
+            if dataset.adapter == "table" and "pairs" in entry.options:
                 raise UserError(f"{where}: datasets.{name}.options.pairs: name the table in the data set's own file")
-            path = self.own_table(name)
-            if path is not None and not path.is_file():
-                inline = self.config.datasets[name].data is not None
-                key = f"{where}: datasets.{name}.data" if inline else f"{self.folder}/datasets/{name}.yaml: options"
-                raise UserError(f"{key}.pairs: there is no file {path} (seen from {Path.cwd()})")
+            if dataset.features is not None and dataset.options.get("features"):
+                raise UserError(f"{key}: features: a data set has one set of features; options.features names another")
+            for path in dataset.own_files:
+                if not Path(path).is_file():
+                    raise UserError(f"{key}: there is no file {path} (seen from {Path.cwd()})")
 
     def _check_settings(self) -> None:
         """Check every row's settings and each value of its grid, before a job meets them."""
@@ -146,16 +145,6 @@ class Plan:
             name = self.config.scaling.dataset
             if not _read_named(DatasetConfig, self.folder / "datasets", name, f"{where}: scaling").simulated:
                 raise UserError(f"{where}: scaling.dataset: {name} is not simulated, so its size cannot be varied")
-
-    def own_table(self, dataset: str) -> Path | None:
-        """Return the file of a data set that is a table of the user, not one that is downloaded; else None."""
-        config = self.datasets[dataset]
-        pairs = config.options.get("pairs") if config.adapter == "table" else None
-        return Path(pairs) if pairs and pairs not in {file.name for file in config.files} else None
-
-    def definition(self, dataset: str) -> dict[str, Any] | None:
-        """Return the description of a data set that has none in a file, only in the run's configuration; else None."""
-        return None if self.config.datasets[dataset].data is None else self.datasets[dataset].model_dump()
 
     @property
     def splits(self) -> list[str]:
@@ -256,20 +245,31 @@ def _check_lists(config: RunConfig, where: str) -> None:
 
 
 def _dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetConfig:
-    """Return a data set's description: the run's own where it has a table in `data`, else the named file's."""
+    """Return a data set's description: the named file's, or the run's own where it has a table in `data`."""
     check(Vocabulary, entry.vocabulary, f"{where}: datasets.{name}.vocabulary")
-    if entry.data is None:
-        config: DatasetConfig = _read_named(DatasetConfig, folder / "datasets", name, where)
-        return config
+    config: DatasetConfig = (
+        _read_named(DatasetConfig, folder / "datasets", name, where)
+        if entry.data is None
+        else _own_table(name, entry.data, folder, where)
+    )
+    return config.replaced(entry.options, entry.vocabulary)
+
+
+def _own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> DatasetConfig:
+    """Return the description of a user's own table: options of `formats/table.py`, and `features`."""
     _check_name(DATASET_NAME, "datasets", name, where)
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")
-    options = check(table.Options, entry.data, f"{where}: datasets.{name}.data")
+    key = f"{where}: datasets.{name}.data"
+    given = {option: value for option, value in data.items() if option != "features"}
+    options = check(table.Options, given, key)
+    features = data.get("features")
     return DatasetConfig(
         title=name,
         family="other",
         adapter="table",
         options=options.model_dump(exclude_unset=True),
+        features=None if features is None else check(FeaturesFile, features, f"{key}.features"),
         licence="the user's own",
         citation=options.pairs,
     )

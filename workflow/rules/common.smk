@@ -67,23 +67,6 @@ def quoted_json(value):
     return json.dumps(value, sort_keys=True)
 
 
-def dataset_config(wildcards):
-    """A data set's description: a file of its own, or what the run's configuration says of the user's table."""
-    if PLAN.definition(wildcards.dataset) is not None:
-        return "data/definitions/{dataset}.json"
-    return os.path.relpath(ROOT / "config" / "datasets" / f"{wildcards.dataset}.yaml")
-
-
-def adapter_sources(wildcards):
-    return sources(
-        "stages.prepare", f"formats.{PLAN.datasets[wildcards.dataset].adapter}"
-    )
-
-
-def own_table(wildcards):
-    return str(PLAN.own_table(wildcards.dataset) or "") or []
-
-
 def method_sources(*stages):
     return lambda wildcards: sources(
         *stages, f"methods.{PLAN.methods[wildcards.row].method}"
