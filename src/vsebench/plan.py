@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,25 @@ from vsebench.core.configuration import (
     read_yaml,
 )
 from vsebench.core.errors import UserError
+from vsebench.core.places import Place
 from vsebench.core.sources import PACKAGE
 from vsebench.evaluation.metrics import check_metric
 from vsebench.formats import table
 from vsebench.methods.base import load_method, read_settings
-from vsebench.rendering.names import figure_names, table_names
+from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run
+from vsebench.rendering.outline import GATHERED, Outline, OutlineRow, Role
 
 # They are names of folders, so the workflow has to tell them from the others.
 DATASET_NAME = "[a-z][a-z0-9-]*"
 ROW_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
+METRICS = ["precision@5", "recall@5", "precision@10", "recall@10", "map@10", "ndcg@10", "auc@10", "mrr", "auc"]
+PROTOCOLS = {
+    "distinct": "one distinct label of each image held out",
+    "regions": "one region label of each image held out, repeated labels stay",
+    "images": "whole images held out",
+    "official": "the data set's own test images held out",
+}
 
 
 @dataclass(frozen=True)
@@ -167,19 +177,33 @@ class Plan:
         """Return the "dataset/protocol" that models are trained on; held-out images need methods that see features."""
         return [run for run in self.splits if not run.endswith(("/images", "/official"))]
 
-    @property
-    def tables(self) -> list[str]:
-        """Return the names of the tables."""
-        return table_names(self._pairs)
+    @cached_property
+    def outline(self) -> Outline:
+        """What the run consists of, for everything that renders."""
+        lacks = [
+            name for name, there in (("scaling", self.config.scaling), ("sweeps", self.config.sweeps)) if not there
+        ]
+        return Outline(
+            places=[Place.of(run) for run in self.runs],
+            rows={
+                row: OutlineRow(title=method.title, role=_role(method), source=method.source)
+                for row, method in self.methods.items()
+            },
+            protocols={name: PROTOCOLS[name] for entry in self.config.datasets.values() for name in entry.protocols},
+            seeds=self.config.seeds,
+            metrics=METRICS,
+            files=[name for name in GATHERED if name not in lacks],
+        )
 
-    @property
-    def figures(self) -> list[str]:
-        """Return the names of the figures."""
-        return figure_names(self._pairs)
+    @cached_property
+    def tables(self) -> dict[str, Instance]:
+        """The tables of the run, by their names."""
+        return instances_of_run(TableKind, self.outline)
 
-    @property
-    def _pairs(self) -> list[tuple[str, str]]:
-        return [(dataset, protocol) for dataset, _, protocol in (run.partition("/") for run in self.runs)]
+    @cached_property
+    def figures(self) -> dict[str, Instance]:
+        """The figures of the run, by their names."""
+        return instances_of_run(FigureKind, self.outline)
 
     def rows(self, dataset: str) -> list[str]:
         """Return the rows that a data set gets."""
@@ -212,14 +236,16 @@ class Plan:
         return [(row, parameter) for row, sweep in self.config.sweeps.items() if row in rows for parameter in sweep]
 
     @property
-    def titles(self) -> dict[str, str]:
-        """Return how tables and figures call the rows, in their order."""
-        return {row: method.title for row, method in self.methods.items()}
-
-    @property
     def modules(self) -> dict[str, dict[str, Any]]:
         """Return the modules of the trained rows, with settings to compile their kernels by."""
         return {method.method: method.settings for method in self.methods.values() if method.epochs}
+
+
+def _role(method: MethodConfig) -> Role:
+    """Return what a row is to the reader of a table."""
+    roles: dict[str, Role] = {"oracle": "oracle", "random": "control", "popularity": "control"}
+    roles |= {"ease": "baseline", "item_knn": "baseline", "implicit_als": "baseline", "lightfm_warp": "baseline"}
+    return roles.get(method.method, "paper")
 
 
 def _typed(value: Any) -> Any:
