@@ -107,6 +107,7 @@ CLAIMS: Schema = {
     "paper": pl.String,
     "claim": pl.String,
     "where": pl.String,
+    "test": pl.String,  # a module of papers.claims
     "dataset": pl.String,
     "protocol": pl.String,
     "simulated": pl.Boolean,
@@ -118,6 +119,7 @@ CLAIMS: Schema = {
     "ci_high": pl.Float64,
     "p_adjusted": pl.Float64,
     "verdict": pl.String,
+    "reason": pl.String,  # why a claim is not testable here
 }
 COMPARISON: Schema = {
     "paper": pl.String,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from vsebench.papers.audit.cells import Cell
+from vsebench.papers.published import PrintedCell
 from vsebench.papers.audit.printed import Interval, decimals, rounded, show
 
 AGREES, CONTRADICTS = "agrees", "contradicts"
@@ -29,7 +29,7 @@ def verdict(agrees: bool) -> str:
 
 
 def judge(
-    check: str, cell: Cell, sources: Sequence[Cell], recomputed: Interval, rule: str, reading: Interval | None = None
+    check: str, cell: PrintedCell, sources: Sequence[PrintedCell], recomputed: Interval, rule: str, reading: Interval | None = None
 ) -> Finding:
     """Compare a printed number with what follows from other printed numbers.
 
@@ -64,7 +64,7 @@ def judge(
     )
 
 
-def names(cells: Sequence[Cell]) -> str:
+def names(cells: Sequence[PrintedCell]) -> str:
     """Return the names of cells; those of another paper than the first carry its name, too."""
     home = cells[0].paper
     return "; ".join(cell.name if cell.paper == home else f"{cell.paper} {cell.name}" for cell in cells)

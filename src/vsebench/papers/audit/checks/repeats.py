@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from itertools import combinations
 from math import inf
 
-from vsebench.papers.audit.cells import WORDS, Cell, Cells
-from vsebench.papers.audit.counts import count
+from vsebench.papers.published import PrintedCell, PrintedCells
+from vsebench.papers.audit.checks.counts import count
 from vsebench.papers.audit.findings import Finding, judge, names, verdict
 from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, rounded
 
 REPEATED, SHARED = "repeated", "same numbers"
 
 
-def reading(cell: Cell) -> Interval:
+def reading(cell: PrintedCell) -> Interval:
     """Return the unrounded values that a cell can stand for, wherever it stands."""
     if cell.in_text and "more than" in cell.note:
         return Interval(exact(cell.value).low, inf)
@@ -21,11 +21,11 @@ def reading(cell: Cell) -> Interval:
     return roughly(cell.value) if cell.in_text else rounded(cell.value)
 
 
-def repeated_numbers(cells: Cells) -> Iterator[Finding]:
+def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
     """Check that a number has the same value wherever the paper prints it."""
-    groups: dict[tuple[str, ...], list[Cell]] = {}
+    groups: dict[tuple[str, ...], list[PrintedCell]] = {}
     for cell in cells.all:
-        if cell.unit not in WORDS:
+        if not cell.is_words:
             groups.setdefault((cell.paper, cell.row, cell.column, cell.unit), []).append(cell)
     for first, *others in groups.values():
         for cell in others:
@@ -35,7 +35,7 @@ def repeated_numbers(cells: Cells) -> Iterator[Finding]:
             yield judge(REPEATED, cell, [first], before, rule, again)
 
 
-def readings(one: Cell, other: Cell) -> tuple[Interval, Interval]:
+def readings(one: PrintedCell, other: PrintedCell) -> tuple[Interval, Interval]:
     """Return how to read two prints of a number; with as many decimals the same digits are needed."""
     digits = {decimals(one.value), decimals(other.value)}
     if len(digits) == 1 and digits != {0}:
@@ -43,7 +43,7 @@ def readings(one: Cell, other: Cell) -> tuple[Interval, Interval]:
     return reading(one), reading(other)
 
 
-def shared_numbers(cells: Cells) -> Iterator[Finding]:
+def shared_numbers(cells: PrintedCells) -> Iterator[Finding]:
     """Check that two papers with different numbers of factors do not print the same numbers for a method.
 
     Models of different size that agree in every digit of every metric are the same model.
@@ -64,7 +64,7 @@ def shared_numbers(cells: Cells) -> Iterator[Finding]:
                 yield _shared(row, pairs, [cell for cell in factors if cell])
 
 
-def _shared(row: str, pairs: list[tuple[Cell, Cell]], factors: list[Cell]) -> Finding:
+def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: list[PrintedCell]) -> Finding:
     equal = sum(cell.value == again.value for cell, again in pairs)
     first, second = pairs[0]
     metrics = f"{row} ({len(pairs)} metrics)"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from vsebench.papers.audit.cells import Cell, Cells
+from vsebench.papers.published import PrintedCell, PrintedCells
 from vsebench.papers.audit.findings import Finding, judge, verdict
 from vsebench.papers.audit.printed import Interval, decimals, roughly, rounded
 
@@ -12,7 +12,7 @@ TIMES = r"\w+_time"
 WAYS = ("ratio", "ratio - 1")
 
 
-def improvements(cells: Cells) -> Iterator[Finding]:
+def improvements(cells: PrintedCells) -> Iterator[Finding]:
     """Check each gain of a paper's own method over a baseline, 100 (own / baseline - 1) percent."""
     for cell in cells.numbers(r".+@\d+"):
         parts = cell.row.split("/")
@@ -29,9 +29,9 @@ def improvements(cells: Cells) -> Iterator[Finding]:
 class Speedup:
     """A printed speed-up with the times of the slower and the faster method."""
 
-    cell: Cell
-    slow: Cell
-    fast: Cell
+    cell: PrintedCell
+    slow: PrintedCell
+    fast: PrintedCell
 
     @property
     def ratio(self) -> Interval:
@@ -44,7 +44,7 @@ class Speedup:
         return rounded(self.cell.value).meets(self.recomputed(way))
 
 
-def speedups(cells: Cells) -> Iterator[Finding]:
+def speedups(cells: PrintedCells) -> Iterator[Finding]:
     """Check each speed-up of a paper's own method, counted in the way that most of the paper's speed-ups fit.
 
     "5 times" can mean a ratio of times of 5, or of 6 (5 times more). A paper that counts in the second way is reported,
@@ -75,7 +75,7 @@ def speedups(cells: Cells) -> Iterator[Finding]:
         yield from _times_as_long(cells, cell)
 
 
-def _speedups(cells: Cells, paper: str) -> Iterator[Speedup]:
+def _speedups(cells: PrintedCells, paper: str) -> Iterator[Speedup]:
     times = [cell for cell in cells.numbers(TIMES) if cell.paper == paper and not cell.in_text]
     for cell in cells.numbers("speedup"):
         parts = cell.row.split("/")
@@ -102,7 +102,7 @@ def _judge_speedup(speedup: Speedup, usual: str) -> Finding:
     return replace(finding, explanation=f"{finding.explanation}; the {other}, {value}, {fit}")
 
 
-def _times_as_long(cells: Cells, cell: Cell) -> Iterator[Finding]:
+def _times_as_long(cells: PrintedCells, cell: PrintedCell) -> Iterator[Finding]:
     """Check "<method> takes n times the time of <other>" in the text."""
     fast_method = cell.column.removeprefix("time_over_")
     for time in cells.numbers(TIMES):

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from vsebench.papers.audit.cells import Cell, Cells
-from vsebench.papers.audit.counts import count, same_data
+from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
+from vsebench.papers.audit.checks.counts import count, same_data
 from vsebench.papers.audit.findings import Finding, judge, names, verdict
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 
 ITERATIONS, PER_IMAGE, MEMORY = "iterations", "time an image", "memory"
-SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}
 # What a paper prints as growth of memory, in images n, labels Y, features d, non-zero features d_nz, dimension D.
 SPACE: dict[str, Callable[[dict[str, Interval]], Interval]] = {
     "O(n d_nz)": lambda size: size["n"] * size["d_nz"],
@@ -19,21 +18,21 @@ SPACE: dict[str, Callable[[dict[str, Interval]], Interval]] = {
 }
 
 
-def timed(cells: Cells, column: str) -> Iterator[Cell]:
+def timed(cells: PrintedCells, column: str) -> Iterator[PrintedCell]:
     return (cell for cell in cells.numbers(column) if cell.unit in SECONDS)
 
 
-def seconds(cell: Cell) -> Interval:
+def seconds(cell: PrintedCell) -> Interval:
     return rounded(cell.value) * SECONDS[cell.unit]
 
 
-def iterations(cells: Cells) -> Iterator[Finding]:
+def iterations(cells: PrintedCells) -> Iterator[Finding]:
     """Check the iterations of a training against its time and another paper's time of an iteration.
 
     The text does not say for which data set its number of iterations is, so one that fits is enough.
     """
     for cell in cells.numbers("iterations"):
-        sources: list[Cell] = []
+        sources: list[PrintedCell] = []
         ratios: list[tuple[str, Interval]] = []
         for whole in timed(cells, "training_time"):
             if whole.paper != cell.paper or whole.in_text or whole.row != f"{whole.dataset}/{cell.row}":
@@ -57,7 +56,7 @@ def iterations(cells: Cells) -> Iterator[Finding]:
             )
 
 
-def seconds_per_image(cells: Cells) -> Iterator[Finding]:
+def seconds_per_image(cells: PrintedCells) -> Iterator[Finding]:
     """Check the time for one image against the time for all test images."""
     for cell in cells.numbers("test_time_per_image"):
         whole = cells.find(cell.paper, cell.row, "test_time")
@@ -67,7 +66,7 @@ def seconds_per_image(cells: Cells) -> Iterator[Finding]:
             yield judge(PER_IMAGE, cell, [whole, images], single, "time of the test set / its images")
 
 
-def memory(cells: Cells) -> Iterator[Finding]:
+def memory(cells: PrintedCells) -> Iterator[Finding]:
     """Check that memory grows from one data set to another as the printed formula says, whatever a number's bytes."""
     for formula in cells.all:
         if formula.column != "space_complexity" or formula.value not in SPACE:
@@ -89,7 +88,7 @@ def memory(cells: Cells) -> Iterator[Finding]:
                 )
 
 
-def problem_size(cells: Cells, cell: Cell) -> dict[str, Interval]:
+def problem_size(cells: PrintedCells, cell: PrintedCell) -> dict[str, Interval]:
     """Return the quantities of `SPACE`; nothing if one is not printed."""
     found = {
         "n": cells.find(cell.paper, cell.dataset, "train_images"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import inf
 
-from vsebench.papers.audit.cells import Cell, Cells
+from vsebench.papers.published import PrintedCell, PrintedCells
 from vsebench.papers.audit.findings import Finding, judge
 from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, rounded
 
@@ -17,18 +17,18 @@ PAIRS, IMAGES, TRIALS, WEIGHTS = "pairs", "images", "trials", "weights"
 class Statement:
     """A number that a paper states in one cell or in several."""
 
-    cells: list[Cell]
+    cells: list[PrintedCell]
     number: Interval
 
 
-def count(cell: Cell) -> Interval:
+def count(cell: PrintedCell) -> Interval:
     """Read a count: exact, but for a round number in the text and for a mean with digits after the point."""
     if "." in cell.value:
         return rounded(cell.value)
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
 
 
-def label_numbers(cells: Cells, paper: str, dataset: str) -> Iterator[Statement]:
+def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[Statement]:
     """Yield what a paper says of the number of labels, directly or as positive and other labels of an image."""
     for cell in cells.prints(paper, dataset, "labels"):
         yield Statement([cell], count(cell))
@@ -38,7 +38,7 @@ def label_numbers(cells: Cells, paper: str, dataset: str) -> Iterator[Statement]
         yield Statement([other, positive], rounded(other.value) + rounded(positive.value))
 
 
-def pair_numbers(cells: Cells, paper: str, dataset: str) -> tuple[Cell, Cell, Cell] | None:
+def pair_numbers(cells: PrintedCells, paper: str, dataset: str) -> tuple[PrintedCell, PrintedCell, PrintedCell] | None:
     """Return images, training and test pairs of a data set, as the paper prints them or else another paper."""
     for name in [paper, *cells.papers]:
         images = cells.find(name, dataset, "images")
@@ -48,7 +48,7 @@ def pair_numbers(cells: Cells, paper: str, dataset: str) -> tuple[Cell, Cell, Ce
     return None
 
 
-def same_data(cells: Cells, dataset: str, one: str, other: str) -> bool:
+def same_data(cells: PrintedCells, dataset: str, one: str, other: str) -> bool:
     """Tell whether two papers use the same data under a data set's name: they print the same accuracies for it."""
     pairs = [
         (cell.value, again.value)
@@ -59,7 +59,7 @@ def same_data(cells: Cells, dataset: str, one: str, other: str) -> bool:
     return one == other or (bool(pairs) and all(value == again for value, again in pairs))
 
 
-def held_out_pairs(cells: Cells) -> Iterator[Finding]:
+def held_out_pairs(cells: PrintedCells) -> Iterator[Finding]:
     """Check that there are at most as many test pairs as images, where one label of each image is held out."""
     for test in cells.numbers("test_pairs"):
         images = cells.find(test.paper, test.row, "images")
@@ -68,7 +68,7 @@ def held_out_pairs(cells: Cells) -> Iterator[Finding]:
             yield judge(TEST, test, [images], at_most, "one held-out pair an image", count(test))
 
 
-def labels_per_image(cells: Cells) -> Iterator[Finding]:
+def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
     """Check the mean number of labels an image against pairs / images."""
     for cell in cells.numbers("(positive_)?labels_per_image"):
         found = pair_numbers(cells, cell.paper, cell.row)
@@ -79,7 +79,7 @@ def labels_per_image(cells: Cells) -> Iterator[Finding]:
             yield judge(LABELS_PER_IMAGE, cell, found, mean, f"pairs / images; training pairs alone give {training}")
 
 
-def others_per_positive(cells: Cells) -> Iterator[Finding]:
+def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
     """Check the number of other labels for each positive one against both counts, and against pairs and images."""
     for cell in cells.numbers("non_positives_per_positive"):
         positive = cells.find(cell.paper, cell.row, "positive_labels_per_image")
@@ -96,7 +96,7 @@ def others_per_positive(cells: Cells) -> Iterator[Finding]:
             yield judge(OTHERS, cell, sources, ratio, "labels x images / pairs - 1")
 
 
-def numbers_of_labels(cells: Cells) -> Iterator[Finding]:
+def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
     """Check that all that is said of a data set's number of labels agrees, within a paper and between papers."""
     for dataset in dict.fromkeys(cell.row for cell in cells.all if "/" not in cell.row):
         said = {paper: list(label_numbers(cells, paper, dataset)) for paper in cells.papers}
@@ -122,7 +122,7 @@ def compare(one: Statement, other: Statement) -> Finding:
     return judge(LABELS, part, [*other.cells, rest], other.number - rounded(rest.value), rule)
 
 
-def numbers_of_pairs(cells: Cells) -> Iterator[Finding]:
+def numbers_of_pairs(cells: PrintedCells) -> Iterator[Finding]:
     """Check the number of sampled pairs against training and test pairs."""
     for cell in cells.numbers("sampled_pairs"):
         train, test = (cells.find(cell.paper, cell.row, f"{part}_pairs") for part in ("train", "test"))
@@ -130,7 +130,7 @@ def numbers_of_pairs(cells: Cells) -> Iterator[Finding]:
             yield judge(PAIRS, cell, [train, test], count(train) + count(test), "training + test pairs", count(cell))
 
 
-def numbers_of_images(cells: Cells) -> Iterator[Finding]:
+def numbers_of_images(cells: PrintedCells) -> Iterator[Finding]:
     """Check that training and test images are no more than all images."""
     for cell in cells.numbers("images"):
         train, test = (cells.find(cell.paper, cell.row, f"{part}_images") for part in ("train", "test"))
@@ -139,7 +139,7 @@ def numbers_of_images(cells: Cells) -> Iterator[Finding]:
             yield judge(IMAGES, cell, [train, test], at_least, "training + test images", count(cell))
 
 
-def trials(cells: Cells) -> Iterator[Finding]:
+def trials(cells: PrintedCells) -> Iterator[Finding]:
     """Check that no more labels are drawn for a violating one than there are labels, where WARP gives up."""
     for cell in cells.numbers("trials"):
         labels = cells.find(cell.paper, cell.dataset, "labels")
@@ -148,7 +148,7 @@ def trials(cells: Cells) -> Iterator[Finding]:
             yield judge(TRIALS, cell, [labels], at_most, "WARP stops when all other labels were drawn", count(cell))
 
 
-def weights(cells: Cells) -> Iterator[Finding]:
+def weights(cells: PrintedCells) -> Iterator[Finding]:
     """Check the weights of a final layer: one word vector a label."""
     for cell in cells.numbers("final_layer_weights"):
         labels, size = (

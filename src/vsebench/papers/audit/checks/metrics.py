@@ -1,47 +1,47 @@
 """Relations between metrics of the same row.
 
 Where each image has one held-out label, a metric is a mean over images of a gain that depends on that label's rank, and
-Rec@N is the share of images with a rank up to N. So Rec@5 and Rec@10 bound every metric that is cut off at 10.
+Recall@N is the share of images with a rank up to N. So Recall@5 and Recall@10 bound every metric that is cut off at 10.
 """
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import log2
 
-from vsebench.papers.audit.cells import Cell, Cells
-from vsebench.papers.audit.counts import Statement, label_numbers
+from vsebench.papers.published import PrintedCell, PrintedCells
+from vsebench.papers.audit.checks.counts import Statement, label_numbers
 from vsebench.papers.audit.findings import Finding, judge, verdict
 from vsebench.papers.audit.printed import SLACK, Interval, rounded
 
-RECALL, AUC, CUT, MAP, NDCG = "Rec = N x Pre", "AUC@10", "AUC is cut", "MAP@10", "NDCG@10"
+RECALL, AUC, CUT, MAP, NDCG = "Recall = N x Precision", "AUC@10", "AUC is cut", "MAP@10", "NDCG@10"
 F1, MACRO = "F1", "macro F1"
 ONE_HELD_OUT = ("leave_one_out", "regions")
 Gain = Callable[[int], Fraction]  # of a rank
 
 
-def recall_and_precision(cells: Cells) -> Iterator[Finding]:
-    """Check Rec@N = N x Pre@N."""
-    for recall in cells.numbers(r"rec@\d{1,4}"):
-        cutoff = int(recall.column.removeprefix("rec@"))
-        precision = beside(cells, recall, f"pre@{cutoff}")
+def recall_and_precision(cells: PrintedCells) -> Iterator[Finding]:
+    """Check Recall@N = N x Precision@N."""
+    for recall in cells.numbers(r"recall@\d{1,4}"):
+        cutoff = int(recall.column.removeprefix("recall@"))
+        precision = beside(cells, recall, f"precision@{cutoff}")
         if precision and recall.unit == "1" and recall.protocol in ONE_HELD_OUT:
-            yield judge(RECALL, recall, [precision], rounded(precision.value) * cutoff, f"{cutoff} x Pre@{cutoff}")
+            yield judge(RECALL, recall, [precision], rounded(precision.value) * cutoff, f"{cutoff} x Precision@{cutoff}")
 
 
-def cut_metrics(cells: Cells) -> Iterator[Finding]:
-    """Check MAP@10 (gain 1 / rank) and NDCG@10 (gain 1 / log2(rank + 1)) against Rec@5 and Rec@10."""
+def cut_metrics(cells: PrintedCells) -> Iterator[Finding]:
+    """Check MAP@10 (gain 1 / rank) and NDCG@10 (gain 1 / log2(rank + 1)) against Recall@5 and Recall@10."""
     for column, check, gain, formula in (
         ("map@10", MAP, reciprocal, "1 / rank"),
         ("ndcg@10", NDCG, discount, "1 / log2(rank + 1)"),
     ):
         for cell in cells.numbers(column):
             for recalls in recalls_beside(cells, cell):
-                rule = f"mean of {formula} over ranks 1 to 5 for Rec@5, 6 to 10 for the rest of Rec@10"
+                rule = f"mean of {formula} over ranks 1 to 5 for Recall@5, 6 to 10 for the rest of Recall@10"
                 yield judge(check, cell, recalls, within(recalls, gain, gain), rule)
 
 
-def cut_auc(cells: Cells) -> Iterator[Finding]:
-    """Check AUC@10 against Rec@10: a hit at rank r among n other labels counts 1 - (r - 1) / n, a miss 0.5.
+def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
+    """Check AUC@10 against Recall@10: a hit at rank r among n other labels counts 1 - (r - 1) / n, a miss 0.5.
 
     That is 0.5 plus the mean over the hits of the gain 0.5 - (r - 1) / n. An image's n is below the number of labels
     and, as no image has more than half of all labels, at least half of it.
@@ -67,18 +67,18 @@ def cut_auc(cells: Cells) -> Iterator[Finding]:
             )
 
 
-def judge_auc(cell: Cell, recalls: list[Cell], labels: list[Statement]) -> Finding:
+def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Statement]) -> Finding:
     few = Fraction(min(each.number.low for each in labels)) / 2
     many = Fraction(max(each.number.high for each in labels))
     half = Fraction(1, 2)
     bounds = within(recalls, lambda rank: half - (rank - 1) / few, lambda rank: half - (rank - 1) / many) + half
     sources = [*recalls, *(source for each in labels for source in each.cells)]
     ceiling = ((rounded(recalls[1].value) + 1) / 2).show(5)
-    return judge(AUC, cell, sources, bounds, f"(1 + Rec@10) / 2 ({ceiling}), less (rank - 1) / n for the hits")
+    return judge(AUC, cell, sources, bounds, f"(1 + Recall@10) / 2 ({ceiling}), less (rank - 1) / n for the hits")
 
 
-def within(recalls: list[Cell], low: Gain, high: Gain) -> Interval:
-    """Return the bounds of a mean gain that falls with the rank, given Rec@5 and Rec@10.
+def within(recalls: list[PrintedCell], low: Gain, high: Gain) -> Interval:
+    """Return the bounds of a mean gain that falls with the rank, given Recall@5 and Recall@10.
 
     Every hit up to rank 5 is at rank 5 in the lowest case and at rank 1 in the highest, every other at rank 10 or 6.
     Each recall stands once in a bound, so that its rounding does not count twice.
@@ -97,20 +97,20 @@ def discount(rank: int) -> Fraction:
     return Fraction(1 / log2(rank + 1))
 
 
-def recalls_beside(cells: Cells, cell: Cell) -> Iterator[list[Cell]]:
-    """Yield Rec@5 and Rec@10 of the cell's row, if they are there and each image has one held-out label."""
-    at_5, at_10 = beside(cells, cell, "rec@5"), beside(cells, cell, "rec@10")
+def recalls_beside(cells: PrintedCells, cell: PrintedCell) -> Iterator[list[PrintedCell]]:
+    """Yield Recall@5 and Recall@10 of the cell's row, if they are there and each image has one held-out label."""
+    at_5, at_10 = beside(cells, cell, "recall@5"), beside(cells, cell, "recall@10")
     if at_5 and at_10 and cell.unit == "1" and cell.protocol in ONE_HELD_OUT:
         yield [at_5, at_10]
 
 
-def f1_scores(cells: Cells) -> Iterator[Finding]:
+def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
     """Check F1 = 2 P R / (P + R).
 
     A mean of F1 over images or labels is at most that of the mean P and R, since F1 is concave in both.
     """
     for cell in cells.numbers(r"f1@\d+"):
-        precision, recall = (beside(cells, cell, cell.column.replace("f1", name)) for name in ("pre", "rec"))
+        precision, recall = (beside(cells, cell, cell.column.replace("f1", name)) for name in ("precision", "recall"))
         if precision and recall:
             harmonic = harmonic_mean(precision, recall)
             printed = rounded(cell.value)
@@ -122,7 +122,7 @@ def f1_scores(cells: Cells) -> Iterator[Finding]:
             yield judge(F1, cell, [precision, recall], harmonic, rule)
 
 
-def macro_f1(cells: Cells) -> Iterator[Finding]:
+def macro_f1(cells: PrintedCells) -> Iterator[Finding]:
     """Check that a mean over classes of F1 is at most the F1 of the mean precision and recall."""
     for cell in cells.numbers("macro_f1"):
         precision, recall = beside(cells, cell, "pc_precision"), beside(cells, cell, "pc_recall")
@@ -132,14 +132,14 @@ def macro_f1(cells: Cells) -> Iterator[Finding]:
             yield judge(MACRO, cell, [precision, recall], bounds, rule)
 
 
-def harmonic_mean(precision: Cell, recall: Cell) -> Interval:
+def harmonic_mean(precision: PrintedCell, recall: PrintedCell) -> Interval:
     """Return 2 P R / (P + R), which grows with both."""
     p, r = rounded(precision.value), rounded(recall.value)
     low, high = (2 * a * b / (a + b) if a > 0 < b else Fraction(0) for a, b in ((p.low, r.low), (p.high, r.high)))
     return Interval(low, high)
 
 
-def beside(cells: Cells, cell: Cell, column: str) -> Cell | None:
+def beside(cells: PrintedCells, cell: PrintedCell, column: str) -> PrintedCell | None:
     """Return another number of the same row and table with the same unit."""
     found = cells.find(cell.paper, cell.row, column, cell.table)
     return found if found and found.unit == cell.unit else None
