@@ -136,9 +136,7 @@ def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]
     """Return metrics of every image, (n_images, n_metrics), images in ascending order."""
     known = list(METRICS)
     short = [name.replace("precision@", "pre@").replace("recall@", "rec@") for name in metrics]
-    one = ranks.sort("image", "label").select(
-        rank=pl.col("above") + 1, ties="tied", candidates=pl.col("negatives") + 1
-    )
+    one = ranks.sort("image", "label").select(rank=pl.col("above") + 1, ties="tied", candidates=pl.col("negatives") + 1)
     table: NDArray[np.float64] = values(one)[:, [known.index(name) for name in short]]
     return table
 

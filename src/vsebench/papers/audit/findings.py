@@ -29,7 +29,12 @@ def verdict(agrees: bool) -> str:
 
 
 def judge(
-    check: str, cell: PrintedCell, sources: Sequence[PrintedCell], recomputed: Interval, rule: str, reading: Interval | None = None
+    check: str,
+    cell: PrintedCell,
+    sources: Sequence[PrintedCell],
+    recomputed: Interval,
+    rule: str,
+    reading: Interval | None = None,
 ) -> Finding:
     """Compare a printed number with what follows from other printed numbers.
 

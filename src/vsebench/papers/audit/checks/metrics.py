@@ -25,7 +25,9 @@ def recall_and_precision(cells: PrintedCells) -> Iterator[Finding]:
         cutoff = int(recall.column.removeprefix("recall@"))
         precision = beside(cells, recall, f"precision@{cutoff}")
         if precision and recall.unit == "1" and recall.protocol in ONE_HELD_OUT:
-            yield judge(RECALL, recall, [precision], rounded(precision.value) * cutoff, f"{cutoff} x Precision@{cutoff}")
+            yield judge(
+                RECALL, recall, [precision], rounded(precision.value) * cutoff, f"{cutoff} x Precision@{cutoff}"
+            )
 
 
 def cut_metrics(cells: PrintedCells) -> Iterator[Finding]:
