@@ -192,7 +192,9 @@ class Plan:
             protocols={name: PROTOCOLS[name] for entry in self.config.datasets.values() for name in entry.protocols},
             seeds=self.config.seeds,
             metrics=METRICS,
-            files=[name for name in GATHERED if name not in lacks],
+            left_out=[],
+            papers=[],
+            files=[name for name in GATHERED if optional.get(name, True)],
         )
 
     @cached_property

@@ -17,7 +17,7 @@ def gathered(base, instances):
         ]
         return [
             *found,
-            *package_files(*kinds.modules(base, instance)),
+            *map(os.path.relpath, sources_of(*kinds.modules(base, instance))),
             *kinds.paper_files(instance),
         ]
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, Value, format_interval, format_value
+from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, format_interval, format_value
 
 # A page of LaTeX holds about so many lines; a longer table is continued in another float.
 PAGE_LINES = 46

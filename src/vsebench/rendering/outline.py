@@ -56,9 +56,9 @@ class Outline(Strict):
     protocols: dict[str, str]  # name -> what is held out, in words
     seeds: list[int]
     metrics: list[str] = Field(min_length=1)  # as in the column `metric`, such as recall@10
-    left_out: list[LeftOut] = []
-    papers: list[str] = []
-    files: list[str] = list(GATHERED)  # those of GATHERED that this run makes: without a sweep there is no `sweeps`
+    left_out: list[LeftOut]
+    papers: list[str]
+    files: list[str]  # those of GATHERED that this run makes: without a sweep there is no `sweeps`
 
     def rows_of_role(self, *roles: Role) -> list[str]:
         """Return the names of the rows that have one of these roles."""

@@ -63,7 +63,7 @@ def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, 
     if results.is_simulated(place.dataset):
         found.insert(0, "The data is simulated.")
     found += [
-        f"{results.outline.rows[oracle].title} knows the truth that the data was drawn from: a ceiling, not a competitor."
+        f"{results.outline.rows[oracle].title} knows what no method may know: a ceiling, not a competitor."
         for oracle in results.oracles_of(accuracy)
     ]
     left_out = [
