@@ -107,13 +107,13 @@ CLAIMS: Schema = {
     "paper": pl.String,
     "claim": pl.String,
     "where": pl.String,
-    "test": pl.String,  # a module of papers.claims
     "dataset": pl.String,
     "protocol": pl.String,
     "simulated": pl.Boolean,
     "method": pl.String,
     "rival": pl.String,
-    "metric": pl.String,
+    "metric": pl.String,  # or what else was measured, in words
+    "effect_is": pl.String,  # a difference, a ratio or an exponent, and when the claim holds
     "effect": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,

@@ -38,19 +38,6 @@ class PaperPlace(Strict):
         return Place(self.dataset, self.protocol) if self.dataset and self.protocol else None
 
 
-class KindOf(Strict):
-    """One entry of `tables` or `figures`: a kind, and parameters that the kind checks itself."""
-
-    model_config = {"extra": "allow"}
-
-    kind: str = Field(pattern="^[a-z][a-z0-9_]*$")
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """The parameters without the kind."""
-        return dict(self.model_extra or {})
-
-
 class Paper(Strict):
     """A paper (`config/papers/<paper>.yaml`); rows and places have their names in the CSV file as keys."""
 
@@ -59,8 +46,8 @@ class Paper(Strict):
     link: str | None = None
     rows: dict[str, PaperRow] = {}
     places: dict[str, PaperPlace] = {}
-    tables: dict[str, KindOf] = {}
-    figures: dict[str, KindOf] = {}
+    tables: dict[str, dict[str, Any]] = {}  # name -> kind and its parameters, which the kind checks
+    figures: dict[str, dict[str, Any]] = {}
     claims: list[dict[str, Any]] = []  # `papers.verdicts.read_claims` checks them
     checks: list[str] | None = None  # names of checks or of families of checks; none: all
     _path: Path = PrivateAttr()

@@ -4,22 +4,17 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from vsebench.core.configuration import Family, Strict
 from vsebench.core.places import Place
 from vsebench.papers.evidence import Effect, Evidence, RunPlace, Untestable
+from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Verdict
 
-Verdict = Literal["holds", "fails", "undecided", "not testable here"]
-HOLDS: Verdict = "holds"
-FAILS: Verdict = "fails"
-UNDECIDED: Verdict = "undecided"
-UNTESTABLE: Verdict = "not testable here"
 NOWHERE = Place("", "")  # of a case that is about no single data set
 Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # lowest and highest, both included
-SIGNIFICANT = 0.05  # highest corrected p-value that decides, and 1 - the level of intervals
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Ours:
 
     def find(self, column: str, place: Place, row: str) -> Numbers | None:
         """Return our value of what a published column holds, with its bounds; None if the run has none."""
-        return TIMES[column](self, place, row) if column in TIMES else self.accuracy(column, place, row)
+        return TIMES[column].find(self, place, row) if column in TIMES else self.accuracy(column, place, row)
 
     def accuracy(self, metric: str, place: Place, row: str) -> Numbers | None:
         """Return a metric's mean and 95 % interval."""
@@ -55,10 +55,23 @@ class Ours:
         return _range(to_best_epoch(_of(self.history, place, row))["seconds"].to_list())
 
 
-# What we measure of the times that papers print, by the column's name in the CSV files.
-TIMES: dict[str, Callable[[Ours, Place, str], Numbers | None]] = {
-    "iteration_time": Ours.seconds_of_epoch,
-    "training_time": Ours.seconds_to_converge,
+@dataclass(frozen=True)
+class Time:
+    """What we measure of a time that papers print."""
+
+    words: str  # what the seconds are, and what their bounds are
+    find: Callable[[Ours, Place, str], Numbers | None]
+
+
+TIMES = {  # by the column's name in the CSV files
+    "iteration_time": Time(
+        "of an iteration (an epoch), median and range over repeats, each a fresh process alone on one core",
+        Ours.seconds_of_epoch,
+    ),
+    "training_time": Time(
+        "of training up to the best epoch on the validation labels, median and range over seeds",
+        Ours.seconds_to_converge,
+    ),
 }
 
 
@@ -84,18 +97,15 @@ def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]
 
 
 def _judged(cell: PrintedCell, value: float, low: float, high: float) -> dict[str, Any]:
-    """Return the numbers of a comparison; times in seconds."""
-    if cell.unit in SECONDS:
-        published = float(cell.value) * SECONDS[cell.unit]
-        unit, verdict = "seconds", None
-    else:
-        # We compute shares. The printed value is rounded: half a unit of its last digit may be missing.
-        scale = 0.01 if cell.unit == "percent" else 1.0
-        published, unit = float(cell.value) * scale, "1"
-        slack = 0.5 * scale * 10.0 ** -len(cell.value.partition(".")[2])
-        verdict = "inside" if low - slack <= published <= high + slack else "outside"
+    """Return the numbers of a comparison: times in seconds, percentages as shares."""
+    published = cell.number
     numbers = {"published": published, "ours": value, "ci_low": low, "ci_high": high, "difference": value - published}
-    return numbers | {"unit": unit, "verdict": verdict}
+    if cell.unit in SECONDS:
+        return numbers | {"unit": "seconds", "verdict": None}
+    # The printed value is rounded: half a unit of its last digit may be missing.
+    slack = 0.5 * cell.scale * 10.0 ** -len(cell.value.partition(".")[2])
+    inside = low - slack <= published <= high + slack
+    return numbers | {"unit": "1", "verdict": "inside" if inside else "outside"}
 
 
 def _of(frame: pl.DataFrame, place: Place, row: str) -> pl.DataFrame:

@@ -45,6 +45,16 @@ class PrintedCell:
     def is_words(self) -> bool:
         return self.unit in WORDS
 
+    @property
+    def number(self) -> float:
+        """The value as we compute it: times in seconds, percentages as shares."""
+        return float(self.value) * self.scale
+
+    @property
+    def scale(self) -> float:
+        """What a value of 1 is in seconds, or as a share."""
+        return 0.01 if self.unit == "percent" else float(SECONDS.get(self.unit, 1))
+
 
 @dataclass(frozen=True)
 class PrintedCells:

@@ -18,8 +18,9 @@ from vsebench.core.configuration import Strict, check
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import CLAIMS
 from vsebench.papers.base import Paper
-from vsebench.papers.claim import UNTESTABLE, ClaimCase, ClaimTest
+from vsebench.papers.claim import ClaimCase, ClaimTest
 from vsebench.papers.evidence import Effect, Evidence, Untestable, holm
+from vsebench.papers.verdict import UNTESTABLE
 
 FOLDER = Path(__file__).parent / "claims"
 ON_SIMULATED = "Simulated data says nothing about the paper's data."
@@ -122,13 +123,14 @@ def _silent(row: Tested) -> bool:
 
 
 def _row(row: Tested, p: float | None) -> dict[str, Any]:
-    columns: dict[str, Any] = row.claim.text.model_dump() | {"method": row.claim.test.method}
+    text, test = row.claim.text, row.claim.test
+    columns: dict[str, Any] = {"claim": text.claim, "where": text.where, "method": test.method}
     if row.case is None or row.effect is None:
         return columns | {"verdict": UNTESTABLE, "reason": row.reason}
     case, effect = row.case, row.effect
     columns |= {"dataset": case.place.dataset or None, "protocol": case.place.protocol or None}
-    columns |= {"simulated": case.simulated, "rival": case.rival or None, "metric": case.measured}
+    columns |= {"simulated": case.simulated, "rival": case.rival or None, "metric": case.measured, "effect_is": test.effect}
     columns |= {"effect": effect.value, "ci_low": effect.low, "ci_high": effect.high, "p_adjusted": p}
     if _silent(row):
         return columns | {"verdict": UNTESTABLE, "reason": ON_SIMULATED}
-    return columns | {"verdict": row.claim.test.verdict(effect, p)}
+    return columns | {"verdict": test.verdict(effect, p)}

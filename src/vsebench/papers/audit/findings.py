@@ -1,9 +1,13 @@
-"""What a check finds."""
+"""What a check finds, and the file of all findings."""
 
+import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
+from pathlib import Path
 
+from vsebench.core.errors import UserError
+from vsebench.core.storage import replacing
 from vsebench.papers.published import PrintedCell
 from vsebench.papers.audit.printed import Interval, decimals, rounded, show
 
@@ -82,3 +86,26 @@ def distance(published: Interval, recomputed: Interval, digits: int) -> str:
     while show(gap, digits) == show(Fraction(0), digits):
         digits += 1
     return f"printed {'above' if above else 'below'} that by at least {show(gap, digits)}"
+
+
+def write_findings(findings: Sequence[Finding], out: Path) -> None:
+    """Write audit.csv."""
+    with replacing(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Finding)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(finding) for finding in findings)
+
+
+def read_findings(path: Path) -> list[Finding]:
+    """Read audit.csv; a missing or damaged file raises a `UserError`."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = list(csv.reader(file, strict=True))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run the stage audit first") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path}: not a readable CSV file ({error}); delete it and run again") from None
+    columns = [field.name for field in fields(Finding)]
+    if not lines or lines[0] != columns or any(len(line) != len(columns) for line in lines):
+        raise UserError(f"{path}: every line must have the columns {','.join(columns)}; delete it and run again")
+    return [Finding(*line) for line in lines[1:]]

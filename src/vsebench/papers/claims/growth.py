@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from vsebench.evaluation.growth import exponents
-from vsebench.papers.claim import FAILS, HOLDS, UNDECIDED, Bounds, ClaimCase, ClaimTest, Verdict
+from vsebench.papers.claim import Bounds, ClaimCase, ClaimTest
 from vsebench.papers.evidence import Effect, Evidence, Untestable
+from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED, Verdict
 
 
 class Growth(ClaimTest):
