@@ -41,19 +41,19 @@ rule accuracy:
     input:
         "results/metrics.parquet",
         "results/summary.parquet",
-        [table for table in TABLES if "accuracy" in table],
+        tables_of("accuracy"),
 
 
 rule timing:
     input:
         "results/timing.parquet",
-        [table for table in TABLES if "training-time" in table],
+        tables_of("training_time"),
 
 
 rule claims:
     input:
         "results/claims.csv",
-        [table for table in TABLES if "claims" in table],
+        tables_of("claims", "claims_summary"),
 
 
 rule comparison:
@@ -64,7 +64,7 @@ rule comparison:
 rule audit:
     input:
         "results/audit.csv",
-        [table for table in TABLES if "audit" in table],
+        tables_of("audit", "audit_counts"),
 
 
 rule tables:

@@ -27,10 +27,10 @@ STAGES = {
     "audit": ("vsebench.stages.audit", "recompute the published numbers from each other"),
     "compare": ("vsebench.stages.compare", "put published numbers beside ours"),
     "paper-table": ("vsebench.rendering.papers", "write a table of a paper with our numbers beside the printed ones"),
-    "table": ("vsebench.rendering.tables", "write a table as CSV, Markdown and LaTeX"),
+    "table": ("vsebench.stages.table", "write a table as CSV, Markdown and LaTeX"),
     "paper-figure": ("vsebench.rendering.paper_figures", "draw a figure of a paper from our results"),
-    "figure": ("vsebench.rendering.figures", "draw a figure as PDF, SVG and PNG"),
-    "report": ("vsebench.rendering.report", "write the report page"),
+    "figure": ("vsebench.stages.figure", "draw a figure as PDF, SVG and PNG"),
+    "report": ("vsebench.stages.report", "write the report page"),
 }
 
 

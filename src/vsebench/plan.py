@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,15 @@ from vsebench.core.configuration import (
     read_yaml,
 )
 from vsebench.core.errors import UserError
-from vsebench.evaluation.metrics import check_metric
+from vsebench.core.places import Place
+from vsebench.evaluation.metrics.base import RankMetric, load_metric
 from vsebench.formats import table
 from vsebench.formats.adapters import load_adapter
-from vsebench.methods.base import load_method, read_settings
-from vsebench.rendering.names import figure_names, table_names
+from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method, read_settings
+from vsebench.papers.base import paper_files
+from vsebench.protocols.base import load_protocol
+from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run
+from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineRow
 
 # They are names of folders, so the workflow has to tell them from the others.
 DATASET_NAME = "[a-z][a-z0-9-]*"
@@ -59,10 +64,7 @@ class Plan:
         _check_lists(config, where)
         datasets = {name: _dataset(name, entry, folder, where) for name, entry in config.datasets.items()}
         methods = {name: _method(name, config, folder, where) for name in config.methods}
-        try:
-            check_metric(config.validation_metric)
-        except UserError as error:
-            raise UserError(f"{where}: {error}") from None
+        _check_metrics(config, where)
         plan = cls(folder, config, datasets, methods)
         plan._check_data(where)
         plan._check_settings()
@@ -72,10 +74,7 @@ class Plan:
         plan._check_scaling(where)
         if not plan.modules:
             raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
-        if not plan.runs:
-            raise UserError(
-                f"{where}: datasets: no method can be tested on held-out images yet; add protocol 'distinct'"
-            )
+        plan._check_places(where)
         return plan
 
     def _check_data(self, where: str) -> None:
@@ -103,6 +102,8 @@ class Plan:
                 module = load_method(method.method)
             except UserError as error:
                 raise UserError(f"{file}: {error}") from None
+            if issubclass(module, Method) != (method.epochs is not None):
+                raise UserError(f"{file}: epochs: {epochs_mistake(module)}")
             changes: list[tuple[str, dict[str, Any]]] = [("settings", {})]
             changes += [(f"family_settings.{family}", values) for family, values in method.family_settings.items()]
             changes += [("grid", {key: value}) for key, values in method.grid.items() for value in values]
@@ -112,7 +113,7 @@ class Plan:
     def _check_grids(self) -> None:
         """Hold every method to the same number of configurations."""
         for row, method in self.methods.items():
-            if self.config.tune and method.epochs and method.grid_size != self.config.tuning_budget:
+            if self.config.tune and method.grid and method.grid_size != self.config.tuning_budget:
                 raise UserError(
                     f"{self.folder}/methods/{row}.yaml: grid: {method.grid_size} configurations, but tuning_budget "
                     f"is {self.config.tuning_budget}; every method gets the same number"
@@ -146,38 +147,82 @@ class Plan:
             if not _read_named(DatasetConfig, self.folder / "datasets", name, f"{where}: scaling").simulated:
                 raise UserError(f"{where}: scaling.dataset: {name} is not simulated, so its size cannot be varied")
 
-    @property
-    def splits(self) -> list[str]:
-        """Return every "dataset/protocol"."""
-        return [f"{name}/{protocol}" for name, entry in self.config.datasets.items() for protocol in entry.protocols]
+    def _check_places(self, where: str) -> None:
+        """Check that there is a row for every place, and a trained one among all."""
+        for place in self.places:
+            if not self.rows(place):
+                reasons = "; ".join(f"{row}: {reason}" for row, reason in self.obstacles(place).items())
+                raise UserError(
+                    f"{where}: datasets.{place.dataset}: no method can run under {place.protocol} ({reasons})"
+                )
 
     @property
-    def runs(self) -> list[str]:
-        """Return the "dataset/protocol" that models are trained on; held-out images need methods that see features."""
-        return [run for run in self.splits if not run.endswith(("/images", "/official"))]
+    def places(self) -> list[Place]:
+        """Return every data set with each of its protocols."""
+        return [Place(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
 
-    @property
-    def tables(self) -> list[str]:
-        """Return the names of the tables."""
-        return table_names(self._pairs)
+    def offers(self, place: Place) -> set[str]:
+        """Return what a place offers of what methods can need."""
+        dataset = self.datasets[place.dataset]
+        known = set() if load_protocol(place.protocol).new_images else {"known_labels"}
+        features = {"features"} if dataset.features_name else set()
+        return known | features | ({"truth"} if dataset.simulated else set())
 
-    @property
-    def figures(self) -> list[str]:
-        """Return the names of the figures."""
-        return figure_names(self._pairs)
+    def obstacles(self, place: Place) -> dict[str, str]:
+        """Return the rows that cannot run at a place, and why."""
+        offers = self.offers(place)
+        found = {row: self.method_class(row).obstacle(offers) for row in self.methods}
+        return {row: reason for row, reason in found.items() if reason is not None}
 
-    @property
-    def _pairs(self) -> list[tuple[str, str]]:
-        return [(dataset, protocol) for dataset, _, protocol in (run.partition("/") for run in self.runs)]
+    def method_class(self, row: str) -> type[Fitter]:
+        """Return the class of a row's method."""
+        return load_method(self.methods[row].method)
 
-    def rows(self, dataset: str) -> list[str]:
-        """Return the rows that a data set gets."""
-        simulated = self.datasets[dataset].simulated
-        return [row for row, method in self.methods.items() if simulated or not method.only_simulated]
+    @cached_property
+    def outline(self) -> Outline:
+        """What the run consists of, for everything that renders."""
+        makes = {"scaling": self.config.scaling is not None, "sweeps": bool(self.config.sweeps)}
+        protocols = {place.protocol: load_protocol(place.protocol).words for place in self.places}
+        return Outline(
+            places=self.places,
+            rows={
+                row: OutlineRow(title=method.title, role=method.role, source=method.source)
+                for row, method in self.methods.items()
+            },
+            protocols=protocols,
+            seeds=self.config.seeds,
+            metrics=self.config.metrics,
+            left_out=[
+                LeftOut(dataset=place.dataset, protocol=place.protocol, method=row, reason=reason)
+                for place in self.places
+                for row, reason in self.obstacles(place).items()
+            ],
+            papers=[path.stem for path in paper_files(self.folder / "papers")],
+            files=[name for name in GATHERED if makes.get(name, True)],
+        )
 
-    def trained_rows(self, dataset: str) -> list[str]:
-        """Return the rows that are trained by epochs."""
-        return [row for row in self.rows(dataset) if self.methods[row].epochs]
+    @cached_property
+    def tables(self) -> dict[str, Instance]:
+        """The tables of the run, by their names."""
+        return instances_of_run(TableKind, self.outline)
+
+    @cached_property
+    def figures(self) -> dict[str, Instance]:
+        """The figures of the run, by their names."""
+        return instances_of_run(FigureKind, self.outline)
+
+    def rows(self, place: Place) -> list[str]:
+        """Return the rows that run at a place."""
+        left_out = self.obstacles(place)
+        return [row for row in self.methods if row not in left_out]
+
+    def timed_rows(self, place: Place) -> list[str]:
+        """Return the rows that are timed: those with epochs, and closed forms and look-ups with settings to choose."""
+        return [row for row in self.rows(place) if self.methods[row].epochs or self.methods[row].grid]
+
+    def validation_metric(self, place: Place) -> str:
+        """Return the metric that settings and epochs are chosen by."""
+        return self.config.validation_metric or load_protocol(place.protocol).validation_metric
 
     def settings(self, row: str, dataset: str) -> dict[str, Any]:
         """Return a row's settings on a data set, before tuning."""
@@ -195,20 +240,33 @@ class Plan:
         rows = {row: method for row, method in self.methods.items() if method.epochs and "factors" in method.settings}
         return {row: (method.method, method.settings) for row, method in rows.items()}
 
-    def sweeps(self, dataset: str) -> list[tuple[str, str]]:
-        """Return each (row, setting) that is varied on a data set."""
-        rows = self.trained_rows(dataset)
+    def sweeps(self, place: Place) -> list[tuple[str, str]]:
+        """Return each (row, setting) that is varied at a place."""
+        rows = self.rows(place)
         return [(row, parameter) for row, sweep in self.config.sweeps.items() if row in rows for parameter in sweep]
-
-    @property
-    def titles(self) -> dict[str, str]:
-        """Return how tables and figures call the rows, in their order."""
-        return {row: method.title for row, method in self.methods.items()}
 
     @property
     def modules(self) -> dict[str, dict[str, Any]]:
         """Return the modules of the trained rows, with settings to compile their kernels by."""
         return {method.method: method.settings for method in self.methods.values() if method.epochs}
+
+
+def _check_metrics(config: RunConfig, where: str) -> None:
+    """Check the names of metrics; settings are chosen by a metric of an image's ranks."""
+    for name in config.metrics:
+        try:
+            load_metric(name)
+        except UserError as error:
+            raise UserError(f"{where}: metrics: {error}") from None
+    if config.validation_metric is not None:
+        try:
+            metric = load_metric(config.validation_metric)
+        except UserError as error:
+            raise UserError(f"{where}: validation_metric: {error}") from None
+        if not isinstance(metric, RankMetric) or metric.lower_is_better:
+            raise UserError(
+                f"{where}: validation_metric: {config.validation_metric} cannot choose settings; use ndcg@10 or map"
+            )
 
 
 def _typed(value: Any) -> Any:
@@ -234,7 +292,7 @@ def _method(row: str, config: RunConfig, folder: Path, where: str) -> MethodConf
 
 def _check_lists(config: RunConfig, where: str) -> None:
     """Refuse what is there twice, which would count twice in the results."""
-    lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds}
+    lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
     for key, values in lists.items():
         twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]

@@ -1,42 +1,89 @@
-"""Tables as CSV, Markdown and LaTeX."""
+"""Tables as CSV, Markdown and LaTeX: those of the run and those of the papers."""
 
-from vsebench.rendering.names import PAPER_TABLES
+from vsebench.rendering import kinds
 
-ACCURACY_NUMBERS = multiext(
-    "results/",
-    "metrics.parquet",
-    "summary.parquet",
-    "history.parquet",
-    "datasets.json",
-    "settings.json",
-)
-TITLES = json.dumps(PLAN.titles)  # in the order of display
 TABLES = expand(
-    "results/tables/{name}.{suffix}",
-    name=[*PLAN.tables, *PAPER_TABLES],
-    suffix=["csv", "md", "tex"],
+    "results/tables/{name}.{suffix}", name=PLAN.tables, suffix=["csv", "md", "tex"]
 )
+
+
+def gathered(base, instances):
+    """Return the input function of a table or figure: what its kind reads, its sources and its paper's files."""
+
+    def inputs(wildcards):
+        instance = instances[wildcards.name]
+        found = [
+            f"results/{name}" for name in kinds.inputs(base, instance, PLAN.outline)
+        ]
+        return [
+            *found,
+            *map(os.path.relpath, sources_of(*kinds.modules(base, instance))),
+            *kinds.paper_files(instance),
+        ]
+
+    return inputs
+
+
+def kind_sources(base, instances):
+    """Name the source files behind all tables or figures."""
+    modules = {module for one in instances.values() for module in kinds.modules(base, one)}
+    return [os.path.relpath(path) for path in sources_of(*sorted(modules))]
+
+
+def kind_of(instances):
+    return lambda wildcards: instances[wildcards.name].kind
+
+
+def parameters_of(instances):
+    return lambda wildcards: quoted_json(instances[wildcards.name].parameters)
+
+
+def tables_of(*kinds_of_tables):
+    """Name the files of all tables of some kinds."""
+    names = [
+        name for name, table in PLAN.tables.items() if table.kind in kinds_of_tables
+    ]
+    return expand(
+        "results/tables/{name}.{suffix}", name=names, suffix=["csv", "md", "tex"]
+    )
+
+
+rule outline:
+    """Write down what the run consists of, for everything that renders."""
+    output:
+        "results/outline.json",
+    log:
+        "results/logs/outline.log",
+    params:
+        outline=quoted_json(PLAN.outline.model_dump(mode="json")),
+    shell:
+        "printf '%s\\n' {params.outline:q} > {output} 2> {log}"
 
 
 rule table:
     input:
-        numbers,
-        sources("rendering.tables"),
+        "results/outline.json",
+        gathered(kinds.TableKind, PLAN.tables),
     output:
         report(
             "results/tables/{name}.csv",
             caption="../report/table.rst",
-            category="Tables",
+            category=lambda wildcards: (
+                "Tables of the papers"
+                if PLAN.tables[wildcards.name].paper
+                else "Tables"
+            ),
         ),
         "results/tables/{name}.md",
         "results/tables/{name}.tex",
     log:
         "results/logs/table/{name}.log",
     wildcard_constraints:
-        name="[a-z0-9-]+",
+        name="[a-z0-9_-]+",
     params:
-        titles=TITLES,
+        kind=kind_of(PLAN.tables),
+        parameters=parameters_of(PLAN.tables),
         out=subpath(output[0], strip_suffix=".csv"),
     shell:
-        "python -m vsebench table {wildcards.name} --results results --titles {params.titles:q} --out {params.out}"
-        " > {log} 2>&1"
+        "python -m vsebench table {wildcards.name} --kind {params.kind} --parameters {params.parameters:q}"
+        " --results results --out {params.out} > {log} 2>&1"

@@ -12,12 +12,18 @@ from pydantic_core import PydanticCustomError
 
 from vsebench.core.errors import UserError
 
-Protocol = Literal["distinct", "regions", "images", "official"]
+Role = Literal["paper", "baseline", "control", "oracle"]
 Family = Literal["iapr", "nuswide", "openimages", "flickr", "other"]
 Model = TypeVar("Model", bound=BaseModel)
 
 SHORT = Repr()  # a value in a message is cut where it is long
 SHORT.maxstring = SHORT.maxlong = 200
+
+
+METRICS = (
+    "precision@5", "recall@5", "map@5", "ndcg@5", "auc@5",
+    "precision@10", "recall@10", "map@10", "ndcg@10", "auc@10", "mrr", "auc",
+)  # fmt: skip
 
 
 class Strict(BaseModel):
@@ -39,7 +45,7 @@ class Vocabulary(Strict):
 class RunDataset(Strict):
     """What to do with one data set in a run."""
 
-    protocols: list[Protocol] = Field(min_length=1)
+    protocols: list[str] = Field(min_length=1)
     options: dict[str, Any] = {}  # replaces options of the data set's own file, such as the simulator's scale
     vocabulary: dict[str, Any] = {}  # replaces filters of the data set's own file
     data: dict[str, Any] | None = None  # the user's own table: options of formats/table.py, and `features`
@@ -78,7 +84,8 @@ class RunConfig(Strict):
     factors: int = Field(ge=1)
     tune: bool
     tuning_budget: int = Field(ge=1)
-    validation_metric: str
+    validation_metric: str | None = None  # none: the protocol's
+    metrics: list[str] = Field(default=list(METRICS), min_length=1)
     validation_images: int = Field(ge=1)
     bootstrap: int = Field(ge=100)
     timing: Timing
@@ -199,8 +206,8 @@ class MethodConfig(Strict):
 
     title: str
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.methods
+    role: Role  # a method of the papers, a baseline, a control, or an oracle, which is not ranked with the others
     source: str  # paper, equation, and where the settings are from
-    only_simulated: bool = False
     settings: dict[str, Any] = {}
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
     epochs: Epochs | None = None  # none: the method has nothing to choose on validation labels

@@ -118,12 +118,14 @@ CLAIMS: Schema = {
     "simulated": pl.Boolean,
     "method": pl.String,
     "rival": pl.String,
-    "metric": pl.String,
+    "metric": pl.String,  # or what else was measured, in words
+    "effect_is": pl.String,  # a difference, a ratio or an exponent, and when the claim holds
     "effect": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
     "p_adjusted": pl.Float64,
     "verdict": pl.String,
+    "reason": pl.String,  # why a claim is not testable here
 }
 COMPARISON: Schema = {
     "paper": pl.String,

@@ -1,8 +1,6 @@
-"""What the tables, the figures and the report read: the gathered results of a run, in display order."""
+"""What tables, figures and the report read: the gathered results of a run, in display order."""
 
-import argparse
-import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,27 +9,28 @@ from typing import Any
 import polars as pl
 
 from vsebench.core.errors import UserError
+from vsebench.core.places import Place
+from vsebench.core.schemas import CLAIMS, COMPARISON, Schema
 from vsebench.core.storage import read_json, read_parquet
-from vsebench.papers.audit.findings import Finding
-from vsebench.rendering.audit import read_audit
-from vsebench.rendering.names import Pair
+from vsebench.rendering.metrics import few_metrics, metric_title
+from vsebench.rendering.outline import GATHERED, Outline, read_outline
 
 SIGNIFICANT = 0.05
-METRIC_NAMES = {"pre": "Pre", "rec": "Rec", "map": "MAP", "ndcg": "NDCG", "auc": "AUC", "mrr": "MRR"}
-Metric = tuple[str, int | None]  # name and cut-off
-PROTOCOLS = {
-    "distinct": "one distinct label of each image held out",
-    "regions": "one region label of each image held out, repeated labels stay",
-    "images": "whole images held out",
-}
 
 
 @dataclass(frozen=True)
 class Results:
-    """The folder of results and the methods' titles; each file is read when it is first asked for."""
+    """The folder of results; each file is read when it is first asked for.
+
+    The tables have the columns of `core.schemas`. `scaling` and `sweeps` are None where the run has none.
+    """
 
     folder: Path
-    titles: dict[str, str]
+
+    @cached_property
+    def outline(self) -> Outline:
+        """What the run consists of."""
+        return read_outline(self.folder / "outline.json")
 
     @cached_property
     def summary(self) -> pl.DataFrame:
@@ -43,50 +42,73 @@ class Results:
 
     @cached_property
     def timing(self) -> pl.DataFrame:
-        return self._table("timing")
+        """Seconds and memory of each timed method; empty where no method of the run is trained by epochs."""
+        return read_parquet(self.folder / GATHERED["timing"])
 
     @cached_property
     def history(self) -> pl.DataFrame:
-        # Empty where no method of the run trains in epochs, which is no mistake.
-        return read_parquet(self.folder / "history.parquet")
+        """One row per epoch; empty where no method of the run is trained by epochs."""
+        return read_parquet(self.folder / GATHERED["history"])
+
+    @cached_property
+    def scaling(self) -> pl.DataFrame | None:
+        return self._table("scaling") if "scaling" in self.outline.files else None
+
+    @cached_property
+    def sweeps(self) -> pl.DataFrame | None:
+        return self._table("sweeps") if "sweeps" in self.outline.files else None
+
+    @cached_property
+    def claims(self) -> pl.DataFrame:
+        return self._csv("claims", CLAIMS)
+
+    @cached_property
+    def comparison(self) -> pl.DataFrame:
+        return self._csv("comparison", COMPARISON)
 
     @cached_property
     def settings(self) -> list[dict[str, Any]]:
+        """The `run.json` of every fitted model."""
         return self._list("settings")
 
     @cached_property
     def datasets(self) -> dict[str, dict[str, Any]]:
+        """The `summary.json` of each data set, by its name."""
         return {entry["name"]: entry for entry in self._list("datasets")}
 
     @cached_property
     def machine(self) -> dict[str, Any]:
-        path = self.folder / "machine.json"
+        path = self.folder / GATHERED["machine"]
         value = read_json(path)
         if not isinstance(value, dict) or not value:
             raise UserError(f"{path}: a JSON object with entries is needed; delete it and run again")
         return value
 
-    @cached_property
-    def audit(self) -> list[Finding]:
-        return read_audit(self.folder / "audit.csv")
-
-    @cached_property
-    def pairs(self) -> list[Pair]:
-        """Data sets with their protocols, in the order of the data sets."""
-        return self.pairs_of(self.summary)
-
-    def pairs_of(self, frame: pl.DataFrame) -> list[Pair]:
-        """Return the data sets and protocols in a table, in display order."""
-        found = frame.select("dataset", "protocol").unique().rows()
-        return sorted(found, key=lambda pair: (_place(pair[0], self.datasets), _place(pair[1], PROTOCOLS)))
+    def places_of(self, frame: pl.DataFrame) -> list[Place]:
+        """Return the places that a table has rows of, in display order."""
+        there = set(frame.select("dataset", "protocol").unique().iter_rows())
+        return [place for place in self.outline.places if (place.dataset, place.protocol) in there]
 
     def methods_of(self, frame: pl.DataFrame) -> list[str]:
-        """Return the methods in a table in display order, those without a title last."""
-        return sorted(frame["method"].unique().to_list(), key=lambda method: _place(method, self.titles))
+        """Return the names of the rows in a table's column `method`, in display order."""
+        there = set(frame["method"].unique())
+        return [row for row in self.outline.rows if row in there]
 
-    def method_title(self, method: str) -> str:
-        """Return a method's title, or its name if it has none."""
-        return self.titles.get(method, method)
+    def competitors_of(self, frame: pl.DataFrame) -> list[str]:
+        """Return the rows in a table without the oracles, in display order."""
+        return [row for row in self.methods_of(frame) if not self.is_oracle(row)]
+
+    def oracles_of(self, frame: pl.DataFrame) -> list[str]:
+        """Return the oracles in a table, in display order."""
+        return [row for row in self.methods_of(frame) if self.is_oracle(row)]
+
+    def is_oracle(self, row: str) -> bool:
+        """Return whether a row knows what no method may know, so that it is a ceiling and no competitor."""
+        return self.outline.rows[row].role == "oracle"
+
+    def method_title(self, row: str) -> str:
+        """Return the title of a row; that of an oracle says that it is a ceiling."""
+        return self.outline.rows[row].title + (" (ceiling)" if self.is_oracle(row) else "")
 
     def is_simulated(self, dataset: str) -> bool:
         return bool(self.datasets.get(dataset, {}).get("simulated", False))
@@ -98,77 +120,73 @@ class Results:
             title += " (simulated)"
         return title[:1].upper() + title[1:]
 
-    def pair_title(self, pair: Pair) -> str:
-        return f"{self.dataset_title(pair[0])}, protocol {pair[1]}"
+    def place_title(self, place: Place) -> str:
+        return f"{self.dataset_title(place.dataset)}, protocol {place.protocol}"
 
-    def accuracy(self, pair: Pair) -> pl.DataFrame:
-        """Return the summary of one data set and protocol."""
-        rows = of_pair(self.summary, pair)
+    def accuracy(self, place: Place) -> pl.DataFrame:
+        """Return the rows of `summary` at one place."""
+        rows = at(self.summary, place)
         if rows.is_empty():
-            raise UserError(f"{self.folder / 'summary.parquet'}: nothing on {pair[0]} with {pair[1]}")
+            raise UserError(f"{self.folder / GATHERED['summary']}: nothing on {place.dataset} with {place.protocol}")
         return rows
 
     def _table(self, name: str) -> pl.DataFrame:
-        path = self.folder / f"{name}.parquet"
+        path = self.folder / GATHERED[name]
         frame = read_parquet(path)
         if frame.is_empty():
             raise UserError(f"{path}: has no rows; delete it and run again")
         return frame
 
+    def _csv(self, name: str, schema: Schema) -> pl.DataFrame:
+        path = self.folder / GATHERED[name]
+        try:
+            return pl.read_csv(path, schema=schema)
+        except FileNotFoundError:
+            raise UserError(f"{path}: no such file") from None
+        except (OSError, pl.exceptions.PolarsError) as error:
+            reason = " ".join(str(error).split())
+            raise UserError(f"{path}: not a readable list of {name} ({reason}); delete it and run again") from None
+
     def _list(self, name: str) -> list[dict[str, Any]]:
-        path = self.folder / f"{name}.json"
+        path = self.folder / GATHERED[name]
         value = read_json(path)
         if not isinstance(value, list) or not value:
             raise UserError(f"{path}: a JSON list with entries is needed; delete it and run again")
         return value
 
 
-def of_pair(frame: pl.DataFrame, pair: Pair) -> pl.DataFrame:
-    """Return the rows of one data set and protocol."""
-    return frame.filter(pl.col("dataset") == pair[0], pl.col("protocol") == pair[1])
+def at(frame: pl.DataFrame, place: Place) -> pl.DataFrame:
+    """Return the rows of a table at one place."""
+    return frame.filter(pl.col("dataset") == place.dataset, pl.col("protocol") == place.protocol)
 
 
-def pick(accuracy: pl.DataFrame, metric: Metric, method: str) -> dict[str, Any] | None:
-    """Return the summary of one method in one metric, if it is there."""
-    name, cutoff = metric
-    rows = accuracy.filter(
-        pl.col("method") == method, pl.col("metric") == name, pl.col("cutoff").eq_missing(pl.lit(cutoff, pl.Int32))
-    )
-    return rows.row(0, named=True) if len(rows) else None
+def pick(accuracy: pl.DataFrame, metric: str, row: str) -> dict[str, Any] | None:
+    """Return what `summary` says of one row in one metric, or None if it says nothing."""
+    found = accuracy.filter(pl.col("method") == row, pl.col("metric") == metric)
+    return found.row(0, named=True) if len(found) else None
 
 
-def near_best(row: dict[str, Any]) -> bool:
-    """Tell whether a method is neither the best nor significantly different from it."""
-    return row["p_adjusted"] is not None and row["p_adjusted"] >= SIGNIFICANT
+def best_of(accuracy: pl.DataFrame, metric: str, rows: Sequence[str]) -> str | None:
+    """Return the row that is marked as the best in a metric."""
+    for row in rows:
+        found = pick(accuracy, metric, row)
+        if found and found["best"]:
+            return row
+    return None
 
 
-def metric_title(metric: Metric) -> str:
-    """Return a metric's name for a heading.
-
-    >>> metric_title(("rec", 10)), metric_title(("mrr", None))
-    ('Rec@10', 'MRR')
-    """
-    name, cutoff = metric
-    return METRIC_NAMES.get(name, name) + (f"@{cutoff}" if cutoff is not None else "")
-
-
-def add_common_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that all rendering stages share."""
-    parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
-    parser.add_argument("--titles", default="{}", help="JSON object: the methods' titles, in display order")
+def best_sentence(results: Results, place: Place) -> str:
+    """Return the best method at a place in the headline metric, in a sentence; empty where no method is the best."""
+    accuracy = results.accuracy(place)
+    metric = few_metrics(results.outline.metrics)[0]
+    best = best_of(accuracy, metric, results.competitors_of(accuracy))
+    found = pick(accuracy, metric, best) if best else None
+    if best is None or found is None:
+        return ""
+    numbers = f"{results.method_title(best)}, {found['value']:.4f}"
+    return f"{results.place_title(place)}: best {metric_title(metric)} on the test labels: {numbers}."
 
 
-def open_results(arguments: argparse.Namespace) -> Results:
-    """Return the results that the arguments name."""
-    try:
-        titles = json.loads(arguments.titles)
-    except ValueError as error:
-        raise UserError(f"--titles: not JSON ({error}): {arguments.titles}") from None
-    if not isinstance(titles, dict) or not all(isinstance(title, str) for title in titles.values()):
-        raise UserError(f"--titles: a JSON object of strings is needed, not {arguments.titles}")
-    return Results(arguments.results, titles)
-
-
-def _place(name: str, order: Iterable[str]) -> tuple[int, str]:
-    known = list(order)
-    return (known.index(name) if name in known else len(known), name)
+def near_best(found: dict[str, Any]) -> bool:
+    """Return whether a row of `summary` is not the best and not significantly different from it either."""
+    return found["p_adjusted"] is not None and found["p_adjusted"] >= SIGNIFICANT

@@ -5,16 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-import seaborn as sns
 from matplotlib.figure import Figure
 
-from vsebench.core.places import CEILING
 from vsebench.core.storage import replacing
 from vsebench.rendering.results import Results
 
 SINGLE = 3.33  # inches: the width of one column of a two-column paper
 DOUBLE = 7.0  # and of both
-CONTROLS = ("random", "popularity")
 GREY = "0.45"
 
 RC: Any = {  # Any: Matplotlib's stubs want each key as a literal
@@ -48,10 +45,11 @@ RC: Any = {  # Any: Matplotlib's stubs want each key as a literal
     "savefig.dpi": 300,
     "savefig.facecolor": "white",
 }
-# Colours that colour-blind readers tell apart; a marker and dashes go with each, for prints in grey.
-COLOURS = [sns.color_palette("colorblind").as_hex()[place] for place in (0, 1, 2, 3, 4, 5, 6, 9)]
+# Seaborn's palette for colour-blind readers; a marker and dashes go with each colour, for prints in grey.
+COLOURS = ["#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#fbafe4", "#56b4e9"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "h", "<", ">"]
 DASHES: list[Any] = [(), (4, 1.2), (1.2, 1), (5, 1, 1.2, 1), (2.5, 1), (5, 1, 1.2, 1, 1.2, 1), (7, 1.5)]
+ORACLES: list[Any] = [(3, 2), (1, 1), (6, 2, 1, 2)]  # dashes
 # No dates in the files: the same results give the same bytes.
 METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -69,17 +67,16 @@ class Look:
     dashes: Any
 
 
-def looks(results: Results, methods: list[str]) -> dict[str, Look]:
-    """Return the look of each method; it depends on the titles alone, so it is the same in all figures of a run."""
-    ordered = [*results.titles, *(method for method in methods if method not in results.titles)]
-    competing = [method for method in ordered if method not in (*CONTROLS, CEILING)]
+def looks(results: Results) -> dict[str, Look]:
+    """Return the look of each row of the run; it depends on the outline alone, so it is the same in all figures."""
+    outline = results.outline
     found = {
-        method: Look(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)], DASHES[n % len(DASHES)])
-        for n, method in enumerate(competing)
+        row: Look(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)], DASHES[n % len(DASHES)])
+        for n, row in enumerate(outline.rows_of_role("paper", "baseline"))
     }
-    found |= {method: Look(GREY, "*", (1, 1)) for method in CONTROLS}
-    found[CEILING] = Look("black", "_", (3, 2))
-    return found
+    found |= {row: Look(GREY, "*", (1, 1)) for row in outline.rows_of_role("control")}
+    oracles = enumerate(outline.rows_of_role("oracle"))
+    return found | {row: Look("black", "_", ORACLES[n % len(ORACLES)]) for n, row in oracles}
 
 
 def style() -> Any:

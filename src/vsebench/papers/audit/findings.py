@@ -1,10 +1,14 @@
-"""What a check finds."""
+"""What a check finds, and the file of all findings."""
 
+import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
+from pathlib import Path
 
-from vsebench.papers.audit.cells import Cell
+from vsebench.core.errors import UserError
+from vsebench.core.storage import replacing
+from vsebench.papers.published import PrintedCell
 from vsebench.papers.audit.printed import Interval, decimals, rounded, show
 
 AGREES, CONTRADICTS = "agrees", "contradicts"
@@ -29,7 +33,12 @@ def verdict(agrees: bool) -> str:
 
 
 def judge(
-    check: str, cell: Cell, sources: Sequence[Cell], recomputed: Interval, rule: str, reading: Interval | None = None
+    check: str,
+    cell: PrintedCell,
+    sources: Sequence[PrintedCell],
+    recomputed: Interval,
+    rule: str,
+    reading: Interval | None = None,
 ) -> Finding:
     """Compare a printed number with what follows from other printed numbers.
 
@@ -64,7 +73,7 @@ def judge(
     )
 
 
-def names(cells: Sequence[Cell]) -> str:
+def names(cells: Sequence[PrintedCell]) -> str:
     """Return the names of cells; those of another paper than the first carry its name, too."""
     home = cells[0].paper
     return "; ".join(cell.name if cell.paper == home else f"{cell.paper} {cell.name}" for cell in cells)
@@ -77,3 +86,26 @@ def distance(published: Interval, recomputed: Interval, digits: int) -> str:
     while show(gap, digits) == show(Fraction(0), digits):
         digits += 1
     return f"printed {'above' if above else 'below'} that by at least {show(gap, digits)}"
+
+
+def write_findings(findings: Sequence[Finding], out: Path) -> None:
+    """Write audit.csv."""
+    with replacing(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Finding)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(finding) for finding in findings)
+
+
+def read_findings(path: Path) -> list[Finding]:
+    """Read audit.csv; a missing or damaged file raises a `UserError`."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = list(csv.reader(file, strict=True))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run the stage audit first") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path}: not a readable CSV file ({error}); delete it and run again") from None
+    columns = [field.name for field in fields(Finding)]
+    if not lines or lines[0] != columns or any(len(line) != len(columns) for line in lines):
+        raise UserError(f"{path}: every line must have the columns {','.join(columns)}; delete it and run again")
+    return [Finding(*line) for line in lines[1:]]

@@ -38,12 +38,8 @@ class Interval:
         return Interval(min(ends), max(ends))
 
     def meets(self, other: "Interval") -> bool:
-        """Tell whether there is a value in both."""
+        """Return whether the two intervals share a value."""
         return self.low <= other.high and other.low <= self.high
-
-    def hull(self, other: "Interval") -> "Interval":
-        """Return the smallest interval around both."""
-        return Interval(min(self.low, other.low), max(self.high, other.high))
 
     def show(self, decimals: int) -> str:
         """Return the bounds as a reader sees them.
@@ -60,7 +56,7 @@ class Interval:
 
 
 def show(value: Number, decimals: int) -> str:
-    """Return a number with so many decimals, or with none if it is whole.
+    """Return a number with this number of decimals, or with none if it is whole.
 
     >>> show(Fraction(1, 3), 4), show(Fraction(5), 4)
     ('0.3333', '5')

@@ -1,0 +1,89 @@
+"""Find the checks by their names and apply them to the published numbers."""
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from vsebench.core.errors import UserError
+from vsebench.papers.audit.findings import Finding
+from vsebench.papers.published import PrintedCells
+
+Check = Callable[[PrintedCells], Iterator[Finding]]
+FOLDER = Path(__file__).parent / "checks"
+MODULES = {path.stem: f"vsebench.papers.audit.checks.{path.stem}" for path in sorted(FOLDER.glob("[a-z]*.py"))}
+
+
+@cache
+def find_checks() -> dict[str, dict[str, Check]]:
+    """Return the checks of each family by name: families in alphabetical order, checks as in their module."""
+    return {family: _checks_in(module) for family, module in MODULES.items()}
+
+
+def _checks_in(module: str) -> dict[str, Check]:
+    found = importlib.import_module(module)
+    return {
+        name: function
+        for name, function in vars(found).items()
+        if inspect.isfunction(function)
+        and function.__module__ == module
+        and not name.startswith("_")
+        and list(inspect.signature(function).parameters) == ["cells"]
+    }
+
+
+def choose(names: Sequence[str] | None, where: str) -> set[str]:
+    """Return the names of single checks that a paper's `checks` stands for.
+
+    Parameters
+    ----------
+    names
+        Names of checks or of families of checks; None: all checks.
+    where
+        File and key, for the message.
+
+    Raises
+    ------
+    UserError
+        Where there is no check and no family of a name.
+    """
+    families = find_checks()
+    known = {name for checks in families.values() for name in checks}
+    if names is None:
+        return known
+    chosen: set[str] = set()
+    for name in names:
+        if name not in families and name not in known:
+            raise UserError(
+                f"{where}: there is no check {name!r}; families are {', '.join(families)}, "
+                f"checks are {', '.join(sorted(known))}"
+            )
+        chosen |= set(families.get(name, [name]))
+    return chosen
+
+
+def audit(cells: PrintedCells, chosen: Mapping[str, set[str]] | None = None) -> list[Finding]:
+    """Apply every check to the published numbers.
+
+    Parameters
+    ----------
+    cells
+        The published numbers of all papers; some checks compare papers with each other.
+    chosen
+        Paper -> names of the checks that apply to it (see `choose`). A paper that is not named gets all of them.
+
+    Returns
+    -------
+    list of Finding
+        Paper by paper in the order of `cells`, then in the order of the checks.
+    """
+    chosen = chosen or {}
+    found = [
+        finding
+        for checks in find_checks().values()
+        for name, check in checks.items()
+        for finding in check(cells)
+        if name in chosen.get(finding.paper, {name})
+    ]
+    return sorted(found, key=lambda finding: cells.papers.index(finding.paper))

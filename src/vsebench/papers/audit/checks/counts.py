@@ -1,0 +1,160 @@
+"""Counts of images, labels and pairs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import inf
+
+from vsebench.papers.published import PrintedCell, PrintedCells
+from vsebench.papers.audit.findings import Finding, judge
+from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, rounded
+
+TEST, LABELS_PER_IMAGE, LABELS, OTHERS = "test pairs", "mean labels", "labels", "other labels"
+PAIRS, IMAGES, TRIALS, WEIGHTS = "pairs", "images", "trials", "weights"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A number that a paper states in one cell or in several."""
+
+    cells: list[PrintedCell]
+    number: Interval
+
+
+def count(cell: PrintedCell) -> Interval:
+    """Read a count: exact, but for a round number in the text and for a mean with digits after the point."""
+    if "." in cell.value:
+        return rounded(cell.value)
+    return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
+
+
+def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[Statement]:
+    """Yield what a paper says of the number of labels, directly or as positive and other labels of an image."""
+    for cell in cells.prints(paper, dataset, "labels"):
+        yield Statement([cell], count(cell))
+    positive = cells.find(paper, dataset, "positive_labels_per_image")
+    other = cells.find(paper, dataset, "non_positive_labels_per_image")
+    if positive and other:
+        yield Statement([other, positive], rounded(other.value) + rounded(positive.value))
+
+
+def pair_numbers(cells: PrintedCells, paper: str, dataset: str) -> tuple[PrintedCell, PrintedCell, PrintedCell] | None:
+    """Return images, training and test pairs of a data set, as the paper prints them or else another paper."""
+    for name in [paper, *cells.papers]:
+        images = cells.find(name, dataset, "images")
+        train, test = (cells.find(name, dataset, f"{part}_pairs") for part in ("train", "test"))
+        if images and train and test and same_data(cells, dataset, paper, name):
+            return images, train, test
+    return None
+
+
+def same_data(cells: PrintedCells, dataset: str, one: str, other: str) -> bool:
+    """Tell whether two papers use the same data under a data set's name: they print the same accuracies for it."""
+    pairs = [
+        (cell.value, again.value)
+        for cell in cells.numbers(r".+@\d+")
+        if cell.paper == one and cell.dataset == dataset and cell.unit == "1"
+        for again in cells.prints(other, cell.row, cell.column)
+    ]
+    return one == other or (bool(pairs) and all(value == again for value, again in pairs))
+
+
+def held_out_pairs(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that there are at most as many test pairs as images, where one label of each image is held out."""
+    for test in cells.numbers("test_pairs"):
+        images = cells.find(test.paper, test.row, "images")
+        if images:
+            at_most = Interval(-inf, count(images).high)
+            yield judge(TEST, test, [images], at_most, "one held-out pair an image", count(test))
+
+
+def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
+    """Check the mean number of labels an image against pairs / images."""
+    for cell in cells.numbers("(positive_)?labels_per_image"):
+        found = pair_numbers(cells, cell.paper, cell.row)
+        if found:
+            images, train, test = found
+            mean = (count(train) + count(test)) / count(images)
+            training = (count(train) / count(images)).show(decimals(cell.value) + 2)
+            yield judge(LABELS_PER_IMAGE, cell, found, mean, f"pairs / images; training pairs alone give {training}")
+
+
+def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
+    """Check the number of other labels for each positive one against both counts, and against pairs and images."""
+    for cell in cells.numbers("non_positives_per_positive"):
+        positive = cells.find(cell.paper, cell.row, "positive_labels_per_image")
+        other = cells.find(cell.paper, cell.row, "non_positive_labels_per_image")
+        found = pair_numbers(cells, cell.paper, cell.row)
+        if positive and other:
+            ratio = rounded(other.value) / rounded(positive.value)
+            yield judge(OTHERS, cell, [other, positive], ratio, "other labels / positive labels")
+        labels = next(label_numbers(cells, cell.paper, cell.row), None)
+        if found and labels:
+            images, train, test = found
+            ratio = labels.number * count(images) / (count(train) + count(test)) - 1
+            sources = [*labels.cells, images, train, test]
+            yield judge(OTHERS, cell, sources, ratio, "labels x images / pairs - 1")
+
+
+def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that all that is said of a data set's number of labels agrees, within a paper and between papers."""
+    for dataset in dict.fromkeys(cell.row for cell in cells.all if "/" not in cell.row):
+        said = {paper: list(label_numbers(cells, paper, dataset)) for paper in cells.papers}
+        for first, *others in filter(None, said.values()):
+            # The same cell printed twice is checked as a repeated number.
+            yield from (compare(first, other) for other in others if len(other.cells) > 1)
+        for one, other in combinations((paper for paper in said if said[paper]), 2):
+            if same_data(cells, dataset, one, other):
+                yield compare(said[one][0], said[other][0])
+    for cell in cells.numbers("labels_after_cut"):
+        labels = cells.find(cell.paper, cell.row, "labels")
+        if labels:
+            yield judge(LABELS, cell, [labels], count(labels), "the vocabulary as printed elsewhere", count(cell))
+
+
+def compare(one: Statement, other: Statement) -> Finding:
+    """Judge one statement by another."""
+    rule = "the same data set's number elsewhere" if len(other.cells) == 1 else "positive + other labels of an image"
+    if len(one.cells) == 1:
+        return judge(LABELS, one.cells[0], other.cells, other.number, rule, one.number)
+    # Of a sum, one part is judged, by what is left for it when the other is taken off.
+    part, rest = one.cells
+    return judge(LABELS, part, [*other.cells, rest], other.number - rounded(rest.value), rule)
+
+
+def numbers_of_pairs(cells: PrintedCells) -> Iterator[Finding]:
+    """Check the number of sampled pairs against training and test pairs."""
+    for cell in cells.numbers("sampled_pairs"):
+        train, test = (cells.find(cell.paper, cell.row, f"{part}_pairs") for part in ("train", "test"))
+        if train and test:
+            yield judge(PAIRS, cell, [train, test], count(train) + count(test), "training + test pairs", count(cell))
+
+
+def numbers_of_images(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that training and test images are no more than all images."""
+    for cell in cells.numbers("images"):
+        train, test = (cells.find(cell.paper, cell.row, f"{part}_images") for part in ("train", "test"))
+        if train and test:
+            at_least = Interval((count(train) + count(test)).low, inf)
+            yield judge(IMAGES, cell, [train, test], at_least, "training + test images", count(cell))
+
+
+def trials(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that no more labels are drawn for a violating one than there are labels, where WARP gives up."""
+    for cell in cells.numbers("trials"):
+        labels = cells.find(cell.paper, cell.dataset, "labels")
+        if labels:
+            at_most = Interval(-inf, count(labels).high - 1)
+            yield judge(TRIALS, cell, [labels], at_most, "WARP stops when all other labels were drawn", count(cell))
+
+
+def weights(cells: PrintedCells) -> Iterator[Finding]:
+    """Check the weights of a final layer: one word vector a label."""
+    for cell in cells.numbers("final_layer_weights"):
+        labels, size = (
+            cells.find(cell.paper, cell.row, "labels"),
+            cells.find(cell.paper, "all", "word_vector_dimension"),
+        )
+        if labels and size:
+            product = count(labels) * exact(size.value)
+            yield judge(WEIGHTS, cell, [labels, size], product, "labels x dimension", count(cell))

@@ -1,0 +1,147 @@
+"""Relations between metrics of the same row.
+
+Where each image has one held-out label, a metric is a mean over images of a gain that depends on that label's rank, and
+Recall@N is the share of images with a rank up to N. So Recall@5 and Recall@10 bound every metric that is cut off at 10.
+"""
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from math import log2
+
+from vsebench.papers.published import PrintedCell, PrintedCells
+from vsebench.papers.audit.checks.counts import Statement, label_numbers
+from vsebench.papers.audit.findings import Finding, judge, verdict
+from vsebench.papers.audit.printed import SLACK, Interval, rounded
+
+RECALL, AUC, CUT, MAP, NDCG = "Recall = N x Precision", "AUC@10", "AUC is cut", "MAP@10", "NDCG@10"
+F1, MACRO = "F1", "macro F1"
+ONE_HELD_OUT = ("leave_one_out", "regions")
+Gain = Callable[[int], Fraction]  # of a rank
+
+
+def recall_and_precision(cells: PrintedCells) -> Iterator[Finding]:
+    """Check Recall@N = N x Precision@N."""
+    for recall in cells.numbers(r"recall@\d{1,4}"):
+        cutoff = int(recall.column.removeprefix("recall@"))
+        precision = beside(cells, recall, f"precision@{cutoff}")
+        if precision and recall.unit == "1" and recall.protocol in ONE_HELD_OUT:
+            yield judge(
+                RECALL, recall, [precision], rounded(precision.value) * cutoff, f"{cutoff} x Precision@{cutoff}"
+            )
+
+
+def cut_metrics(cells: PrintedCells) -> Iterator[Finding]:
+    """Check MAP@10 (gain 1 / rank) and NDCG@10 (gain 1 / log2(rank + 1)) against Recall@5 and Recall@10."""
+    for column, check, gain, formula in (
+        ("map@10", MAP, reciprocal, "1 / rank"),
+        ("ndcg@10", NDCG, discount, "1 / log2(rank + 1)"),
+    ):
+        for cell in cells.numbers(column):
+            for recalls in recalls_beside(cells, cell):
+                rule = f"mean of {formula} over ranks 1 to 5 for Recall@5, 6 to 10 for the rest of Recall@10"
+                yield judge(check, cell, recalls, within(recalls, gain, gain), rule)
+
+
+def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
+    """Check AUC@10 against Recall@10: a hit at rank r among n other labels counts 1 - (r - 1) / n, a miss 0.5.
+
+    That is 0.5 plus the mean over the hits of the gain 0.5 - (r - 1) / n. An image's n is below the number of labels
+    and, as no image has more than half of all labels, at least half of it.
+    """
+    for paper in cells.papers:
+        found = []
+        for cell in cells.numbers("auc@10"):
+            labels = list(label_numbers(cells, paper, cell.dataset))
+            if cell.paper == paper and labels and min(each.number.low for each in labels) > 0:
+                found += [judge_auc(cell, recalls, labels) for recalls in recalls_beside(cells, cell)]
+        yield from found
+        if found:
+            fitting = sum(finding.verdict == verdict(True) for finding in found)
+            yield Finding(
+                paper=paper,
+                table=found[0].table,
+                cells=f"{found[0].table} auc@10 (all {len(found)})",
+                check=CUT,
+                published="AUC",
+                recomputed=f"{fitting} of {len(found)} fit",
+                verdict=verdict(2 * fitting > len(found)),
+                explanation="inferred: AUC@10, of lists cut at 10 where a miss counts 0.5, and no AUC of full rankings",
+            )
+
+
+def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Statement]) -> Finding:
+    few = Fraction(min(each.number.low for each in labels)) / 2
+    many = Fraction(max(each.number.high for each in labels))
+    half = Fraction(1, 2)
+    bounds = within(recalls, lambda rank: half - (rank - 1) / few, lambda rank: half - (rank - 1) / many) + half
+    sources = [*recalls, *(source for each in labels for source in each.cells)]
+    ceiling = ((rounded(recalls[1].value) + 1) / 2).show(5)
+    return judge(AUC, cell, sources, bounds, f"(1 + Recall@10) / 2 ({ceiling}), less (rank - 1) / n for the hits")
+
+
+def within(recalls: list[PrintedCell], low: Gain, high: Gain) -> Interval:
+    """Return the bounds of a mean gain that falls with the rank, given Recall@5 and Recall@10.
+
+    Every hit up to rank 5 is at rank 5 in the lowest case and at rank 1 in the highest, every other at rank 10 or 6.
+    Each recall stands once in a bound, so that its rounding does not count twice.
+    """
+    rec_5, rec_10 = (rounded(cell.value) for cell in recalls)
+    least = rec_5 * (low(5) - low(10)) + rec_10 * low(10)
+    most = rec_5 * (high(1) - high(6)) + rec_10 * high(6)
+    return Interval(least.low - SLACK, most.high + SLACK)
+
+
+def reciprocal(rank: int) -> Fraction:
+    return Fraction(1, rank)
+
+
+def discount(rank: int) -> Fraction:
+    return Fraction(1 / log2(rank + 1))
+
+
+def recalls_beside(cells: PrintedCells, cell: PrintedCell) -> Iterator[list[PrintedCell]]:
+    """Yield Recall@5 and Recall@10 of the cell's row, if they are there and each image has one held-out label."""
+    at_5, at_10 = beside(cells, cell, "recall@5"), beside(cells, cell, "recall@10")
+    if at_5 and at_10 and cell.unit == "1" and cell.protocol in ONE_HELD_OUT:
+        yield [at_5, at_10]
+
+
+def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
+    """Check F1 = 2 P R / (P + R).
+
+    A mean of F1 over images or labels is at most that of the mean P and R, since F1 is concave in both.
+    """
+    for cell in cells.numbers(r"f1@\d+"):
+        precision, recall = (beside(cells, cell, cell.column.replace("f1", name)) for name in ("precision", "recall"))
+        if precision and recall:
+            harmonic = harmonic_mean(precision, recall)
+            printed = rounded(cell.value)
+            rule = "2 P R / (P + R)"
+            if printed.low > harmonic.high:
+                rule += ", where a mean of single F1 would be lower"
+            if printed.high < harmonic.low:
+                rule += ", where a mean of single F1 can be lower"
+            yield judge(F1, cell, [precision, recall], harmonic, rule)
+
+
+def macro_f1(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that a mean over classes of F1 is at most the F1 of the mean precision and recall."""
+    for cell in cells.numbers("macro_f1"):
+        precision, recall = beside(cells, cell, "pc_precision"), beside(cells, cell, "pc_recall")
+        if precision and recall:
+            bounds = Interval(Fraction(0), harmonic_mean(precision, recall).high)
+            rule = "a mean over classes is at most 2 P R / (P + R) of the classes' mean P and R"
+            yield judge(MACRO, cell, [precision, recall], bounds, rule)
+
+
+def harmonic_mean(precision: PrintedCell, recall: PrintedCell) -> Interval:
+    """Return 2 P R / (P + R), which grows with both."""
+    p, r = rounded(precision.value), rounded(recall.value)
+    low, high = (2 * a * b / (a + b) if a > 0 < b else Fraction(0) for a, b in ((p.low, r.low), (p.high, r.high)))
+    return Interval(low, high)
+
+
+def beside(cells: PrintedCells, cell: PrintedCell, column: str) -> PrintedCell | None:
+    """Return another number of the same row and table with the same unit."""
+    found = cells.find(cell.paper, cell.row, column, cell.table)
+    return found if found and found.unit == cell.unit else None

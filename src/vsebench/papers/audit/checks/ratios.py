@@ -1,0 +1,113 @@
+"""Improvements and speed-ups: numbers that compare two other printed numbers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from vsebench.papers.published import PrintedCell, PrintedCells
+from vsebench.papers.audit.findings import Finding, judge, verdict
+from vsebench.papers.audit.printed import Interval, decimals, roughly, rounded
+
+IMPROVEMENT, SPEEDUP, COUNTING = "improvement", "speed-up", "counting"
+TIMES = r"\w+_time"
+WAYS = ("ratio", "ratio - 1")
+
+
+def improvements(cells: PrintedCells) -> Iterator[Finding]:
+    """Check each gain of a paper's own method over a baseline, 100 (own / baseline - 1) percent."""
+    for cell in cells.numbers(r".+@\d+"):
+        parts = cell.row.split("/")
+        if len(parts) == 3 and parts[2] == "improve" and cell.unit == "percent":
+            dataset, baseline, _ = parts
+            own = cells.find(cell.paper, f"{dataset}/{cell.paper}", cell.column)
+            other = cells.find(cell.paper, f"{dataset}/{baseline}", cell.column)
+            if own and other:
+                gain = (rounded(own.value) / rounded(other.value) - 1) * 100
+                yield judge(IMPROVEMENT, cell, [own, other], gain, "100 (own / baseline - 1)")
+
+
+@dataclass(frozen=True)
+class Speedup:
+    """A printed speed-up with the times of the slower and the faster method."""
+
+    cell: PrintedCell
+    slow: PrintedCell
+    fast: PrintedCell
+
+    @property
+    def ratio(self) -> Interval:
+        return rounded(self.slow.value) / rounded(self.fast.value)
+
+    def recomputed(self, way: str) -> Interval:
+        return self.ratio - WAYS.index(way)
+
+    def fits(self, way: str) -> bool:
+        return rounded(self.cell.value).meets(self.recomputed(way))
+
+
+def speedups(cells: PrintedCells) -> Iterator[Finding]:
+    """Check each speed-up of a paper's own method, counted in the way that most of the paper's speed-ups fit.
+
+    "5 times" can mean a ratio of times of 5, or of 6 (5 times more). A paper that counts in the second way is reported,
+    since its speed-ups look smaller than another paper's.
+    """
+    for paper in cells.papers:
+        found = list(_speedups(cells, paper))
+        if not found:
+            continue
+        fitting = {way: sum(speedup.fits(way) for speedup in found) for way in WAYS}
+        usual = max(WAYS, key=lambda way: fitting[way])
+        for speedup in found:
+            yield _judge_speedup(speedup, usual)
+        yield Finding(
+            paper=paper,
+            table=found[0].cell.table,
+            cells=f"{found[0].cell.table} speedup (all {len(found)})",
+            check=COUNTING,
+            published=usual,
+            recomputed=f"{fitting[WAYS[0]]} of {len(found)} are ratios",
+            verdict=verdict(usual == WAYS[0]),
+            explanation="n times as fast is a ratio of times of n"
+            + (
+                "" if usual == WAYS[0] else f", but {fitting[usual]} of these {len(found)} numbers are the ratio less 1"
+            ),
+        )
+    for cell in cells.numbers(r"time_over_\w+"):
+        yield from _times_as_long(cells, cell)
+
+
+def _speedups(cells: PrintedCells, paper: str) -> Iterator[Speedup]:
+    times = [cell for cell in cells.numbers(TIMES) if cell.paper == paper and not cell.in_text]
+    for cell in cells.numbers("speedup"):
+        parts = cell.row.split("/")
+        if cell.paper == paper and len(parts) == 3:
+            slow = next((t for t in times if t.row == "/".join(parts[:2]) and t.protocol == cell.protocol), None)
+            fast = next((t for t in times if t.row == f"{parts[0]}/{paper}" and t.protocol == cell.protocol), None)
+            if slow and fast and slow.unit == fast.unit:
+                yield Speedup(cell, slow, fast)
+
+
+def _judge_speedup(speedup: Speedup, usual: str) -> Finding:
+    finding = judge(
+        SPEEDUP,
+        speedup.cell,
+        [speedup.slow, speedup.fast],
+        speedup.recomputed(usual),
+        f"{usual} of the times, as most speed-ups of this paper",
+    )
+    if speedup.fits(usual):
+        return finding
+    other = next(way for way in WAYS if way != usual)
+    value = speedup.recomputed(other).show(decimals(speedup.cell.value) + 1)
+    fit = "fits" if speedup.fits(other) else "does not fit either"
+    return replace(finding, explanation=f"{finding.explanation}; the {other}, {value}, {fit}")
+
+
+def _times_as_long(cells: PrintedCells, cell: PrintedCell) -> Iterator[Finding]:
+    """Check "<method> takes n times the time of <other>" in the text."""
+    fast_method = cell.column.removeprefix("time_over_")
+    for time in cells.numbers(TIMES):
+        if time.paper == cell.paper and time.row == cell.row and time.protocol == cell.protocol and not time.in_text:
+            fast = cells.find(cell.paper, f"{cell.dataset}/{fast_method}", time.column, time.table)
+            if fast and fast.unit == time.unit:
+                ratio = rounded(time.value) / rounded(fast.value)
+                yield judge(SPEEDUP, cell, [time, fast], ratio, "ratio of the times", roughly(cell.value))

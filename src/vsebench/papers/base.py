@@ -1,0 +1,120 @@
+"""A paper: what one YAML file says of it. Its printed numbers are in the CSV file of the same name.
+
+docs/papers.md explains every key. Nothing in the code knows a paper's name: all that a run makes of a paper follows from
+these two files.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, PrivateAttr
+
+from vsebench.core.configuration import Strict, check, read_yaml
+from vsebench.core.errors import UserError
+from vsebench.core.places import Place
+from vsebench.papers.published import PrintedCell, PrintedCells, read_published
+
+
+class PaperRow(Strict):
+    """A method of a paper, and our rows that it is compared with."""
+
+    title: str
+    ours: list[str] = []
+
+
+class PaperPlace(Strict):
+    """A data set of a paper, and what is the same here, if anything is."""
+
+    title: str
+    dataset: str | None = None  # ours with the same data: its counts are compared
+    protocol: str | None = None  # ours with the same held-out labels: accuracies and times are compared, too
+    note: str | None = None
+
+    @property
+    def ours(self) -> Place | None:
+        """Our place whose accuracies can be compared with the paper's."""
+        return Place(self.dataset, self.protocol) if self.dataset and self.protocol else None
+
+
+class Paper(Strict):
+    """A paper (`config/papers/<paper>.yaml`); rows and places have their names in the CSV file as keys."""
+
+    title: str = Field(min_length=1)  # short, for headings
+    citation: str
+    link: str | None = None
+    rows: dict[str, PaperRow] = {}
+    places: dict[str, PaperPlace] = {}
+    tables: dict[str, dict[str, Any]] = {}  # name -> kind and its parameters, which the kind checks
+    figures: dict[str, dict[str, Any]] = {}
+    claims: list[dict[str, Any]] = []  # `papers.verdicts.read_claims` checks them
+    checks: list[str] | None = None  # names of checks or of families of checks; none: all
+    _path: Path = PrivateAttr()
+
+    @classmethod
+    def read(cls, path: Path) -> "Paper":
+        """Read and check a paper's YAML file.
+
+        Raises
+        ------
+        UserError
+            Where the file is missing or has a mistake; the message names file and key.
+        """
+        paper = check(cls, read_yaml(path), str(path))
+        paper._path = path
+        for key, place in paper.places.items():
+            if place.protocol and not place.dataset:
+                raise UserError(f"{path}: places.{key}: protocol: name the dataset of ours, too")
+        return paper
+
+    @property
+    def name(self) -> str:
+        """The paper's name in tables, targets and files."""
+        return self._path.stem
+
+    @property
+    def path(self) -> Path:
+        """The YAML file."""
+        return self._path
+
+    @property
+    def numbers(self) -> Path:
+        """The CSV file with the printed numbers."""
+        return self._path.with_suffix(".csv")
+
+    @cached_property
+    def cells(self) -> PrintedCells:
+        """The printed numbers."""
+        return read_published([self.numbers])
+
+    def printed(self, table: str) -> list[PrintedCell]:
+        """Return the cells of one printed table, in the order of print.
+
+        Raises
+        ------
+        UserError
+            Where the CSV file has no such table.
+        """
+        found = [cell for cell in self.cells.all if cell.table == table]
+        if not found:
+            raise UserError(f"{self.numbers}: has no {table}, which {self._path} names")
+        return found
+
+    def row_title(self, row: str) -> str:
+        """Return the title of one of the paper's methods, or its name if it has none."""
+        return self.rows[row].title if row in self.rows else row
+
+    def place_title(self, place: str) -> str:
+        """Return the title of one of the paper's data sets, or its name if it has none."""
+        return self.places[place].title if place in self.places else place
+
+
+def read_papers(paths: Sequence[Path]) -> list[Paper]:
+    """Read papers from their YAML files, in this order."""
+    return [Paper.read(path) for path in paths]
+
+
+def paper_files(folder: Path) -> list[Path]:
+    """Return the YAML files of all papers in a folder, in alphabetical order."""
+    return sorted(folder.glob("[a-z]*.yaml"))

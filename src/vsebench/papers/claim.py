@@ -1,0 +1,112 @@
+"""The contract of a claim's test: its parameters, where it applies, and the effect that it measures."""
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from vsebench.core.configuration import Family, Strict
+from vsebench.core.places import Place
+from vsebench.papers.evidence import Effect, Evidence, RunPlace, Untestable
+from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Verdict
+
+NOWHERE = Place("", "")  # of a case that is about no single data set
+Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # lowest and highest, both included
+
+
+@dataclass(frozen=True)
+class ClaimCase:
+    """One thing that a claim is tested on; a claim may have many."""
+
+    measured: str  # the effect's heading: a metric's name, or a quantity in words
+    place: Place = NOWHERE
+    simulated: bool = False
+    rival: str = ""  # the row that the claim's method is compared with; empty: none
+
+
+class ClaimTest(Strict, ABC):
+    """A test of claims; its fields are the parameters of a claim in a paper's YAML file.
+
+    Attributes
+    ----------
+    effect : what an effect is, and when the claim holds, in words for the notes of a table
+    on_simulated : whether the test says something about the paper if the data is simulated
+    """
+
+    effect: ClassVar[str]
+    on_simulated: ClassVar[bool] = False
+
+    method: str  # our row that the claim is about
+
+    @abstractmethod
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield what the claim can be tested on in this run.
+
+        Raises
+        ------
+        Untestable
+            Where there is nothing; the message says what the run lacks.
+        """
+
+    @abstractmethod
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Measure the effect in one case.
+
+        Raises
+        ------
+        Untestable
+            Where the run lacks what the test needs; the message says what.
+        """
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        """Judge an effect by its corrected p-value and its direction."""
+        if p is None or p >= SIGNIFICANT:
+            return UNDECIDED
+        return HOLDS if effect.value > effect.neutral else FAILS
+
+
+class AtPlaces(ClaimTest):
+    """A test at each place of the run that has the method and is of one of the claim's families of data sets."""
+
+    families: list[Family] = Field(min_length=1)
+
+    def places(self, evidence: Evidence) -> list[RunPlace]:
+        """Return the places, at least one; raises `Untestable` where there is none."""
+        of_family = [place for place in evidence.places if place.family in self.families]
+        if not of_family:
+            raise Untestable(f"The run has no data set of the family {in_words(self.families)}.")
+        found = [place for place in of_family if self.method in place.rows]
+        if not found:
+            raise Untestable(f"The run has no row {self.method} on such data.")
+        return found
+
+
+class AgainstRivals(AtPlaces):
+    """A test of a method against each of its rivals, at each place."""
+
+    rivals: list[str] = Field(min_length=1)
+
+    @abstractmethod
+    def measured(self) -> list[str]:
+        """Return what is compared: metrics, or one quantity in words."""
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case per place, rival and measured quantity."""
+        pairs = [(place, rival) for place in self.places(evidence) for rival in self.rivals if rival in place.rows]
+        for (place, rival), measured in itertools.product(pairs, self.measured()):
+            yield ClaimCase(measured, place.place, place.simulated, rival)
+        if not pairs:
+            raise Untestable(f"The run has no row {in_words(self.rivals)} to compare with.")
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Join names to a phrase.
+
+    >>> in_words(["a"]), in_words(["a", "b", "c"])
+    ('a', 'a, b or c')
+    """
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last

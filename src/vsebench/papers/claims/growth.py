@@ -1,0 +1,40 @@
+"""How the time of an epoch grows with a size: the exponent of a power law, measured on simulated data."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from vsebench.evaluation.growth import exponents
+from vsebench.papers.claim import Bounds, ClaimCase, ClaimTest
+from vsebench.papers.evidence import Effect, Evidence, Untestable
+from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED, Verdict
+
+
+class Growth(ClaimTest):
+    """The time of an epoch grows with a power of a size that lies between two bounds."""
+
+    effect: ClassVar[str] = "exponent of growth (claimed: within the claim's bounds)"
+    on_simulated: ClassVar[bool] = True  # only there one size can be varied while the others stay
+
+    variable: str  # pairs, labels or factors
+    between: Bounds
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case, of no place."""
+        yield ClaimCase(f"exponent of {self.variable}", simulated=True)
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the exponent; without a p-value, since the verdict rests on the interval."""
+        if evidence.scaling is None:
+            raise Untestable("The run measures no growth; it needs the key scaling.")
+        found = exponents(evidence.scaling).filter(method=self.method, variable=self.variable)
+        if found.is_empty():
+            raise Untestable(f"The growth of {self.method} with the {self.variable} was not measured.")
+        value, low, high = found.select("exponent", "ci_low", "ci_high").row(0)
+        return Effect(value, low, high, None, 0.0)
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        """Judge an exponent by where its interval lies."""
+        low, high = self.between
+        if low <= effect.low and effect.high <= high:
+            return HOLDS
+        return FAILS if effect.high < low or effect.low > high else UNDECIDED

@@ -1,0 +1,64 @@
+"""Two ranges of a setting: difference of a metric between the best value of each, paired bootstrap."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import polars as pl
+from pydantic import field_validator
+
+from vsebench.papers.claim import AtPlaces, Bounds, ClaimCase
+from vsebench.papers.evidence import Effect, Evidence, Untestable, check_metric, differences
+
+
+class Setting(AtPlaces):
+    """The best value of one range of a setting ranks better than the best of another, both best in validation."""
+
+    effect: ClassVar[str] = "difference of a metric (claimed: above 0)"
+
+    parameter: str  # the setting of the method that a run's `sweeps` varies
+    better: Bounds  # the values that are claimed to be better
+    worse: Bounds
+    metric: str
+
+    @field_validator("metric")
+    @classmethod
+    def _known(cls, metric: str) -> str:
+        return check_metric(metric)
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case per place."""
+        for place in self.places(evidence):
+            yield ClaimCase(self.metric, place.place, place.simulated)
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the difference of the metric between the two best values."""
+        if evidence.sweeps is None:
+            raise Untestable(f"The run varies no setting {self.parameter} of {self.method}.")
+        sweep = evidence.sweeps.filter(
+            dataset=case.place.dataset,
+            protocol=case.place.protocol,
+            method=self.method,
+            parameter=self.parameter,
+            metric=self.metric,
+        )
+        if sweep.is_empty():
+            raise Untestable(f"The run varies no setting {self.parameter} of {self.method}.")
+        chosen = [best_value(sweep, bounds, len(evidence.seeds)) for bounds in (self.better, self.worse)]
+        tables = [evidence.read_sweep_ranks(each, self.parameter) for each in evidence.cases(case.place, self.method)]
+        better, worse = ([table.filter(pl.col("value") == value) for table in tables] for value in chosen)
+        return differences(better, worse, [self.metric], evidence.resamples)[self.metric]
+
+
+def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:
+    """Return the value in a range with the highest mean validation metric, of those that no seed diverged with.
+
+    Raises
+    ------
+    Untestable
+        Where the range has no such value.
+    """
+    inside = sweep.filter(pl.col("value").is_between(*bounds)).group_by("value")
+    means = inside.agg(pl.col("validation").mean(), seeds=pl.len()).filter(pl.col("seeds") == n_seeds)
+    if means.is_empty():
+        raise Untestable(f"The run tries no value from {bounds[0]:g} to {bounds[1]:g}.")
+    return float(means.sort("validation", "value", descending=True)["value"][0])

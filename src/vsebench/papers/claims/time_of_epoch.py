@@ -1,0 +1,21 @@
+"""Time of an epoch: ratio of the rival's to the method's, one pair per repeat; the repeats take turns."""
+
+from typing import ClassVar
+
+from vsebench.papers.claim import AgainstRivals, ClaimCase
+from vsebench.papers.evidence import Effect, Evidence, ratio
+
+
+class TimeOfEpoch(AgainstRivals):
+    """An epoch of the method takes less time than one of each rival."""
+
+    effect: ClassVar[str] = "ratio of times or of memory (claimed: above 1)"
+
+    def measured(self) -> list[str]:
+        """Return the one quantity."""
+        return ["seconds per epoch, ratio"]
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return how many times the method's median seconds per epoch the rival needs."""
+        ours, theirs = (evidence.median_by_repeat(case.place, row, "seconds") for row in (self.method, case.rival))
+        return ratio(theirs, ours, "repeats")

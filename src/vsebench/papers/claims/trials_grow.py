@@ -1,0 +1,35 @@
+"""Negatives that are examined per training step: ratio of the last tenth of the epochs to the first, per seed."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from vsebench.papers.claim import AtPlaces, ClaimCase
+from vsebench.papers.evidence import Effect, Evidence, Untestable, ratio
+
+
+class TrialsGrow(AtPlaces):
+    """The method examines more and more negatives per training step."""
+
+    effect: ClassVar[str] = "ratio of trials (claimed: above 1)"
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case per place."""
+        for place in self.places(evidence):
+            yield ClaimCase("trials per step, last tenth over first", place.place, place.simulated)
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the mean trials per step in the last tenth of the epochs over the mean in the first."""
+        refit = evidence.history.filter(
+            phase="refit", dataset=case.place.dataset, protocol=case.place.protocol, method=self.method
+        ).sort("seed", "epoch")
+        if refit["trials_per_step"].null_count():
+            raise Untestable(f"The row {self.method} does not count trials.")
+        late, early = [], []
+        for _, epochs in refit.group_by("seed", maintain_order=True):
+            trials = epochs["trials_per_step"].to_numpy()
+            tenth = max(1, len(trials) // 10)
+            late.append(trials[-tenth:].mean())
+            early.append(trials[:tenth].mean())
+        return ratio(np.array(late), np.array(early), "seeds")

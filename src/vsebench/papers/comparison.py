@@ -1,0 +1,116 @@
+"""Published numbers beside ours, wherever data and protocol are the same; simulated data is never compared.
+
+A paper's `places` and `rows` say which of our places and rows stand for the paper's. An accuracy is inside if the
+published value lies in our 95 % interval, which is over images and seeds, and outside if not. Times are from other
+machines, so that only their ratios mean anything, and they get no verdict.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import polars as pl
+
+from vsebench.core.places import Place
+from vsebench.core.schemas import COMPARISON
+from vsebench.evaluation.convergence import to_best_epoch
+from vsebench.papers.base import Paper
+from vsebench.papers.published import SECONDS, PrintedCell
+
+Numbers = tuple[float, float, float]  # value, lowest, highest
+
+
+@dataclass(frozen=True)
+class Ours:
+    """The gathered results of a run.
+
+    Attributes
+    ----------
+    summary, timing, history : the tables SUMMARY, TIMING and HISTORY of `core.schemas`
+    real : names of the run's data sets that are not simulated
+    """
+
+    summary: pl.DataFrame
+    timing: pl.DataFrame
+    history: pl.DataFrame
+    real: set[str]
+
+    def find(self, column: str, place: Place, row: str) -> Numbers | None:
+        """Return our value of what a published column holds, with its bounds; None if the run has none."""
+        return TIMES[column].find(self, place, row) if column in TIMES else self.accuracy(column, place, row)
+
+    def accuracy(self, metric: str, place: Place, row: str) -> Numbers | None:
+        """Return a metric's mean and 95 % interval."""
+        found = _of(self.summary, place, row).filter(metric=metric)
+        return found.select("value", "ci_low", "ci_high").row(0) if len(found) else None
+
+    def seconds_of_epoch(self, place: Place, row: str) -> Numbers | None:
+        """Return the median, lowest and highest seconds per epoch over the repeats."""
+        epochs = _of(self.timing, place, row).filter(phase="epoch")
+        return _range(epochs.group_by("repeat").agg(pl.col("seconds").median())["seconds"].to_list())
+
+    def seconds_to_converge(self, place: Place, row: str) -> Numbers | None:
+        """Return the median, lowest and highest training seconds up to the best epoch over the seeds."""
+        return _range(to_best_epoch(_of(self.history, place, row))["seconds"].to_list())
+
+
+@dataclass(frozen=True)
+class Time:
+    """What we measure of a time that papers print."""
+
+    words: str  # what the seconds are, and what their bounds are
+    find: Callable[[Ours, Place, str], Numbers | None]
+
+
+TIMES = {  # by the column's name in the CSV files
+    "iteration_time": Time(
+        "of an iteration (an epoch), median and range over repeats, each a fresh process alone on one core",
+        Ours.seconds_of_epoch,
+    ),
+    "training_time": Time(
+        "of training up to the best epoch on the validation labels, median and range over seeds",
+        Ours.seconds_to_converge,
+    ),
+}
+
+
+def compare(paper: Paper, ours: Ours) -> pl.DataFrame:
+    """Compare all that a paper's tables print with our results; returns the table COMPARISON of `core.schemas`."""
+    return pl.DataFrame([row for cell in paper.cells.all for row in _compare(paper, cell, ours)], schema=COMPARISON)
+
+
+def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]]:
+    """Return one line for each of our rows that a published cell can be compared with."""
+    dataset, _, method = cell.row.partition("/")
+    place = paper.places[dataset].ours if dataset in paper.places else None
+    if place is None or cell.in_text or cell.is_words or place.dataset not in ours.real or method not in paper.rows:
+        return []
+    lines = []
+    for row in paper.rows[method].ours:
+        numbers = ours.find(cell.column, place, row)
+        if numbers is not None:
+            keys = {"paper": paper.name, "table": cell.table, "row": cell.row, "column": cell.column}
+            keys |= {"dataset": place.dataset, "protocol": place.protocol, "method": row}
+            lines.append(keys | _judged(cell, *numbers))
+    return lines
+
+
+def _judged(cell: PrintedCell, value: float, low: float, high: float) -> dict[str, Any]:
+    """Return the numbers of a comparison: times in seconds, percentages as shares."""
+    published = cell.number
+    numbers = {"published": published, "ours": value, "ci_low": low, "ci_high": high, "difference": value - published}
+    if cell.unit in SECONDS:
+        return numbers | {"unit": "seconds", "verdict": None}
+    # The printed value is rounded: half a unit of its last digit may be missing.
+    slack = 0.5 * cell.scale * 10.0 ** -len(cell.value.partition(".")[2])
+    inside = low - slack <= published <= high + slack
+    return numbers | {"unit": "1", "verdict": "inside" if inside else "outside"}
+
+
+def _of(frame: pl.DataFrame, place: Place, row: str) -> pl.DataFrame:
+    return frame.filter(dataset=place.dataset, protocol=place.protocol, method=row)
+
+
+def _range(values: list[float]) -> Numbers | None:
+    return (median(values), min(values), max(values)) if values else None

@@ -1,0 +1,172 @@
+"""What claims are tested on: the results of a run, and the statistics of comparing two rows of them.
+
+This is the only module of the papers that imports metrics and their resampling.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from vsebench.core.errors import UserError
+from vsebench.core.places import Case, Place
+from vsebench.evaluation import student
+from vsebench.evaluation.metrics import INTERVAL, METRICS, values
+from vsebench.evaluation.summary import holm, p_value, resample
+
+__all__ = ["Effect", "Evidence", "RunPlace", "Untestable", "check_metric", "differences", "holm", "ratio"]
+
+
+class Untestable(Exception):
+    """A claim cannot be tested; the message is one plain sentence that says what the run lacks."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a test measured.
+
+    Attributes
+    ----------
+    value : the effect
+    low, high : its 95 % interval
+    p : p-value of no effect; None where the verdict does not rest on it
+    neutral : the value of no effect
+    """
+
+    value: float
+    low: float
+    high: float
+    p: float | None
+    neutral: float
+
+
+@dataclass(frozen=True)
+class RunPlace:
+    """A place of the run, with its rows; `family` is that of its data set."""
+
+    place: Place
+    family: str
+    simulated: bool
+    rows: list[str]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The results that claims are tested on.
+
+    Attributes
+    ----------
+    places : all places of the run, in its order
+    seeds : seeds of the run
+    resamples : number of bootstrap resamples
+    timing, history : the tables TIMING and HISTORY of `core.schemas`
+    sweeps, scaling : the tables SWEEPS and SCALING; None where the run has none
+    read_ranks : returns the table RANKS of a case
+    read_sweep_ranks : returns the table SWEEP_RANKS of a case and a setting
+    """
+
+    places: list[RunPlace]
+    seeds: list[int]
+    resamples: int
+    timing: pl.DataFrame
+    history: pl.DataFrame
+    sweeps: pl.DataFrame | None
+    scaling: pl.DataFrame | None
+    read_ranks: Callable[[Case], pl.DataFrame]
+    read_sweep_ranks: Callable[[Case, str], pl.DataFrame]
+    _compared: dict[tuple[object, ...], dict[str, Effect]] = field(default_factory=dict, repr=False)
+
+    def cases(self, place: Place, row: str) -> list[Case]:
+        """Return the fitted models of a row, one per seed."""
+        return [Case(place, row, seed) for seed in self.seeds]
+
+    def difference(self, place: Place, ours: str, theirs: str, metrics: Sequence[str]) -> dict[str, Effect]:
+        """Compare two rows in each metric; all metrics on the same resamples, which are kept as they take a while."""
+        key = (place, ours, theirs, *metrics)
+        if key not in self._compared:
+            tables = [[self.read_ranks(case) for case in self.cases(place, row)] for row in (ours, theirs)]
+            self._compared[key] = differences(tables[0], tables[1], metrics, self.resamples)
+        return self._compared[key]
+
+    def median_by_repeat(self, place: Place, row: str, column: str) -> NDArray[np.float64]:
+        """Return the median of a column of TIMING over the epochs of each repeat, (n_repeats,)."""
+        epochs = self.timing.filter(phase="epoch", dataset=place.dataset, protocol=place.protocol, method=row)
+        medians = epochs.group_by("repeat").agg(pl.col(column).median()).sort("repeat")
+        return medians[column].cast(pl.Float64).to_numpy()
+
+
+def differences(
+    ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame], metrics: Sequence[str], resamples: int
+) -> dict[str, Effect]:
+    """Compare metrics of two rows on the same images: mean difference, and paired bootstrap over images and seeds.
+
+    Parameters
+    ----------
+    ours, theirs : one table RANKS per seed
+    metrics : names of metrics
+    resamples : number of bootstrap resamples
+
+    Returns
+    -------
+    dict
+        Metric -> effect of `ours` minus `theirs`; above 0 where `ours` is better.
+
+    Raises
+    ------
+    UserError
+        Where the two rows were not tested on the same images.
+    """
+    for a, b in zip(ours, theirs, strict=True):
+        if set(a["image"]) != set(b["image"]):
+            raise UserError("ranks.parquet: two rows of a place were tested on other images; delete them and run again")
+    gaps = [by_image(a, metrics) - by_image(b, metrics) for a, b in zip(ours, theirs, strict=True)]
+    means = np.mean([gap.mean(axis=0) for gap in gaps], axis=0)
+    samples = resample(gaps, resamples)
+    low, high = np.percentile(samples, INTERVAL, axis=0)
+    return {
+        metric: Effect(float(means[n]), float(low[n]), float(high[n]), p_value(samples[:, n]), 0.0)
+        for n, metric in enumerate(metrics)
+    }
+
+
+def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
+    """Return metrics of every image, (n_images, n_metrics), images in ascending order."""
+    known = list(METRICS)
+    short = [name.replace("precision@", "pre@").replace("recall@", "rec@") for name in metrics]
+    one = ranks.sort("image", "label").select(rank=pl.col("above") + 1, ties="tied", candidates=pl.col("negatives") + 1)
+    table: NDArray[np.float64] = values(one)[:, [known.index(name) for name in short]]
+    return table
+
+
+def check_metric(name: str) -> str:
+    """Return the name of a metric; raises ValueError where there is none of this name."""
+    if name.replace("precision@", "pre@").replace("recall@", "rec@") not in METRICS:
+        raise ValueError(f"there is no metric {name!r}")
+    return name
+
+
+def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64], pairs: str) -> Effect:
+    """Compare positive numbers pair by pair: geometric mean of the ratios, t-test and interval on their logarithms.
+
+    Parameters
+    ----------
+    numerator, denominator : (n_pairs,)
+    pairs : what there is one pair of, for the message: "seeds", "repeats"
+
+    Raises
+    ------
+    Untestable
+        Where there are fewer than two pairs.
+    """
+    if len(numerator) < 2 or len(numerator) != len(denominator):
+        raise Untestable(f"The test needs two {pairs} or more of both.")
+    logs = np.log(numerator / denominator)
+    freedom = len(logs) - 1
+    error = max(float(logs.std(ddof=1)) / math.sqrt(len(logs)), 1e-12)
+    half = student.quantile(freedom) * error
+    mean = float(logs.mean())
+    p = student.p_value(abs(mean) / error, freedom)
+    return Effect(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, 1.0)

@@ -1,0 +1,135 @@
+"""The published numbers, read from their CSV files (config/papers/README.md)."""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from vsebench.core.errors import UserError
+
+COLUMNS = ["paper", "table", "row", "column", "value", "unit", "protocol", "note"]
+WORDS = ("formula", "text")  # units of cells that hold no number
+SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}  # units of time
+NUMBER = re.compile(r"\d{1,30}(\.\d{1,30})?(e-\d{1,2})?", re.ASCII)
+TEXT = "text"  # the table of numbers that stand only in the text
+
+
+@dataclass(frozen=True)
+class PrintedCell:
+    """One printed cell; `value` has the printed digits."""
+
+    paper: str
+    table: str
+    row: str
+    column: str
+    value: str
+    unit: str
+    protocol: str
+    note: str
+
+    @property
+    def dataset(self) -> str:
+        return self.row.split("/")[0]
+
+    @property
+    def name(self) -> str:
+        return f"{self.table} {self.row} {self.column}"
+
+    @property
+    def in_text(self) -> bool:
+        return self.table == TEXT
+
+    @property
+    def is_words(self) -> bool:
+        return self.unit in WORDS
+
+    @property
+    def number(self) -> float:
+        """The value as we compute it: times in seconds, percentages as shares."""
+        return float(self.value) * self.scale
+
+    @property
+    def scale(self) -> float:
+        """What a value of 1 is in seconds, or as a share."""
+        return 0.01 if self.unit == "percent" else float(SECONDS.get(self.unit, 1))
+
+
+@dataclass(frozen=True)
+class PrintedCells:
+    """The cells of all papers that hold a number or a formula, in the order of print."""
+
+    all: tuple[PrintedCell, ...]
+
+    @cached_property
+    def _index(self) -> dict[tuple[str, str, str], list[PrintedCell]]:
+        index: dict[tuple[str, str, str], list[PrintedCell]] = {}
+        for cell in self.all:
+            index.setdefault((cell.paper, cell.row, cell.column), []).append(cell)
+        return index
+
+    @property
+    def papers(self) -> list[str]:
+        return list(dict.fromkeys(cell.paper for cell in self.all))
+
+    def numbers(self, column: str) -> Iterator[PrintedCell]:
+        """Yield the numbers whose column is described by a regular expression."""
+        pattern = re.compile(column)
+        return (cell for cell in self.all if not cell.is_words and pattern.fullmatch(cell.column))
+
+    def prints(self, paper: str, row: str, column: str) -> list[PrintedCell]:
+        """Return every number that a paper prints under these names; what stands in a table comes first."""
+        return [cell for cell in self._index.get((paper, row, column), []) if not cell.is_words]
+
+    def find(self, paper: str, row: str, column: str, table: str | None = None) -> PrintedCell | None:
+        """Return the first of `prints`, or None; with `table`, the first of that table."""
+        found = self.prints(paper, row, column)
+        return next((cell for cell in found if table in (None, cell.table)), None)
+
+
+def read_published(paths: Iterable[Path]) -> PrintedCells:
+    """Read the published numbers, one file per paper.
+
+    Raises
+    ------
+    UserError
+        Where a file cannot be read, a line is not complete, a value is no number though its unit says so, or two lines
+        name the same cell.
+    """
+    found: dict[tuple[str, str, str, str], PrintedCell] = {}
+    for path in paths:
+        for where, cell in _lines(path):
+            key = (cell.paper, cell.table, cell.row, cell.column)
+            if key in found:
+                raise UserError(f"{where}: the cell {' '.join(key)} is there already; each cell is one line")
+            found[key] = cell
+    return PrintedCells(tuple(found.values()))
+
+
+def _lines(path: Path) -> Iterator[tuple[str, PrintedCell]]:
+    """Yield the place and the cell of each line."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            if next(reader, None) != COLUMNS:
+                raise UserError(f"{path}, line 1: the columns must be {','.join(COLUMNS)}")
+            for fields in reader:
+                where = f"{path}, line {reader.line_num}"
+                yield where, _cell(where, fields)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path}: not a readable CSV file ({error})") from None
+
+
+def _cell(where: str, fields: list[str]) -> PrintedCell:
+    if len(fields) != len(COLUMNS):
+        raise UserError(f"{where}: {len(fields)} columns, but there must be {len(COLUMNS)}: {','.join(COLUMNS)}")
+    cell = PrintedCell(*fields)
+    for column in COLUMNS[:-1]:
+        if not getattr(cell, column):
+            raise UserError(f"{where}, column {column}: is empty")
+    if not cell.is_words and not NUMBER.fullmatch(cell.value):
+        raise UserError(f"{where}, column value: {cell.value!r} is no plain number, but the unit is {cell.unit}")
+    return cell

@@ -1,0 +1,141 @@
+"""Test the claims of the papers on the results of a run, and judge them.
+
+p-values are corrected by Holm's method over the claims of one paper. Simulated data says nothing about accuracy and
+speed on a paper's data: the effect on it is shown, and the verdict is "not testable here".
+"""
+
+import importlib
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.core.configuration import Strict, check
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import CLAIMS
+from vsebench.papers.base import Paper
+from vsebench.papers.claim import ClaimCase, ClaimTest
+from vsebench.papers.evidence import Effect, Evidence, Untestable, holm
+from vsebench.papers.verdict import UNTESTABLE
+
+FOLDER = Path(__file__).parent / "claims"
+ON_SIMULATED = "Simulated data says nothing about the paper's data."
+
+
+class ClaimText(Strict):
+    """The keys that all claims have; the others are the parameters of the test."""
+
+    claim: str  # the statement
+    where: str  # in the paper
+    test: str = Field(pattern="^[a-z][a-z0-9_]*$")  # a module of vsebench.papers.claims
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper with its test."""
+
+    text: ClaimText
+    test: ClaimTest
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A claim in one case with its effect; where there is no effect, the reason."""
+
+    claim: Claim
+    case: ClaimCase | None
+    effect: Effect | None
+    reason: str | None
+
+
+def read_claims(paper: Paper) -> list[Claim]:
+    """Check the claims of a paper.
+
+    Raises
+    ------
+    UserError
+        Where a key is wrong; the message names the file, the claim by its number, and the key.
+    """
+    claims = []
+    for n, values in enumerate(paper.claims, start=1):
+        where = f"{paper.path}: claim {n}"
+        common = {key: value for key, value in values.items() if key in ClaimText.model_fields}
+        text = check(ClaimText, common, where)
+        parameters = {key: value for key, value in values.items() if key not in common}
+        claims.append(Claim(text, check(load_test(text.test, where), parameters, where)))
+    return claims
+
+
+def load_test(name: str, where: str) -> type[ClaimTest]:
+    """Return the class in the module `papers/claims/<name>.py`."""
+    if not (FOLDER / f"{name}.py").is_file():
+        known = ", ".join(sorted(path.stem for path in FOLDER.glob("[a-z]*.py")))
+        raise UserError(f"{where}: test: there is no test {name!r}; there are {known}")
+    module = importlib.import_module(f"vsebench.papers.claims.{name}")
+    (found,) = (
+        value
+        for value in vars(module).values()
+        if inspect.isclass(value) and value.__module__ == module.__name__ and issubclass(value, ClaimTest)
+    )
+    return found
+
+
+def claim_modules(papers: Sequence[Paper]) -> list[str]:
+    """Return the modules of the tests that the papers' claims name, for the inputs of a rule."""
+    tests = {claim.text.test for paper in papers for claim in read_claims(paper)}
+    return [f"vsebench.papers.claims.{test}" for test in sorted(tests)]
+
+
+def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
+    """Test the claims of a paper on a run's results and judge them; returns the table CLAIMS of `core.schemas`."""
+    tested = [row for claim in read_claims(paper) for row in examine(claim, evidence)]
+    p_values = {
+        str(n): row.effect.p
+        for n, row in enumerate(tested)
+        if row.effect is not None and row.effect.p is not None and not _silent(row)
+    }
+    adjusted = holm(p_values)
+    rows = [{"paper": paper.name} | _row(row, adjusted.get(str(n))) for n, row in enumerate(tested)]
+    return pl.DataFrame(rows, schema=CLAIMS)
+
+
+def examine(claim: Claim, evidence: Evidence) -> list[Tested]:
+    """Test a claim wherever the run can; where it cannot anywhere, return one row with the first reason."""
+    rows, reasons = [], []
+    try:
+        for case in claim.test.cases(evidence):
+            try:
+                rows.append(Tested(claim, case, claim.test.test(evidence, case), None))
+            except Untestable as reason:
+                reasons.append(str(reason))
+    except Untestable as reason:
+        reasons.append(str(reason))
+    return rows or [Tested(claim, None, None, reasons[0])]
+
+
+def _silent(row: Tested) -> bool:
+    """Return whether the data of a case cannot speak for the paper's."""
+    return row.case is not None and row.case.simulated and not row.claim.test.on_simulated
+
+
+def _row(row: Tested, p: float | None) -> dict[str, Any]:
+    text, test = row.claim.text, row.claim.test
+    columns: dict[str, Any] = {"claim": text.claim, "where": text.where, "method": test.method}
+    if row.case is None or row.effect is None:
+        return columns | {"verdict": UNTESTABLE, "reason": row.reason}
+    case, effect = row.case, row.effect
+    columns |= {"dataset": case.place.dataset or None, "protocol": case.place.protocol or None}
+    columns |= {
+        "simulated": case.simulated,
+        "rival": case.rival or None,
+        "metric": case.measured,
+        "effect_is": test.effect,
+    }
+    columns |= {"effect": effect.value, "ci_low": effect.low, "ci_high": effect.high, "p_adjusted": p}
+    if _silent(row):
+        return columns | {"verdict": UNTESTABLE, "reason": ON_SIMULATED}
+    return columns | {"verdict": test.verdict(effect, p)}

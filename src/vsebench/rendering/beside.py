@@ -1,0 +1,44 @@
+"""What the tables share that put a paper's printed numbers beside ours."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import polars as pl
+
+from vsebench.papers.base import Paper
+from vsebench.papers.published import PrintedCell
+from vsebench.rendering.results import Results
+
+NOTHING_OF_OURS = "No data set of this run can be compared with the paper's."
+
+
+def caption(paper: Paper, table: str) -> str:
+    """Return the caption of a printed table with our numbers.
+
+    Parameters
+    ----------
+    table : its name in the CSV file, such as table2 or supplement_table1
+    """
+    part, _, number = table.rpartition("table")
+    words = part.replace("_", " ") + (f"Table {number}" if number else table.replace("_", " "))
+    return f"{paper.title} paper, {words}: published and recomputed"
+
+
+def compared(results: Results, paper: Paper, table: str) -> pl.DataFrame:
+    """Return the comparisons of one printed table."""
+    return results.comparison.filter(paper=paper.name, table=table)
+
+
+def lines_of(printed: Iterable[PrintedCell]) -> Iterator[tuple[str, str]]:
+    """Yield each data set and method that a table has a line for, in the order of print."""
+    names = [cell.row.split("/") for cell in printed]
+    datasets = dict.fromkeys(name[0] for name in names)
+    methods = dict.fromkeys(name[1] for name in names if len(name) == 2)
+    there = {tuple(name) for name in names}
+    return ((dataset, method) for dataset in datasets for method in methods if (dataset, method) in there)
+
+
+def ours_of(compared: pl.DataFrame, line: str) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
+    """Yield each of our rows behind a printed line, with its comparisons by the printed column."""
+    for method, group in compared.filter(row=line).group_by("method", maintain_order=True):
+        yield str(method[0]), {found["column"]: found for found in group.iter_rows(named=True)}

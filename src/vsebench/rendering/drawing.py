@@ -1,0 +1,160 @@
+"""What figures share: panels, dots with intervals, lines over epochs, and their legends."""
+
+from collections.abc import Sequence
+from math import ceil, floor, isfinite, log10
+from textwrap import fill
+from typing import Any
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+
+from vsebench.core.places import Place
+from vsebench.rendering.results import Results, near_best, pick
+from vsebench.rendering.style import SINGLE, Look, looks
+
+COLUMNS = 4  # panels side by side in a figure of both columns' width
+DOT: dict[str, Any] = {"marker": "o", "color": "black", "linestyle": "none", "markersize": 3.8}
+
+
+def panels(
+    number: int, width: float, height: float, columns: int = COLUMNS, **options: Any
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with a grid of panels, the last row filled as far as there are panels.
+
+    `width` is the figure's and `height` that of one row of panels, both in inches; `options` are those of
+    `Figure.subplots`.
+    """
+    columns = min(columns, number)
+    rows = -(-number // columns)
+    figure = Figure(figsize=(width, rows * height))
+    axes = list(figure.subplots(rows, columns, squeeze=False, **options).flat)
+    for axis in axes[number:]:
+        axis.remove()
+    return figure, axes[:number]
+
+
+def nothing(message: str) -> Figure:
+    """Return a figure that says why it shows nothing."""
+    figure = Figure(figsize=(SINGLE, 1))
+    figure.text(0.5, 0.5, fill(message, 48), ha="center", va="center")
+    return figure
+
+
+def panel_title(results: Results, place: Place) -> str:
+    """Return a panel's title on lines that fit a quarter of a page."""
+    return fill(results.dataset_title(place.dataset), 26) + f"\nprotocol {place.protocol}"
+
+
+def label_edges(axes: Sequence[Axes], x: str, y: str = "") -> None:
+    """Label the lowest panel of each column and the first of each row."""
+    columns = min(COLUMNS, len(axes))
+    for place, axis in enumerate(axes):
+        axis.set_xlabel(x if place + columns >= len(axes) else "")
+        axis.set_ylabel(y if place % columns == 0 else "")
+
+
+def draw_dots(axis: Axes, results: Results, accuracy: pl.DataFrame, metric: str, methods: Sequence[str]) -> None:
+    """Draw each method's mean and interval, and each oracle as a line.
+
+    A dot is filled if the method is the best or not significantly different from it. `accuracy` is the part of
+    `summary` that belongs to one place.
+    """
+    look = looks(results)
+    for height, method in enumerate(methods):
+        found = pick(accuracy, metric, method)
+        if found is not None:
+            interval = (found["value"], found["ci_low"], found["ci_high"])
+            draw_interval(axis, height, *interval, look[method], filled=found["best"] or near_best(found))
+    for oracle in results.oracles_of(accuracy):
+        found = pick(accuracy, metric, oracle)
+        if found is not None:
+            line = {"color": look[oracle].colour, "linestyle": (0, look[oracle].dashes), "linewidth": 0.9}
+            axis.axvline(found["value"], **line)
+    axis.set_xlim(left=0)
+    axis.margins(x=0.08)
+    axis.xaxis.set_major_locator(MaxNLocator(4))
+    name_methods(axis, results, methods)
+
+
+def draw_interval(axis: Axes, height: float, value: float, low: float, high: float, look: Look, filled: bool) -> None:
+    """Draw a dot and its interval."""
+    axis.errorbar(
+        value,
+        height,
+        xerr=[[max(0.0, value - low)], [max(0.0, high - value)]],
+        color=look.colour,
+        marker=look.marker,
+        markersize=3.8,
+        markerfacecolor=look.colour if filled else "white",
+        capsize=1.8,
+        elinewidth=0.9,
+        capthick=0.9,
+    )
+
+
+def name_methods(axis: Axes, results: Results, methods: Sequence[str]) -> None:
+    """Put the methods' titles beside the axis, the first on top."""
+    axis.set_yticks(range(len(methods)), [results.method_title(method) for method in methods])
+    axis.set_ylim(len(methods) - 0.4, -0.6)
+    axis.grid(visible=False, axis="x", which="minor")
+
+
+def legend_of_dots(figure: Figure, results: Results, accuracy: pl.DataFrame) -> None:
+    """Explain dots and oracles below the panels; `accuracy` is the part of `summary` that is drawn."""
+    handles = [
+        Line2D([], [], **DOT, label="best, or not significantly different"),
+        Line2D([], [], **DOT, markerfacecolor="white", label="significantly worse"),
+    ]
+    look = looks(results)
+    for oracle in results.oracles_of(accuracy):
+        line: dict[str, Any] = {"color": look[oracle].colour, "linestyle": (0, look[oracle].dashes), "linewidth": 0.9}
+        handles.append(Line2D([], [], **line, label=results.method_title(oracle)))
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(3, len(handles)))
+
+
+def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str) -> None:
+    """Draw one line per method: the mean over seeds, with a band from the lowest to the highest seed.
+
+    `frame` has a column `method`, and one row per method, seed and value of column `x`.
+    """
+    look = looks(results)
+    for method in results.methods_of(frame):
+        column = pl.col(y)
+        rows = frame.filter(pl.col("method") == method, column.is_not_null()).group_by(x)
+        values = rows.agg(mean=column.mean(), low=column.min(), high=column.max()).sort(x)
+        line = look[method]
+        axis.fill_between(values[x], values["low"], values["high"], color=line.colour, alpha=0.2, linewidth=0)
+        axis.plot(values[x], values["mean"], **line_style(line), markevery=0.13)
+    if x == "epoch":
+        axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+
+
+def line_style(look: Look) -> dict[str, Any]:
+    """Return how Matplotlib draws a line with this look."""
+    return {
+        "color": look.colour,
+        "marker": look.marker,
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.4,
+        "linestyle": (0, look.dashes) if look.dashes else "-",
+    }
+
+
+def legend_of_lines(figure: Figure, results: Results, methods: Sequence[str]) -> None:
+    """Name the lines below the panels."""
+    look = looks(results)
+    handles = [Line2D([], [], **line_style(look[method]), label=results.method_title(method)) for method in methods]
+    columns = min(len(handles), 4 if figure.get_figwidth() > SINGLE else 2)
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=3.2)
+
+
+def whole_decades(axis: Axes) -> None:
+    """Widen a logarithmic axis to powers of ten and label each, so that it has at least two labels."""
+    axis.xaxis.set_major_locator(LogLocator(numticks=20))
+    axis.xaxis.set_minor_locator(NullLocator())
+    low, high = axis.dataLim.intervalx
+    if isfinite(low) and isfinite(high) and low > 0:
+        axis.set_xlim(10 ** floor(log10(low * 0.95)), 10 ** ceil(log10(high * 1.05)))

@@ -1,0 +1,68 @@
+"""Convergence at one place: the validation metric against epochs and against seconds of training."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+
+from vsebench.core.places import Place
+from vsebench.rendering.history import validated_epochs
+from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, at
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Convergence(FigureKind):
+    """Two panels with one line per method that is trained by epochs."""
+
+    needs: ClassVar[tuple[str, ...]] = ("history", "settings", "datasets")
+
+    place: str  # <dataset>/<protocol>
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {f"convergence-{place.name}": {"place": str(place)} for place in outline.places}
+
+    def figure(self, results: Results) -> "Figure":
+        from vsebench.rendering import drawing, style
+
+        place = Place.of(self.place)
+        title = results.place_title(place)
+        history = validated_epochs(at(results.history, place))
+        if history.is_empty():
+            return drawing.nothing(f"{title}: no method of this run was validated epoch by epoch")
+        figure, (left, right) = drawing.panels(2, style.DOUBLE, 2.6, sharey=True)
+        drawing.draw_lines(left, results, history, "epoch", "validation")
+        drawing.draw_lines(right, results, history, "training_seconds", "validation")
+        left.set(xlabel="epoch", ylabel=f"{validation_metric(results, place)} (validation)")
+        right.set(xlabel="training seconds", ylabel="")
+        ends = history.group_by("method").agg(pl.col("training_seconds").max())["training_seconds"].to_numpy()
+        if ends.max() > 5 * ends.min():
+            right.set_xscale("log")
+            right.set_xlabel("training seconds (log scale)")
+        figure.suptitle(title, fontsize=8)
+        drawing.legend_of_lines(figure, results, results.methods_of(history))
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            f"{results.place_title(Place.of(self.place))}. Validation metric while epochs and settings are chosen, "
+            "against epochs and against seconds of training alone: mean over seeds up to the epoch that every seed "
+            "reached, with a band from the lowest to the highest seed."
+        )
+
+    def alternative(self, results: Results) -> str:
+        return "Lines of the validation metric, one per method."
+
+
+def validation_metric(results: Results, place: Place) -> str:
+    """Return the title of the metric that the epochs were chosen by."""
+    names = {
+        entry["validation_metric"]
+        for entry in results.settings
+        if Place(entry["dataset"], entry["protocol"]) == place and entry["validation_metric"]
+    }
+    return metric_title(names.pop()) if len(names) == 1 else "metric"

@@ -1,0 +1,48 @@
+"""The headline metric of every method at every place."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.metrics import few_metrics, metric_title
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, best_sentence
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Overview(FigureKind):
+    """One panel per place, one dot with an interval per method, each oracle as a line."""
+
+    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {"overview": {}}
+
+    def figure(self, results: Results) -> "Figure":
+        from vsebench.rendering import drawing, style
+
+        metric = few_metrics(results.outline.metrics)[0]
+        places = results.places_of(results.summary)
+        methods = results.competitors_of(results.summary)
+        height = 0.85 + 0.17 * len(methods)
+        figure, axes = drawing.panels(len(places), style.DOUBLE, height, sharey=True)
+        for axis, place in zip(axes, places, strict=True):
+            drawing.draw_dots(axis, results, results.accuracy(place), metric, methods)
+            axis.set_title(drawing.panel_title(results, place))
+        drawing.label_edges(axes, metric_title(metric))
+        drawing.legend_of_dots(figure, results, results.summary)
+        return figure
+
+    def caption(self, results: Results) -> str:
+        metric = metric_title(few_metrics(results.outline.metrics)[0])
+        return (
+            f"{metric} of every method on every data set, with bootstrap 95 % intervals over images and seeds. "
+            "Filled: the best, or not significantly different from it."
+        )
+
+    def alternative(self, results: Results) -> str:
+        places = results.places_of(results.summary)
+        sentences = [best_sentence(results, place) for place in places]
+        return " ".join(["Dots with intervals, one panel per data set and protocol.", *sentences])

@@ -1,0 +1,58 @@
+"""The seconds of one epoch of each method at every place."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+
+from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, at
+from vsebench.rendering.timing import epoch_cell
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class TrainingTime(FigureKind):
+    """One panel per place, one dot with its range per method."""
+
+    needs: ClassVar[tuple[str, ...]] = ("timing", "datasets")
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {"training-time": {}}
+
+    def figure(self, results: Results) -> "Figure":
+        from vsebench.rendering import drawing, style
+
+        timing = results.timing.filter(pl.col("phase") == "epoch")
+        if timing.is_empty():
+            return drawing.nothing("No method of this run is trained by epochs")
+        places, methods = results.places_of(timing), results.methods_of(timing)
+        width = style.SINGLE if len(places) == 1 else style.DOUBLE
+        figure, axes = drawing.panels(len(places), width, 0.8 + 0.17 * len(methods), sharey=True)
+        look = style.looks(results)
+        for axis, place in zip(axes, places, strict=True):
+            for height, method in enumerate(methods):
+                cell = epoch_cell(at(timing, place).filter(method=method))
+                if isinstance(cell.value, float) and cell.low is not None and cell.high is not None:
+                    interval = (cell.value, cell.low, cell.high)
+                    drawing.draw_interval(axis, height, *interval, look[method], filled=True)
+            axis.set_xscale("log")
+            drawing.whole_decades(axis)
+            axis.set_title(drawing.panel_title(results, place))
+            drawing.name_methods(axis, results, methods)
+        drawing.label_edges(axes, "seconds per epoch (log)")
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            "Seconds of one training epoch on a logarithmic scale, timed with nothing else running: "
+            "median and range over repeats."
+        )
+
+    def alternative(self, results: Results) -> str:
+        return (
+            "Dots on a logarithmic scale, one panel per data set and protocol; the table of training times has the "
+            "numbers."
+        )

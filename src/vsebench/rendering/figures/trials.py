@@ -1,0 +1,47 @@
+"""How many labels a training step looks at before it takes one as the negative, against epochs."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from vsebench.rendering.history import sampled_epochs
+from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, at
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Trials(FigureKind):
+    """One panel per place, one line per method that samples negatives until one violates the margin."""
+
+    needs: ClassVar[tuple[str, ...]] = ("history", "datasets")
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {"trials": {}}
+
+    def figure(self, results: Results) -> "Figure":
+        from vsebench.rendering import drawing, style
+
+        history = sampled_epochs(results.history)
+        if history.is_empty():
+            return drawing.nothing("No method of this run samples negatives")
+        places = results.places_of(history)
+        width = style.SINGLE if len(places) == 1 else style.DOUBLE
+        figure, axes = drawing.panels(len(places), width, 1.8)
+        for axis, place in zip(axes, places, strict=True):
+            drawing.draw_lines(axis, results, at(history, place), "epoch", "trials_per_step")
+            axis.set_yscale("log")  # from one draw to all labels
+            axis.set_title(drawing.panel_title(results, place))
+        drawing.label_edges(axes, "epoch", "trials per step (log)")
+        drawing.legend_of_lines(figure, results, results.methods_of(history))
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            "Labels that a training step looks at before it takes one as the negative, against epochs: "
+            "mean over seeds, with a band from the lowest to the highest seed."
+        )
+
+    def alternative(self, results: Results) -> str:
+        return "Lines of trials per step against epochs, one panel per data set and protocol."

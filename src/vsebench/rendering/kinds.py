@@ -1,0 +1,189 @@
+"""Kinds of tables and figures: each is one class in a module of its own, found by the module's name.
+
+A kind of table is `rendering/tables/<kind>.py`, a kind of figure `rendering/figures/<kind>.py`. The module defines one
+subclass of `TableKind` or `FigureKind`. No list names it: the file is all that a new table or figure takes.
+"""
+
+import inspect
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+
+from pydantic import Field
+
+from vsebench.core.configuration import Strict, check
+from vsebench.core.errors import UserError
+from vsebench.core.sources import PACKAGE
+from vsebench.rendering.outline import GATHERED, Outline
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# The file of the paper whose table or figure it is (config/papers/<paper>.yaml). A kind that reads the paper declares
+# the field `paper: PaperFile`; it is filled in, and the paper's two files become inputs of the rule.
+PaperFile = Annotated[Path, Field(strict=False)]
+
+
+class Kind(Strict, ABC):
+    """What all kinds share. The fields of a subclass are the parameters of one table or figure of that kind.
+
+    The plan imports the module of every kind before the first job, so a module imports what is slow to import
+    (`vsebench.rendering.drawing`, Matplotlib, SciPy) inside of the functions that use it.
+    """
+
+    folder: ClassVar[str]  # of the modules: tables or figures
+    # The gathered files that the kind reads, by their names in `outline.GATHERED`. They become inputs of its rule, and
+    # no other file of results does. What a run does not make is left out; the kind then says what is missing.
+    needs: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        """Return the tables or figures of this kind that every run has: their names and parameters.
+
+        A name consists of small letters, digits and hyphens and begins with the kind's. A kind that only papers use
+        has none: theirs are in the file of the paper, under names such as `vse_ens_table2`.
+        """
+        return {}
+
+
+class TableKind(Kind):
+    """A kind of table."""
+
+    folder: ClassVar[str] = "tables"
+
+    @abstractmethod
+    def table(self, results: Results) -> Table:
+        """Return the table with its caption and notes."""
+
+
+class FigureKind(Kind):
+    """A kind of figure."""
+
+    folder: ClassVar[str] = "figures"
+
+    @abstractmethod
+    def figure(self, results: Results) -> "Figure":
+        """Return the figure; the style of the figures is set while this runs."""
+
+    @abstractmethod
+    def caption(self, results: Results) -> str:
+        """Return what the figure shows, in whole sentences: axes, intervals, and what the marks mean."""
+
+    @abstractmethod
+    def alternative(self, results: Results) -> str:
+        """Return the text that stands in for the figure where it cannot be seen: its form and its main result."""
+
+
+AnyKind = TypeVar("AnyKind", bound=Kind)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One table or figure of a run: its name, kind and parameters, and the paper that it belongs to, if any."""
+
+    name: str  # of its files
+    kind: str
+    parameters: Mapping[str, Any]  # can be written as JSON
+    paper: str | None = None  # the paper's name
+
+
+def known(base: type[Kind]) -> list[str]:
+    """Return the names of all kinds of tables (`base` TableKind) or figures (FigureKind)."""
+    modules = (PACKAGE / "rendering" / base.folder).glob("*.py")
+    return sorted(module.stem for module in modules if not module.stem.startswith("_"))
+
+
+def find(base: type[AnyKind], kind: str) -> type[AnyKind]:
+    """Return the class of a kind; an unknown name raises a `UserError` that lists the known ones."""
+    if kind not in known(base):
+        raise UserError(f"there is no kind of {base.folder} {kind!r}; there are {', '.join(known(base))}")
+    module = import_module(f"vsebench.rendering.{base.folder}.{kind}")
+    found = [
+        value
+        for value in vars(module).values()
+        if inspect.isclass(value) and issubclass(value, base) and value.__module__ == module.__name__
+    ]
+    if len(found) != 1:
+        raise UserError(f"{module.__file__}: must define one subclass of {base.__name__}, and defines {len(found)}")
+    return found[0]
+
+
+def make(base: type[AnyKind], kind: str, parameters: Mapping[str, Any], where: str) -> AnyKind:
+    """Return a kind with the parameters of one table or figure; a wrong one raises a `UserError` that names `where`."""
+    return check(find(base, kind), dict(parameters), where)
+
+
+def read_parameters(text: str) -> dict[str, Any]:
+    """Read a kind's parameters from the command line."""
+    try:
+        parameters = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"--parameters: not JSON ({error}): {text}") from None
+    if not isinstance(parameters, dict):
+        raise UserError(f"--parameters: a JSON object is needed, not {text}")
+    return parameters
+
+
+def instances_of_run(base: type[Kind], outline: Outline) -> dict[str, Instance]:
+    """Return the tables or figures that a run has by itself, by their names."""
+    found: dict[str, Instance] = {}
+    for kind in known(base):
+        for name, parameters in find(base, kind).instances(outline).items():
+            if name in found:
+                raise UserError(f"{name!r} is a name of two {base.folder}, of kinds {found[name].kind} and {kind}")
+            found[name] = Instance(name, kind, parameters)
+    return found
+
+
+def instances_of_paper(base: type[Kind], paper: Path, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Instance]:
+    """Return the tables or figures in a paper's file, by their names (`<paper>_<key>`).
+
+    Parameters
+    ----------
+    paper : config/papers/<paper>.yaml
+    entries : what the file has under `tables` or `figures`: key, such as `table2` -> `kind` and the kind's parameters
+
+    Raises
+    ------
+    UserError
+        Where a kind is unknown or a parameter wrong; the message names file and key.
+    """
+    found = {}
+    for key, entry in entries.items():
+        where = f"{paper}: {base.folder}.{key}"
+        if "kind" not in entry:
+            raise UserError(f"{where}.kind: this key is missing")
+        kind, parameters = str(entry["kind"]), {name: value for name, value in entry.items() if name != "kind"}
+        try:
+            reads_paper = "paper" in find(base, kind).model_fields
+        except UserError as error:
+            raise UserError(f"{where}.kind: {error}") from None
+        if reads_paper:
+            parameters["paper"] = str(paper)
+        make(base, kind, parameters, where)
+        name = f"{paper.stem}_{key}"
+        found[name] = Instance(name, kind, parameters, paper.stem)
+    return found
+
+
+def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
+    """Return the gathered files that a table or figure reads and the run makes, relative to the folder of results."""
+    return [GATHERED[name] for name in find(base, instance.kind).needs if name in outline.files]
+
+
+def paper_files(instance: Instance) -> list[str]:
+    """Return the two files of the paper that a table or figure is about, none if it reads no paper."""
+    paper = instance.parameters.get("paper")
+    return [] if paper is None else [str(paper), str(Path(paper).with_suffix(".csv"))]
+
+
+def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
+    """Return the modules whose source files make a table or figure: the stage and the kind."""
+    stage = base.folder.removesuffix("s")
+    return f"vsebench.stages.{stage}", f"vsebench.rendering.{base.folder}.{instance.kind}"

@@ -1,0 +1,232 @@
+"""A table as LaTeX, for a paper."""
+
+import re
+from collections.abc import Iterator
+
+from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, format_interval, format_value
+
+# A page of LaTeX holds about so many lines; a longer table is continued in another float.
+PAGE_LINES = 46
+BLOCK_LINES = 3  # of a block: its heading and the room around it
+INTERVAL_LINES = 0.8
+LONG_TEXT = 16
+LONG_HEADING = 70
+# Bold numbers stay bold, and only the digits before the point are grouped; it holds inside the float alone.
+SIUNITX = "\\sisetup{detect-weight=true,group-digits=integer,group-minimum-digits=4,group-separator={,}}"
+INTERVALS = "\\providecommand{\\vseintervals}[2]{#1}"
+
+
+def to_latex(table: Table, label: str) -> str:
+    r"""Return one or more floats that need the packages booktabs and siunitx; the first has the label.
+
+    `\newcommand{\vseintervals}[2]{#2}` before the table leaves the intervals out.
+    """
+    pages = _pages(table)
+    floats = [_float(table, groups, "" if place else label) for place, groups in enumerate(pages)]
+    intervals = [INTERVALS] if any(map(has_interval, table.rows)) else []
+    return "\n".join([*intervals, *floats])
+
+
+def _pages(table: Table) -> list[list[tuple[str, list[Row]]]]:
+    """Split the groups of rows into floats that fit a page; a group stays whole if it fits one."""
+    blocks = len(_blocks(table))
+    room = PAGE_LINES / blocks - BLOCK_LINES * (blocks - 1)
+    pages: list[list[tuple[str, list[Row]]]] = [[]]
+    used = 0.0
+    for heading, rows in _pieces(table, room):
+        height = 1 + sum(map(_lines, rows))
+        if pages[-1] and used + height > room:
+            pages.append([])
+            used = 0
+        pages[-1].append((heading, rows))
+        used += height
+    return pages
+
+
+def _pieces(table: Table, room: float) -> Iterator[tuple[str, list[Row]]]:
+    """Yield the groups, those that are higher than a page in pieces."""
+    for heading, rows in table.groups:
+        if 1 + sum(map(_lines, rows)) <= room:
+            yield heading, rows
+            continue
+        size = int((room - 1) // max(map(_lines, rows)))
+        for start in range(0, len(rows), size):
+            continued = " (continued)" if start and heading else ""
+            yield heading + continued, rows[start : start + size]
+
+
+def _lines(row: Row) -> float:
+    return 1 + INTERVAL_LINES if has_interval(row) else 1
+
+
+def has_interval(row: Row) -> bool:
+    return any(cell.low is not None for cell in row.cells)
+
+
+def _float(table: Table, groups: list[tuple[str, list[Row]]], label: str) -> str:
+    """Return one float; without a label it continues the one before."""
+    continued = not label
+    caption = escape_latex(table.caption) + (" (continued)" if continued else "")
+    lines = [
+        *(["\\addtocounter{table}{-1}"] if continued else []),
+        "\\begin{table}[p]" if continued else "\\begin{table}[tbp]",
+        "\\centering",
+        f"\\caption{{{caption}}}" + (f"\\label{{{label}}}" if label else ""),
+        "\\scriptsize" if table.small else "\\footnotesize",
+        f"\\setlength{{\\tabcolsep}}{{{2 if table.small else 3}pt}}",
+        SIUNITX,
+        "\\smallskip\\par\\medskip\n".join(_tabular(table, groups, block) for block in _blocks(table)) + "\\par",
+    ]
+    if table.notes:
+        notes = " ".join(escape_latex(note) for note in table.notes)
+        lines += ["\\smallskip", f"\\begin{{minipage}}{{\\linewidth}}\\footnotesize {notes}\\end{{minipage}}"]
+    return "\n".join([*lines, "\\end{table}", ""])
+
+
+def _blocks(table: Table) -> list[list[int]]:
+    """Return the columns of each block; the columns of text stand in every block."""
+    text = [place for place in table.shown if table.columns[place].is_text]
+    numbers = [place for place in table.shown if not table.columns[place].is_text]
+    if table.fold is None or len(numbers) <= table.fold:
+        return [table.shown]
+    n_blocks = -(-len(numbers) // table.fold)
+    size = -(-len(numbers) // n_blocks)  # about the same number in each
+    return [text + numbers[start : start + size] for start in range(0, len(numbers), size)]
+
+
+def _tabular(table: Table, groups: list[tuple[str, list[Row]]], places: list[int]) -> str:
+    columns = [table.columns[place] for place in places]
+    alignment = "".join(_alignment(table, place) for place in places)
+    lines = [f"\\begin{{tabular}}{{@{{}}{alignment}@{{}}}}", "\\toprule", _heading(columns), "\\midrule"]
+    broken = any(map(has_interval, table.rows))
+    for number, (heading, rows) in enumerate(groups):
+        if number:
+            lines.append("\\midrule")
+        if heading:
+            # A long heading is wrapped; a short one must not widen the table.
+            kind = "p{0.95\\linewidth}" if len(heading) > LONG_HEADING else "l"
+            lines.append(f"\\multicolumn{{{len(columns)}}}{{@{{}}{kind}}}{{\\textit{{{escape_latex(heading)}}}}} \\\\")
+        for place, row in enumerate(rows):
+            if row.apart and place:
+                lines.append("\\midrule")
+            lines += _latex_rows(columns, [row.cells[p] for p in places], broken)
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
+
+
+def _alignment(table: Table, place: int) -> str:
+    """Return a column's type: text, wrapped text, or numbers with so many digits before and after the point."""
+    column = table.columns[place]
+    if column.is_text:
+        wrapped = f">{{\\raggedright\\arraybackslash}}p{{{column.width}\\linewidth}}"
+        return wrapped if column.width else "l"
+    texts = (_number(row.cells[place], column.form) for row in table.rows)
+    parts = [text.removeprefix("-").partition(".") for text in texts if text]
+    before = max((len(part[0]) for part in parts), default=1)
+    after = max((len(part[2]) for part in parts), default=0)
+    sign = "-" if any(isinstance(value := row.cells[place].value, float) and value < 0 for row in table.rows) else ""
+    return f"S[table-format={sign}{before}.{after}]"
+
+
+def _number(cell: Cell, form: Form) -> str:
+    """Return a number as siunitx reads it, or nothing if the cell has none.
+
+    >>> _number(Cell(1234.5), "seconds"), _number(Cell(0.00001), "p"), _number(Cell(), "score")
+    ('1230', '', '')
+    """
+    text = format_value(cell.value, form).replace(",", "")
+    return text if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) else ""
+
+
+def _heading(columns: list[Column]) -> str:
+    """Return the headings, on as many lines as the longest has."""
+    words = [[escape_latex(line) for line in column.title.split("\n")] for column in columns]
+    height = max(len(lines) for lines in words)
+    padded = [[""] * (height - len(lines)) + lines for lines in words]
+    # Braces: what is no number in a column of numbers.
+    braced = [
+        lines if column.is_text else [f"{{{line}}}" if line else "" for line in lines]
+        for column, lines in zip(columns, padded, strict=True)
+    ]
+    return "\n".join(" & ".join(lines[n] for lines in braced) + " \\\\" for n in range(height))
+
+
+def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[str]:
+    """Return the values and, where needed, a second line with intervals and, if `broken`, the ends of long texts."""
+    above: list[str] = []
+    ends: list[str] = []
+    intervals: list[str] = []
+    for column, cell in zip(columns, cells, strict=True):
+        start, end = format_value(cell.value, column.form), ""
+        if column.is_text and broken and not column.width:
+            start, end = _in_two(start)
+        above.append(escape_latex(start) if column.is_text else _latex_number(cell, column.form))
+        ends.append(escape_latex(end))
+        intervals.append("" if column.narrow else _latex_interval(cell, column.form))
+    first = " & ".join(above) + " \\\\"
+    if not any(ends) and not any(intervals):
+        return [first]
+    if not any(ends):
+        return [first, f"\\vseintervals{{\\noalign{{\\vskip-2pt}}{' & '.join(intervals)} \\\\}}{{}}"]
+    optional = [f"\\vseintervals{{{interval}}}{{}}" if interval else "" for interval in intervals]
+    below = [end or interval for end, interval in zip(ends, optional, strict=True)]
+    return [first, f"\\noalign{{\\vskip-2pt}}{' & '.join(below)} \\\\"]
+
+
+def _in_two(text: str) -> tuple[str, str]:
+    """Split a long text before its parenthesis, if it has one, or else near its middle.
+
+    >>> _in_two("VSE-fs (published settings)"), _in_two("Oracle (ceiling)"), _in_two("Seconds to best epoch, ratio")
+    (('VSE-fs', '(published settings)'), ('Oracle (ceiling)', ''), ('Seconds to best', 'epoch, ratio'))
+    """
+    if len(text) <= LONG_TEXT:
+        return text, ""
+    start, parenthesis, end = text.partition(" (")
+    if parenthesis:
+        return start, "(" + end
+    spaces = [match.start() for match in re.finditer(" ", text)]
+    if not spaces:
+        return text, ""
+    middle = min(spaces, key=lambda place: abs(place - len(text) / 2))
+    return text[:middle], text[middle + 1 :]
+
+
+def _latex_number(cell: Cell, form: Form) -> str:
+    # The mark takes no room, so that the digits stay in line.
+    dagger = "\\rlap{$^\\dagger$}" if cell.dagger else ""
+    number = _number(cell, form)
+    if number:
+        return ("\\bfseries " if cell.bold else "") + number + (f"{{{dagger}}}" if dagger else "")
+    value = escape_latex(format_value(cell.value, form))
+    value = f"\\textbf{{{value}}}" if cell.bold else value
+    return f"{{{value}{dagger}}}"
+
+
+def _latex_interval(cell: Cell, form: Form) -> str:
+    interval = format_interval(cell, form)
+    interval = re.sub(r"\b0\.", ".", interval)  # leading zeros only take room
+    interval = interval.replace(", ", ",").replace("-", "$-$")
+    return f"{{\\scriptsize {interval}}}" if interval else ""
+
+
+_LATEX = {
+    "\\": "\\textbackslash{}",
+    "~": "\\textasciitilde{}",
+    "^": "\\textasciicircum{}",
+    "\N{EN DASH}": "--",
+    "\N{MULTIPLICATION SIGN}": "$\\times$",
+    "≥": "$\\geq$",
+    "≤": "$\\leq$",
+    DAGGER: "$\\dagger$",
+    "<": "\\textless{}",
+    ">": "\\textgreater{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def escape_latex(text: str) -> str:
+    r"""Return text that LaTeX prints as it stands.
+
+    >>> print(escape_latex("50 % of a_b"))
+    50 \% of a\_b
+    """
+    return "".join(_LATEX.get(character, character) for character in text)

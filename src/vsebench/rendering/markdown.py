@@ -1,0 +1,40 @@
+"""A table as Markdown, for reading on GitHub."""
+
+import re
+from collections.abc import Sequence
+
+from vsebench.rendering.table import DAGGER, Cell, Form, Table, format_interval, format_value
+
+
+def to_markdown(table: Table) -> str:
+    """Return a GitHub table with its caption above and its notes below."""
+    columns = [table.columns[place] for place in table.shown]
+    headings = [_escape_markdown(column.heading) for column in columns]
+    rules = [":--" if column.is_text else "--:" for column in columns]
+    grouped = any(row.group for row in table.rows)
+    if grouped:
+        headings, rules = ["", *headings], [":--", *rules]
+    lines = [f"**{_escape_markdown(table.caption)}**", "", _bars(headings), _bars(rules)]
+    for group, rows in table.groups:
+        for place, row in enumerate(rows):
+            cells = [_markdown_cell(row.cells[p], table.columns[p].form) for p in table.shown]
+            heading = _escape_markdown(group) if place == 0 else ""
+            lines.append(_bars([heading, *cells] if grouped else cells))
+    if table.notes:
+        lines += ["", *(f"- {_escape_markdown(note)}" for note in table.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def _bars(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _markdown_cell(cell: Cell, form: Form) -> str:
+    value = _escape_markdown(format_value(cell.value, form))
+    value = (f"**{value}**" if cell.bold else value) + (DAGGER if cell.dagger else "")
+    interval = format_interval(cell, form)
+    return f"{value} {interval}" if interval else value
+
+
+def _escape_markdown(text: str) -> str:
+    return re.sub(r"([\\`*_|<>])", r"\\\1", text)

@@ -1,0 +1,27 @@
+"""How metrics are called in tables and figures, and which of them are shown where there is room for few."""
+
+from collections.abc import Sequence
+
+# Where only one or three metrics are shown, these are taken if the run has them.
+PREFERRED = ("recall@10", "map@10", "ndcg@10")
+ABBREVIATIONS = {"map": "MAP", "ndcg": "NDCG", "auc": "AUC", "mrr": "MRR"}
+
+
+def metric_title(metric: str) -> str:
+    """Return a metric's name for a heading.
+
+    >>> metric_title("recall@10"), metric_title("mrr"), metric_title("label_map"), metric_title("sibling_precision@5")
+    ('Recall@10', 'MRR', 'Label MAP', 'Sibling precision@5')
+    """
+    name, at, cutoff = metric.partition("@")
+    words = " ".join(ABBREVIATIONS.get(word, word) for word in name.split("_"))
+    return words[:1].upper() + words[1:] + at + cutoff
+
+
+def few_metrics(metrics: Sequence[str]) -> list[str]:
+    """Return at most three metrics of a run, the first of which is the headline.
+
+    >>> few_metrics(["precision@5", "ndcg@10", "recall@10"]), few_metrics(["mrr", "f1@5"])
+    (['recall@10', 'ndcg@10'], ['mrr', 'f1@5'])
+    """
+    return [metric for metric in PREFERRED if metric in metrics] or list(metrics[:3])

@@ -1,0 +1,72 @@
+"""What a run consists of, as everything that renders reads it: `results/outline.json`.
+
+The plan writes it before the first job. It holds names, titles and roles, in the order of display, and no results.
+"""
+
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from vsebench.core.configuration import Role, Strict
+from vsebench.core.errors import UserError
+from vsebench.core.places import Place
+
+# The gathered files in the folder of results, by the name that a table or figure asks for them.
+GATHERED = {
+    "summary": "summary.parquet",
+    "metrics": "metrics.parquet",
+    "history": "history.parquet",
+    "timing": "timing.parquet",
+    "scaling": "scaling.parquet",
+    "sweeps": "sweeps.parquet",
+    "settings": "settings.json",
+    "datasets": "datasets.json",
+    "machine": "machine.json",
+    "claims": "claims.csv",
+    "comparison": "comparison.csv",
+    "audit": "audit.csv",
+}
+
+
+class OutlineRow(Strict):
+    """A row of the results: a method with its settings."""
+
+    title: str
+    role: Role  # a control and an oracle are no competitors; an oracle is shown apart
+    source: str  # paper, equation, and where the settings are from
+
+
+class LeftOut(Strict):
+    """A row that cannot run at a place, and why."""
+
+    dataset: str
+    protocol: str
+    method: str  # the row's name
+    reason: str
+
+
+class Outline(Strict):
+    """A run's places, rows, protocols, seeds and metrics, in the order of display."""
+
+    places: list[Place]
+    rows: dict[str, OutlineRow]
+    protocols: dict[str, str]  # name -> what is held out, in words
+    seeds: list[int]
+    metrics: list[str] = Field(min_length=1)  # as in the column `metric`, such as recall@10
+    left_out: list[LeftOut]
+    papers: list[str]
+    files: list[str]  # those of GATHERED that this run makes: without a sweep there is no `sweeps`
+
+    def rows_of_role(self, *roles: Role) -> list[str]:
+        """Return the names of the rows that have one of these roles."""
+        return [name for name, row in self.rows.items() if row.role in roles]
+
+
+def read_outline(path: Path) -> Outline:
+    """Read the outline of a run; a missing or damaged file raises a `UserError`."""
+    try:
+        return Outline.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError, ValidationError):
+        raise UserError(f"{path}: not a readable outline of a run; delete it and run again") from None

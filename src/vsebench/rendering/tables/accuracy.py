@@ -1,0 +1,74 @@
+"""Accuracy at one place: one row per method, one column per metric of the run."""
+
+from typing import Any, ClassVar
+
+import polars as pl
+
+from vsebench.core.places import Place
+from vsebench.rendering.accuracy import accuracy_cells
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, pick
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+
+class Accuracy(TableKind):
+    """The methods at one place; an oracle is set apart below."""
+
+    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+
+    place: str  # <dataset>/<protocol>
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {f"accuracy-{place.name}": {"place": str(place)} for place in outline.places}
+
+    def table(self, results: Results) -> Table:
+        place = Place.of(self.place)
+        accuracy = results.accuracy(place)
+        metrics = results.outline.metrics
+        columns = [Column("dataset", "Data set", shown=False), Column("protocol", "Protocol", shown=False)]
+        columns += [Column("method", "Name", shown=False), Column("title", "Method")]
+        for metric in metrics:
+            key = metric.replace("@", "_")
+            columns.append(Column(key, metric_title(metric), "score", interval=True))
+            columns.append(Column(f"{key}_p_adjusted", "p", "score", shown=False))
+        rows = []
+        for method in [*results.competitors_of(accuracy), *results.oracles_of(accuracy)]:
+            cells = [Cell(text) for text in (place.dataset, place.protocol, method, results.method_title(method))]
+            for metric in metrics:
+                cells += accuracy_cells(results, pick(accuracy, metric, method))
+            rows.append(Row(tuple(cells), apart=results.is_oracle(method)))
+        return Table(
+            tuple(columns),
+            tuple(rows),
+            caption=f"Accuracy on {results.place_title(place)}",
+            notes=notes(results, place, accuracy),
+            fold=5,
+        )
+
+
+def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, ...]:
+    """Return what is measured, in sentences."""
+    seeds = max(accuracy["n_seeds"].to_list())
+    found = [
+        f"Mean over {seeds} {'seed' if seeds == 1 else 'seeds'} with bootstrap 95 % intervals over images and seeds.",
+        "Bold: best; †: not significantly different from the best (paired bootstrap test, Holm-corrected p ≥ 0.05).",
+        "Labels of an image that a method was trained on are excluded from the candidates, and ties count against the "
+        "method.",
+        "A metric with @N looks at the first N labels of the ranking, others at all of it; in AUC@N, a label after the "
+        "first N counts 0.5.",
+    ]
+    if results.is_simulated(place.dataset):
+        found.insert(0, "The data is simulated.")
+    found += [
+        f"{results.outline.rows[oracle].title} knows what no method may know: a ceiling, not a competitor."
+        for oracle in results.oracles_of(accuracy)
+    ]
+    left_out = [
+        f"{results.outline.rows[entry.method].title} is left out: {entry.reason}"
+        for entry in results.outline.left_out
+        if Place(entry.dataset, entry.protocol) == place
+    ]
+    return (*found, *left_out)

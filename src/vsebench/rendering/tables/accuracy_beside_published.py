@@ -1,0 +1,51 @@
+"""A paper's table of accuracies: each printed line, and ours with intervals below it."""
+
+from typing import Any, ClassVar
+
+from vsebench.papers.base import Paper
+from vsebench.rendering.beside import NOTHING_OF_OURS, caption, compared, lines_of, ours_of
+from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+NOTES = (
+    "Here: mean over seeds with bootstrap 95 % intervals over images and seeds; settings chosen on validation.",
+    "Bold: the published value lies in our interval. Published percentages are shown as shares.",
+)
+
+
+class AccuracyBesidePublished(TableKind):
+    """Methods by metrics at each of the paper's data sets; ours only where data and protocol are the same."""
+
+    needs: ClassVar[tuple[str, ...]] = ("comparison",)
+
+    paper: PaperFile
+    printed: str  # the table's name in the paper's CSV file
+    note: str = ""  # what a reader should know of the printed numbers
+
+    def table(self, results: Results) -> Table:
+        paper = Paper.read(self.paper)
+        cells = [cell for cell in paper.printed(self.printed) if not cell.is_words and len(cell.row.split("/")) == 2]
+        found = compared(results, paper, self.printed)
+        metrics = list(dict.fromkeys(cell.column for cell in cells))
+        columns = [Column("dataset", "Data set", shown=False), Column("method", "Method"), Column("source", "Source")]
+        columns += [Column(metric, metric_title(metric), "score", interval=True) for metric in metrics]
+        rows = []
+        for dataset, method in lines_of(cells):
+            line, group = f"{dataset}/{method}", paper.place_title(dataset)
+            published = {cell.column: cell.number for cell in cells if cell.row == line}
+            texts = [Cell(group), Cell(paper.row_title(method)), Cell("published")]
+            rows.append(Row((*texts, *(Cell(published.get(metric)) for metric in metrics)), group=group))
+            for row, ours in ours_of(found, line):
+                texts = [Cell(group), Cell(results.method_title(row)), Cell("here")]
+                rows.append(Row((*texts, *(our_cell(ours.get(metric)) for metric in metrics)), group=group))
+        notes = [*([] if len(found) else [NOTHING_OF_OURS]), *NOTES, *([self.note] if self.note else [])]
+        return Table(tuple(columns), tuple(rows), caption(paper, self.printed), notes=tuple(notes), fold=5)
+
+
+def our_cell(ours: dict[str, Any] | None) -> Cell:
+    """Return our number with its interval; `ours` is a row of COMPARISON, or None."""
+    if ours is None:
+        return Cell()
+    return Cell(ours["ours"], ours["ci_low"], ours["ci_high"], bold=ours["verdict"] == "inside")

@@ -1,0 +1,39 @@
+"""How many published numbers agree with others and contradict them, by paper and check."""
+
+from collections import Counter
+from typing import Any, ClassVar
+
+from vsebench.papers.audit.findings import AGREES, CONTRADICTS, read_findings
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.outline import GATHERED, Outline
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+COLUMNS = (
+    Column("paper", "Paper", shown=False),
+    Column("check", "Check"),
+    Column(AGREES, "Agree", "count"),
+    Column(CONTRADICTS, "Contradict", "count"),
+)
+
+
+class AuditCounts(TableKind):
+    """One row per paper and check."""
+
+    needs: ClassVar[tuple[str, ...]] = ("audit",)
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {"audit-counts": {}}
+
+    def table(self, results: Results) -> Table:
+        findings = read_findings(results.folder / GATHERED["audit"])
+        counts = Counter((finding.paper, finding.check, finding.verdict) for finding in findings)
+        rows = [
+            Row(
+                (Cell(paper), Cell(check), *(Cell(counts[paper, check, verdict]) for verdict in (AGREES, CONTRADICTS))),
+                group=results.outline.papers.get(paper, paper),
+            )
+            for paper, check in dict.fromkeys((finding.paper, finding.check) for finding in findings)
+        ]
+        return Table(COLUMNS, tuple(rows), "Printed numbers that were recomputed")

@@ -1,0 +1,64 @@
+"""The best method at each place: one row per place."""
+
+from typing import Any, ClassVar
+
+from vsebench.core.places import Place
+from vsebench.rendering.accuracy import accuracy_cells
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.metrics import few_metrics, metric_title
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, best_of, near_best, pick
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+
+class Best(TableKind):
+    """The method that is best in the headline metric, with up to three metrics, and the oracles beside it."""
+
+    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {"best": {}}
+
+    def table(self, results: Results) -> Table:
+        metrics = few_metrics(results.outline.metrics)
+        headline = metric_title(metrics[0])
+        oracles = results.oracles_of(results.summary)
+        columns = (
+            Column("title", "Data set"),
+            Column("protocol", "Protocol"),
+            Column("method", f"Best in {headline}"),
+            *(Column(metric.replace("@", "_"), metric_title(metric), "score", interval=True) for metric in metrics),
+            Column("equal", "Not significantly different"),
+            *(Column(oracle, f"{results.method_title(oracle)}, {headline}", "score") for oracle in oracles),
+        )
+        return Table(
+            columns,
+            tuple(row_of(results, place, metrics, oracles) for place in results.places_of(results.summary)),
+            caption=f"The method with the highest {headline} on each data set",
+            notes=(
+                "Means over seeds with bootstrap 95 % intervals over images and seeds; bold: the best in that metric, "
+                "too. A ceiling knows what no method may know.",
+            ),
+            small=True,
+        )
+
+
+def row_of(results: Results, place: Place, metrics: list[str], oracles: list[str]) -> Row:
+    """Return the row of one place."""
+    accuracy = results.accuracy(place)
+    competitors = results.competitors_of(accuracy)
+    best = best_of(accuracy, metrics[0], competitors)
+    found = [(method, pick(accuracy, metrics[0], method)) for method in competitors]
+    equal = [results.method_title(method) for method, numbers in found if numbers and near_best(numbers)]
+    ceilings = [pick(accuracy, metrics[0], oracle) for oracle in oracles]
+    return Row(
+        (
+            Cell(results.dataset_title(place.dataset)),
+            Cell(place.protocol),
+            Cell(results.method_title(best) if best else None),
+            *(accuracy_cells(results, pick(accuracy, metric, best) if best else None)[0] for metric in metrics),
+            Cell(", ".join(equal) or "none"),
+            *(Cell(numbers["value"] if numbers else None) for numbers in ceilings),
+        )
+    )

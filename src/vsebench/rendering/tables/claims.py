@@ -1,0 +1,63 @@
+"""The papers' claims: one row per test, under each claim's heading."""
+
+from typing import Any, ClassVar
+
+from vsebench.core.places import Place
+from vsebench.rendering.claims import Test, paper_title, tests_of
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+TEXTS = ("paper", "claim", "where", "dataset", "protocol", "simulated", "method", "rival", "effect_is", "reason")
+COLUMNS = (
+    *(Column(name, name, shown=False) for name in TEXTS),
+    Column("place", "Data"),
+    Column("against", "Against"),
+    Column("metric", "Effect on"),
+    Column("effect", "Effect", "effect", interval=True),
+    Column("p_adjusted", "p", "p"),
+    Column("verdict", "Verdict"),
+)
+
+
+class Claims(TableKind):
+    """All tests, or those of one paper."""
+
+    needs: ClassVar[tuple[str, ...]] = ("claims", "datasets")
+
+    of: str | None = None  # a paper's name
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {"claims": {}}
+
+    def table(self, results: Results) -> Table:
+        tests = tests_of(results, self.of)
+        caption = "The papers' claims" if self.of is None else f"Claims of the {paper_title(results, self.of)}"
+        kinds = list(dict.fromkeys(test["effect_is"] for test in tests if test["effect_is"]))
+        notes = (
+            f"Effect: {'; '.join(kinds)}; with a 95 % interval." if kinds else "No claim could be tested.",
+            "p: of no effect, Holm-corrected over a paper's claims on real data.",
+        )
+        return Table(COLUMNS, tuple(self._row(results, test) for test in tests), caption, notes=notes, small=True)
+
+    def _row(self, results: Results, test: Test) -> Row:
+        cells = [Cell(str(test[name]) if test[name] is not None else None) for name in TEXTS]
+        cells += [Cell(where_tested(results, test))]
+        cells += [Cell(results.method_title(test["rival"]) if test["rival"] else None)]
+        cells += [Cell(metric_title(test["metric"]) if test["metric"] else None)]
+        cells += [Cell(test["effect"], test["ci_low"], test["ci_high"]), Cell(test["p_adjusted"])]
+        title = f"{test['claim']} ({test['where']})"
+        group = title if self.of else f"{paper_title(results, test['paper'])}: {title}"
+        return Row((*cells, Cell(test["verdict"])), group=group)
+
+
+def where_tested(results: Results, test: Test) -> str:
+    """Return where a claim was tested, or why it was not."""
+    if test["effect"] is None:
+        return str(test["reason"])
+    if test["dataset"] is None:
+        return "Simulated, sizes varied"
+    return results.place_title(Place(test["dataset"], test["protocol"]))

@@ -1,0 +1,31 @@
+"""A paper's table of complexities: each printed formula beside the growth that was measured."""
+
+from typing import ClassVar
+
+from vsebench.papers.base import Paper
+from vsebench.rendering.beside import caption
+from vsebench.rendering.growth import COLUMNS, NOT_MEASURED, NOTES, growth_cells, growth_of
+from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+
+class Complexity(TableKind):
+    """One row per printed formula; the growth is that of the first of our rows that stand for the method."""
+
+    needs: ClassVar[tuple[str, ...]] = ("scaling",)
+
+    paper: PaperFile
+    printed: str  # the table's name in the paper's CSV file
+
+    def table(self, results: Results) -> Table:
+        paper = Paper.read(self.paper)
+        growth = growth_of(results)
+        rows = []
+        for cell in paper.printed(self.printed):
+            ours = paper.rows[cell.row].ours if cell.row in paper.rows else []
+            measured = growth_cells(growth, ours[0] if ours else "")
+            rows.append(Row((Cell(paper.row_title(cell.row)), Cell(cell.value), *measured)))
+        columns = (Column("method", "Method"), Column("published", "Published"), *COLUMNS)
+        notes = NOTES if growth is not None else (NOT_MEASURED, *NOTES)
+        return Table(columns, tuple(rows), caption(paper, self.printed), notes=notes, fold=5)

@@ -1,0 +1,63 @@
+"""Statistics of the data sets: one row per data set."""
+
+from typing import Any, ClassVar
+
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+COLUMNS = (
+    Column("name", "Name", shown=False),
+    Column("title", "Data set"),
+    Column("data", "Data", shown=False),
+    Column("images", "Images", "count"),
+    Column("images_without_label", "Images\nwithout label", "count"),
+    Column("vocabulary", "Vocabulary", "count"),
+    Column("labels", "Labels\nin use", "count"),
+    Column("pairs", "Pairs", "count"),
+    Column("occurrences", "Occurrences", "count"),
+    Column("labels_per_image_mean", "Labels per\nimage (mean)", "mean"),
+    Column("labels_per_image_median", "(median)", "count"),
+    Column("labels_per_image_max", "(max.)", "count"),
+)
+
+
+class Datasets(TableKind):
+    """The counts of each label matrix."""
+
+    needs: ClassVar[tuple[str, ...]] = ("datasets",)
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {"datasets": {}}
+
+    def table(self, results: Results) -> Table:
+        rows = []
+        for name, entry in results.datasets.items():
+            texts = [name, results.dataset_title(name), "simulated" if results.is_simulated(name) else "real"]
+            counts = flat_counts(entry["counts"])
+            numbers = [Cell(counts.get(column.key)) for column in COLUMNS[len(texts) :]]
+            rows.append(Row((*map(Cell, texts), *numbers)))
+        return Table(
+            COLUMNS,
+            tuple(rows),
+            caption="Statistics of the data sets",
+            notes=(
+                "Pairs are distinct (image, label) pairs; occurrences count a label as often as it is on an image.",
+                "Labels per image: mean, median and maximum of distinct labels over all images.",
+            ),
+            fold=5,
+        )
+
+
+def flat_counts(counts: dict[str, Any]) -> dict[str, Any]:
+    """Return the counts with nested ones under joined names.
+
+    >>> flat_counts({"images": 3, "labels_per_image": {"mean": 1.5}})
+    {'images': 3, 'labels_per_image_mean': 1.5}
+    """
+    flat: dict[str, Any] = {}
+    for key, value in counts.items():
+        flat |= {f"{key}_{part}": v for part, v in value.items()} if isinstance(value, dict) else {key: value}
+    return flat

@@ -1,0 +1,69 @@
+"""The settings that each method was fitted with: seeds with the same settings share a row."""
+
+import json
+from itertools import groupby
+from typing import Any, ClassVar
+
+from vsebench.core.places import Place
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+COLUMNS = (
+    Column("method", "Method"),
+    Column("seeds", "Seeds"),
+    Column("settings", "Settings", width=0.3),
+    Column("chosen", "Chosen"),
+    Column("epochs", "Epochs"),
+    Column("validation", "Validation", width=0.2),
+)
+
+
+class Settings(TableKind):
+    """What was fixed, what was chosen on the validation labels, and for how many epochs each method was trained."""
+
+    needs: ClassVar[tuple[str, ...]] = ("settings", "datasets")
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {"settings": {}}
+
+    def table(self, results: Results) -> Table:
+        places, rows = results.outline.places, list(results.outline.rows)
+
+        def display_order(entry: dict[str, Any]) -> tuple[Any, ...]:
+            place = Place(entry["dataset"], entry["protocol"])
+            return (places.index(place), rows.index(entry["method"]), shared(entry), entry["seed"])
+
+        entries = groupby(sorted(results.settings, key=display_order), key=shared)
+        return Table(
+            COLUMNS,
+            tuple(row_of(results, list(same)) for _, same in entries),
+            caption="Settings of each method",
+            notes=("Tuned: chosen on the validation labels from the configurations tried; test labels play no part.",),
+            small=True,
+        )
+
+
+def shared(entry: dict[str, Any]) -> str:
+    """Return what the seeds that share a row have in common."""
+    return json.dumps([entry[key] for key in ("dataset", "protocol", "method", "tuned", "settings")], sort_keys=True)
+
+
+def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
+    """Return one row for the seeds that were fitted with the same settings."""
+    first = entries[0]
+    settings = ", ".join(f"{key} {value}" for key, value in first["settings"].items()) or None
+    chosen = f"tuned, {first['n_configurations']} tried" if first["tuned"] else "fixed"
+    epochs = [str(entry["epochs"]) for entry in entries if entry["epochs"] is not None]
+    values = [f"{e['validation_value']:.4f}" for e in entries if e["validation_value"] is not None]
+    texts = (
+        results.method_title(first["method"]),
+        ", ".join(str(entry["seed"]) for entry in entries),
+        settings,
+        chosen,
+        ", ".join(epochs) or None,
+        f"{first['validation_metric']}: {', '.join(values)}" if values else None,
+    )
+    return Row(tuple(map(Cell, texts)), group=results.place_title(Place(first["dataset"], first["protocol"])))

@@ -1,0 +1,66 @@
+"""A paper's table of data sets: the printed counts beside those of ours that stand for them."""
+
+from typing import Any, ClassVar
+
+from vsebench.papers.base import Paper
+from vsebench.papers.published import PrintedCell
+from vsebench.rendering.beside import caption
+from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+COLUMNS = (
+    Column("dataset", "Data set", shown=False),
+    Column("quantity", "Quantity"),
+    Column("published", "Published", "count"),
+    Column("here", "Here", "count"),
+    Column("ours", "Data here"),
+)
+
+
+class Statistics(TableKind):
+    """One row per printed count; ours is empty where the run has no such data set, or does not count it."""
+
+    needs: ClassVar[tuple[str, ...]] = ("datasets",)
+
+    paper: PaperFile
+    printed: str  # the table's name in the paper's CSV file
+
+    def table(self, results: Results) -> Table:
+        paper = Paper.read(self.paper)
+        cells = [cell for cell in paper.printed(self.printed) if not cell.is_words]
+        order = list(dict.fromkeys(cell.dataset for cell in cells))
+        rows = [_row(paper, cell, results) for cell in sorted(cells, key=lambda cell: order.index(cell.dataset))]
+        notes = (
+            "Here: the real data set of this run that stands for the paper's.",
+            "The audit of the papers lists what contradicts itself in the published column.",
+        )
+        return Table(COLUMNS, tuple(rows), caption(paper, self.printed), notes=notes)
+
+
+def _row(paper: Paper, cell: PrintedCell, results: Results) -> Row:
+    place = paper.places.get(cell.dataset)
+    entry = results.datasets.get(place.dataset) if place and place.dataset else None
+    title = paper.place_title(cell.dataset)
+    texts = [Cell(title), Cell(cell.column.replace("_", " "))]
+    numbers = [Cell(float(cell.value)), Cell(our_count(cell.column, entry) if entry else None)]
+    return Row((*texts, *numbers, Cell(str(entry["title"]) if entry else "")), group=title)
+
+
+def our_count(column: str, entry: dict[str, Any]) -> float | None:
+    """Return our count of what a printed column holds, if it is a count of the label matrix.
+
+    Parameters
+    ----------
+    column : the column's name in the paper's CSV file
+    entry : the data set's `summary.json`
+    """
+    counts = entry["counts"]
+    match column:
+        case "images" | "labels":
+            return float(counts[column])
+        case "positive_labels_per_image":
+            return float(counts["occurrences_per_image"]["mean"])
+        case "non_positive_labels_per_image":
+            return float(counts["vocabulary"] - counts["labels_per_image"]["mean"])
+    return None

@@ -1,0 +1,56 @@
+"""A paper's table of times: each printed time, and ours below it."""
+
+from typing import ClassVar
+
+from vsebench.papers.base import Paper
+from vsebench.papers.comparison import TIMES
+from vsebench.papers.published import SECONDS
+from vsebench.rendering.beside import NOTHING_OF_OURS, caption, compared, lines_of, ours_of
+from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+
+class TimeBesidePublished(TableKind):
+    """Seconds of each method at each data set, and how many times one method's they are."""
+
+    needs: ClassVar[tuple[str, ...]] = ("comparison",)
+
+    paper: PaperFile
+    printed: str  # the table's name in the paper's CSV file
+    ratio_to: str  # the paper's method that the others are compared with
+
+    def table(self, results: Results) -> Table:
+        paper = Paper.read(self.paper)
+        cells = [cell for cell in paper.printed(self.printed) if cell.unit in SECONDS]
+        published = {cell.row: cell.number for cell in cells}
+        found = compared(results, paper, self.printed)
+        columns = [Column("dataset", "Data set", shown=False), Column("method", "Method"), Column("source", "Source")]
+        columns += [Column("seconds", "Seconds", "seconds", interval=True)]
+        columns += [Column("ratio", f"Ratio to\n{paper.row_title(self.ratio_to)}", "mean")]
+        rows = []
+        for dataset, method in lines_of(cells):
+            line, base, group = f"{dataset}/{method}", f"{dataset}/{self.ratio_to}", paper.place_title(dataset)
+            texts = [Cell(group), Cell(paper.row_title(method)), Cell("published")]
+            values = [Cell(published[line]), Cell(_ratio(published[line], published.get(base)))]
+            rows.append(Row((*texts, *values), group=group))
+            own = found.filter(row=base, method=self._our_row(paper))["ours"].to_list()
+            for row, ours in ours_of(found, line):
+                (time,) = ours.values()
+                texts = [Cell(group), Cell(results.method_title(row)), Cell("here")]
+                seconds = Cell(time["ours"], time["ci_low"], time["ci_high"])
+                rows.append(Row((*texts, seconds, Cell(_ratio(time["ours"], *own))), group=group))
+        measured = [TIMES[column].words for column in dict.fromkeys(cell.column for cell in cells) if column in TIMES]
+        notes = [f"Here: seconds {words}." for words in measured]
+        notes += ["The machines differ by years, so that only the ratios can be compared."]
+        notes = notes if len(found) else [NOTHING_OF_OURS, *notes]
+        return Table(tuple(columns), tuple(rows), caption(paper, self.printed), notes=tuple(notes), fold=5)
+
+    def _our_row(self, paper: Paper) -> str | None:
+        """Return the first of our rows that stand for the method that the others are compared with."""
+        row = paper.rows.get(self.ratio_to)
+        return row.ours[0] if row and row.ours else None
+
+
+def _ratio(time: float, base: float | None = None) -> float | None:
+    return time / base if base else None

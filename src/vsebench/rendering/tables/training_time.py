@@ -1,0 +1,74 @@
+"""Time and memory of training: one row per method and place."""
+
+from statistics import median
+from typing import Any, ClassVar
+
+import polars as pl
+
+from vsebench.core.places import Place
+from vsebench.evaluation.convergence import to_best_epoch
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, at
+from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.timing import epoch_cell
+
+COLUMNS = (
+    Column("dataset", "Data set", shown=False),
+    Column("protocol", "Protocol", shown=False),
+    Column("method", "Name", shown=False),
+    Column("title", "Method"),
+    Column("threads", "Threads", "count"),
+    Column("epoch_seconds", "Seconds\nper epoch", "seconds", interval=True),
+    Column("epochs_to_convergence", "Epochs to\nconverge", "count"),
+    Column("seconds_to_convergence", "Seconds to\nconverge", "seconds"),
+    Column("compile_seconds", "Seconds to\ncompile", "seconds"),
+    Column("peak_rss_bytes", "Memory\n(MiB)", "mebibytes"),
+)
+
+
+class TrainingTime(TableKind):
+    """The methods that are trained by epochs, grouped by place."""
+
+    needs: ClassVar[tuple[str, ...]] = ("timing", "history", "datasets")
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {"training-time": {}}
+
+    def table(self, results: Results) -> Table:
+        rows = []
+        for place in results.places_of(results.timing):
+            timing = at(results.timing, place)
+            for method in results.methods_of(timing):
+                cells = row_cells(results, place, method, timing.filter(method=method))
+                rows.append(Row(cells, group=results.place_title(place)))
+        machines = results.timing["machine"].drop_nulls().unique().sort().to_list()
+        return Table(
+            COLUMNS,
+            tuple(rows),
+            caption="Training time",
+            notes=(
+                "Seconds per epoch: median [minimum, maximum] over repeats, each a fresh process alone on the machine.",
+                "Convergence: the epoch with the best validation metric and the training seconds up to its end, "
+                "median over seeds, where the epochs are chosen; that training shares the machine with other jobs.",
+                "Compile: compiling the kernels or loading them. Memory: the largest peak of the process.",
+                f"Machine: {'; '.join(machines) or 'unknown'}.",
+            ),
+        )
+
+
+def row_cells(results: Results, place: Place, method: str, timed: pl.DataFrame) -> tuple[Cell, ...]:
+    """Return the cells of one method; `timed` are its rows of `timing` at the place."""
+    compiled = timed.filter(phase="compile").group_by("repeat").agg(pl.col("seconds").sum())["seconds"]
+    converged = to_best_epoch(at(results.history, place).filter(method=method)).drop_nulls()
+    texts = (place.dataset, place.protocol, method, results.method_title(method))
+    return (
+        *(Cell(text) for text in texts),
+        Cell(timed["threads"].first()),  # type: ignore[arg-type]
+        epoch_cell(timed),
+        Cell(median(converged["epoch"].to_list()) if len(converged) else None),
+        Cell(median(converged["seconds"].to_list()) if len(converged) else None),
+        Cell(median(compiled.to_list()) if len(compiled) else None),
+        Cell(timed["peak_rss_bytes"].max()),  # type: ignore[arg-type]
+    )

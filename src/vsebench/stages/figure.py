@@ -1,0 +1,24 @@
+"""Draw a figure as PDF, SVG and PNG."""
+
+import argparse
+from pathlib import Path
+
+from vsebench.rendering.kinds import FigureKind, make, read_parameters
+from vsebench.rendering.results import Results
+from vsebench.rendering.style import save, style
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the stage's arguments."""
+    parser.add_argument("name", help="the figure's name")
+    parser.add_argument("--kind", required=True, help="a module of vsebench.rendering.figures")
+    parser.add_argument("--parameters", default="{}", help="JSON object: the kind's parameters")
+    parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
+    parser.add_argument("--out", type=Path, required=True, help="file to write, without .pdf, .svg, .png")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the stage."""
+    kind = make(FigureKind, arguments.kind, read_parameters(arguments.parameters), arguments.name)
+    with style():
+        save(kind.figure(Results(arguments.results)), arguments.out)

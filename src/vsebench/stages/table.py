@@ -1,0 +1,36 @@
+"""Write a table as CSV, Markdown and LaTeX."""
+
+import argparse
+from pathlib import Path
+
+from vsebench.core.storage import replacing
+from vsebench.rendering.csv import to_csv
+from vsebench.rendering.kinds import TableKind, make, read_parameters
+from vsebench.rendering.latex import to_latex
+from vsebench.rendering.markdown import to_markdown
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the stage's arguments."""
+    parser.add_argument("name", help="the table's name: LaTeX refers to it by tab:<name>, with hyphens")
+    parser.add_argument("--kind", required=True, help="a module of vsebench.rendering.tables")
+    parser.add_argument("--parameters", default="{}", help="JSON object: the kind's parameters")
+    parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
+    parser.add_argument("--out", type=Path, required=True, help="file to write, without .csv, .md, .tex")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the stage."""
+    kind = make(TableKind, arguments.kind, read_parameters(arguments.parameters), arguments.name)
+    write_table(kind.table(Results(arguments.results)), arguments.name, arguments.out)
+
+
+def write_table(table: Table, name: str, out: Path) -> None:
+    """Write `out`.csv, `out`.md and `out`.tex."""
+    label = f"tab:{name.replace('_', '-')}"
+    texts = {"csv": to_csv(table), "md": to_markdown(table), "tex": to_latex(table, label)}
+    for suffix, text in texts.items():
+        with replacing(out.with_name(f"{out.name}.{suffix}")) as temporary:
+            temporary.write_text(text, encoding="utf-8")
