@@ -7,7 +7,7 @@ from vsebench.config import DatasetConfig, read_config
 from vsebench.datasets.simulator import LabelsPerImage, Options, Popularity, draw_lengths, draw_topics, read
 from vsebench.errors import UserError
 from vsebench.kernels.drawing import draw_labels
-from vsebench.kernels.random import new_state, uniform
+from vsebench.kernels.random_numbers import new_state, uniform
 
 CONFIGS = Path(__file__).parents[2] / "config" / "datasets"
 

@@ -29,7 +29,7 @@ from vsebench.config import Strict
 from vsebench.datasets.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.errors import UserError
 from vsebench.kernels.drawing import draw_labels
-from vsebench.kernels.random import new_state
+from vsebench.kernels.random_numbers import new_state
 
 BALANCING = 50  # sweeps over topics and labels; more do not move the labels' popularity by a percent
 

@@ -15,7 +15,7 @@ import vsebench.kernels
 from vsebench.evaluation.ranks import rank_held_out
 from vsebench.files import write_json
 from vsebench.kernels.drawing import draw_labels
-from vsebench.kernels.random import new_state
+from vsebench.kernels.random_numbers import new_state
 from vsebench.methods.base import Embeddings, LabelWeights, Method, load_method, read_settings, tiny_matrix, warm_up
 from vsebench.parallel import workers
 

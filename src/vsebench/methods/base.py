@@ -14,9 +14,9 @@ from pydantic import Field
 
 from vsebench.config import Strict, check
 from vsebench.errors import UserError
-from vsebench.kernels.lanes import aligned, filled_up
 from vsebench.kernels.ranking import count_above, count_embedded
 from vsebench.kernels.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
+from vsebench.kernels.vectors import aligned, padded_size
 from vsebench.labels import LabelMatrix
 from vsebench.parallel import Workers, workers
 
@@ -215,9 +215,9 @@ def warm_up(method: type[Method], settings: Settings) -> None:
 def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Generator) -> Matrix:
     """Return (n_rows, K) float32 from a normal distribution around 0.
 
-    K is `factors`, filled up to a multiple of the LANES of kernels with factors that are 0.
+    K is `factors`, padded to a multiple of the kernels' LANES with factors that are 0.
     """
-    start = aligned(n_rows, filled_up(factors))
+    start = aligned(n_rows, padded_size(factors))
     if start.shape[1] == factors:
         rng.standard_normal(out=start, dtype=np.float32)
     else:
