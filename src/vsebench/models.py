@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
-from vsebench.kernels.rounding import RoundedLabels, round_labels
 from vsebench.problem import Matrix, Queries
 
 VERSION = 1
@@ -73,11 +72,6 @@ class Embedded(Model):
     @cached_property
     def _columns(self) -> Matrix:
         return np.ascontiguousarray(self.label.T)
-
-    @cached_property
-    def rounded_labels(self) -> RoundedLabels:
-        """The labels' vectors as the ranking kernel reads them."""
-        return round_labels(self.label)
 
     def scores(self, queries: Queries) -> Matrix:
         product: Matrix = self.vectors(queries) @ self._columns

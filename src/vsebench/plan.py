@@ -218,7 +218,20 @@ class Plan:
 
     def timed_rows(self, place: Place) -> list[str]:
         """Return the rows that are timed: those with epochs, and closed forms and look-ups with settings to choose."""
-        return [row for row in self.rows(place) if self.methods[row].epochs or self.methods[row].grid]
+        return [row for row in self.rows(place) if self.is_validated(row)]
+
+    def oracles(self, place: Place) -> list[str]:
+        """Return the rows of a place that are not compared with the others."""
+        return [row for row in self.rows(place) if self.methods[row].role == "oracle"]
+
+    @property
+    def rank_metrics(self) -> list[str]:
+        """Return the metrics of the run that follow from the ranks of an image's labels."""
+        return [name for name in self.config.metrics if isinstance(load_metric(name), RankMetric)]
+
+    def is_validated(self, row: str) -> bool:
+        """Return whether something is chosen for a row on validation labels: epochs, or settings of a grid."""
+        return bool(self.methods[row].epochs or self.methods[row].grid)
 
     def validation_metric(self, place: Place) -> str:
         """Return the metric that settings and epochs are chosen by."""

@@ -90,7 +90,7 @@ class LabelMatrix:
     def to_pairs(self) -> pl.DataFrame:
         """Return the table that `from_pairs` reads."""
         columns = {"image": self.image_of_pair, "label": self.label_of_pair, "count": self.count_of_pair}
-        return pl.DataFrame(columns, schema=PAIRS)  # type: ignore[arg-type]
+        return pl.DataFrame(columns, schema=PAIRS)
 
     def rows(self, images: Ids) -> "LabelMatrix":
         """Return the matrix of these rows, in this order."""
@@ -176,13 +176,13 @@ class HeldOut:
         """Return at most `size` of the images, drawn without replacement, in their old order."""
         if len(self.images) <= size:
             return self
-        chosen = np.sort(rng.choice(len(self.images), size, replace=False))
+        chosen = np.sort(rng.choice(len(self.images), size, replace=False)).astype(np.int32)
         return HeldOut(self.images[chosen], self.right.rows(chosen), self.known.rows(chosen), self.candidates)
 
 
 @dataclass(frozen=True)
 class Split:
-    """Settings are chosen by fitting to `first` and looking at `valid`; the model that meets `test` is fitted to `final`,
+    """Settings are chosen by fitting to `first` and looking at `valid`; the model tested on `test` is fitted to `final`,
     which holds the labels of `first` and `valid` together.
     """
 

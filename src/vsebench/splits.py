@@ -15,7 +15,8 @@ from vsebench.core.schemas import PAIRS, SPLIT_IMAGES, SPLIT_LABELS
 from vsebench.core.storage import read_json, read_parquet, write_json, write_table
 from vsebench.problem import HeldOut, Ids, LabelMatrix, Mask, Split, Training
 
-FILES = ("train.parquet", "valid.parquet", "test.parquet", "images.parquet", "labels.parquet", "split.json")
+FIT_FILES = ("train.parquet", "valid.parquet", "images.parquet", "labels.parquet", "split.json")  # those a fit reads
+FILES = (*FIT_FILES, "test.parquet")
 
 
 def save(split: Split, folder: Path) -> None:
@@ -45,20 +46,24 @@ def save(split: Split, folder: Path) -> None:
     write_json({"n_images": n_images, "n_labels": n_labels, **counts}, folder / "split.json")
 
 
-def load(folder: Path) -> Split:
-    """Read a split."""
+def load(folder: Path, with_test: bool = True) -> Split:
+    """Read a split; without the test, whose file is then not opened, `test` has no images."""
     size = read_json(folder / "split.json")
     images, labels = read_parquet(folder / "images.parquet"), read_parquet(folder / "labels.parquet")
-    train, valid, test = (
-        LabelMatrix.from_pairs(read_parquet(folder / f"{part}.parquet"), size["n_images"], size["n_labels"])
-        for part in ("train", "valid", "test")
-    )
+
+    def read(part: str) -> LabelMatrix:
+        pairs = read_parquet(folder / f"{part}.parquet")
+        return LabelMatrix.from_pairs(pairs, size["n_images"], size["n_labels"])
+
+    train, valid = read("train"), read("valid")
+    test = read("test") if with_test else LabelMatrix.empty(size["n_images"], size["n_labels"])
+    test_images = _ids(images["test"]) if with_test else np.empty(0, dtype=np.int32)
     both = train + valid
     return Split(
         Training(train, _ids(images["first"]), labels["first"].to_numpy()),
         _held_out(_ids(images["valid"]), valid, train, labels["valid"].to_numpy()),
         Training(both, _ids(images["final"]), labels["final"].to_numpy()),
-        _held_out(_ids(images["test"]), test, both, labels["test"].to_numpy()),
+        _held_out(test_images, test, both, labels["test"].to_numpy()),
     )
 
 

@@ -152,7 +152,7 @@ def timed_epoch(fitter: Method, epoch: int) -> Row:
 def history(rows: list[Row], case: Case, phase: str) -> pl.DataFrame:
     """Return the table of a training, `schemas.HISTORY`: one row per epoch."""
     keys = case.keys | {"phase": phase}
-    return pl.DataFrame([keys | row for row in rows], schema=HISTORY)  # type: ignore[arg-type]
+    return pl.DataFrame([keys | row for row in rows], schema=HISTORY)
 
 
 def where_of(case: Case) -> str:

@@ -1,8 +1,10 @@
 """The columns of every table that a stage writes, in their order; `storage.write_table` checks them."""
 
+from typing import Any
+
 import polars as pl
 
-Schema = dict[str, type[pl.DataType]]
+Schema = dict[Any, type[pl.DataType]]  # names and types of columns, in their order
 
 PLACE: Schema = {"dataset": pl.String, "protocol": pl.String}
 CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the row's name

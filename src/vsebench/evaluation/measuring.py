@@ -47,7 +47,8 @@ class SetCounts:
 
     def of(self, weights: NDArray[np.int64]) -> list[Values]:
         """Return the three (n_labels,) counts, where an image counts as often as its weight says."""
-        return [np.bincount(label, weights=weights[image], minlength=self.n_labels) for image, label in self.pairs]
+        counts = (np.bincount(label, weights[image], self.n_labels) for image, label in self.pairs)
+        return [count.astype(np.float64) for count in counts]
 
 
 def measure(models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int) -> list[Measured]:

@@ -2,9 +2,9 @@
 
 The candidates of an image are the labels that the protocol names, without those that the model may know. A held-out
 label is compared with the image's negatives, the candidates that are not held out: `above` of them score higher, `tied`
-score the same; `right` counts the held-out labels that score at least as high, itself included. A held-out label that is
-excluded from the candidates (protocol `regions`: it is a training label as well) is a miss: `above`, `tied` and `right`
-are null.
+score the same; `right` counts the held-out labels that score at least as high, itself included. A held-out label that
+is excluded from the candidates (protocol `regions`: it is a training label as well) is a miss: `above`, `tied` and
+`right` are null.
 """
 
 import numpy as np
@@ -18,9 +18,9 @@ from vsebench.core.workers import Workers
 from vsebench.features import Features
 from vsebench.kernels.held_out import count_images_above, rank_right_labels, top_labels
 from vsebench.kernels.ranking import count_embedded
-from vsebench.kernels.rounding import ROUNDING_PAYS
+from vsebench.kernels.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
 from vsebench.models import Embedded, Model
-from vsebench.problem import HeldOut, Ids, Queries
+from vsebench.problem import HeldOut, Ids, Matrix, Queries
 
 SCORES_A_CHUNK = 1 << 20  # a chunk's scores (4 MiB) stay in the cache until they are counted,
 QUERIES_A_CHUNK = 252  # and so do the vectors of its images; the kernel counts six at a time
@@ -42,14 +42,15 @@ def rank(model: Model, held_out: HeldOut, features: Features | None, pool: Worke
     """
     check_finite(model, where)
     counts = np.empty((4, held_out.right.n_pairs), dtype=np.int32)
-    fast = isinstance(model, Embedded) and ROUNDING_PAYS and has_single_labels(held_out)
+    rounded = None
+    if isinstance(model, Embedded) and ROUNDING_PAYS and has_single_labels(held_out):
+        rounded = round_labels(model.label)
 
     def task(start: int, stop: int) -> None:
         first, last = held_out.right.offsets[start], held_out.right.offsets[stop]
         queries = queries_of(held_out, features, start, stop)
-        if fast:
-            assert isinstance(model, Embedded)
-            counts[:, first:last] = rank_embedded(model, held_out, queries, start, stop)
+        if rounded is not None and isinstance(model, Embedded):
+            counts[:, first:last] = rank_embedded(model.vectors(queries), rounded, held_out, start, stop)
         else:
             counts[:, first:last] = rank_right_labels(model.scores(queries), *label_arguments(held_out, start, stop))
 
@@ -64,21 +65,28 @@ def rank(model: Model, held_out: HeldOut, features: Features | None, pool: Worke
             "right": right,
             "negatives": negatives,
         },
-        schema=RANKS,  # type: ignore[arg-type]
+        schema=RANKS,
     )
     return frame.with_columns(
         pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("above", "tied", "right")
     )
 
 
-def rank_embedded(model: Embedded, held_out: HeldOut, queries: Queries, start: int, stop: int) -> NDArray[np.int32]:
-    """Count for images with one held-out label each, by products of rounded vectors; rows as `rank_right_labels`."""
+def rank_embedded(
+    vectors: Matrix, rounded: RoundedLabels, held_out: HeldOut, start: int, stop: int
+) -> NDArray[np.int32]:
+    """Count for images with one held-out label each, by products of rounded vectors.
+
+    vectors : (stop - start, K) float32, those of the images from `start` to `stop`
+
+    Returns the counts that `rank_right_labels` returns.
+    """
     known, right = held_out.known, held_out.right
     images = np.arange(stop - start, dtype=np.int32)
     labels = right.label_of_pair[right.offsets[start] : right.offsets[stop]]
     with_label = images[np.diff(right.offsets[start : stop + 1]) > 0]
     above, tied = count_embedded(
-        model.vectors(queries), model.rounded_labels, with_label, labels, known.offsets[start : stop + 1],
+        vectors, rounded, with_label, labels, known.offsets[start : stop + 1],
         known.label_of_pair,
     )  # fmt: skip
     is_candidate = above >= 0
@@ -101,7 +109,7 @@ def list_tops(model: Model, held_out: HeldOut, features: Features | None, pool: 
     pool.run(task, chunks(held_out))
     places = np.tile(np.arange(1, LIST_LENGTH + 1, dtype=np.int32), len(lists))
     columns = {"image": np.repeat(held_out.images, LIST_LENGTH), "place": places, "label": lists.ravel()}
-    frame = pl.DataFrame(columns, schema=LISTS)  # type: ignore[arg-type]
+    frame = pl.DataFrame(columns, schema=LISTS)
     return frame.filter(pl.col("label") >= 0)
 
 
@@ -139,7 +147,7 @@ def rank_images(model: Model, held_out: HeldOut, features: Features | None, pool
             "right": _at_least_as_high(own[order], score_offsets, labels),
             "negatives": len(held_out.images) - frequency[labels],
         }
-    ).cast(LABEL_RANKS)  # type: ignore[arg-type]
+    ).cast(LABEL_RANKS)
     return frame.filter(pl.Series(held_out.candidates[labels])).sort("label", "image")
 
 

@@ -22,7 +22,7 @@ def metrics_table(measured: dict[Case, Measured], metrics: Sequence[str]) -> pl.
                 numbers = (found.values[place], low[place], high[place])
                 values = dict(zip(("value", "ci_low", "ci_high"), map(float, numbers), strict=True))
                 lines.append(case.keys | {"metric": metric} | values | {"n": int(found.n[place])})
-    return pl.DataFrame(lines, schema=METRICS)  # type: ignore[arg-type]
+    return pl.DataFrame(lines, schema=METRICS)
 
 
 def summarise(measured: dict[Case, Measured], metrics: Sequence[str], not_compared: Collection[str]) -> pl.DataFrame:
@@ -47,9 +47,14 @@ def summarise(measured: dict[Case, Measured], metrics: Sequence[str], not_compar
         p_values = holm({row: p_value(gaps[row]) for row in contenders if row != best})
         for row in rows:
             line = _line(means[row][column], samples[row][:, column], means[best][column], gaps[row])
-            keys = {"dataset": place.dataset, "protocol": place.protocol, "method": row, "metric": metric}
+            keys: dict[str, object] = {
+                "dataset": place.dataset,
+                "protocol": place.protocol,
+                "method": row,
+                "metric": metric,
+            }
             lines.append(keys | line | {"n_seeds": len(own[row]), "best": row == best, "p_adjusted": p_values.get(row)})
-    frame = pl.DataFrame(lines, schema=SUMMARY)  # type: ignore[arg-type]
+    frame = pl.DataFrame(lines, schema=SUMMARY)
     return pl.concat(frame.filter(pl.col("method") == row) for row in rows)
 
 

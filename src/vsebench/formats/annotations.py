@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
+from vsebench.core.schemas import PAIRS
 from vsebench.features import Features
-from vsebench.problem import SCHEMA
 
 
 class Dropped(NamedTuple):
@@ -61,7 +61,7 @@ def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labe
     keys = images.astype(np.int64) * n_labels + labels
     keys, counts = np.unique(keys, return_counts=True)
     image, label = np.divmod(keys, n_labels)
-    return pl.DataFrame({"image": image, "label": label, "count": counts}).cast(SCHEMA)  # type: ignore[arg-type]
+    return pl.DataFrame({"image": image, "label": label, "count": counts}).cast(PAIRS)
 
 
 def check_unique(names: Sequence[str], where: str, what: str) -> None:

@@ -84,7 +84,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     """Draw a set; `raw` is not read. The same options give the same set."""
     # Imported here because the plan of a run reads `Options` only, and numba takes half a second to import.
     from vsebench.kernels.drawing import draw_labels
-    from vsebench.kernels.random import new_state
+    from vsebench.kernels.random_numbers import new_state
 
     n_images, n_labels, total = scaled_sizes(options)
     streams = (np.random.default_rng(stream) for stream in np.random.SeedSequence(options.seed).spawn(4))

@@ -32,9 +32,9 @@ from pydantic_core import PydanticCustomError
 
 from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.schemas import PAIRS
 from vsebench.formats.annotations import RawAnnotations, image_ids
 from vsebench.formats.own_files import find
-from vsebench.problem import SCHEMA
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 COMPRESSIONS = (".gz", ".zst")
@@ -198,7 +198,7 @@ def add_up(images: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray
     pairs = rows.group_by("image", "label").agg(pl.col("count").sum()).sort("image", "label")
     if pairs["count"].max() > LARGEST:  # type: ignore[operator]
         raise UserError(f"{path}: the counts of an image and label add up to more than {LARGEST}")
-    return pairs.cast(SCHEMA)  # type: ignore[arg-type]
+    return pairs.cast(PAIRS)
 
 
 def rows_of(path: Path, options: Options) -> Iterator[Row]:

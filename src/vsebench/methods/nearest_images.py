@@ -91,7 +91,7 @@ class NearestImages(Model):
         return float(np.abs(self.features).max(initial=0.0))  # sums of finite weights are finite
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        own = {
+        own: dict[str, NDArray[Any]] = {
             "features": self.features,
             "offsets": self.labels.offsets,
             "label_of_pair": self.labels.label_of_pair,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vsebench.kernels.lanes import aligned, filled_up
+from vsebench.kernels.vectors import aligned, padded_size
 from vsebench.problem import Matrix
 
 
@@ -11,7 +11,7 @@ def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Gen
 
     K is `factors`, filled up to a multiple of the LANES of kernels with factors that are 0.
     """
-    start = aligned(n_rows, filled_up(factors))
+    start = aligned(n_rows, padded_size(factors))
     if start.shape[1] == factors:
         rng.standard_normal(out=start, dtype=np.float32)
     else:

@@ -5,8 +5,8 @@ Its published form also keeps an image's test label from being drawn where no la
 know that label.
 """
 
-from vsebench.kernels.pairwise import warp_published_epoch
 from vsebench.kernels.rounding import NOT_ROUNDED, ROUNDING_PAYS, round_labels
+from vsebench.kernels.warp_published import warp_published_epoch
 from vsebench.methods.base import Progress
 from vsebench.methods.sgd import SgdMethod, SgdSettings
 
@@ -19,8 +19,8 @@ class WarpPublished(SgdMethod):
     def epoch(self) -> Progress:
         rounded = round_labels(self.labels) if ROUNDING_PAYS else NOT_ROUNDED
         loss, scanned = warp_published_epoch(
-            self.images, self.labels, rounded, self.train.offsets, self.row_labels, self.steps,
-            self.settings.learning_rate, self.settings.regularisation, self.rng,
+            self.embedding, rounded, self.train.offsets, self.positives.row_labels, self.steps, self.rates,
+            self.rng.positives,
         )  # fmt: skip
         return Progress(loss, scanned)
 

@@ -17,7 +17,7 @@ from vsebench.core.storage import write_json
 from vsebench.core.workers import workers
 from vsebench.evaluation.ranking import list_tops, rank, rank_images
 from vsebench.kernels.drawing import draw_labels
-from vsebench.kernels.random import new_state
+from vsebench.kernels.random_numbers import new_state
 from vsebench.methods.base import Method, load_method, read_settings
 from vsebench.models import Embeddings, LabelWeights
 from vsebench.problem import HeldOut, LabelMatrix

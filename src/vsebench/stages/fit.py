@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
     method, limits = open_method(arguments)
-    split = splits.load(arguments.split)
+    split = splits.load(arguments.split, with_test=False)
     with workers(arguments.threads) as pool:
         features = load_features(arguments.processed) if "features" in method.needs else None
         truth = load_truth(arguments.processed) if "truth" in method.needs else None

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
         if result.returncode:
             raise UserError(f"a repeat failed: {last_words(result)}")
         rows += [row | {"repeat": repeat} for row in json.loads(result.stdout)]
-    write_table(pl.DataFrame(rows, schema=SCALING), SCALING, arguments.out)  # type: ignore[arg-type]
+    write_table(pl.DataFrame(rows, schema=SCALING), SCALING, arguments.out)
 
 
 def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:

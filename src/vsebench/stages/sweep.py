@@ -38,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
     split = splits.load(arguments.split)
-    tables = [pl.DataFrame(schema=SWEEPS)]  # type: ignore[arg-type]
-    ranks = [pl.DataFrame(schema=SWEEP_RANKS)]  # type: ignore[arg-type]
+    tables = [pl.DataFrame(schema=SWEEPS)]
+    ranks = [pl.DataFrame(schema=SWEEP_RANKS)]
     with workers(arguments.threads) as pool:
         for value in tqdm(arguments.values, desc=f"{case}: {arguments.parameter}", mininterval=5):
             found = try_value(arguments, case, split, float(value), pool)
@@ -79,4 +79,4 @@ def try_value(
         "metric",
         "test",
     )
-    return table.cast(SWEEPS), ranks.select(pl.lit(value).alias("value"), pl.all())  # type: ignore[arg-type]
+    return table.cast(SWEEPS), ranks.select(pl.lit(value).alias("value"), pl.all())

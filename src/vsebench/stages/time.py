@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     rows: list[dict[str, Any]] = []
     for repeat, row in tqdm(turns, desc=f"timing {arguments.dataset} ({arguments.protocol})", mininterval=5):
         rows += [phase | {"repeat": repeat} for phase in time_in_fresh_process(row)]
-    write_table(pl.DataFrame(rows, schema=TIMING), TIMING, arguments.out)  # type: ignore[arg-type]
+    write_table(pl.DataFrame(rows, schema=TIMING), TIMING, arguments.out)
 
 
 def time_in_fresh_process(row: str) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ def time_in_fresh_process(row: str) -> list[dict[str, Any]]:
 
 
 def time_one(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Time the phases of one row: compile (or load from the cache), each epoch or the fit, and ranking the test labels."""
+    """Time the phases of one row: compile (or load from the cache), each epoch or the fit, and ranking."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.one, arguments.seed)

@@ -1,7 +1,7 @@
 """Mean average precision over labels: each label ranks all test images, and its average precision is taken.
 
-The precision at an image is right / (right + above + tied), where `right` counts the images with the label that score at
-least as high. Labels without a test image are left out.
+The precision at an image is right / (right + above + tied), where `right` counts the images with the label that score
+at least as high. Labels without a test image are left out.
 """
 
 import polars as pl

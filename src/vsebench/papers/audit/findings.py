@@ -8,8 +8,8 @@ from pathlib import Path
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import replacing
-from vsebench.papers.published import PrintedCell
 from vsebench.papers.audit.printed import Interval, decimals, rounded, show
+from vsebench.papers.published import PrintedCell
 
 AGREES, CONTRADICTS = "agrees", "contradicts"
 
