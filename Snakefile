@@ -11,8 +11,6 @@ include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/sweep.smk"
 include: "workflow/rules/timing.smk"
 include: "workflow/rules/tables.smk"
-include: "workflow/rules/claims.smk"
-include: "workflow/rules/audit.smk"
 include: "workflow/rules/papers.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
@@ -41,19 +39,19 @@ rule accuracy:
     input:
         "results/metrics.parquet",
         "results/summary.parquet",
-        [table for table in TABLES if "accuracy" in table],
+        tables_of("accuracy"),
 
 
 rule timing:
     input:
         "results/timing.parquet",
-        [table for table in TABLES if "training-time" in table],
+        tables_of("training_time"),
 
 
 rule claims:
     input:
         "results/claims.csv",
-        [table for table in TABLES if "claims" in table],
+        tables_of("claims", "claims_summary"),
 
 
 rule comparison:
@@ -64,7 +62,7 @@ rule comparison:
 rule audit:
     input:
         "results/audit.csv",
-        [table for table in TABLES if "audit" in table],
+        tables_of("audit", "audit_counts"),
 
 
 rule tables:

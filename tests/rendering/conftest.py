@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from vsebench.papers.audit.cells import read_cells
 
 from vsebench.cli import main
 from vsebench.core.storage import write_json, write_parquet
-from vsebench.papers.audit.cells import read_cells
 from vsebench.stages.audit import audit, write_findings
 from vsebench.stages.claims import COLUMNS, Finding, cases, read_claims, with_verdicts
 

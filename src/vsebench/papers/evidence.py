@@ -17,10 +17,10 @@ from vsebench.evaluation import student
 from vsebench.evaluation.metrics import INTERVAL, METRICS, values
 from vsebench.evaluation.summary import holm, p_value, resample
 
-__all__ = ["Effect", "Evidence", "RunPlace", "Untestable", "check_metric", "differences", "holm", "ratio"]
+__all__ = ["Effect", "Evidence", "RunPlace", "UntestableError", "check_metric", "differences", "holm", "ratio"]
 
 
-class Untestable(Exception):
+class UntestableError(Exception):
     """A claim cannot be tested; the message is one plain sentence that says what the run lacks."""
 
 
@@ -136,9 +136,7 @@ def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]
     """Return metrics of every image, (n_images, n_metrics), images in ascending order."""
     known = list(METRICS)
     short = [name.replace("precision@", "pre@").replace("recall@", "rec@") for name in metrics]
-    one = ranks.sort("image", "label").select(
-        rank=pl.col("above") + 1, ties="tied", candidates=pl.col("negatives") + 1
-    )
+    one = ranks.sort("image", "label").select(rank=pl.col("above") + 1, ties="tied", candidates=pl.col("negatives") + 1)
     table: NDArray[np.float64] = values(one)[:, [known.index(name) for name in short]]
     return table
 
@@ -160,11 +158,11 @@ def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64], pair
 
     Raises
     ------
-    Untestable
+    UntestableError
         Where there are fewer than two pairs.
     """
     if len(numerator) < 2 or len(numerator) != len(denominator):
-        raise Untestable(f"The test needs two {pairs} or more of both.")
+        raise UntestableError(f"The test needs two {pairs} or more of both.")
     logs = np.log(numerator / denominator)
     freedom = len(logs) - 1
     error = max(float(logs.std(ddof=1)) / math.sqrt(len(logs)), 1e-12)

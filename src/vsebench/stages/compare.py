@@ -14,7 +14,11 @@ from vsebench.papers.comparison import Ours, compare
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
     parser.add_argument(
-        "--papers", type=Path, nargs="*", default=[], help="YAML files; the CSV files with the printed numbers lie beside"
+        "--papers",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="YAML files; the CSV files with the printed numbers lie beside",
     )
     parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
     parser.add_argument("--out", type=Path, required=True, help="comparison.csv")

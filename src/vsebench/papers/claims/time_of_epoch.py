@@ -17,7 +17,5 @@ class TimeOfEpoch(AgainstRivals):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return how many times the method's median seconds per epoch the rival needs."""
-        ours, theirs = (
-            evidence.median_by_repeat(case.place, row, "seconds") for row in (self.method, case.rival)
-        )
+        ours, theirs = (evidence.median_by_repeat(case.place, row, "seconds") for row in (self.method, case.rival))
         return ratio(theirs, ours, "repeats")
