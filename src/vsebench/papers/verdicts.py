@@ -135,7 +135,13 @@ def _row(row: Tested, p: float | None) -> dict[str, Any]:
         "metric": case.measured,
         "effect_is": test.effect,
     }
-    columns |= {"effect": effect.value, "ci_low": effect.low, "ci_high": effect.high, "p_adjusted": p}
+    columns |= {
+        "effect_is": test.effect,
+        "effect": effect.value,
+        "ci_low": effect.low,
+        "ci_high": effect.high,
+        "p_adjusted": p,
+    }
     if _silent(row):
         return columns | {"verdict": UNTESTABLE, "reason": ON_SIMULATED}
     return columns | {"verdict": test.verdict(effect, p)}

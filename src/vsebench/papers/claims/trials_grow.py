@@ -12,7 +12,7 @@ from vsebench.papers.evidence import Effect, Evidence, UntestableError, ratio
 class TrialsGrow(AtPlaces):
     """The method examines more and more negatives per training step."""
 
-    effect: ClassVar[str] = "ratio of trials (claimed: above 1)"
+    effect: ClassVar[str] = "ratio (claimed: above 1)"
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per place."""
