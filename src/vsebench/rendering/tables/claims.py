@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from vsebench.core.places import Place
-from vsebench.rendering.claims import Test, paper_title, claim_tests
+from vsebench.rendering.claims import Test, claim_tests, paper_title
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.outline import Outline

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any, ClassVar
 
 from vsebench.papers.verdict import VERDICTS
-from vsebench.rendering.claims import claims_of, overall, paper_title, claim_tests
+from vsebench.rendering.claims import claim_tests, claims_of, overall, paper_title
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
