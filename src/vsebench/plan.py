@@ -193,7 +193,7 @@ class Plan:
             seeds=self.config.seeds,
             metrics=METRICS,
             left_out=[],
-            papers=[],
+            papers={},
             files=[name for name in GATHERED if optional.get(name, True)],
         )
 
