@@ -29,12 +29,12 @@ class PaperSection:
 
 def tables_of(paper: Paper) -> dict[str, Instance]:
     """Return the tables that a paper's file asks for, by their names."""
-    return instances_of_paper(TableKind, paper.path, {key: entry.model_dump() for key, entry in paper.tables.items()})
+    return instances_of_paper(TableKind, paper.path, paper.tables)
 
 
 def figures_of(paper: Paper) -> dict[str, Instance]:
     """Return the figures that a paper's file asks for, by their names."""
-    return instances_of_paper(FigureKind, paper.path, {key: entry.model_dump() for key, entry in paper.figures.items()})
+    return instances_of_paper(FigureKind, paper.path, paper.figures)
 
 
 def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
