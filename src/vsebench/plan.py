@@ -1,5 +1,6 @@
 """What a run consists of: its configuration, data sets and methods, read and checked before the first job starts."""
 
+import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -25,7 +26,11 @@ from vsebench.core.sources import PACKAGE
 from vsebench.evaluation.metrics import check_metric
 from vsebench.formats import table
 from vsebench.methods.base import load_method, read_settings
-from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run
+from vsebench.papers.audit.checking import choose
+from vsebench.papers.base import Paper
+from vsebench.papers.published import read_published
+from vsebench.papers.verdicts import read_claims
+from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, instances_of_run
 from vsebench.rendering.outline import GATHERED, Outline, OutlineRow, Role
 
 # They are names of folders, so the workflow has to tell them from the others.
@@ -49,6 +54,7 @@ class Plan:
     config: RunConfig
     datasets: dict[str, DatasetConfig]
     methods: dict[str, MethodConfig]
+    papers: list[Paper]
 
     @classmethod
     def read(cls, folder: Path, values: dict[str, Any], files: list[Path], overridden: Collection[str] = ()) -> "Plan":
@@ -56,7 +62,7 @@ class Plan:
 
         Parameters
         ----------
-        folder : holds `datasets` and `methods`
+        folder : holds `datasets`, `methods` and `papers`
         values : the configuration, as Snakemake put it together
         files : where it is from, to name the right one in an error
         overridden : the keys that the command line sets
@@ -72,7 +78,7 @@ class Plan:
             check_metric(config.validation_metric)
         except UserError as error:
             raise UserError(f"{where}: {error}") from None
-        plan = cls(folder, config, datasets, methods)
+        plan = cls(folder, config, datasets, methods, _papers(config, folder, where))
         plan._check_adapters()
         plan._check_tables(where)
         plan._check_settings()
@@ -80,6 +86,7 @@ class Plan:
         plan._check_grids()
         plan._check_sweeps(where)
         plan._check_scaling(where)
+        plan._check_papers()
         if not plan.modules:
             raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
         if not plan.runs:
@@ -157,6 +164,15 @@ class Plan:
             if not _read_named(DatasetConfig, self.folder / "datasets", name, f"{where}: scaling").simulated:
                 raise UserError(f"{where}: scaling.dataset: {name} is not simulated, so its size cannot be varied")
 
+    def _check_papers(self) -> None:
+        """Check what the papers' files say, before a job meets it."""
+        for paper in self.papers:
+            read_claims(paper)
+            choose(paper.checks, f"{paper.path}: checks")
+            read_published([paper.numbers])
+            instances_of_paper(TableKind, paper.path, paper.tables)
+            instances_of_paper(FigureKind, paper.path, paper.figures)
+
     def own_table(self, dataset: str) -> Path | None:
         """Return the file of a data set that is a table of the user, not one that is downloaded; else None."""
         config = self.datasets[dataset]
@@ -180,9 +196,7 @@ class Plan:
     @cached_property
     def outline(self) -> Outline:
         """What the run consists of, for everything that renders."""
-        lacks = [
-            name for name, there in (("scaling", self.config.scaling), ("sweeps", self.config.sweeps)) if not there
-        ]
+        optional = {"scaling": bool(self.config.scaling), "sweeps": bool(self.config.sweeps)}
         return Outline(
             places=[Place.of(run) for run in self.runs],
             rows={
@@ -193,19 +207,25 @@ class Plan:
             seeds=self.config.seeds,
             metrics=METRICS,
             left_out=[],
-            papers={},
+            papers={paper.name: paper.title for paper in self.papers},
             files=[name for name in GATHERED if optional.get(name, True)],
         )
 
     @cached_property
     def tables(self) -> dict[str, Instance]:
-        """The tables of the run, by their names."""
-        return instances_of_run(TableKind, self.outline)
+        """The tables of the run and of its papers, by their names."""
+        found = instances_of_run(TableKind, self.outline)
+        for paper in self.papers:
+            found |= instances_of_paper(TableKind, paper.path, paper.tables)
+        return found
 
     @cached_property
     def figures(self) -> dict[str, Instance]:
-        """The figures of the run, by their names."""
-        return instances_of_run(FigureKind, self.outline)
+        """The figures of the run and of its papers, by their names."""
+        found = instances_of_run(FigureKind, self.outline)
+        for paper in self.papers:
+            found |= instances_of_paper(FigureKind, paper.path, paper.figures)
+        return found
 
     def rows(self, dataset: str) -> list[str]:
         """Return the rows that a data set gets."""
@@ -269,6 +289,19 @@ def _method(row: str, config: RunConfig, folder: Path, where: str) -> MethodConf
     """Read a row, with the epochs that the run gives it."""
     method: MethodConfig = _read_named(MethodConfig, folder / "methods", row, where)
     return method.model_copy(update={"epochs": config.epochs[row]}) if row in config.epochs else method
+
+
+def _papers(config: RunConfig, folder: Path, where: str) -> list[Paper]:
+    """Read the papers that a run names, or all in alphabetical order."""
+    files = {path.stem: path for path in sorted((folder / "papers").glob("[a-z]*.yaml"))}
+    names = list(files) if config.papers is None else config.papers
+    for name in names:
+        if name not in files:
+            raise UserError(
+                f"{where}: papers: {name!r} has no file in {folder / 'papers'}; there are {', '.join(files)}"
+            )
+    # Relative, since the path is a parameter of rules: a moved folder reruns nothing.
+    return [Paper.read(Path(os.path.relpath(files[name]))) for name in names]
 
 
 def _check_lists(config: RunConfig, where: str) -> None:

@@ -83,6 +83,11 @@ class Paper(Strict):
         """The CSV file with the printed numbers."""
         return self._path.with_suffix(".csv")
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What comparisons and tables read of the YAML file: all but claims, checks, tables and figures."""
+        return self.model_dump(include={"title", "rows", "places"})
+
     @cached_property
     def cells(self) -> PrintedCells:
         """The printed numbers."""
@@ -113,8 +118,3 @@ class Paper(Strict):
 def read_papers(paths: Sequence[Path]) -> list[Paper]:
     """Read papers from their YAML files, in this order."""
     return [Paper.read(path) for path in paths]
-
-
-def paper_files(folder: Path) -> list[Path]:
-    """Return the YAML files of all papers in a folder, in alphabetical order."""
-    return sorted(folder.glob("[a-z]*.yaml"))

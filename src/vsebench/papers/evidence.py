@@ -17,10 +17,10 @@ from vsebench.evaluation import student
 from vsebench.evaluation.metrics import INTERVAL, METRICS, values
 from vsebench.evaluation.summary import holm, p_value, resample
 
-__all__ = ["Effect", "Evidence", "RunPlace", "Untestable", "check_metric", "differences", "holm", "ratio"]
+__all__ = ["Effect", "Evidence", "RunPlace", "UntestableError", "check_metric", "differences", "holm", "ratio"]
 
 
-class Untestable(Exception):
+class UntestableError(Exception):
     """A claim cannot be tested; the message is one plain sentence that says what the run lacks."""
 
 
@@ -158,11 +158,11 @@ def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64], pair
 
     Raises
     ------
-    Untestable
+    UntestableError
         Where there are fewer than two pairs.
     """
     if len(numerator) < 2 or len(numerator) != len(denominator):
-        raise Untestable(f"The test needs two {pairs} or more of both.")
+        raise UntestableError(f"The test needs two {pairs} or more of both.")
     logs = np.log(numerator / denominator)
     freedom = len(logs) - 1
     error = max(float(logs.std(ddof=1)) / math.sqrt(len(logs)), 1e-12)

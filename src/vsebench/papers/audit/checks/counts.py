@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import inf
 
-from vsebench.papers.published import PrintedCell, PrintedCells
 from vsebench.papers.audit.findings import Finding, judge
 from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, rounded
+from vsebench.papers.published import PrintedCell, PrintedCells
 
 TEST, LABELS_PER_IMAGE, LABELS, OTHERS = "test pairs", "mean labels", "labels", "other labels"
 PAIRS, IMAGES, TRIALS, WEIGHTS = "pairs", "images", "trials", "weights"

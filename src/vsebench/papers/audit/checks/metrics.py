@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import log2
 
-from vsebench.papers.published import PrintedCell, PrintedCells
 from vsebench.papers.audit.checks.counts import Statement, label_numbers
 from vsebench.papers.audit.findings import Finding, judge, verdict
 from vsebench.papers.audit.printed import SLACK, Interval, rounded
+from vsebench.papers.published import PrintedCell, PrintedCells
 
 RECALL, AUC, CUT, MAP, NDCG = "Recall = N x Precision", "AUC@10", "AUC is cut", "MAP@10", "NDCG@10"
 F1, MACRO = "F1", "macro F1"

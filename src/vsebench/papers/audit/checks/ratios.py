@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from vsebench.papers.published import PrintedCell, PrintedCells
 from vsebench.papers.audit.findings import Finding, judge, verdict
 from vsebench.papers.audit.printed import Interval, decimals, roughly, rounded
+from vsebench.papers.published import PrintedCell, PrintedCells
 
 IMPROVEMENT, SPEEDUP, COUNTING = "improvement", "speed-up", "counting"
 TIMES = r"\w+_time"

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from itertools import combinations
 from math import inf
 
-from vsebench.papers.published import PrintedCell, PrintedCells
 from vsebench.papers.audit.checks.counts import count
 from vsebench.papers.audit.findings import Finding, judge, names, verdict
 from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, rounded
+from vsebench.papers.published import PrintedCell, PrintedCells
 
 REPEATED, SHARED = "repeated", "same numbers"
 

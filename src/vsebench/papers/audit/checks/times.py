@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
 from vsebench.papers.audit.checks.counts import count, same_data
 from vsebench.papers.audit.findings import Finding, judge, names, verdict
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
+from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
 
 ITERATIONS, PER_IMAGE, MEMORY = "iterations", "time an image", "memory"
 # What a paper prints as growth of memory, in images n, labels Y, features d, non-zero features d_nz, dimension D.
