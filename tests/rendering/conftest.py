@@ -16,7 +16,7 @@ from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.places import Case, Place
 from vsebench.core.storage import write_json, write_table
-from vsebench.papers.base import paper_files, read_papers
+from vsebench.papers.base import read_papers
 from vsebench.papers.evidence import Evidence, RunPlace
 from vsebench.papers.verdicts import verdicts
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
@@ -24,7 +24,7 @@ from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineRow
 from vsebench.rendering.paper_section import figures_of, tables_of
 from vsebench.rendering.results import Results
 
-PAPERS = read_papers(paper_files(Path(__file__).parents[2] / "config" / "papers"))
+PAPERS = read_papers(sorted((Path(__file__).parents[2] / "config" / "papers").glob("*.yaml")))
 ROWS = {  # title, role, recall@10
     "random": ("Random", "control", 0.02),
     "popularity": ("Popularity", "control", 0.31),

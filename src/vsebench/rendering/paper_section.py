@@ -1,13 +1,11 @@
 """What the page says of the papers: a section for each, the verdicts on claims, and the audit of printed numbers."""
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 from vsebench.papers.base import Paper
 from vsebench.papers.audit.findings import AGREES, CONTRADICTS, read_findings
-from vsebench.papers.verdict import VERDICTS
-from vsebench.rendering.claims import MIXED, claims_of, overall, paper_title, tests_of
+from vsebench.rendering.claims import paper_title
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, make
 from vsebench.rendering.outline import GATHERED
 from vsebench.rendering.results import Results
@@ -66,14 +64,3 @@ def describe_audit(results: Results) -> dict[str, Any]:
         "contradicting": tables[CONTRADICTS],
         "agreeing": tables[AGREES],
     }
-
-
-def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
-    """Return for each paper with claims its title, the number of claims, and the numbers of claims by verdict."""
-    found = []
-    for paper in results.claims["paper"].unique(maintain_order=True):
-        counts = Counter(overall(tests) for _, tests in claims_of(tests_of(results, paper)))
-        order = (*VERDICTS[:2], MIXED, *VERDICTS[2:])
-        verdicts = [(verdict, counts[verdict]) for verdict in order if counts[verdict]]
-        found.append((paper_title(results, paper), counts.total(), verdicts))
-    return found
