@@ -1,29 +1,31 @@
 """One page with everything."""
 
+PAPERS_SHOWN = [
+    os.path.relpath(ROOT / "config" / "papers" / f"{name}.yaml")
+    for name in PLAN.outline.papers
+]
+
 
 rule report_page:
     input:
-        ACCURACY_NUMBERS,
-        "results/timing.parquet",
+        "results/outline.json",
+        [
+            f"results/{name}"
+            for name in kinds.GATHERED.values()
+            if Path(name).stem in PLAN.outline.files
+        ],
         TABLES,
         FIGURES,
-        "results/machine.json",
-        "results/metrics.parquet",
-        "results/audit.csv",
-        "results/claims.csv",
-        "results/comparison.csv",
-        sources("rendering.report"),
-        vse_ens=f"{PAPERS}/vse_ens.csv",
-        vse_fs=f"{PAPERS}/vse_fs.csv",
-        scaling="results/scaling.parquet" if PLAN.config.scaling else [],
+        sources("stages.report"),
+        kind_sources(kinds.TableKind, PLAN.tables),
+        kind_sources(kinds.FigureKind, PLAN.figures),
+        os.path.relpath(PACKAGE / "rendering" / "templates" / "report.html.j2"),
+        [str(Path(paper).with_suffix(".csv")) for paper in PAPERS_SHOWN],
+        papers=PAPERS_SHOWN,
     output:
         report("results/report.html", caption="../report/page.rst", category="Page"),
     log:
         "results/logs/report.log",
-    params:
-        titles=TITLES,
-        published=subpath(input.vse_fs, parent=True),
-        scaling="--scaling results/scaling.parquet" if PLAN.config.scaling else "",
     shell:
-        "python -m vsebench report --results results --figures figures --titles {params.titles:q}"
-        " --published {params.published:q} {params.scaling} --out {output} > {log} 2>&1"
+        "python -m vsebench report --results results --figures figures --papers {input.papers:q} --out {output}"
+        " > {log} 2>&1"

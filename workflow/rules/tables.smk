@@ -24,6 +24,12 @@ def gathered(base, instances):
     return inputs
 
 
+def kind_sources(base, instances):
+    """Name the source files behind all tables or figures."""
+    modules = {module for one in instances.values() for module in kinds.modules(base, one)}
+    return [os.path.relpath(path) for path in sources_of(*sorted(modules))]
+
+
 def kind_of(instances):
     return lambda wildcards: instances[wildcards.name].kind
 

@@ -39,9 +39,10 @@ class MeanRanksFigure(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            f"Mean rank of each method in {metric_title(ranked_by(results))} over data sets and seeds; 1 is best. A bar "
-            "joins methods whose mean ranks differ by less than Nemenyi's critical difference (alpha 0.05). Seeds of a "
-            "data set share its images, so the blocks are not independent and the critical difference is a lower bound."
+            f"Mean rank of each method in {metric_title(ranked_by(results))} over data sets and seeds; 1 is best. A "
+            "bar joins methods whose mean ranks differ by less than Nemenyi's critical difference (alpha 0.05). Seeds "
+            "of a data set share its images, so the blocks are not independent and the critical difference is a lower "
+            "bound."
         )
 
     def alternative(self, results: Results) -> str:

@@ -1,0 +1,184 @@
+"""The report: one self-contained page with every table and figure of a run."""
+
+import base64
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from vsebench.core.errors import UserError
+from vsebench.core.places import Place
+from vsebench.papers.base import Paper
+from vsebench.rendering.claims import count_claims
+from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
+from vsebench.rendering.paper_section import describe_audit, describe_paper, figures_of, tables_of
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import format_interval, format_value
+
+PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
+PAGE_INCHES = 7.0
+# Where the page shows a table or figure. Those of a place are in its section, and others under "More".
+ARRANGED = ("claims-summary", "claims", "best", "training-time", "growth", "audit", "audit-counts", "settings")
+ARRANGED += ("datasets", "overview", "mean-ranks", "trials")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure on the page."""
+
+    source: str  # an address that holds all of its data
+    width: str
+    caption: str
+    alternative: str
+
+
+def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Path) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    figures : folder with the figures
+    papers : those that have a section each
+    folder : where the page will be; its links are relative to this folder
+    """
+    tables = instances_of_run(TableKind, results.outline)
+    drawn = instances_of_run(FigureKind, results.outline)
+    of_papers = {name: figure for paper in papers for name, figure in figures_of(paper).items()}
+    table_names = [*tables, *(name for paper in papers for name in tables_of(paper))]
+    described = [describe_paper(paper, results) for paper in papers]
+    return environment().render(
+        summary=what_was_run(results),
+        simulated=[results.dataset_title(name) for name in results.datasets if results.is_simulated(name)],
+        real=[results.dataset_title(name) for name in results.datasets if not results.is_simulated(name)],
+        notices=list(notices(results)),
+        claims=count_claims(results),
+        audit=describe_audit(results),
+        papers=[section for section in described if section is not None],
+        tables={name: make(TableKind, one.kind, one.parameters, name).table(results) for name, one in tables.items()},
+        figures={name: drawing(results, figures, one) for name, one in (drawn | of_papers).items()},
+        places=[describe_place(results, place, tables, drawn) for place in results.outline.places],
+        more_tables=not_arranged(tables),
+        more_figures=not_arranged(drawn),
+        datasets=[(results.dataset_title(name), entry) for name, entry in results.datasets.items()],
+        sources=[(results.method_title(row), entry.source) for row, entry in results.outline.rows.items()],
+        machine=list(flatten(results.machine)),
+        files=files(results.folder / "tables", table_names, figures, [*drawn, *of_papers], folder),
+    )
+
+
+def environment() -> Any:
+    """Return the page's template."""
+    found = Environment(
+        loader=PackageLoader("vsebench.rendering"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.globals.update(format_value=format_value, format_interval=format_interval)
+    return found.get_template("report.html.j2")
+
+
+def what_was_run(results: Results) -> list[tuple[str, str]]:
+    """Return the facts that come first."""
+    outline = results.outline
+    protocols = dict.fromkeys(place.protocol for place in outline.places)
+    return [
+        ("Data sets", ", ".join(results.dataset_title(name) for name in results.datasets)),
+        ("Protocols", "; ".join(f"{name}: {outline.protocols[name]}" for name in protocols)),
+        ("Methods", ", ".join(results.method_title(row) for row in outline.rows)),
+        ("Seeds", str(len(outline.seeds))),
+    ]
+
+
+def notices(results: Results) -> Iterator[str]:
+    """Yield what a reader should know before believing the numbers."""
+    for name, entry in results.datasets.items():
+        title = results.dataset_title(name)
+        for key, numbers in entry["mismatches"].items():
+            expected, found = (format_value(numbers[part], "count") for part in ("expected", "found"))
+            yield f"{title}: {found} {key.replace('_', ' ')}, but {expected} were expected."
+        for dropped in entry["dropped"]:
+            yield f"{title}: dropped {format_value(dropped['number'], 'count')} {dropped['what']} ({dropped['why']})."
+    for left in results.outline.left_out:
+        place = results.place_title(Place(left.dataset, left.protocol))
+        yield f"{place}: {results.method_title(left.method)} is left out: {left.reason}"
+    diverged: dict[str, int] = {}
+    for entry in results.settings:
+        diverged[entry["method"]] = diverged.get(entry["method"], 0) + entry["diverged"]
+    for method, number in diverged.items():
+        if number:
+            runs = "run of one configuration" if number == 1 else "runs of one configuration each"
+            yield f"{results.method_title(method)}: {number} {runs} diverged while tuning, and none of them was chosen."
+
+
+def describe_place(
+    results: Results, place: Place, tables: Mapping[str, Instance], figures: Mapping[str, Instance]
+) -> dict[str, Any]:
+    """Return what the page says of one place."""
+    return {
+        "id": place.name,
+        "title": results.place_title(place),
+        "protocol": results.outline.protocols[place.protocol],
+        "simulated": results.is_simulated(place.dataset),
+        "tables": [name for name, one in tables.items() if one.parameters.get("place") == str(place)],
+        "figures": [name for name, one in figures.items() if one.parameters.get("place") == str(place)],
+    }
+
+
+def not_arranged(instances: Mapping[str, Instance]) -> list[str]:
+    """Return the names of the tables or figures that have no place of their own on the page."""
+    return [name for name, one in instances.items() if name not in ARRANGED and "place" not in one.parameters]
+
+
+def drawing(results: Results, figures: Path, instance: Instance) -> Drawing:
+    """Return a figure with its data and words."""
+    path = figures / f"{instance.name}.svg"
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run the stage figure with {instance.name} first") from None
+    points = re.search(rb'<svg [^>]*?width="([0-9.]+)pt"', data[:2000])
+    share = min(1.0, float(points[1]) / (72 * PAGE_INCHES)) if points else 1.0
+    kind = make(FigureKind, instance.kind, instance.parameters, instance.name)
+    return Drawing(
+        source=f"data:image/svg+xml;base64,{base64.b64encode(data).decode('ascii')}",
+        width=f"{PAGE_REM * share:.0f}rem",
+        caption=kind.caption(results),
+        alternative=kind.alternative(results),
+    )
+
+
+def flatten(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield nested entries under joined names.
+
+    >>> list(flatten({"machine": {"cores": 2, "memory_bytes": 2**31}}))
+    [('machine: cores', '2'), ('machine: memory', '2.0 GiB')]
+    """
+    for key, entry in value.items():
+        name = prefix + key.removesuffix("_bytes").replace("_", " ")
+        if isinstance(entry, dict):
+            yield from flatten(entry, f"{name}: ")
+        elif key.endswith("_bytes") and isinstance(entry, int):
+            yield name, f"{entry / 2**30:.1f} GiB"
+        else:
+            yield name, f"{entry:.3g}" if isinstance(entry, float) else str(entry)
+
+
+def files(
+    tables: Path, table_names: Sequence[str], figures: Path, figure_names: Sequence[str], folder: Path
+) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the files of each table and figure that exist, as links relative to `folder`."""
+    groups = [("table", tables, name, ("csv", "md", "tex")) for name in table_names]
+    groups += [("figure", figures, name, ("pdf", "svg", "png")) for name in figure_names]
+    found = []
+    for what, where, name, suffixes in groups:
+        paths = [(suffix, where / f"{name}.{suffix}") for suffix in suffixes]
+        links = [(suffix, Path(os.path.relpath(path, folder)).as_posix()) for suffix, path in paths if path.exists()]
+        if links:
+            found.append((f"{what} {name}", links))
+    return found

@@ -1,0 +1,66 @@
+"""What the page says of the papers: a section for each, the verdicts on claims, and the audit of printed numbers."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from vsebench.papers.base import Paper
+from vsebench.papers.audit.findings import AGREES, CONTRADICTS, read_findings
+from vsebench.rendering.claims import paper_title
+from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, make
+from vsebench.rendering.outline import GATHERED
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Table
+
+
+@dataclass(frozen=True)
+class PaperSection:
+    """The section on one paper, made from its two files and the results."""
+
+    id: str
+    title: str
+    citation: str
+    link: str | None
+    tables: dict[str, Table]
+    figures: list[str]  # names
+    claims: Table | None  # every test of the paper's claims
+
+
+def tables_of(paper: Paper) -> dict[str, Instance]:
+    """Return the tables that a paper's file asks for, by their names."""
+    return instances_of_paper(TableKind, paper.path, paper.tables)
+
+
+def figures_of(paper: Paper) -> dict[str, Instance]:
+    """Return the figures that a paper's file asks for, by their names."""
+    return instances_of_paper(FigureKind, paper.path, paper.figures)
+
+
+def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
+    """Return the section on one paper, or None where its file asks for nothing that a section could show."""
+    tables = {
+        name: make(TableKind, instance.kind, instance.parameters, name).table(results)
+        for name, instance in tables_of(paper).items()
+    }
+    figures = list(figures_of(paper))
+    tested = results.claims.filter(paper=paper.name)
+    claims = make(TableKind, "claims", {"of": paper.name}, "claims").table(results) if len(tested) else None
+    if not tables and not figures and claims is None:
+        return None
+    return PaperSection(paper.name, paper_title(results, paper.name), paper.citation, paper.link, tables, figures, claims)
+
+
+def describe_audit(results: Results) -> dict[str, Any]:
+    """Return what the page says of the papers' own numbers: counts for a sentence, and the checks in two tables."""
+    findings = read_findings(results.folder / GATHERED["audit"])
+    tables = {
+        verdict: make(TableKind, "audit", {"verdict": verdict, "explained": True}, "audit").table(results)
+        for verdict in (CONTRADICTS, AGREES)
+    }
+    return {
+        "checks": len(findings),
+        "cells": len({(finding.paper, finding.cells.partition("; ")[0]) for finding in findings}),
+        "papers": len({finding.paper for finding in findings}),
+        "contradictions": sum(finding.verdict == CONTRADICTS for finding in findings),
+        "contradicting": tables[CONTRADICTS],
+        "agreeing": tables[AGREES],
+    }

@@ -1,0 +1,25 @@
+"""Write the report: one page with every table and figure."""
+
+import argparse
+from pathlib import Path
+
+from vsebench.core.storage import replacing
+from vsebench.papers.base import Paper
+from vsebench.rendering.page import render
+from vsebench.rendering.results import Results
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the stage's arguments."""
+    parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
+    parser.add_argument("--figures", type=Path, required=True, help="folder with the figures")
+    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files of the papers with a section")
+    parser.add_argument("--out", type=Path, required=True, help="page to write")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the stage."""
+    papers = [Paper.read(path) for path in arguments.papers]
+    page = render(Results(arguments.results), arguments.figures, papers, arguments.out.parent)
+    with replacing(arguments.out) as temporary:
+        temporary.write_text(page, encoding="utf-8")
