@@ -1,5 +1,6 @@
 """What a run consists of: its configuration, data sets and methods, read and checked before the first job starts."""
 
+import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -26,9 +27,12 @@ from vsebench.evaluation.metrics.base import RankMetric, load_metric
 from vsebench.formats import table
 from vsebench.formats.adapters import load_adapter
 from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method, read_settings
-from vsebench.papers.base import paper_files
+from vsebench.papers.audit.checking import choose
+from vsebench.papers.base import Paper
+from vsebench.papers.published import read_published
+from vsebench.papers.verdicts import read_claims
 from vsebench.protocols.base import load_protocol
-from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run
+from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, instances_of_run
 from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineRow
 
 # They are names of folders, so the workflow has to tell them from the others.
@@ -45,6 +49,7 @@ class Plan:
     config: RunConfig
     datasets: dict[str, DatasetConfig]
     methods: dict[str, MethodConfig]
+    papers: list[Paper]
 
     @classmethod
     def read(cls, folder: Path, values: dict[str, Any], files: list[Path], overridden: Collection[str] = ()) -> "Plan":
@@ -52,7 +57,7 @@ class Plan:
 
         Parameters
         ----------
-        folder : holds `datasets` and `methods`
+        folder : holds `datasets`, `methods` and `papers`
         values : the configuration, as Snakemake put it together
         files : where it is from, to name the right one in an error
         overridden : the keys that the command line sets
@@ -65,13 +70,14 @@ class Plan:
         datasets = {name: _dataset(name, entry, folder, where) for name, entry in config.datasets.items()}
         methods = {name: _method(name, config, folder, where) for name in config.methods}
         _check_metrics(config, where)
-        plan = cls(folder, config, datasets, methods)
+        plan = cls(folder, config, datasets, methods, _papers(config, folder, where))
         plan._check_data(where)
         plan._check_settings()
         plan._check_epochs(where)
         plan._check_grids()
         plan._check_sweeps(where)
         plan._check_scaling(where)
+        plan._check_papers()
         if not plan.modules:
             raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
         plan._check_places(where)
@@ -156,6 +162,15 @@ class Plan:
                     f"{where}: datasets.{place.dataset}: no method can run under {place.protocol} ({reasons})"
                 )
 
+    def _check_papers(self) -> None:
+        """Check what the papers' files say, before a job meets it."""
+        for paper in self.papers:
+            read_claims(paper)
+            choose(paper.checks, f"{paper.path}: checks")
+            read_published([paper.numbers])
+            instances_of_paper(TableKind, paper.path, paper.tables)
+            instances_of_paper(FigureKind, paper.path, paper.figures)
+
     @property
     def places(self) -> list[Place]:
         """Return every data set with each of its protocols."""
@@ -197,19 +212,25 @@ class Plan:
                 for place in self.places
                 for row, reason in self.obstacles(place).items()
             ],
-            papers=[path.stem for path in paper_files(self.folder / "papers")],
+            papers={paper.name: paper.title for paper in self.papers},
             files=[name for name in GATHERED if makes.get(name, True)],
         )
 
     @cached_property
     def tables(self) -> dict[str, Instance]:
-        """The tables of the run, by their names."""
-        return instances_of_run(TableKind, self.outline)
+        """The tables of the run and of its papers, by their names."""
+        found = instances_of_run(TableKind, self.outline)
+        for paper in self.papers:
+            found |= instances_of_paper(TableKind, paper.path, paper.tables)
+        return found
 
     @cached_property
     def figures(self) -> dict[str, Instance]:
-        """The figures of the run, by their names."""
-        return instances_of_run(FigureKind, self.outline)
+        """The figures of the run and of its papers, by their names."""
+        found = instances_of_run(FigureKind, self.outline)
+        for paper in self.papers:
+            found |= instances_of_paper(FigureKind, paper.path, paper.figures)
+        return found
 
     def rows(self, place: Place) -> list[str]:
         """Return the rows that run at a place."""
@@ -301,6 +322,19 @@ def _method(row: str, config: RunConfig, folder: Path, where: str) -> MethodConf
     """Read a row, with the epochs that the run gives it."""
     method: MethodConfig = _read_named(MethodConfig, folder / "methods", row, where)
     return method.model_copy(update={"epochs": config.epochs[row]}) if row in config.epochs else method
+
+
+def _papers(config: RunConfig, folder: Path, where: str) -> list[Paper]:
+    """Read the papers that a run names, or all in alphabetical order."""
+    files = {path.stem: path for path in sorted((folder / "papers").glob("[a-z]*.yaml"))}
+    names = list(files) if config.papers is None else config.papers
+    for name in names:
+        if name not in files:
+            raise UserError(
+                f"{where}: papers: {name!r} has no file in {folder / 'papers'}; there are {', '.join(files)}"
+            )
+    # Relative, since the path is a parameter of rules: a moved folder reruns nothing.
+    return [Paper.read(Path(os.path.relpath(files[name]))) for name in names]
 
 
 def _check_lists(config: RunConfig, where: str) -> None:

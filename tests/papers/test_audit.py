@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from vsebench.papers.audit.cells import COLUMNS, Cell, Cells, read_cells
+from vsebench.rendering.audit import counts_table, read_audit, summary
 
 from vsebench.cli import main
-from vsebench.papers.audit.cells import COLUMNS, Cell, Cells, read_cells
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
-from vsebench.rendering.audit import counts_table, read_audit, summary
 from vsebench.stages.audit import audit
 
 PUBLISHED = Path(__file__).parents[2] / "config" / "published"

@@ -1,12 +1,10 @@
-"""Made-up results in the shape that the other stages write them: random, but plausible, and called simulated.
+"""Made-up results with the files, columns and types of real ones: random, but plausible, and called simulated.
 
-`python tests/rendering/conftest.py FOLDER` writes the full size of them, for looking at tables, figures and the page.
+`python tests/rendering/conftest.py FOLDER` writes many of them, for looking at tables, figures and the page.
 """
 
-import json
-import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,234 +13,199 @@ import polars as pl
 import pytest
 
 from vsebench.cli import main
-from vsebench.core.storage import write_json, write_parquet
-from vsebench.papers.audit.cells import read_cells
-from vsebench.stages.audit import audit, write_findings
-from vsebench.stages.claims import COLUMNS, Finding, cases, read_claims, with_verdicts
+from vsebench.core import schemas
+from vsebench.core.places import Case, Place
+from vsebench.core.storage import write_json, write_table
+from vsebench.papers.base import read_papers
+from vsebench.papers.evidence import Evidence, RunPlace
+from vsebench.papers.verdicts import verdicts
+from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
+from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineRow
+from vsebench.rendering.paper_section import figures_of, tables_of
+from vsebench.rendering.results import Results
 
-CONFIG = Path(__file__).parents[2] / "config"
-PUBLISHED = CONFIG / "published"
-PAPERS = [PUBLISHED / "vse_ens.csv", PUBLISHED / "vse_fs.csv"]
-
-TITLES = {
-    "random": "Random",
-    "popularity": "Popularity",
-    "oracle": "Oracle",
-    "opt_auc": "Opt-AUC",
-    "warp": "WARP",
-    "warp_published": "WARP (published code)",
-    "vse_ens": "VSE-ens",
-    "vse_fs": "VSE-fs",
-    "vse_fs_published": "VSE-fs (published settings)",
+PAPERS = read_papers(sorted((Path(__file__).parents[2] / "config" / "papers").glob("*.yaml")))
+ROWS = {  # title, role, recall@10
+    "random": ("Random", "control", 0.02),
+    "popularity": ("Popularity", "control", 0.31),
+    "oracle": ("Oracle", "oracle", 0.6),
+    "ease": ("EASE", "baseline", 0.42),
+    "opt_auc": ("Opt-AUC", "paper", 0.43),
+    "warp": ("WARP", "paper", 0.40),
+    "warp_published": ("WARP (published code)", "paper", 0.44),
+    "vse_ens": ("VSE-ens", "paper", 0.435),
+    "vse_fs": ("VSE-fs", "paper", 0.482),
+    "vse_fs_published": ("VSE-fs (published settings)", "paper", 0.441),
 }
-SKILL = dict(zip(TITLES, (0.02, 0.31, 0.6, 0.43, 0.40, 0.44, 0.435, 0.482, 0.441), strict=True))
-UNTRAINED = ("random", "popularity", "oracle")
-METRICS = [("pre", 5), ("rec", 5), ("map", 5), ("ndcg", 5), ("auc", 5)]
-METRICS += [("pre", 10), ("rec", 10), ("map", 10), ("ndcg", 10), ("auc", 10), ("mrr", None), ("auc", None)]
-SMALL = (("sim-iapr", "distinct"), ("saiapr", "regions"))
-SHARE = {"pre": 0.1, "rec": 1.0, "map": 0.45, "ndcg": 0.58, "mrr": 0.5}
-FULL = tuple(
-    (name, protocol)
-    for name in ("sim-iapr", "sim-nuswide", "sim-openimages", "sim-flickr")
-    for protocol in ("distinct", "regions")
-)
+UNTRAINED = ("random", "popularity", "oracle", "ease")
+SHARES = {  # of recall@10
+    "precision@5": 0.14,
+    "recall@5": 0.72,
+    "precision@10": 0.1,
+    "recall@10": 1.0,
+    "map@10": 0.45,
+    "ndcg@10": 0.58,
+    "auc@10": 0.9,
+    "mrr": 0.5,
+    "auc": 1.2,
+}
 DATASETS = {
-    "sim-iapr": "simulated IAPR TC-12 regions",
+    "sim-iapr": "simulated IAPR TC-12",
     "sim-nuswide": "simulated NUS-WIDE",
-    "sim-openimages": "simulated OpenImages",
+    "sim-openimages": "simulated Open Images",
     "sim-flickr": "Flickr & 100 % tags_of",
     "saiapr": "SAIAPR TC-12 (region labels)",
 }
+SMALL = (Place("sim-iapr", "distinct"), Place("saiapr", "regions"))
+LARGE = tuple(Place(name, protocol) for name in DATASETS if name != "saiapr" for protocol in ("distinct", "regions"))
 
 
-def make_results(folder: Path, pairs: Sequence[tuple[str, str]] = SMALL, seeds: int = 3, epochs: int = 40) -> Path:
-    """Write everything that the rendering stages read into `folder`."""
-    rng = np.random.default_rng(1)
-    rows: dict[str, list[dict[str, Any]]] = {"metrics": [], "summary": [], "timing": [], "history": [], "settings": []}
-    for number, (dataset, protocol) in enumerate(pairs):
-        shift = 0.8 ** (number // 2)
-        methods = [m for m in TITLES if m != "oracle" or dataset.startswith("sim")]
-        keys = {"dataset": dataset, "protocol": protocol}
-        rows["summary"] += summary_rows(rng, keys, methods, shift, seeds)
-        for method in methods:
-            row = keys | {"method": method}
-            rows["settings"] += settings_rows(row, seeds)
-            rows["timing"] += timing_rows(rng, row, 8.0 ** (number // 2))
-            if method not in UNTRAINED:
-                rows["history"] += history_rows(rng, row, seeds, epochs, shift, 8.0 ** (number // 2))
-    write_parquet(
-        pl.DataFrame(rows["summary"], schema_overrides=SCHEMAS, infer_schema_length=None), folder / "summary.parquet"
-    )
-    seeded = pl.DataFrame(rows["summary"], schema_overrides=SCHEMAS, infer_schema_length=None)
-    write_parquet(
-        pl.concat(seeded.with_columns(seed=pl.lit(seed)) for seed in range(1, seeds + 1)), folder / "metrics.parquet"
-    )
-    write_parquet(pl.DataFrame(rows["timing"], infer_schema_length=None), folder / "timing.parquet")
-    write_parquet(pl.DataFrame(rows["history"], infer_schema_length=None), folder / "history.parquet")
-    write_json(rows["settings"], folder / "settings.json")
-    write_json([dataset_entry(name) for name in dict(pairs)], folder / "datasets.json")
-    write_json(MACHINE, folder / "machine.json")
-    # The papers' own numbers are no result of a run: the real ones serve.
-    write_findings(audit(read_cells(sorted(PUBLISHED.glob("*.csv")))), folder / "audit.csv")
-    entries = {name: dataset_entry(name) for name in dict(pairs)}
-    runs = [[*pair, method] for pair in pairs for method in TITLES if method != "oracle"]
-    make_claims(rng, entries, runs).write_csv(folder / "claims.csv")
-    write_parquet(make_sweeps(rng, pairs, seeds), folder / "sweeps.parquet")
-    write_parquet(make_scaling(rng), folder / "scaling.parquet")
-    compared = ["compare", "--published", *map(str, PAPERS), "--comparable", str(PUBLISHED / "comparable.yaml")]
-    assert main([*compared, "--results", str(folder), "--out", str(folder / "comparison.csv")]) == 0
-    return folder
+class MadeUp:
+    """The results of a run at some places, over seeds 1 to `seeds`."""
 
+    def __init__(self, places: Sequence[Place], seeds: int, epochs: int) -> None:
+        self.places, self.seeds, self.epochs = places, list(range(1, seeds + 1)), epochs
+        self.rng = np.random.default_rng(1)
 
-def make_claims(rng: np.random.Generator, datasets: dict[str, Any], runs: list[list[str]]) -> pl.DataFrame:
-    """Return made-up tests of the real claims, with the real verdicts on them."""
-    rows: list[dict[str, Any]] = []
-    for paper, claims in read_claims(CONFIG / "claims.yaml").items():
-        tested = []
-        for claim in claims:
-            common = {"paper": paper, "claim": claim.claim, "where": claim.where, "method": claim.method, "test": claim}
-            # No sweep of this run has these.
-            places = [] if claim.parameter == "gamma" else list(cases(claim, datasets, runs))
-            tested += [common | case | {"finding": made_up(rng, case["metric"])} for case in places] or [common]
-        rows += with_verdicts(tested)
-    return pl.DataFrame(rows, schema=COLUMNS)
+    def rows(self, place: Place) -> list[str]:
+        return [row for row in ROWS if row != "oracle" or place.dataset.startswith("sim")]
 
+    def trained(self, place: Place) -> list[str]:
+        return [row for row in self.rows(place) if row not in UNTRAINED]
 
-def made_up(rng: np.random.Generator, metric: str) -> Finding:
-    difference = "@" in metric
-    effect = float(rng.normal(0.01, 0.02) if difference else rng.lognormal(0.3, 0.4))
-    half = 0.006 if difference else 0.2
-    p = None if metric.startswith("time ~") else float(rng.choice([1e-6, 0.0004, 0.5]))
-    return Finding(effect, effect - half, effect + half, p, 0.0 if difference else 1.0)
+    def cases(self) -> Iterator[Case]:
+        return (Case(p, row, seed) for p in self.places for row in self.rows(p) for seed in self.seeds)
 
+    def timed(self) -> Iterator[tuple[dict[str, str], str]]:
+        for place in self.places:
+            for row in self.trained(place):
+                yield {"dataset": place.dataset, "protocol": place.protocol, "method": row}, row
 
-def make_sweeps(rng: np.random.Generator, pairs: Sequence[tuple[str, str]], seeds: int) -> pl.DataFrame:
-    values = {"beta_0": [1, 4, 16, 64, 256], "gamma": [0, 0.01, 0.04, 0.2, 1], "alpha": [0, 0.2, 0.4, 0.6, 0.8, 1]}
-    rows = [
-        {"dataset": dataset, "protocol": protocol, "method": "vse_fs", "seed": seed, "parameter": parameter}
-        | {"value": float(value), "chosen": False, "epochs": 20, "validation": 0.2, "metric": "pre", "cutoff": 5}
-        | {"test": float(0.09 - 0.01 * abs(np.log1p(value) - 0.3) + rng.normal(0, 0.0005))}
-        for dataset, protocol in pairs
-        for seed in range(seeds)
-        for parameter in values
-        for value in values[parameter]
-    ]
-    return pl.DataFrame(rows)
+    def outline(self) -> Outline:
+        left_out = [LeftOut(dataset=p.dataset, protocol=p.protocol, method="oracle", reason="it needs simulated data.")
+                    for p in self.places if "oracle" not in self.rows(p)]  # fmt: skip
+        return Outline(
+            places=list(self.places),
+            rows={
+                row: OutlineRow(title=title, role=role, source=f"a made-up source of {row}, equation 4 (simulated)")
+                for row, (title, role, _) in ROWS.items()
+            },
+            protocols={"distinct": "one distinct label of each image held out", "regions": "one region label held out"},
+            seeds=self.seeds,
+            metrics=list(SHARES),
+            left_out=left_out,
+            papers={paper.name: paper.title for paper in PAPERS},
+            files=list(GATHERED),
+        )
 
+    def summary(self) -> Iterator[dict[str, Any]]:
+        for place in self.places:
+            rows = self.rows(place)
+            for metric, share in SHARES.items():
+                values = {row: share * (ROWS[row][2] + self.rng.normal(0, 0.004)) for row in rows}
+                best = max((row for row in rows if row != "oracle"), key=values.__getitem__)
+                for row, value in values.items():
+                    gap = value - values[best]
+                    yield {
+                        "dataset": place.dataset, "protocol": place.protocol, "method": row, "metric": metric,
+                        "value": value, "ci_low": value * 0.97, "ci_high": value * 1.035, "n_seeds": len(self.seeds),
+                        "best": row == best,
+                        "difference": gap, "difference_low": gap - 0.01, "difference_high": gap + 0.01,
+                        "p_adjusted": None if row in (best, "oracle") else float(np.exp(-abs(gap) * 300)),
+                    }  # fmt: skip
 
-def make_scaling(rng: np.random.Generator) -> pl.DataFrame:
-    sizes = {"pairs": [20000, 40000, 80000], "labels": [500, 1000, 2000], "factors": [16, 32, 64]}
-    rows = [
-        {"method": method, "variable": variable, "size": size, "repeat": repeat}
-        | {"seconds": float(1e-6 * size * rng.lognormal(0, 0.05))}
-        for method in ("opt_auc", "warp", "vse_ens", "vse_fs")
-        for variable in sizes
-        for size in sizes[variable]
-        for repeat in range(1, 4)
-    ]
-    return pl.DataFrame(rows)
+    def metrics(self) -> Iterator[dict[str, Any]]:
+        for case in self.cases():
+            for metric, share in SHARES.items():
+                value = share * (ROWS[case.row][2] + self.rng.normal(0, 0.01))
+                yield case.keys | {"metric": metric, "value": value, "ci_low": value, "ci_high": value, "n": 500}
 
+    def timing(self) -> Iterator[dict[str, Any]]:
+        seconds = {"compile": [0.41], "epoch": [0.02, 0.02, 0.02], "evaluate": [0.1]}
+        for keys, row in self.timed():
+            scale = 8.0 ** self.places.index(Place(keys["dataset"], keys["protocol"])) * (10 if "publ" in row else 1)
+            for repeat in range(1, 4):
+                for phase in (phase for phase, times in seconds.items() for _ in times):
+                    measured = seconds[phase][0] * scale * self.rng.lognormal(0, 0.04)
+                    yield keys | {
+                        "threads": 1, "repeat": repeat, "phase": phase, "seconds": measured,
+                        "peak_rss_bytes": 250 << 20, "machine": "a made-up machine (simulated)",
+                    }  # fmt: skip
 
-SCHEMAS = {"cutoff": pl.Int32, "n_seeds": pl.Int32, "p_adjusted": pl.Float64}
-
-
-def summary_rows(
-    rng: np.random.Generator, keys: dict[str, str], methods: list[str], shift: float, seeds: int
-) -> list[dict[str, Any]]:
-    rows = []
-    for metric, cutoff in METRICS:
-        means = {method: mean(metric, cutoff, shift * SKILL[method] + rng.normal(0, 0.004)) for method in methods}
-        best = max((m for m in methods if m != "oracle"), key=lambda m: means[m])
-        for method in methods:
-            gap = means[method] - means[best]
-            rows.append(
-                keys
-                | {
-                    "method": method,
-                    "metric": metric,
-                    "cutoff": cutoff,
-                    "value": means[method],
-                    "ci_low": means[method] * 0.97,
-                    "ci_high": means[method] * 1.035,
-                    "n_seeds": seeds,
-                    "best": method == best,
-                    "difference": gap,
-                    "difference_low": gap - 0.01,
-                    "difference_high": gap + 0.01,
-                    "p_adjusted": None if method in (best, "oracle") else float(np.exp(-abs(gap) * 300)),
-                }
-            )
-    return rows
-
-
-def mean(metric: str, cutoff: int | None, recall: float) -> float:
-    recall = max(recall, 0.001) * (0.72 if cutoff == 5 else 1)
-    if metric == "auc":
-        return (1 + recall) / 2 if cutoff else 0.9 + recall / 10
-    return recall * SHARE[metric] * (2 if metric == "pre" and cutoff == 5 else 1)
-
-
-def timing_rows(rng: np.random.Generator, row: dict[str, str], scale: float) -> list[dict[str, Any]]:
-    if row["method"] in UNTRAINED:
-        return []
-    base = scale * {"opt_auc": 0.007, "warp": 0.03, "warp_published": 0.2}.get(row["method"], 0.02)
-    common = row | {"threads": 1, "peak_rss_bytes": 250 << 20, "machine": "a made-up machine (simulated)"}
-    phases = [("compile", 0.41), ("epoch", base), ("epoch", base), ("epoch", base), ("evaluate", 0.1)]
-    return [
-        common | {"repeat": repeat, "phase": phase, "seconds": float(seconds * rng.lognormal(0, 0.04))}
-        for repeat in range(3)
-        for phase, seconds in phases
-    ]
-
-
-def history_rows(
-    rng: np.random.Generator, row: dict[str, str], seeds: int, epochs: int, shift: float, scale: float
-) -> list[dict[str, Any]]:
-    sampled = row["method"].startswith("warp")
-    rate = {"opt_auc": 9, "warp": 4, "warp_published": 12, "vse_ens": 7}.get(row["method"], 3)
-    rows = []
-    for seed in range(seeds):
-        for phase in ("selection", "refit"):
-            for epoch in range(1, epochs - int(rng.integers(0, epochs // 4)) + 1):
-                level = shift * SKILL[row["method"]] * 0.58 * (1 - np.exp(-epoch / rate)) + rng.normal(0, 0.002)
-                rows.append(
-                    row
-                    | {
-                        "seed": seed,
-                        "phase": phase,
-                        "epoch": epoch,
-                        "seconds": float(scale * (0.2 if row["method"] == "warp_published" else 0.02)),
+    def history(self) -> Iterator[dict[str, Any]]:
+        for case in self.cases():
+            sampled = case.row.startswith("warp")
+            for phase in ("selection", "refit") if case.row in self.trained(case.place) else ():
+                for epoch in range(1, self.epochs - int(self.rng.integers(0, self.epochs // 4)) + 1):
+                    level = ROWS[case.row][2] * 0.58 * (1 - np.exp(-epoch / 6)) + self.rng.normal(0, 0.002)
+                    yield case.keys | {
+                        "phase": phase, "epoch": epoch, "seconds": 0.2 if "publ" in case.row else 0.02,
                         "loss": float(np.exp(-epoch / 10)),
-                        "trials_per_step": float(60 * (1 - np.exp(-epoch / rate)) + 2) if sampled else None,
+                        "trials_per_step": float(60 * (1 - np.exp(-epoch / 4)) + 2) if sampled else None,
                         "validation": float(level) if phase == "selection" else None,
-                    }
-                )
-    return rows
+                    }  # fmt: skip
 
+    def sweeps(self) -> Iterator[dict[str, Any]]:
+        values = {"beta_0": [1, 4, 16, 64, 256], "gamma": [0, 0.01, 0.04, 0.2, 1], "alpha": [0, 0.2, 0.4, 0.6, 0.8]}
+        for case in self.cases():
+            for parameter, tried in values.items() if case.row == "vse_fs" else ():
+                for value in tried:
+                    test = 0.09 - 0.01 * abs(np.log1p(value) - 0.3) + self.rng.normal(0, 0.0005)
+                    yield case.keys | {
+                        "parameter": parameter, "value": float(value), "chosen": False, "epochs": 20,
+                        "validation": 0.2, "metric": "precision@5", "test": float(test),
+                    }  # fmt: skip
 
-def settings_rows(row: dict[str, str], seeds: int) -> list[dict[str, Any]]:
-    trained = row["method"] not in UNTRAINED
-    return [
-        row
-        | {
-            "title": TITLES[row["method"]],
-            "seed": seed,
-            "settings": {"factors": 128, "step": 0.01, "regularisation": 0.001} if trained else {},
-            "epochs": 20 + seed if trained else None,
-            "tuned": row["method"] == "vse_fs",
-            "n_configurations": 12 if row["method"] == "vse_fs" else 1,
-            "diverged": 2 if row["method"] == "vse_fs" else 0,
+    def scaling(self) -> Iterator[dict[str, Any]]:
+        sizes = {"pairs": [20000, 40000, 80000], "labels": [500, 1000, 2000], "factors": [16, 32, 64]}
+        fixed = {"images": 5000, "labels": 500, "pairs": 20000, "factors": 32, "machine": "made up"}
+        for row in ("opt_auc", "warp", "vse_ens", "vse_fs"):
+            for variable, size, repeat in ((v, size, r) for v in sizes for size in sizes[v] for r in (1, 2, 3)):
+                seconds = 1e-6 * size * self.rng.lognormal(0, 0.05)
+                keys = {"method": row, "variable": variable, "size": size, "repeat": repeat, "seconds": seconds}
+                yield fixed | keys | {variable: size}
+
+    def ranks(self, case: Case) -> pl.DataFrame:
+        above = np.random.default_rng(case.seed).geometric(ROWS[case.row][2] / 6, 40) - 1
+        frame = pl.DataFrame({"image": np.arange(40), "label": 0, "above": above, "tied": 0, "right": 1})
+        return frame.with_columns(negatives=pl.lit(200)).cast(schemas.RANKS)  # type: ignore[arg-type]
+
+    def settings(self, case: Case) -> dict[str, Any]:
+        """Return what `run.json` holds."""
+        trained, tuned = case.row in self.trained(case.place), case.row == "vse_fs"
+        return case.keys | {
+            "settings": {"factors": 128, "learning_rate": 0.01} if trained else {},
+            "epochs": 20 + case.seed if trained else None,
+            "tuned": tuned,
+            "n_configurations": 12 if tuned else 1,
+            "diverged": 2 if tuned else 0,
             "validation_metric": "ndcg@10" if trained else None,
             "validation_value": 0.2512 if trained else None,
-            "source": "a made-up source, equation 4 (simulated)",
         }
-        for seed in range(seeds)
-    ]
+
+    def claims(self) -> pl.DataFrame:
+        """Return the real claims, tested on made-up ranks."""
+        places = [RunPlace(p, "iapr", p.dataset.startswith("sim"), self.rows(p)) for p in self.places]
+        evidence = Evidence(
+            places=places,
+            seeds=self.seeds,
+            resamples=100,
+            timing=frame(self.timing(), schemas.TIMING),
+            history=frame(self.history(), schemas.HISTORY),
+            sweeps=None,
+            scaling=frame(self.scaling(), schemas.SCALING),
+            read_ranks=self.ranks,
+            read_sweep_ranks=lambda case, parameter: self.ranks(case),
+        )
+        return pl.concat(verdicts(paper, evidence) for paper in PAPERS)
 
 
 def dataset_entry(name: str) -> dict[str, Any]:
+    """Return what a data set's `summary.json` holds."""
     simulated = name.startswith("sim")
     dropped = {"what": "image without a label", "number": 4, "why": "nothing to rank <for it>"}
+    per_image = {"mean": 4.12445, "median": 4.0, "max": 23.0, "min": 0.0}
+    counts = {"images": 20000, "images_without_label": 4, "vocabulary": 275, "labels": 255, "pairs": 82489}
     return {
         "name": name,
         "title": DATASETS[name],
@@ -250,35 +213,70 @@ def dataset_entry(name: str) -> dict[str, Any]:
         "simulated": simulated,
         "options": {"scale": 0.05} if simulated else {},
         "vocabulary": {"top_labels": 600, "seed": 0},
-        "counts": {
-            "images": 20000,
-            "images_without_label": 4,
-            "vocabulary": 275,
-            "labels": 255,
-            "pairs": 82489,
-            "occurrences": 99527,
-            "occurrences_per_image": {"mean": 4.97635, "median": 5.0, "max": 27.0, "min": 0.0},
-            "labels_per_image": {"mean": 4.12445, "median": 4.0, "max": 23.0, "min": 0.0},
-        },
+        "counts": counts
+        | {"occurrences": 99527, "occurrences_per_image": per_image | {"mean": 4.97635}}
+        | {"labels_per_image": per_image, "images_per_label": per_image | {"mean": 299.96}},
         "dropped": [] if simulated else [dropped],
         "expected": {},
         "mismatches": {} if simulated else {"pairs": {"expected": 82490, "found": 82489}},
         "licence": "made up",
         "citation": "Nobody, A made-up data set, 2020; https://example.org/data",
+        "homepage": None,
     }
 
 
 MACHINE = {
-    "machine": {
-        "processor": "a made-up processor (simulated)",
-        "cores": 2,
-        "memory_bytes": 8 << 30,
-        "system": "Linux x86_64",
-    },
+    "machine": {"processor": "made up", "cores": 2, "memory_bytes": 8 << 30, "system": "Linux x86_64"},
     "versions": {"python": "3.11.2", "numpy": "2.4.0", "vsebench": "0.1.0"},
     "git_commit": "0123456789ab",
-    "kernel_compile_seconds": {"opt_auc": 3.2, "full_sample": 12.75},
+    "kernels": {"opt_auc": {"functions_compiled": 1, "seconds": 3.2}},
 }
+
+
+def frame(rows: Iterator[dict[str, Any]], schema: schemas.Schema) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=schema)
+
+
+def make_results(folder: Path, places: Sequence[Place] = SMALL, seeds: int = 3, epochs: int = 40) -> Path:
+    """Write everything that tables, figures and the page are made from into `folder`."""
+    run = MadeUp(places, seeds, epochs)
+    write_json(run.outline().model_dump(mode="json"), folder / "outline.json")
+    for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling"):
+        schema = getattr(schemas, name.upper())
+        write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
+    write_json([run.settings(case) for case in run.cases()], folder / "settings.json")
+    write_json([dataset_entry(name) for name in dict.fromkeys(p.dataset for p in places)], folder / "datasets.json")
+    write_json(MACHINE, folder / "machine.json")
+    run.claims().write_csv(folder / "claims.csv")
+    files = [str(paper.path) for paper in PAPERS]
+    assert main(["audit", "--papers", *files, "--out", str(folder / "audit.csv")]) == 0
+    compared = ["compare", "--papers", *files, "--results", str(folder), "--out", str(folder / "comparison.csv")]
+    assert main(compared) == 0
+    return folder
+
+
+def tables(results: Results) -> dict[str, Instance]:
+    """Return all tables of a run and of the papers."""
+    of_papers = {name: table for paper in PAPERS for name, table in tables_of(paper).items()}
+    return instances_of_run(TableKind, results.outline) | of_papers
+
+
+def figures(results: Results) -> dict[str, Instance]:
+    """Return all figures of a run and of the papers."""
+    of_papers = {name: figure for paper in PAPERS for name, figure in figures_of(paper).items()}
+    return instances_of_run(FigureKind, results.outline) | of_papers
+
+
+def table_kind(results: Results, name: str) -> TableKind:
+    """Return the kind of a table with its parameters."""
+    instance = tables(results)[name]
+    return make(TableKind, instance.kind, instance.parameters, name)
+
+
+def figure_kind(results: Results, name: str) -> FigureKind:
+    """Return the kind of a figure with its parameters."""
+    instance = figures(results)[name]
+    return make(FigureKind, instance.kind, instance.parameters, name)
 
 
 @pytest.fixture(scope="session")
@@ -287,36 +285,9 @@ def results_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def titles() -> str:
-    return json.dumps(TITLES)
-
-
-def _check_latex(text: str) -> None:
-    """Raise if braces or environments do not match, or a row has another number of cells than its table."""
-    bare = re.sub(r"\\[\\{}&%$#_]", "", text)
-    assert bare.count("{") == bare.count("}")
-    opened: list[str] = []
-    for verb, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
-        if verb == "begin":
-            opened.append(name)
-        else:
-            assert opened.pop() == name
-    assert not opened
-    for alignment, body in re.findall(r"\\begin\{tabular\}\{@\{\}([^\n]+)@\{\}\}\n(.*?)\\end\{tabular\}", text, re.S):
-        columns = re.findall(
-            r"l|S\[table-format=-?\d+\.\d+\]|>\{\\raggedright\\arraybackslash\}p\{[\d.]+\\linewidth\}", alignment
-        )
-        assert "".join(columns) == alignment
-        for line in body.splitlines():
-            if "\\\\" in line and "\\multicolumn" not in line:
-                assert line.replace("\\&", "").count("&") == len(columns) - 1, line
-
-
-@pytest.fixture
-def check_latex() -> Callable[[str], None]:
-    return _check_latex
+def results(results_folder: Path) -> Results:
+    return Results(results_folder)
 
 
 if __name__ == "__main__":
-    make_results(Path(sys.argv[1]), pairs=(*FULL, ("saiapr", "regions")), epochs=60)
-    print(json.dumps(TITLES))
+    make_results(Path(sys.argv[1]), places=(*LARGE, Place("saiapr", "regions")), epochs=60)

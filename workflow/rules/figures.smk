@@ -28,6 +28,7 @@ rule figure:
     params:
         kind=kind_of(PLAN.figures),
         parameters=parameters_of(PLAN.figures),
+        facts=facts_of(PLAN.figures),
         out=subpath(output[0], strip_suffix=".pdf"),
     shell:
         "python -m vsebench figure {wildcards.name} --kind {params.kind} --parameters {params.parameters:q}"

@@ -1,8 +1,14 @@
-"""The papers' own tables, each printed number beside ours."""
+"""What the run says of the papers: their numbers beside ours, their claims tested, their own numbers audited.
 
-from vsebench.rendering.names import PAPER_FIGURES, PAPER_TABLES
+The papers' YAML files are parameters and no inputs, each rule with the parts that it reads: an edited claim repeats the
+tests and no table, a comment nothing.
+"""
 
-PAPERS = os.path.relpath(ROOT / "config" / "published")
+from vsebench.papers.audit.checking import MODULES as CHECKS
+from vsebench.papers.verdicts import claim_modules
+
+PAPERS = [str(paper.path) for paper in PLAN.papers]
+PRINTED = [str(paper.numbers) for paper in PLAN.papers]
 
 
 rule compare:
@@ -12,79 +18,66 @@ rule compare:
         "results/timing.parquet",
         "results/history.parquet",
         "results/datasets.json",
-        comparable=f"{PAPERS}/comparable.yaml",
-        published=expand(
-            "{folder}/{paper}.csv", folder=PAPERS, paper=["vse_ens", "vse_fs"]
-        ),
+        PRINTED,
     output:
         "results/comparison.csv",
     log:
         "results/logs/comparison.log",
-    shell:
-        "python -m vsebench compare --published {input.published:q} --comparable {input.comparable:q} --results results"
-        " --out {output} > {log} 2>&1"
-
-
-rule paper_table:
-    input:
-        sources("rendering.papers"),
-        "results/comparison.csv",
-        "results/datasets.json",
-        published=f"{PAPERS}/{{paper}}.csv",
-        scaling="results/scaling.parquet" if PLAN.config.scaling else [],
-    output:
-        report(
-            "results/tables/{paper}_table{number}.csv",
-            caption="../report/paper_table.rst",
-            category="Tables of the papers",
-        ),
-        "results/tables/{paper}_table{number}.md",
-        "results/tables/{paper}_table{number}.tex",
-    log:
-        "results/logs/table/{paper}_table{number}.log",
-    wildcard_constraints:
-        paper="vse_ens|vse_fs",
-        number="[1-4]",
     params:
-        titles=TITLES,
-        published=subpath(input.published, parent=True),
-        scaling="--scaling results/scaling.parquet" if PLAN.config.scaling else "",
-        out=subpath(output[0], strip_suffix=".csv"),
+        papers=PAPERS,
+        facts=[paper.facts for paper in PLAN.papers],
     shell:
-        "python -m vsebench paper-table {wildcards.paper}_table{wildcards.number} --results results"
-        " --titles {params.titles:q} --published {params.published:q} {params.scaling} --out {params.out} > {log} 2>&1"
+        "python -m vsebench compare --papers {params.papers:q} --results results --out {output} > {log} 2>&1"
 
 
-rule paper_figure:
+rule test_claims:
     input:
-        sources("rendering.paper_figures"),
+        sources("stages.claims"),
+        [os.path.relpath(path) for path in sources_of(*claim_modules(PLAN.papers))],
         "results/timing.parquet",
         "results/history.parquet",
         "results/datasets.json",
+        all_cases(f"{MODEL}/ranks.parquet"),
+        [f"{sweep}-ranks.parquet" for sweep in SWEEPS],
         sweeps="results/sweeps.parquet" if SWEEPS else [],
+        scaling="results/scaling.parquet" if PLAN.config.scaling else [],
     output:
-        "figures/{paper}_figure{number}.pdf",
-        "figures/{paper}_figure{number}.svg",
-        report(
-            "figures/{paper}_figure{number}.png",
-            caption="../report/paper_figure.rst",
-            category="Figures of the papers",
-        ),
+        "results/claims.csv",
     log:
-        "results/logs/figure/{paper}_figure{number}.log",
-    wildcard_constraints:
-        paper="vse_ens|vse_fs",
-        number="[12]",
+        "results/logs/claims.log",
     params:
-        titles=TITLES,
+        papers=PAPERS,
+        claims=[paper.claims for paper in PLAN.papers],
+        rows=[
+            f"{place}/{row}" for place in PLAN.places for row in PLAN.rows(place)
+        ],
+        seeds=PLAN.config.seeds,
+        bootstrap=PLAN.config.bootstrap,
         sweeps="--sweeps results/sweeps.parquet" if SWEEPS else "",
-        out=subpath(output[0], strip_suffix=".pdf"),
+        scaling="--scaling results/scaling.parquet" if PLAN.config.scaling else "",
     shell:
-        "python -m vsebench paper-figure {wildcards.paper}_figure{wildcards.number} --results results"
-        " --titles {params.titles:q} {params.sweeps} --out {params.out} > {log} 2>&1"
+        "python -m vsebench claims --papers {params.papers:q} --results results --rows {params.rows}"
+        " --seeds {params.seeds} --bootstrap {params.bootstrap} {params.sweeps} {params.scaling} --out {output}"
+        " > {log} 2>&1"
 
 
-for name in PAPER_TABLES:
+rule audit_papers:
+    input:
+        sources("stages.audit"),
+        [os.path.relpath(path) for path in sources_of(*CHECKS.values())],
+        PRINTED,
+    output:
+        "results/audit.csv",
+    log:
+        "results/logs/audit.log",
+    params:
+        papers=PAPERS,
+        checks=[paper.checks for paper in PLAN.papers],
+    shell:
+        "python -m vsebench audit --papers {params.papers:q} --out {output} > {log} 2>&1"
+
+
+for name in (name for name, table in PLAN.tables.items() if table.paper):
 
     rule:
         name:
@@ -97,7 +90,7 @@ for name in PAPER_TABLES:
             ),
 
 
-for name in PAPER_FIGURES:
+for name in (name for name, figure in PLAN.figures.items() if figure.paper):
 
     rule:
         name:

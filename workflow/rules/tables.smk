@@ -8,7 +8,7 @@ TABLES = expand(
 
 
 def gathered(base, instances):
-    """Return the input function of a table or figure: what its kind reads, its sources and its paper's files."""
+    """Return the input function of a table or figure: what its kind reads, its sources and its paper's numbers."""
 
     def inputs(wildcards):
         instance = instances[wildcards.name]
@@ -18,7 +18,7 @@ def gathered(base, instances):
         return [
             *found,
             *map(os.path.relpath, sources_of(*kinds.modules(base, instance))),
-            *kinds.paper_files(instance),
+            *kinds.printed_numbers(instance),
         ]
 
     return inputs
@@ -36,6 +36,12 @@ def kind_of(instances):
 
 def parameters_of(instances):
     return lambda wildcards: quoted_json(instances[wildcards.name].parameters)
+
+
+def facts_of(instances):
+    """Return the parameter that repeats a paper's table if what it reads of the paper's YAML file has changed."""
+    facts = {paper.name: paper.facts for paper in PLAN.papers}
+    return lambda wildcards: facts.get(instances[wildcards.name].paper, "")
 
 
 def tables_of(*kinds_of_tables):
@@ -83,6 +89,7 @@ rule table:
     params:
         kind=kind_of(PLAN.tables),
         parameters=parameters_of(PLAN.tables),
+        facts=facts_of(PLAN.tables),
         out=subpath(output[0], strip_suffix=".csv"),
     shell:
         "python -m vsebench table {wildcards.name} --kind {params.kind} --parameters {params.parameters:q}"

@@ -1,7 +1,7 @@
 """A paper: what one YAML file says of it. Its printed numbers are in the CSV file of the same name.
 
-docs/papers.md explains every key. Nothing in the code knows a paper's name: all that a run makes of a paper follows from
-these two files.
+docs/papers.md explains every key. Nothing in the code knows a paper's name: all that a run makes of a paper follows
+from these two files.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class PaperRow(Strict):
     """A method of a paper, and our rows that it is compared with."""
 
     title: str
-    ours: list[str] = []
+    ours: list[str] = Field(default_factory=list)
 
 
 class PaperPlace(Strict):
@@ -44,11 +44,13 @@ class Paper(Strict):
     title: str = Field(min_length=1)  # short, for headings
     citation: str
     link: str | None = None
-    rows: dict[str, PaperRow] = {}
-    places: dict[str, PaperPlace] = {}
-    tables: dict[str, dict[str, Any]] = {}  # name -> kind and its parameters, which the kind checks
-    figures: dict[str, dict[str, Any]] = {}
-    claims: list[dict[str, Any]] = []  # `papers.verdicts.read_claims` checks them
+    rows: dict[str, PaperRow] = Field(default_factory=dict)
+    places: dict[str, PaperPlace] = Field(default_factory=dict)
+    tables: dict[str, dict[str, Any]] = Field(
+        default_factory=dict
+    )  # name -> kind and its parameters, which the kind checks
+    figures: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    claims: list[dict[str, Any]] = Field(default_factory=list)  # `papers.verdicts.read_claims` checks them
     checks: list[str] | None = None  # names of checks or of families of checks; none: all
     _path: Path = PrivateAttr()
 
@@ -83,6 +85,11 @@ class Paper(Strict):
         """The CSV file with the printed numbers."""
         return self._path.with_suffix(".csv")
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What comparisons and tables read of the YAML file: all but claims, checks, tables and figures."""
+        return self.model_dump(include={"title", "rows", "places"})
+
     @cached_property
     def cells(self) -> PrintedCells:
         """The printed numbers."""
@@ -113,8 +120,3 @@ class Paper(Strict):
 def read_papers(paths: Sequence[Path]) -> list[Paper]:
     """Read papers from their YAML files, in this order."""
     return [Paper.read(path) for path in paths]
-
-
-def paper_files(folder: Path) -> list[Path]:
-    """Return the YAML files of all papers in a folder, in alphabetical order."""
-    return sorted(folder.glob("[a-z]*.yaml"))

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from vsebench.core.configuration import Family, Strict
 from vsebench.core.places import Place
-from vsebench.papers.evidence import Effect, Evidence, RunPlace, Untestable
+from vsebench.papers.evidence import Effect, Evidence, RunPlace, UntestableError
 from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Verdict
 
 NOWHERE = Place("", "")  # of a case that is about no single data set
@@ -47,7 +47,7 @@ class ClaimTest(Strict, ABC):
 
         Raises
         ------
-        Untestable
+        UntestableError
             Where there is nothing; the message says what the run lacks.
         """
 
@@ -57,7 +57,7 @@ class ClaimTest(Strict, ABC):
 
         Raises
         ------
-        Untestable
+        UntestableError
             Where the run lacks what the test needs; the message says what.
         """
 
@@ -74,13 +74,13 @@ class AtPlaces(ClaimTest):
     families: list[Family] = Field(min_length=1)
 
     def places(self, evidence: Evidence) -> list[RunPlace]:
-        """Return the places, at least one; raises `Untestable` where there is none."""
+        """Return the places, at least one; raises `UntestableError` where there is none."""
         of_family = [place for place in evidence.places if place.family in self.families]
         if not of_family:
-            raise Untestable(f"The run has no data set of the family {in_words(self.families)}.")
+            raise UntestableError(f"The run has no data set of the family {in_words(self.families)}.")
         found = [place for place in of_family if self.method in place.rows]
         if not found:
-            raise Untestable(f"The run has no row {self.method} on such data.")
+            raise UntestableError(f"The run has no row {self.method} on such data.")
         return found
 
 
@@ -99,7 +99,7 @@ class AgainstRivals(AtPlaces):
         for (place, rival), measured in itertools.product(pairs, self.measured()):
             yield ClaimCase(measured, place.place, place.simulated, rival)
         if not pairs:
-            raise Untestable(f"The run has no row {in_words(self.rivals)} to compare with.")
+            raise UntestableError(f"The run has no row {in_words(self.rivals)} to compare with.")
 
 
 def in_words(names: Sequence[str]) -> str:

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Place
 from vsebench.evaluation import student
-from vsebench.evaluation.metrics import INTERVAL, METRICS, values
-from vsebench.evaluation.summary import holm, p_value, resample
+from vsebench.evaluation.metrics import values
+from vsebench.evaluation.metrics.base import RankMetric, load_metric
+from vsebench.evaluation.significance import INTERVAL, holm, p_value, resample
 
-__all__ = ["Effect", "Evidence", "RunPlace", "Untestable", "check_metric", "differences", "holm", "ratio"]
+__all__ = ["Effect", "Evidence", "RunPlace", "UntestableError", "check_metric", "differences", "holm", "ratio"]
 
 
-class Untestable(Exception):
+class UntestableError(Exception):
     """A claim cannot be tested; the message is one plain sentence that says what the run lacks."""
 
 
@@ -122,7 +123,7 @@ def differences(
     for a, b in zip(ours, theirs, strict=True):
         if set(a["image"]) != set(b["image"]):
             raise UserError("ranks.parquet: two rows of a place were tested on other images; delete them and run again")
-    gaps = [by_image(a, metrics) - by_image(b, metrics) for a, b in zip(ours, theirs, strict=True)]
+    gaps = [values(a, metrics) - values(b, metrics) for a, b in zip(ours, theirs, strict=True)]
     means = np.mean([gap.mean(axis=0) for gap in gaps], axis=0)
     samples = resample(gaps, resamples)
     low, high = np.percentile(samples, INTERVAL, axis=0)
@@ -132,19 +133,14 @@ def differences(
     }
 
 
-def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
-    """Return metrics of every image, (n_images, n_metrics), images in ascending order."""
-    known = list(METRICS)
-    short = [name.replace("precision@", "pre@").replace("recall@", "rec@") for name in metrics]
-    one = ranks.sort("image", "label").select(rank=pl.col("above") + 1, ties="tied", candidates=pl.col("negatives") + 1)
-    table: NDArray[np.float64] = values(one)[:, [known.index(name) for name in short]]
-    return table
-
-
 def check_metric(name: str) -> str:
-    """Return the name of a metric; raises ValueError where there is none of this name."""
-    if name.replace("precision@", "pre@").replace("recall@", "rec@") not in METRICS:
-        raise ValueError(f"there is no metric {name!r}")
+    """Return the name of a metric of images; raises ValueError where there is none of this name."""
+    try:
+        metric = load_metric(name)
+    except UserError as error:
+        raise ValueError(str(error)) from None
+    if not isinstance(metric, RankMetric):
+        raise ValueError(f"{name!r} is no metric of an image's ranks")
     return name
 
 
@@ -158,11 +154,11 @@ def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64], pair
 
     Raises
     ------
-    Untestable
+    UntestableError
         Where there are fewer than two pairs.
     """
     if len(numerator) < 2 or len(numerator) != len(denominator):
-        raise Untestable(f"The test needs two {pairs} or more of both.")
+        raise UntestableError(f"The test needs two {pairs} or more of both.")
     logs = np.log(numerator / denominator)
     freedom = len(logs) - 1
     error = max(float(logs.std(ddof=1)) / math.sqrt(len(logs)), 1e-12)

@@ -19,7 +19,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import CLAIMS
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, Untestable, holm
+from vsebench.papers.evidence import Effect, Evidence, UntestableError, holm
 from vsebench.papers.verdict import UNTESTABLE
 
 FOLDER = Path(__file__).parent / "claims"
@@ -110,9 +110,9 @@ def examine(claim: Claim, evidence: Evidence) -> list[Tested]:
         for case in claim.test.cases(evidence):
             try:
                 rows.append(Tested(claim, case, claim.test.test(evidence, case), None))
-            except Untestable as reason:
+            except UntestableError as reason:
                 reasons.append(str(reason))
-    except Untestable as reason:
+    except UntestableError as reason:
         reasons.append(str(reason))
     return rows or [Tested(claim, None, None, reasons[0])]
 
@@ -135,7 +135,13 @@ def _row(row: Tested, p: float | None) -> dict[str, Any]:
         "metric": case.measured,
         "effect_is": test.effect,
     }
-    columns |= {"effect": effect.value, "ci_low": effect.low, "ci_high": effect.high, "p_adjusted": p}
+    columns |= {
+        "effect_is": test.effect,
+        "effect": effect.value,
+        "ci_low": effect.low,
+        "ci_high": effect.high,
+        "p_adjusted": p,
+    }
     if _silent(row):
         return columns | {"verdict": UNTESTABLE, "reason": ON_SIMULATED}
     return columns | {"verdict": test.verdict(effect, p)}

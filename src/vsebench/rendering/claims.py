@@ -1,17 +1,18 @@
 """What the tables of claims and the page share."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from vsebench.papers.verdict import UNTESTABLE
+from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED, UNTESTABLE
 from vsebench.rendering.results import Results
 
 MIXED = "mixed"
 Test = dict[str, Any]  # a row of CLAIMS
 
 
-def tests_of(results: Results, paper: str | None = None) -> list[Test]:
+def claim_tests(results: Results, paper: str | None = None) -> list[Test]:
     """Return the tests of all claims, or of one paper's."""
     claims = results.claims if paper is None else results.claims.filter(paper=paper)
     return claims.to_dicts()
@@ -33,3 +34,14 @@ def overall(tests: Sequence[Test]) -> str:
 def paper_title(results: Results, paper: str) -> str:
     """Return the title of a paper, for headings."""
     return f"{results.outline.papers.get(paper, paper)} paper"
+
+
+def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
+    """Return for each paper with claims its title, the number of its claims, and the numbers of claims by verdict."""
+    found = []
+    for paper, title in results.outline.papers.items():
+        counts = Counter(overall(tests) for _, tests in claims_of(claim_tests(results, paper)))
+        verdicts = [(verdict, counts[verdict]) for verdict in (HOLDS, FAILS, MIXED, UNDECIDED, UNTESTABLE)]
+        if counts:
+            found.append((title, counts.total(), [(verdict, number) for verdict, number in verdicts if number]))
+    return found

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The file of the paper whose table or figure it is (config/papers/<paper>.yaml). A kind that reads the paper declares
-# the field `paper: PaperFile`; it is filled in, and the paper's two files become inputs of the rule.
+# the field `paper: PaperFile`. It is filled in; the printed numbers become an input of the rule, and what a table may
+# read of the YAML file one of its parameters, so that an edited claim redraws no table.
 PaperFile = Annotated[Path, Field(strict=False)]
 
 
@@ -161,11 +162,13 @@ def instances_of_paper(base: type[Kind], paper: Path, entries: Mapping[str, Mapp
             raise UserError(f"{where}.kind: this key is missing")
         kind, parameters = str(entry["kind"]), {name: value for name, value in entry.items() if name != "kind"}
         try:
-            reads_paper = "paper" in find(base, kind).model_fields
+            fields = find(base, kind).model_fields
         except UserError as error:
             raise UserError(f"{where}.kind: {error}") from None
-        if reads_paper:
+        if "paper" in fields:
             parameters["paper"] = str(paper)
+        if "printed" in fields:  # a table that a paper prints has its own name in the paper's CSV file
+            parameters.setdefault("printed", key)
         make(base, kind, parameters, where)
         name = f"{paper.stem}_{key}"
         found[name] = Instance(name, kind, parameters, paper.stem)
@@ -177,10 +180,10 @@ def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
     return [GATHERED[name] for name in find(base, instance.kind).needs if name in outline.files]
 
 
-def paper_files(instance: Instance) -> list[str]:
-    """Return the two files of the paper that a table or figure is about, none if it reads no paper."""
+def printed_numbers(instance: Instance) -> list[str]:
+    """Return the CSV file of the paper that a table or figure is about, none if it reads no paper."""
     paper = instance.parameters.get("paper")
-    return [] if paper is None else [str(paper), str(Path(paper).with_suffix(".csv"))]
+    return [] if paper is None else [str(Path(paper).with_suffix(".csv"))]
 
 
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:

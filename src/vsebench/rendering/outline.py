@@ -54,7 +54,7 @@ class Outline(Strict):
     seeds: list[int]
     metrics: list[str] = Field(min_length=1)  # as in the column `metric`, such as recall@10
     left_out: list[LeftOut]
-    papers: list[str]
+    papers: dict[str, str]  # name -> title
     files: list[str]  # those of GATHERED that this run makes: without a sweep there is no `sweeps`
 
     def rows_of_role(self, *roles: Role) -> list[str]:

@@ -13,8 +13,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.papers.base import Paper
+from vsebench.rendering.claims import count_claims
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
-from vsebench.rendering.paper_section import count_claims, describe_audit, describe_paper, figures_of, tables_of
+from vsebench.rendering.paper_section import describe_audit, describe_paper, figures_of, tables_of
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import format_interval, format_value
 

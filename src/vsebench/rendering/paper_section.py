@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+from vsebench.papers.audit.findings import AGREES, CONTRADICTS, read_findings
 from vsebench.papers.base import Paper
-from vsebench.rendering.audit import read_audit, summary
-from vsebench.rendering.claims import counted, read_claims
+from vsebench.rendering.claims import paper_title
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, make
+from vsebench.rendering.outline import GATHERED
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table
 
@@ -26,12 +27,12 @@ class PaperSection:
 
 def tables_of(paper: Paper) -> dict[str, Instance]:
     """Return the tables that a paper's file asks for, by their names."""
-    return instances_of_paper(TableKind, paper.path, {key: entry.model_dump() for key, entry in paper.tables.items()})
+    return instances_of_paper(TableKind, paper.path, paper.tables)
 
 
 def figures_of(paper: Paper) -> dict[str, Instance]:
     """Return the figures that a paper's file asks for, by their names."""
-    return instances_of_paper(FigureKind, paper.path, {key: entry.model_dump() for key, entry in paper.figures.items()})
+    return instances_of_paper(FigureKind, paper.path, paper.figures)
 
 
 def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
@@ -42,23 +43,26 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
     }
     figures = list(figures_of(paper))
     tested = results.claims.filter(paper=paper.name)
-    claims = make(TableKind, "claims", {"only": paper.name}, "claims").table(results) if len(tested) else None
+    claims = make(TableKind, "claims", {"of": paper.name}, "claims").table(results) if len(tested) else None
     if not tables and not figures and claims is None:
         return None
-    return PaperSection(paper.name, f"{paper.title} paper", paper.citation, paper.link, tables, figures, claims)
+    return PaperSection(
+        paper.name, paper_title(results, paper.name), paper.citation, paper.link, tables, figures, claims
+    )
 
 
 def describe_audit(results: Results) -> dict[str, Any]:
     """Return what the page says of the papers' own numbers: counts for a sentence, and the checks in two tables."""
-    contradicting = {"verdict": "contradicts", "explained": True}
-    agreeing = {"verdict": "agrees", "explained": True}
-    return {
-        **summary(read_audit(results.folder / "audit.csv")),
-        "contradicting": make(TableKind, "audit", contradicting, "audit").table(results),
-        "agreeing": make(TableKind, "audit", agreeing, "audit").table(results),
+    findings = read_findings(results.folder / GATHERED["audit"])
+    tables = {
+        verdict: make(TableKind, "audit", {"verdict": verdict, "explained": True}, "audit").table(results)
+        for verdict in (CONTRADICTS, AGREES)
     }
-
-
-def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
-    """Return for each paper its title, the number of its claims, and the numbers of claims by verdict."""
-    return counted(read_claims(results.folder / "claims.csv"))
+    return {
+        "checks": len(findings),
+        "cells": len({(finding.paper, finding.cells.partition("; ")[0]) for finding in findings}),
+        "papers": len({finding.paper for finding in findings}),
+        "contradictions": sum(finding.verdict == CONTRADICTS for finding in findings),
+        "contradicting": tables[CONTRADICTS],
+        "agreeing": tables[AGREES],
+    }

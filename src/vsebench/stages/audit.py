@@ -11,7 +11,7 @@ from vsebench.papers.published import read_published
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
-    parser.add_argument("--papers", type=Path, nargs="+", required=True, help="YAML files; the CSV files lie beside")
+    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files; the CSV files lie beside")
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write")
 
 

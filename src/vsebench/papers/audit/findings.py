@@ -109,3 +109,13 @@ def read_findings(path: Path) -> list[Finding]:
     if not lines or lines[0] != columns or any(len(line) != len(columns) for line in lines):
         raise UserError(f"{path}: every line must have the columns {','.join(columns)}; delete it and run again")
     return [Finding(*line) for line in lines[1:]]
+
+
+def summarise(findings: Sequence[Finding]) -> dict[str, int]:
+    """Return the numbers of checks, judged cells, papers and contradictions, for a sentence about the audit."""
+    return {
+        "checks": len(findings),
+        "cells": len({(finding.paper, finding.cells.partition("; ")[0]) for finding in findings}),
+        "papers": len({finding.paper for finding in findings}),
+        "contradictions": sum(finding.verdict == CONTRADICTS for finding in findings),
+    }

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from vsebench.evaluation.growth import exponents
 from vsebench.papers.claim import Bounds, ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, Untestable
+from vsebench.papers.evidence import Effect, Evidence, UntestableError
 from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED, Verdict
 
 
@@ -25,10 +25,10 @@ class Growth(ClaimTest):
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the exponent; without a p-value, since the verdict rests on the interval."""
         if evidence.scaling is None:
-            raise Untestable("The run measures no growth; it needs the key scaling.")
+            raise UntestableError("The run measures no growth; it needs the key scaling.")
         found = exponents(evidence.scaling).filter(method=self.method, variable=self.variable)
         if found.is_empty():
-            raise Untestable(f"The growth of {self.method} with the {self.variable} was not measured.")
+            raise UntestableError(f"The growth of {self.method} with the {self.variable} was not measured.")
         value, low, high = found.select("exponent", "ci_low", "ci_high").row(0)
         return Effect(value, low, high, None, 0.0)
 

@@ -7,7 +7,7 @@ import polars as pl
 from pydantic import field_validator
 
 from vsebench.papers.claim import AtPlaces, Bounds, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, Untestable, check_metric, differences
+from vsebench.papers.evidence import Effect, Evidence, UntestableError, check_metric, differences
 
 
 class Setting(AtPlaces):
@@ -33,7 +33,7 @@ class Setting(AtPlaces):
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the difference of the metric between the two best values."""
         if evidence.sweeps is None:
-            raise Untestable(f"The run varies no setting {self.parameter} of {self.method}.")
+            raise UntestableError(f"The run varies no setting {self.parameter} of {self.method}.")
         sweep = evidence.sweeps.filter(
             dataset=case.place.dataset,
             protocol=case.place.protocol,
@@ -42,7 +42,7 @@ class Setting(AtPlaces):
             metric=self.metric,
         )
         if sweep.is_empty():
-            raise Untestable(f"The run varies no setting {self.parameter} of {self.method}.")
+            raise UntestableError(f"The run varies no setting {self.parameter} of {self.method}.")
         chosen = [best_value(sweep, bounds, len(evidence.seeds)) for bounds in (self.better, self.worse)]
         tables = [evidence.read_sweep_ranks(each, self.parameter) for each in evidence.cases(case.place, self.method)]
         better, worse = ([table.filter(pl.col("value") == value) for table in tables] for value in chosen)
@@ -54,11 +54,11 @@ def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:
 
     Raises
     ------
-    Untestable
+    UntestableError
         Where the range has no such value.
     """
-    inside = sweep.filter(pl.col("value").is_between(*bounds)).group_by("value")
+    inside = sweep.filter(pl.col("value").is_between(bounds[0], bounds[1])).group_by("value")
     means = inside.agg(pl.col("validation").mean(), seeds=pl.len()).filter(pl.col("seeds") == n_seeds)
     if means.is_empty():
-        raise Untestable(f"The run tries no value from {bounds[0]:g} to {bounds[1]:g}.")
+        raise UntestableError(f"The run tries no value from {bounds[0]:g} to {bounds[1]:g}.")
     return float(means.sort("validation", "value", descending=True)["value"][0])

@@ -9,7 +9,7 @@ from vsebench.papers.evidence import Effect, Evidence, ratio
 class TimeOfEpoch(AgainstRivals):
     """An epoch of the method takes less time than one of each rival."""
 
-    effect: ClassVar[str] = "ratio of times or of memory (claimed: above 1)"
+    effect: ClassVar[str] = "ratio (claimed: above 1)"
 
     def measured(self) -> list[str]:
         """Return the one quantity."""

@@ -10,7 +10,7 @@ from vsebench.papers.evidence import Effect, Evidence, ratio
 class TimeToConverge(AgainstRivals):
     """The method converges in less training time than each rival."""
 
-    effect: ClassVar[str] = "ratio of times or of memory (claimed: above 1)"
+    effect: ClassVar[str] = "ratio (claimed: above 1)"
 
     def measured(self) -> list[str]:
         """Return the one quantity."""

@@ -6,13 +6,13 @@ from typing import ClassVar
 import numpy as np
 
 from vsebench.papers.claim import AtPlaces, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, Untestable, ratio
+from vsebench.papers.evidence import Effect, Evidence, UntestableError, ratio
 
 
 class TrialsGrow(AtPlaces):
     """The method examines more and more negatives per training step."""
 
-    effect: ClassVar[str] = "ratio of trials (claimed: above 1)"
+    effect: ClassVar[str] = "ratio (claimed: above 1)"
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per place."""
@@ -25,7 +25,7 @@ class TrialsGrow(AtPlaces):
             phase="refit", dataset=case.place.dataset, protocol=case.place.protocol, method=self.method
         ).sort("seed", "epoch")
         if refit["trials_per_step"].null_count():
-            raise Untestable(f"The row {self.method} does not count trials.")
+            raise UntestableError(f"The row {self.method} does not count trials.")
         late, early = [], []
         for _, epochs in refit.group_by("seed", maintain_order=True):
             trials = epochs["trials_per_step"].to_numpy()

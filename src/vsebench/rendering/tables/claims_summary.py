@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any, ClassVar
 
 from vsebench.papers.verdict import VERDICTS
-from vsebench.rendering.claims import claims_of, overall, paper_title, tests_of
+from vsebench.rendering.claims import claim_tests, claims_of, overall, paper_title
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
@@ -33,7 +33,7 @@ class ClaimsSummary(TableKind):
 
     def table(self, results: Results) -> Table:
         rows = []
-        for claim, tests in claims_of(tests_of(results)):
+        for claim, tests in claims_of(claim_tests(results)):
             counts = Counter(test["verdict"] for test in tests)
             texts = [Cell(text) for text in (claim["paper"], claim["claim"], overall(tests), claim["where"])]
             numbers = [Cell(counts[verdict]) for verdict in VERDICTS]

@@ -1,0 +1,172 @@
+"""Peak memory of training, and a metric against single settings of one method."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.core.configuration import Strict
+from vsebench.core.places import Place
+from vsebench.core.schemas import SWEEPS
+from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.results import Results, at
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_ROWS = 4  # rows of panels that fit on a page
+MEMORY = "peak memory (MiB)"
+
+
+class SettingAxis(Strict):
+    """The axis of one setting."""
+
+    title: str
+    scale: Literal["linear", "log2", "symlog"] = "linear"  # symlog: from 0, linear up to 0.01
+
+
+class MemoryAndSettings(FigureKind):
+    """One row of panels per place: memory of every method, and the metric against each setting that the run varies.
+
+    More places than fit on a page share one row of panels.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("timing", "sweeps", "datasets")
+
+    method: str  # our row whose settings are varied
+    metric: str  # on the test labels
+    settings: dict[str, SettingAxis] = Field(min_length=1)
+
+    def figure(self, results: Results) -> "Figure":
+        from vsebench.rendering import drawing
+
+        timing = results.timing.filter(phase="epoch")
+        places = results.places_of(timing)
+        if not places:
+            return drawing.nothing("No method of this run trains in epochs")
+        if len(places) > MOST_ROWS:
+            return self._in_one_row(results, places, timing)
+        return self._in_rows(results, places, timing)
+
+    def caption(self, results: Results) -> str:
+        if not self._varied(self._sweeps(results)):
+            return "Peak memory of a training process, median over repeats. This run varies none of the settings."
+        return (
+            f"Peak memory of a training process, median over repeats; and {metric_title(self.metric)} on the test "
+            f"labels against single settings of {results.method_title(self.method)}, all others as chosen: mean over "
+            "seeds, with a band from the lowest to the highest seed."
+        )
+
+    def alternative(self, results: Results) -> str:
+        return (
+            "One row of panels per data set and protocol: bars of peak memory, one per method, and lines of "
+            f"{metric_title(self.metric)} against each setting."
+        )
+
+    def _sweeps(self, results: Results) -> pl.DataFrame:
+        sweeps = pl.DataFrame(schema=SWEEPS) if results.sweeps is None else results.sweeps
+        return sweeps.filter(method=self.method, metric=self.metric)
+
+    def _varied(self, sweeps: pl.DataFrame) -> list[str]:
+        return [setting for setting in self.settings if setting in sweeps["parameter"]]
+
+    def _in_rows(self, results: Results, places: Sequence[Place], timing: pl.DataFrame) -> "Figure":
+        from matplotlib.figure import Figure
+
+        from vsebench.rendering import drawing, style
+
+        sweeps, methods = self._sweeps(results), results.methods_of(timing)
+        varied = self._varied(sweeps)
+        figure = Figure(figsize=(style.DOUBLE, len(places) * (0.75 + 0.16 * max(len(methods), 5))))
+        ratios = [1.25, *([1.0] * len(varied))]
+        grid = figure.subplots(len(places), 1 + len(varied), squeeze=False, width_ratios=ratios)
+        for axes, place in zip(grid, places, strict=True):
+            draw_memory(axes[0], results, at(timing, place), methods)
+            axes[0].set_title(drawing.panel_title(results, place))
+            for axis, setting in zip(axes[1:], varied, strict=True):
+                self._draw_setting(axis, results, at(sweeps, place).filter(parameter=setting))
+                self._label(axis, setting)
+        grid[-1][0].set_xlabel(MEMORY)
+        return figure
+
+    def _in_one_row(self, results: Results, places: Sequence[Place], timing: pl.DataFrame) -> "Figure":
+        """Draw each place with a mark of its own, and the metric as a share of its best mean."""
+        from matplotlib.figure import Figure
+        from matplotlib.lines import Line2D
+
+        from vsebench.rendering import drawing, style
+
+        sweeps, methods = self._sweeps(results), results.methods_of(timing)
+        varied = self._varied(sweeps)
+        figure = Figure(figsize=(style.DOUBLE, 1.1 + 0.17 * len(methods) + 0.14 * len(places)))
+        ratios = [1.25, *([1.0] * len(varied))]
+        memory, *panels = figure.subplots(1, 1 + len(varied), squeeze=False, width_ratios=ratios)[0]
+        handles = []
+        for n, place in enumerate(places):
+            look: dict[str, Any] = {
+                "color": style.COLOURS[n % len(style.COLOURS)],
+                "marker": style.MARKERS[n % len(style.MARKERS)],
+            }
+            peaks = [peak_memory(at(timing, place), method) for method in methods]
+            memory.plot(peaks, range(len(methods)), linestyle="none", **look)
+            for axis, setting in zip(panels, varied, strict=True):
+                values = over_seeds(at(sweeps, place).filter(parameter=setting))
+                axis.plot(values["value"], values["mean"] / values["mean"].max(), **look)
+            handles.append(Line2D([], [], **look, label=results.place_title(place)))
+        drawing.name_methods(memory, results, methods)
+        memory.set_xscale("log")
+        memory.set_xlabel(MEMORY)
+        for axis, setting in zip(panels, varied, strict=True):
+            self._label(axis, setting)
+            axis.set_title(f"{metric_title(self.metric)}, share of best")
+        figure.legend(handles=handles, loc="outside lower center", ncols=2)
+        return figure
+
+    def _draw_setting(self, axis: "Axes", results: Results, sweep: pl.DataFrame) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        from vsebench.rendering import style
+
+        look = style.looks(results)[self.method]
+        values = over_seeds(sweep)
+        axis.fill_between(values["value"], values["low"], values["high"], color=look.colour, alpha=0.2, linewidth=0)
+        axis.plot(values["value"], values["mean"], color=look.colour, marker=look.marker)
+        axis.set_title(metric_title(self.metric))
+        axis.yaxis.set_major_locator(MaxNLocator(4))
+
+    def _label(self, axis: "Axes", setting: str) -> None:
+        shown = self.settings[setting]
+        if shown.scale == "log2":
+            axis.set_xscale("log", base=2)
+        elif shown.scale == "symlog":
+            axis.set_xscale("symlog", linthresh=0.01)
+            axis.set_xlim(left=-0.001)
+        axis.set_xlabel(shown.title)
+
+
+def draw_memory(axis: "Axes", results: Results, timing: pl.DataFrame, methods: Sequence[str]) -> None:
+    """Draw one bar per method."""
+    from matplotlib.ticker import MaxNLocator
+
+    from vsebench.rendering import drawing, style
+
+    look = style.looks(results)
+    for height, method in enumerate(methods):
+        axis.barh(height, peak_memory(timing, method), height=0.62, color=look[method].colour)
+    drawing.name_methods(axis, results, methods)
+    axis.xaxis.set_major_locator(MaxNLocator(4))
+
+
+def peak_memory(timing: pl.DataFrame, method: str) -> float:
+    """Return the peak memory of a method's training process in MiB, median over repeats; NaN if not measured."""
+    peak = timing.filter(method=method)["peak_rss_bytes"].median()
+    return peak / 2**20 if isinstance(peak, float) else float("nan")
+
+
+def over_seeds(sweep: pl.DataFrame) -> pl.DataFrame:
+    """Return mean, low and high of a sweep for each value, over the seeds."""
+    test = pl.col("test")
+    return sweep.group_by("value").agg(mean=test.mean(), low=test.min(), high=test.max()).sort("value")
