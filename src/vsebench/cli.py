@@ -1,8 +1,11 @@
-"""The command line: one sub-command a stage of the workflow."""
+"""The command line: one sub-command per stage of the workflow."""
 
 import argparse
 import importlib
+import os
 import sys
+import threading
+import time
 from collections.abc import Sequence
 
 from vsebench.core.errors import UserError
@@ -37,14 +40,16 @@ STAGES = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one stage; 0 on success, 1 with one line on standard error for a user's mistake."""
     argv = list(sys.argv[1:] if argv is None else argv)
-    parser = argparse.ArgumentParser(prog="python -m vsebench", description=__doc__)
+    if "VSEBENCH_PARENT" in os.environ:
+        end_with(int(os.environ["VSEBENCH_PARENT"]))
+    parser = argparse.ArgumentParser(prog="vsebench", description=__doc__)
     stages = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")
     for name, (_, summary) in STAGES.items():
         stages.add_parser(name, help=summary, add_help=name not in argv[:1])
     if argv and argv[0] in STAGES:
         module_name, summary = STAGES[argv[0]]
         module = importlib.import_module(module_name)
-        parser = argparse.ArgumentParser(prog=f"python -m vsebench {argv[0]}", description=summary)
+        parser = argparse.ArgumentParser(prog=f"vsebench {argv[0]}", description=summary)
         module.add_arguments(parser)
         arguments = parser.parse_args(argv[1:])
         try:
@@ -55,3 +60,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     parser.parse_args(argv)
     return 2
+
+
+def end_with(parent: int) -> None:
+    """End this process soon after another one, of the number `parent`, has gone.
+
+    A Snakemake that is killed leaves its jobs running: they would write into the results of the next run and disturb
+    its timings. workflow/job.sh names Snakemake in VSEBENCH_PARENT.
+    """
+
+    def watch() -> None:
+        while True:
+            time.sleep(0.5)
+            try:
+                os.kill(parent, 0)  # sends nothing: asks only whether the process is there
+            except OSError:
+                os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -6,7 +6,6 @@ The parent starts one process after the other; a process trains with the setting
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -17,7 +16,7 @@ import polars as pl
 from tqdm import tqdm
 
 from vsebench.core.errors import UserError, last_words
-from vsebench.core.machine import processor
+from vsebench.core.machine import peak_memory_bytes, processor
 from vsebench.core.places import Run
 from vsebench.core.storage import read_json, read_parquet, write_parquet
 from vsebench.core.workers import workers
@@ -91,7 +90,7 @@ def time_one(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         for _ in range(arguments.epochs):
             model.epoch()
             clock.lap("epoch")
-        peak = peak_rss_bytes()
+        peak = peak_memory_bytes()
         embeddings = model.scorer()
         rank_held_out(embeddings, train, test.head(1), pool, str(run_))  # loads the kernel
         clock.lap(None)
@@ -117,9 +116,3 @@ class Clock:
         if name:
             self.laps.append((name, now - self._start))
         self._start = time.perf_counter()
-
-
-def peak_rss_bytes() -> int:
-    """Return the most memory this process has held, in bytes."""
-    kilobytes_or_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return kilobytes_or_bytes if sys.platform == "darwin" else kilobytes_or_bytes * 1024
