@@ -1,20 +1,28 @@
-# make        set up .venv and run the default configuration
-# make test   set up .venv and pass the tests
-# make benchmark   time the methods beside other packages (docs/benchmarks.md); nothing else should run meanwhile
-# make setup-peers   add the packages behind the methods implicit_als and lightfm_warp
-# make lock   resolve the pinned versions anew (needs uv; run it after a change of pyproject.toml)
+# make                          set up .venv and run the default configuration
+# make CONFIG=config/iapr.yaml  run another one; TARGETS="accuracy claims" makes parts of a run
+# make test                     set up .venv and pass the linters, type checks and tests
+# make test-long                what takes an hour: fuzzing at length, runs that are killed again and again
+# make benchmark                time the methods beside other packages (docs/benchmarks.md) on an idle machine
+# make setup-peers              add the packages behind the methods implicit_als and lightfm_warp
+# make lock                     resolve the pinned versions anew (needs uv; run it after a change of pyproject.toml)
 PYTHON ?= python3
 CORES ?= all
+CONFIG =
+TARGETS =
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test benchmark setup setup-dev setup-peers check lock clean
+.PHONY: run test test-long benchmark setup setup-dev setup-peers check lock clean
 run: setup
-	$(BIN)/snakemake --cores $(CORES) --quiet rules reason
+	$(if $(CONFIG),@$(BIN)/python workflow/check_config.py '$(CONFIG)')
+	$(BIN)/snakemake $(TARGETS) --cores $(CORES) --quiet rules reason $(if $(CONFIG),--configfile '$(CONFIG)')
 
 test: setup-dev check
 	$(BIN)/pytest
+
+test-long: setup-dev
+	$(BIN)/pytest -m long
 
 benchmark: setup-peers
 	$(BIN)/python -m benchmarks
@@ -47,6 +55,7 @@ check:
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock:

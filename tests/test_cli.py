@@ -49,7 +49,8 @@ def test_the_command_and_the_module_are_the_same():
 
 def test_a_job_ends_soon_after_its_snakemake():
     parent = subprocess.Popen(["sleep", "60"])
-    code = f"import time; from vsebench.cli import end_with; end_with({parent.pid}); print('on', flush=True); time.sleep(60)"
+    start = "import time; from vsebench.cli import end_with"
+    code = f"{start}; end_with({parent.pid}); print('on', flush=True); time.sleep(60)"
     job = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert job.stdout.readline() == "on\n"
     assert job.poll() is None

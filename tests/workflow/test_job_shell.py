@@ -21,7 +21,9 @@ def shell(tmp_path):
 
     def run(command):
         prefix = f"BIN={shlex.quote(str(program.parent))}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; "
-        return subprocess.run(["bash", "-c", prefix + command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            ["bash", "-c", prefix + command], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
 
     return run
 
