@@ -50,6 +50,9 @@ for dataset, description in PLAN.datasets.items():
             multiext(f"data/processed/{dataset}/", *description.processed_files),
         log:
             f"results/logs/prepare/{dataset}.log",
+        resources:
+            # The raw files are no inputs whose size could be used; Open Images takes 2.7 GiB, with filters 4.0 GiB.
+            mem_mb=5000,
         params:
             dataset=dataset,
             raw=f"data/raw/{dataset}",
