@@ -19,6 +19,8 @@ from vsebench.evaluation.summary import holm, p_value, resample
 
 __all__ = ["Effect", "Evidence", "RunPlace", "UntestableError", "check_metric", "differences", "holm", "ratio"]
 
+KNOWN = [name.replace("pre@", "precision@").replace("rec@", "recall@") for name in METRICS]
+
 
 class UntestableError(Exception):
     """A claim cannot be tested; the message is one plain sentence that says what the run lacks."""
@@ -134,16 +136,14 @@ def differences(
 
 def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
     """Return metrics of every image, (n_images, n_metrics), images in ascending order."""
-    known = list(METRICS)
-    short = [name.replace("precision@", "pre@").replace("recall@", "rec@") for name in metrics]
     one = ranks.sort("image", "label").select(rank=pl.col("above") + 1, ties="tied", candidates=pl.col("negatives") + 1)
-    table: NDArray[np.float64] = values(one)[:, [known.index(name) for name in short]]
+    table: NDArray[np.float64] = values(one)[:, [KNOWN.index(metric) for metric in metrics]]
     return table
 
 
 def check_metric(name: str) -> str:
     """Return the name of a metric; raises ValueError where there is none of this name."""
-    if name.replace("precision@", "pre@").replace("recall@", "rec@") not in METRICS:
+    if name not in KNOWN:
         raise ValueError(f"there is no metric {name!r}")
     return name
 

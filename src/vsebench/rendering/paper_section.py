@@ -46,7 +46,9 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
     claims = make(TableKind, "claims", {"of": paper.name}, "claims").table(results) if len(tested) else None
     if not tables and not figures and claims is None:
         return None
-    return PaperSection(paper.name, paper_title(results, paper.name), paper.citation, paper.link, tables, figures, claims)
+    return PaperSection(
+        paper.name, paper_title(results, paper.name), paper.citation, paper.link, tables, figures, claims
+    )
 
 
 def describe_audit(results: Results) -> dict[str, Any]:
