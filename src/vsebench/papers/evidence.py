@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Place
 from vsebench.evaluation import student
-from vsebench.evaluation.metrics import INTERVAL, METRICS, values
-from vsebench.evaluation.summary import holm, p_value, resample
+from vsebench.evaluation.metrics import values
+from vsebench.evaluation.metrics.base import RankMetric, load_metric
+from vsebench.evaluation.significance import INTERVAL, holm, p_value, resample
 
 __all__ = ["Effect", "Evidence", "RunPlace", "UntestableError", "check_metric", "differences", "holm", "ratio"]
-
-KNOWN = [name.replace("pre@", "precision@").replace("rec@", "recall@") for name in METRICS]
 
 
 class UntestableError(Exception):
@@ -135,16 +134,18 @@ def differences(
 
 
 def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
-    """Return metrics of every image, (n_images, n_metrics), images in ascending order."""
-    one = ranks.sort("image", "label").select(rank=pl.col("above") + 1, ties="tied", candidates=pl.col("negatives") + 1)
-    table: NDArray[np.float64] = values(one)[:, [KNOWN.index(metric) for metric in metrics]]
-    return table
+    """Return metrics of every image, (n_images, n_metrics), whatever the order of the file's rows."""
+    return values(ranks.sort("image", "label"), metrics)
 
 
 def check_metric(name: str) -> str:
-    """Return the name of a metric; raises ValueError where there is none of this name."""
-    if name not in KNOWN:
-        raise ValueError(f"there is no metric {name!r}")
+    """Return the name of a metric of images; raises ValueError where there is none of this name."""
+    try:
+        metric = load_metric(name)
+    except UserError as error:
+        raise ValueError(str(error)) from None
+    if not isinstance(metric, RankMetric):
+        raise ValueError(f"{name!r} is no metric of an image's ranks")
     return name
 
 

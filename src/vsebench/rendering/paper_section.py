@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from vsebench.papers.base import Paper
 from vsebench.papers.audit.findings import AGREES, CONTRADICTS, read_findings
+from vsebench.papers.base import Paper
 from vsebench.rendering.claims import paper_title
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, make
 from vsebench.rendering.outline import GATHERED
