@@ -43,7 +43,7 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
     }
     figures = list(figures_of(paper))
     tested = results.claims.filter(paper=paper.name)
-    claims = make(TableKind, "claims", {"of": paper.name}, "claims").table(results) if len(tested) else None
+    claims = make(TableKind, "claims", {"only": paper.name}, "claims").table(results) if len(tested) else None
     if not tables and not figures and claims is None:
         return None
     return PaperSection(
