@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from vsebench.core.configuration import Strict, check
-from vsebench.core.errors import UserError
+from vsebench.core.errors import UserError, missing_package
 from vsebench.models import Model
 from vsebench.problem import Problem
 
@@ -86,7 +86,7 @@ def load_method(name: str) -> type[Method] | type[Control]:
     except ModuleNotFoundError as error:
         if error.name == f"vsebench.methods.{name}":
             raise UserError(f"method {name!r}: there is no module src/vsebench/methods/{name}.py") from None
-        raise UserError(f"method {name!r}: it needs the package {error.name}; `make setup-peers` installs it") from None
+        raise UserError(f"method {name!r}: {missing_package(str(error.name))}") from None
     found: type[Method] | type[Control] | None = getattr(module, "METHOD", None)
     if found is None:
         raise UserError(f"method {name!r}: src/vsebench/methods/{name}.py has no METHOD; set it to the method's class")

@@ -1,4 +1,4 @@
-"""Compiling every kernel once, so that later processes find it in numba's cache on disk."""
+"""Compile every kernel once, so that later processes find it in numba's cache on disk."""
 
 import argparse
 import importlib

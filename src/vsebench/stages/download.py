@@ -1,4 +1,4 @@
-"""Stage `download`: fetch the files of a data set, and note where each is from.
+"""Fetch the files of a data set, and note where each is from.
 
 A file that is in place and good is kept. Otherwise the mirror is tried (the folder or http(s) address in the
 environment variable VSEBENCH_MIRROR; the file is <mirror>/<name>), then the sources of the configuration in their

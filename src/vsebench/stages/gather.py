@@ -1,4 +1,4 @@
-"""Putting the tables and records of single runs together."""
+"""Put the tables and records of single cases together."""
 
 import argparse
 import json

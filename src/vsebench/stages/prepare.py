@@ -1,4 +1,4 @@
-"""Stage `prepare`: read a data set's files into its label matrix and image features.
+"""Read a data set's files into its label matrix and image features.
 
 Writes into the output folder
 

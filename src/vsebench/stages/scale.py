@@ -1,4 +1,4 @@
-"""How the time of an epoch grows with pairs, labels and factors, measured beside the papers' complexity tables.
+"""Measure how the time of an epoch grows with pairs, labels and factors.
 
 On simulated data one size is varied at a time while the others stay at the middle one of their values. Pairs grow with
 the images, at the same number of labels an image. A fresh process each repeat measures every method at every size on

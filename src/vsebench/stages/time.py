@@ -1,4 +1,4 @@
-"""Timing methods side by side: a fresh process each repeat, methods in turn, one core, compilation apart from epochs.
+"""Time the methods side by side: a fresh process for each repeat, one core, compilation apart from epochs.
 
 The parent starts one process after the other; a process trains with the settings that were chosen for the method.
 """
@@ -6,7 +6,6 @@ The parent starts one process after the other; a process trains with the setting
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -19,7 +18,7 @@ from tqdm import tqdm
 
 from vsebench import splits
 from vsebench.core.errors import UserError, last_words
-from vsebench.core.machine import processor
+from vsebench.core.machine import peak_memory_bytes, processor
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import TIMING
 from vsebench.core.storage import read_json, write_table
@@ -89,7 +88,7 @@ def time_one(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         model = fitter.model()
         if not isinstance(fitter, Method):
             clock.lap("fit")
-        peak = peak_rss_bytes()
+        peak = peak_memory_bytes()
         rank(model, split.test.sample(1, np.random.default_rng(0)), features, pool, str(case))  # loads the kernel
         clock.lap(None)
         rank(model, split.test, features, pool, str(case))
@@ -114,9 +113,3 @@ class Clock:
         if name:
             self.laps.append((name, now - self._start))
         self._start = time.perf_counter()
-
-
-def peak_rss_bytes() -> int:
-    """Return the most memory this process has held, in bytes."""
-    kilobytes_or_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return kilobytes_or_bytes if sys.platform == "darwin" else kilobytes_or_bytes * 1024
