@@ -1,20 +1,28 @@
-# make        set up .venv and run the default configuration
-# make test   set up .venv and pass the tests
-# make benchmark   time the methods beside other packages (docs/benchmarks.md); nothing else should run meanwhile
-# make setup-peers   add the packages behind the methods implicit_als and lightfm_warp
-# make lock   resolve the pinned versions anew (needs uv; run it after a change of pyproject.toml)
+# make                          set up .venv and run the default configuration
+# make CONFIG=config/iapr.yaml  run another one; TARGETS="accuracy claims" makes parts of a run
+# make test                     set up .venv and pass the linters, type checks and tests
+# make test-long                what takes an hour: fuzzing at length, runs that are killed again and again
+# make benchmark                time the methods beside other packages (docs/benchmarks.md) on an idle machine
+# make setup-peers              add the packages behind the methods implicit_als and lightfm_warp
+# make lock                     resolve the pinned versions anew (needs uv; run it after a change of pyproject.toml)
 PYTHON ?= python3
 CORES ?= all
+CONFIG =
+TARGETS =
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test benchmark setup setup-dev setup-peers check lock clean
+.PHONY: run test test-long benchmark setup setup-dev setup-peers check lock clean
 run: setup
-	$(BIN)/snakemake --cores $(CORES) --quiet rules reason
+	$(if $(CONFIG),@$(BIN)/python workflow/check_config.py '$(CONFIG)')
+	$(BIN)/snakemake $(TARGETS) --cores $(CORES) --quiet rules reason $(if $(CONFIG),--configfile '$(CONFIG)')
 
 test: setup-dev check
 	$(BIN)/pytest
+
+test-long: setup-dev
+	$(BIN)/pytest -m long
 
 benchmark: setup-peers
 	$(BIN)/python -m benchmarks
@@ -25,21 +33,21 @@ setup-peers: $(VENV)/.installed-peers
 
 # The lock files are full, hash-pinned lists. What builds packages is installed first and from its own list, since one
 # dependency of Snakemake comes as source only and pip would otherwise fetch its build tools unpinned.
-$(VENV)/.installed: requirements-build.lock requirements.lock pyproject.toml
+$(VENV)/.installed: requirements/build.lock requirements/runtime.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "vsebench needs Python 3.11 or newer; name one with: make PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --require-hashes -r requirements-build.lock
-	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements.lock
+	$(BIN)/pip install --quiet --require-hashes -r requirements/build.lock
+	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/runtime.lock
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.lock
-	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements-dev.lock
+$(VENV)/.installed-dev: $(VENV)/.installed requirements/dev.lock
+	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/dev.lock
 	@touch $@
 
-$(VENV)/.installed-peers: $(VENV)/.installed requirements-peers.lock
-	$(BIN)/pip install --quiet --require-hashes -r requirements-peers-build.lock
-	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements-peers.lock
+$(VENV)/.installed-peers: $(VENV)/.installed requirements/peers.lock
+	$(BIN)/pip install --quiet --require-hashes -r requirements/peers-build.lock
+	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/peers.lock
 	@touch $@
 
 check:
@@ -47,14 +55,15 @@ check:
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 lock:
-	$(LOCK) pyproject.toml --output-file requirements.lock
-	$(LOCK) --group build --constraint requirements.lock --output-file requirements-build.lock
-	$(LOCK) --group dev pyproject.toml --constraint requirements.lock --output-file requirements-dev.lock
-	$(LOCK) --group peers-build --constraint requirements-dev.lock --output-file requirements-peers-build.lock
-	$(LOCK) --group peers pyproject.toml --constraint requirements-dev.lock --output-file requirements-peers.lock
+	$(LOCK) pyproject.toml --output-file requirements/runtime.lock
+	$(LOCK) --group build --constraint requirements/runtime.lock --output-file requirements/build.lock
+	$(LOCK) --group dev pyproject.toml --constraint requirements/runtime.lock --output-file requirements/dev.lock
+	$(LOCK) --group peers-build --constraint requirements/dev.lock --output-file requirements/peers-build.lock
+	$(LOCK) --group peers pyproject.toml --constraint requirements/dev.lock --output-file requirements/peers.lock
 
 # Results, figures and processed data go; what was downloaded (data/raw) and .venv stay.
 clean:

@@ -16,12 +16,11 @@ from benchmarks.children import run_module
 from benchmarks.contestants import ALS, CORNAC_BPR, ENS, EVERYONE, IMPLICIT_BPR, LIGHTFM_WARP, OPT_AUC, VSE_FS, WARP_10
 from benchmarks.data import simulate
 from benchmarks.plan import Plan
-from vsebench.core.machine import processor
+from vsebench.core.machine import memory_bytes, peak_memory_bytes, processor
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.core.workers import workers
 from vsebench.methods.base import tiny_matrix
 from vsebench.problem import LabelMatrix
-from vsebench.stages.time import peak_rss_bytes
 
 SCHEMA = {
     "size": pl.String,
@@ -62,28 +61,16 @@ def _write(matrix: LabelMatrix, path: Path, factors: int) -> int:
 
 
 def epoch_here(path: Path, name: str, factors: int, threads: int) -> dict[str, Any]:
-    """Train one epoch in this process; tell its seconds and the memory before it and at most."""
+    """Train one epoch in this process; return its seconds, and the memory before it and at its peak."""
     contestant = next(one for one in EVERYONE if one.name == name)
     settings = contestant.grid[0] | {"factors": factors}
     with workers(threads) as pool:
         contestant.start(tiny_matrix(), settings, pool).run(1)
-        start = _status("VmRSS")
+        start = memory_bytes()
         arrays = read_arrays(path)
         matrix = LabelMatrix(int(arrays["n_labels"]), arrays["offsets"], arrays["labels"], arrays["counts"])
         seconds = contestant.start(matrix, settings, pool).run(1)[0]
-    return {"seconds": seconds, "start_bytes": start, "peak_bytes": _status("VmHWM") or peak_rss_bytes()}
-
-
-def _status(key: str) -> int | None:
-    """Return a size that Linux tells, in bytes.
-
-    getrusage's maximum would count the process that this one was forked from.
-    """
-    try:
-        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{key}:")), None)
+    return {"seconds": seconds, "start_bytes": start, "peak_bytes": peak_memory_bytes()}
 
 
 if __name__ == "__main__":

@@ -2,16 +2,16 @@
 set -euo pipefail
 export PATH="$BIN:$PATH"
 
-# Snakemake started this shell. Where Snakemake is killed, the job ends too (src/vsebench/__main__.py).
+# Snakemake started this shell. When Snakemake is killed, the job ends too (src/vsebench/cli.py).
 export VSEBENCH_PARENT="$PPID"
 
-# A job that is killed cannot say so in its log, whose name ends the command.
-say_if_killed() {
-    if [ $? = 137 ]; then
-        if [[ ${BASH_EXECUTION_STRING-} =~ " > "([^ ]+)" 2>&1"$ ]]; then
-            exec 2>> "${BASH_REMATCH[1]}"
-        fi
+# A process that is killed cannot say so in its log. This function stands in for the command `python` of the rules and
+# says it there, since what a rule redirects (`> {log} 2>&1`, `2>&1 | tee {log}`) is redirected for the function too.
+python() {
+    local status=0
+    command python "$@" || status=$?
+    if [ "$status" = 137 ]; then
         echo "vsebench: this job was killed, most likely because memory ran out" >&2
     fi
+    return "$status"
 }
-trap say_if_killed EXIT

@@ -1,57 +1,78 @@
-"""The command line: one sub-command a stage of the workflow."""
+"""The command line: one sub-command per stage of the workflow."""
 
 import argparse
+import ast
 import importlib
+import os
 import sys
+import threading
+import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from vsebench.core.errors import UserError
 
-# A stage's module is imported only when the stage runs: it offers add_arguments(parser) and run(arguments).
-STAGES = {
-    "download": ("vsebench.stages.download", "fetch the files of a data set"),
-    "prepare": ("vsebench.stages.prepare", "read a data set's files into its label matrix"),
-    "split": ("vsebench.stages.split", "hold out test and validation labels"),
-    "compile": ("vsebench.stages.compile", "compile the kernels of a method into the cache on disk"),
-    "describe": ("vsebench.stages.describe", "write down machine, versions and compilation"),
-    "select": ("vsebench.selection", "choose settings and epochs of a method on the validation labels"),
-    "train": ("vsebench.training", "fit a method to training and validation labels"),
-    "sweep": ("vsebench.stages.sweep", "vary one setting around the chosen ones"),
-    "rank": ("vsebench.evaluation.ranking", "rank the held-out labels"),
-    "measure": ("vsebench.evaluation.metrics", "compute the metrics of one model from its ranks"),
-    "summarise": ("vsebench.evaluation.summary", "average over seeds and compare the methods of a data set"),
-    "time": ("vsebench.stages.time", "time the methods side by side, a fresh process each repeat"),
-    "scale": ("vsebench.stages.scale", "measure how the time of an epoch grows"),
-    "gather": ("vsebench.stages.gather", "put the tables of single runs together"),
-    "claims": ("vsebench.stages.claims", "test the papers' claims"),
-    "audit": ("vsebench.stages.audit", "recompute the published numbers from each other"),
-    "compare": ("vsebench.stages.compare", "put published numbers beside ours"),
-    "paper-table": ("vsebench.rendering.papers", "write a table of a paper with our numbers beside the printed ones"),
-    "table": ("vsebench.stages.table", "write a table as CSV, Markdown and LaTeX"),
-    "paper-figure": ("vsebench.rendering.paper_figures", "draw a figure of a paper from our results"),
-    "figure": ("vsebench.stages.figure", "draw a figure as PDF, SVG and PNG"),
-    "report": ("vsebench.stages.report", "write the report page"),
-}
+STAGES = Path(__file__).parent / "stages"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one stage; 0 on success, 1 with one line on standard error for a user's mistake."""
+    """Run one stage; 0 on success, 1 with one line on standard error for a user's mistake.
+
+    A stage is a module of `vsebench.stages`, imported only when it runs. It offers add_arguments(parser) and
+    run(arguments), and the first sentence of its docstring is its help.
+    """
     argv = list(sys.argv[1:] if argv is None else argv)
-    parser = argparse.ArgumentParser(prog="python -m vsebench", description=__doc__)
+    if "VSEBENCH_PARENT" in os.environ:
+        end_with(int(os.environ["VSEBENCH_PARENT"]))
+    known = stage_names()
+    if argv and argv[0] in known:
+        return run_stage(argv[0], argv[1:])
+    parser = argparse.ArgumentParser(prog="vsebench", description=__doc__)
     stages = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")
-    for name, (_, summary) in STAGES.items():
-        stages.add_parser(name, help=summary, add_help=name not in argv[:1])
-    if argv and argv[0] in STAGES:
-        module_name, summary = STAGES[argv[0]]
-        module = importlib.import_module(module_name)
-        parser = argparse.ArgumentParser(prog=f"python -m vsebench {argv[0]}", description=summary)
-        module.add_arguments(parser)
-        arguments = parser.parse_args(argv[1:])
-        try:
-            module.run(arguments)
-        except UserError as error:
-            print(f"vsebench {argv[0]}: {error}", file=sys.stderr)
-            return 1
-        return 0
+    for name in known:
+        stages.add_parser(name, help=summary(name))
     parser.parse_args(argv)
     return 2
+
+
+def stage_names() -> list[str]:
+    """Return the names of the stages."""
+    return sorted(path.stem for path in STAGES.glob("*.py") if path.stem != "__init__")
+
+
+def summary(stage: str) -> str:
+    """Return the first line of a stage's docstring, without importing the stage."""
+    docstring = ast.get_docstring(ast.parse((STAGES / f"{stage}.py").read_text(encoding="utf-8"))) or ""
+    return docstring.partition("\n")[0]
+
+
+def run_stage(name: str, argv: list[str]) -> int:
+    """Run a stage with its arguments."""
+    module = importlib.import_module(f"vsebench.stages.{name}")
+    parser = argparse.ArgumentParser(prog=f"vsebench {name}", description=summary(name))
+    module.add_arguments(parser)
+    arguments = parser.parse_args(argv)
+    try:
+        module.run(arguments)
+    except UserError as error:
+        print(f"vsebench {name}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def end_with(parent: int) -> None:
+    """End this process soon after another one, of the number `parent`, has gone.
+
+    A Snakemake that is killed leaves its jobs running: they would write into the results of the next run and disturb
+    its timings. workflow/job.sh names Snakemake in VSEBENCH_PARENT.
+    """
+
+    def watch() -> None:
+        while True:
+            time.sleep(0.5)
+            try:
+                os.kill(parent, 0)  # sends nothing: asks only whether the process is there
+            except OSError:
+                os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

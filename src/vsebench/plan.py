@@ -12,6 +12,7 @@ import yaml
 
 from vsebench.core.configuration import (
     DatasetConfig,
+    FeaturesFile,
     MethodConfig,
     RunConfig,
     RunDataset,
@@ -22,28 +23,22 @@ from vsebench.core.configuration import (
 )
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
-from vsebench.core.sources import PACKAGE
-from vsebench.evaluation.metrics import check_metric
+from vsebench.evaluation.metrics.base import RankMetric, load_metric
 from vsebench.formats import table
-from vsebench.methods.base import load_method, read_settings
+from vsebench.formats.adapters import load_adapter
+from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method, read_settings
 from vsebench.papers.audit.checking import choose
 from vsebench.papers.base import Paper
 from vsebench.papers.published import read_published
 from vsebench.papers.verdicts import read_claims
+from vsebench.protocols.base import load_protocol
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, instances_of_run
-from vsebench.rendering.outline import GATHERED, Outline, OutlineRow, Role
+from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineRow
 
 # They are names of folders, so the workflow has to tell them from the others.
 DATASET_NAME = "[a-z][a-z0-9-]*"
 ROW_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
-METRICS = ["precision@5", "recall@5", "precision@10", "recall@10", "map@10", "ndcg@10", "auc@10", "mrr", "auc"]
-PROTOCOLS = {
-    "distinct": "one distinct label of each image held out",
-    "regions": "one region label of each image held out, repeated labels stay",
-    "images": "whole images held out",
-    "official": "the data set's own test images held out",
-}
 
 
 @dataclass(frozen=True)
@@ -74,13 +69,9 @@ class Plan:
         _check_lists(config, where)
         datasets = {name: _dataset(name, entry, folder, where) for name, entry in config.datasets.items()}
         methods = {name: _method(name, config, folder, where) for name in config.methods}
-        try:
-            check_metric(config.validation_metric)
-        except UserError as error:
-            raise UserError(f"{where}: {error}") from None
+        _check_metrics(config, where)
         plan = cls(folder, config, datasets, methods, _papers(config, folder, where))
-        plan._check_adapters()
-        plan._check_tables(where)
+        plan._check_data(where)
         plan._check_settings()
         plan._check_epochs(where)
         plan._check_grids()
@@ -89,29 +80,25 @@ class Plan:
         plan._check_papers()
         if not plan.modules:
             raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
-        if not plan.runs:
-            raise UserError(
-                f"{where}: datasets: no method can be tested on held-out images yet; add protocol 'distinct'"
-            )
+        plan._check_places(where)
         return plan
 
-    def _check_adapters(self) -> None:
+    def _check_data(self, where: str) -> None:
+        """Check what the data sets' adapters are told, and that the user's own files are there."""
         for name, dataset in self.datasets.items():
-            if not (PACKAGE / "formats" / f"{dataset.adapter}.py").is_file():
-                raise UserError(
-                    f"{self.folder}/datasets/{name}.yaml: adapter: there is no module "
-                    f"src/vsebench/formats/{dataset.adapter}.py"
-                )
-
-    def _check_tables(self, where: str) -> None:
-        for name in self.datasets:
-            if self.datasets[name].adapter == "table" and "pairs" in self.config.datasets[name].options:
+            entry = self.config.datasets[name]
+            key = f"{where}: datasets.{name}.data" if entry.data is not None else f"{self.folder}/datasets/{name}.yaml"
+            replaced = f" (replaced by the run: {', '.join(entry.options)})" if entry.options else ""
+            adapter = load_adapter(dataset.adapter, key)
+            if entry.data is None:
+                check(adapter.Options, dataset.options, f"{key}: options{replaced}")
+            if dataset.adapter == "table" and "pairs" in entry.options:
                 raise UserError(f"{where}: datasets.{name}.options.pairs: name the table in the data set's own file")
-            path = self.own_table(name)
-            if path is not None and not path.is_file():
-                inline = self.config.datasets[name].data is not None
-                key = f"{where}: datasets.{name}.data" if inline else f"{self.folder}/datasets/{name}.yaml: options"
-                raise UserError(f"{key}.pairs: there is no file {path} (seen from {Path.cwd()})")
+            if dataset.features is not None and dataset.options.get("features"):
+                raise UserError(f"{key}: features: a data set has one set of features; options.features names another")
+            for path in dataset.own_files:
+                if not Path(path).is_file():
+                    raise UserError(f"{key}: there is no file {path} (seen from {Path.cwd()})")
 
     def _check_settings(self) -> None:
         """Check every row's settings and each value of its grid, before a job meets them."""
@@ -121,6 +108,8 @@ class Plan:
                 module = load_method(method.method)
             except UserError as error:
                 raise UserError(f"{file}: {error}") from None
+            if issubclass(module, Method) != (method.epochs is not None):
+                raise UserError(f"{file}: epochs: {epochs_mistake(module)}")
             changes: list[tuple[str, dict[str, Any]]] = [("settings", {})]
             changes += [(f"family_settings.{family}", values) for family, values in method.family_settings.items()]
             changes += [("grid", {key: value}) for key, values in method.grid.items() for value in values]
@@ -130,7 +119,7 @@ class Plan:
     def _check_grids(self) -> None:
         """Hold every method to the same number of configurations."""
         for row, method in self.methods.items():
-            if self.config.tune and method.epochs and method.grid_size != self.config.tuning_budget:
+            if self.config.tune and method.grid and method.grid_size != self.config.tuning_budget:
                 raise UserError(
                     f"{self.folder}/methods/{row}.yaml: grid: {method.grid_size} configurations, but tuning_budget "
                     f"is {self.config.tuning_budget}; every method gets the same number"
@@ -164,6 +153,15 @@ class Plan:
             if not _read_named(DatasetConfig, self.folder / "datasets", name, f"{where}: scaling").simulated:
                 raise UserError(f"{where}: scaling.dataset: {name} is not simulated, so its size cannot be varied")
 
+    def _check_places(self, where: str) -> None:
+        """Check that there is a row for every place, and a trained one among all."""
+        for place in self.places:
+            if not self.rows(place):
+                reasons = "; ".join(f"{row}: {reason}" for row, reason in self.obstacles(place).items())
+                raise UserError(
+                    f"{where}: datasets.{place.dataset}: no method can run under {place.protocol} ({reasons})"
+                )
+
     def _check_papers(self) -> None:
         """Check what the papers' files say, before a job meets it."""
         for paper in self.papers:
@@ -173,42 +171,49 @@ class Plan:
             instances_of_paper(TableKind, paper.path, paper.tables)
             instances_of_paper(FigureKind, paper.path, paper.figures)
 
-    def own_table(self, dataset: str) -> Path | None:
-        """Return the file of a data set that is a table of the user, not one that is downloaded; else None."""
-        config = self.datasets[dataset]
-        pairs = config.options.get("pairs") if config.adapter == "table" else None
-        return Path(pairs) if pairs and pairs not in {file.name for file in config.files} else None
-
-    def definition(self, dataset: str) -> dict[str, Any] | None:
-        """Return the description of a data set that has none in a file, only in the run's configuration; else None."""
-        return None if self.config.datasets[dataset].data is None else self.datasets[dataset].model_dump()
-
     @property
-    def splits(self) -> list[str]:
-        """Return every "dataset/protocol"."""
-        return [f"{name}/{protocol}" for name, entry in self.config.datasets.items() for protocol in entry.protocols]
+    def places(self) -> list[Place]:
+        """Return every data set with each of its protocols."""
+        return [Place(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
 
-    @property
-    def runs(self) -> list[str]:
-        """Return the "dataset/protocol" that models are trained on; held-out images need methods that see features."""
-        return [run for run in self.splits if not run.endswith(("/images", "/official"))]
+    def offers(self, place: Place) -> set[str]:
+        """Return what a place offers of what methods can need."""
+        dataset = self.datasets[place.dataset]
+        known = set() if load_protocol(place.protocol).new_images else {"known_labels"}
+        features = {"features"} if dataset.features_name else set()
+        return known | features | ({"truth"} if dataset.simulated else set())
+
+    def obstacles(self, place: Place) -> dict[str, str]:
+        """Return the rows that cannot run at a place, and why."""
+        offers = self.offers(place)
+        found = {row: self.method_class(row).obstacle(offers) for row in self.methods}
+        return {row: reason for row, reason in found.items() if reason is not None}
+
+    def method_class(self, row: str) -> type[Fitter]:
+        """Return the class of a row's method."""
+        return load_method(self.methods[row].method)
 
     @cached_property
     def outline(self) -> Outline:
         """What the run consists of, for everything that renders."""
-        optional = {"scaling": bool(self.config.scaling), "sweeps": bool(self.config.sweeps)}
+        makes = {"scaling": self.config.scaling is not None, "sweeps": bool(self.config.sweeps)}
+        protocols = {place.protocol: load_protocol(place.protocol).words for place in self.places}
         return Outline(
-            places=[Place.of(run) for run in self.runs],
+            places=self.places,
             rows={
-                row: OutlineRow(title=method.title, role=_role(method), source=method.source)
+                row: OutlineRow(title=method.title, role=method.role, source=method.source)
                 for row, method in self.methods.items()
             },
-            protocols={name: PROTOCOLS[name] for entry in self.config.datasets.values() for name in entry.protocols},
+            protocols=protocols,
             seeds=self.config.seeds,
-            metrics=METRICS,
-            left_out=[],
+            metrics=self.config.metrics,
+            left_out=[
+                LeftOut(dataset=place.dataset, protocol=place.protocol, method=row, reason=reason)
+                for place in self.places
+                for row, reason in self.obstacles(place).items()
+            ],
             papers={paper.name: paper.title for paper in self.papers},
-            files=[name for name in GATHERED if optional.get(name, True)],
+            files=[name for name in GATHERED if makes.get(name, True)],
         )
 
     @cached_property
@@ -227,14 +232,31 @@ class Plan:
             found |= instances_of_paper(FigureKind, paper.path, paper.figures)
         return found
 
-    def rows(self, dataset: str) -> list[str]:
-        """Return the rows that a data set gets."""
-        simulated = self.datasets[dataset].simulated
-        return [row for row, method in self.methods.items() if simulated or not method.only_simulated]
+    def rows(self, place: Place) -> list[str]:
+        """Return the rows that run at a place."""
+        left_out = self.obstacles(place)
+        return [row for row in self.methods if row not in left_out]
 
-    def trained_rows(self, dataset: str) -> list[str]:
-        """Return the rows that are trained by epochs."""
-        return [row for row in self.rows(dataset) if self.methods[row].epochs]
+    def timed_rows(self, place: Place) -> list[str]:
+        """Return the rows that are timed: those with epochs, and closed forms and look-ups with settings to choose."""
+        return [row for row in self.rows(place) if self.is_validated(row)]
+
+    def oracles(self, place: Place) -> list[str]:
+        """Return the rows of a place that are not compared with the others."""
+        return [row for row in self.rows(place) if self.methods[row].role == "oracle"]
+
+    @property
+    def rank_metrics(self) -> list[str]:
+        """Return the metrics of the run that follow from the ranks of an image's labels."""
+        return [name for name in self.config.metrics if isinstance(load_metric(name), RankMetric)]
+
+    def is_validated(self, row: str) -> bool:
+        """Return whether something is chosen for a row on validation labels: epochs, or settings of a grid."""
+        return bool(self.methods[row].epochs or self.methods[row].grid)
+
+    def validation_metric(self, place: Place) -> str:
+        """Return the metric that settings and epochs are chosen by."""
+        return self.config.validation_metric or load_protocol(place.protocol).validation_metric
 
     def settings(self, row: str, dataset: str) -> dict[str, Any]:
         """Return a row's settings on a data set, before tuning."""
@@ -252,9 +274,9 @@ class Plan:
         rows = {row: method for row, method in self.methods.items() if method.epochs and "factors" in method.settings}
         return {row: (method.method, method.settings) for row, method in rows.items()}
 
-    def sweeps(self, dataset: str) -> list[tuple[str, str]]:
-        """Return each (row, setting) that is varied on a data set."""
-        rows = self.trained_rows(dataset)
+    def sweeps(self, place: Place) -> list[tuple[str, str]]:
+        """Return each (row, setting) that is varied at a place."""
+        rows = self.rows(place)
         return [(row, parameter) for row, sweep in self.config.sweeps.items() if row in rows for parameter in sweep]
 
     @property
@@ -263,11 +285,22 @@ class Plan:
         return {method.method: method.settings for method in self.methods.values() if method.epochs}
 
 
-def _role(method: MethodConfig) -> Role:
-    """Return what a row is to the reader of a table."""
-    roles: dict[str, Role] = {"oracle": "oracle", "random": "control", "popularity": "control"}
-    roles |= {"ease": "baseline", "item_knn": "baseline", "implicit_als": "baseline", "lightfm_warp": "baseline"}
-    return roles.get(method.method, "paper")
+def _check_metrics(config: RunConfig, where: str) -> None:
+    """Check the names of metrics; settings are chosen by a metric of an image's ranks."""
+    for name in config.metrics:
+        try:
+            load_metric(name)
+        except UserError as error:
+            raise UserError(f"{where}: metrics: {error}") from None
+    if config.validation_metric is not None:
+        try:
+            metric = load_metric(config.validation_metric)
+        except UserError as error:
+            raise UserError(f"{where}: validation_metric: {error}") from None
+        if not isinstance(metric, RankMetric) or metric.lower_is_better:
+            raise UserError(
+                f"{where}: validation_metric: {config.validation_metric} cannot choose settings; use ndcg@10 or map"
+            )
 
 
 def _typed(value: Any) -> Any:
@@ -306,7 +339,7 @@ def _papers(config: RunConfig, folder: Path, where: str) -> list[Paper]:
 
 def _check_lists(config: RunConfig, where: str) -> None:
     """Refuse what is there twice, which would count twice in the results."""
-    lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds}
+    lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
     for key, values in lists.items():
         twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
@@ -317,20 +350,31 @@ def _check_lists(config: RunConfig, where: str) -> None:
 
 
 def _dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetConfig:
-    """Return a data set's description: the run's own where it has a table in `data`, else the named file's."""
+    """Return a data set's description: the named file's, or the run's own where it has a table in `data`."""
     check(Vocabulary, entry.vocabulary, f"{where}: datasets.{name}.vocabulary")
-    if entry.data is None:
-        config: DatasetConfig = _read_named(DatasetConfig, folder / "datasets", name, where)
-        return config
+    config: DatasetConfig = (
+        _read_named(DatasetConfig, folder / "datasets", name, where)
+        if entry.data is None
+        else _own_table(name, entry.data, folder, where)
+    )
+    return config.replaced(entry.options, entry.vocabulary)
+
+
+def _own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> DatasetConfig:
+    """Return the description of a user's own table: options of `formats/table.py`, and `features`."""
     _check_name(DATASET_NAME, "datasets", name, where)
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")
-    options = check(table.Options, entry.data, f"{where}: datasets.{name}.data")
+    key = f"{where}: datasets.{name}.data"
+    given = {option: value for option, value in data.items() if option != "features"}
+    options = check(table.Options, given, key)
+    features = data.get("features")
     return DatasetConfig(
         title=name,
         family="other",
         adapter="table",
         options=options.model_dump(exclude_unset=True),
+        features=None if features is None else check(FeaturesFile, features, f"{key}.features"),
         licence="the user's own",
         citation=options.pairs,
     )

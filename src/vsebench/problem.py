@@ -1,5 +1,9 @@
-"""The label matrix: which label is how often on which image."""
+"""What a method is fitted to and tested on: label matrices, splits and queries. Arrays are checked when built.
 
+An image is a row of its data set, a label a column; both are counted from 0.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -7,32 +11,51 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-SCHEMA = {"image": pl.Int32, "label": pl.Int32, "count": pl.Int32}
+from vsebench.core.schemas import PAIRS
+from vsebench.core.workers import Workers
+from vsebench.features import Features, Rows
+
+Ids = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+Matrix = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class LabelMatrix:
-    """A sparse image x label matrix of counts, stored by rows; a row's labels ascend.
+    """A sparse matrix of counts, one row per image, stored by rows; the labels of a row ascend.
 
     Attributes
     ----------
     n_labels : number of labels in the vocabulary
-    offsets : (n_images + 1,) int64, where each image's pairs start
-    labels : (n_pairs,) int32
-    counts : (n_pairs,) int32, at least 1
+    offsets : (n_rows + 1,) int64, where the pairs of each row start
+    label_of_pair : (n_pairs,) int32
+    count_of_pair : (n_pairs,) int32, at least 1
     """
 
     n_labels: int
     offsets: NDArray[np.int64]
-    labels: NDArray[np.int32]
-    counts: NDArray[np.int32]
+    label_of_pair: Ids
+    count_of_pair: Ids
+
+    def __post_init__(self) -> None:
+        _check(self.offsets, "offsets", np.int64, (len(self.offsets),))
+        _check(self.label_of_pair, "label_of_pair", np.int32, (self.offsets[-1],))
+        _check(self.count_of_pair, "count_of_pair", np.int32, (self.offsets[-1],))
+        if self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
+            raise ValueError("offsets: they start at 0 and never fall")
+        if len(self.label_of_pair) and not 0 <= self.label_of_pair.min() <= self.label_of_pair.max() < self.n_labels:
+            raise ValueError(f"label_of_pair: a label lies outside the {self.n_labels} of the vocabulary")
+        step = np.diff(self.label_of_pair)
+        step[self.offsets[1:-1][(self.offsets[1:-1] > 0) & (self.offsets[1:-1] < self.n_pairs)] - 1] = 1
+        if (step <= 0).any() or (self.count_of_pair < 1).any():
+            raise ValueError("label_of_pair: the labels of a row ascend, and each is there at least once")
 
     @classmethod
-    def from_pairs(cls, pairs: pl.DataFrame, n_images: int, n_labels: int) -> "LabelMatrix":
-        """Build the matrix from a table with the columns image, label and count, one row a pair."""
+    def from_pairs(cls, pairs: pl.DataFrame, n_rows: int, n_labels: int) -> "LabelMatrix":
+        """Build the matrix from a table with the columns image, label and count; each (image, label) once."""
         pairs = pairs.sort("image", "label")
-        offsets = np.zeros(n_images + 1, dtype=np.int64)
-        np.cumsum(np.bincount(pairs["image"].to_numpy(), minlength=n_images), out=offsets[1:])
+        offsets = np.zeros(n_rows + 1, dtype=np.int64)
+        np.cumsum(np.bincount(pairs["image"].to_numpy(), minlength=n_rows), out=offsets[1:])
         return cls(
             n_labels,
             offsets,
@@ -40,19 +63,177 @@ class LabelMatrix:
             np.ascontiguousarray(pairs["count"].to_numpy(), dtype=np.int32),
         )
 
+    @classmethod
+    def empty(cls, n_rows: int, n_labels: int) -> "LabelMatrix":
+        """Return a matrix without a pair."""
+        none = np.empty(0, dtype=np.int32)
+        return cls(n_labels, np.zeros(n_rows + 1, dtype=np.int64), none, none)
+
     @property
-    def n_images(self) -> int:
+    def n_rows(self) -> int:
         return len(self.offsets) - 1
 
     @property
     def n_pairs(self) -> int:
-        return len(self.labels)
+        return len(self.label_of_pair)
+
+    @property
+    def n_labels_of_row(self) -> NDArray[np.int64]:
+        """(n_rows,) int64: the number of distinct labels of each row."""
+        return np.diff(self.offsets)
 
     @cached_property
-    def images(self) -> NDArray[np.int32]:
-        """(n_pairs,) int32: the image of each pair."""
-        return np.repeat(np.arange(self.n_images, dtype=np.int32), np.diff(self.offsets))
+    def image_of_pair(self) -> Ids:
+        """(n_pairs,) int32: the row of each pair."""
+        return np.repeat(np.arange(self.n_rows, dtype=np.int32), np.diff(self.offsets))
 
     def to_pairs(self) -> pl.DataFrame:
-        """The table that `from_pairs` reads."""
-        return pl.DataFrame({"image": self.images, "label": self.labels, "count": self.counts}, schema=SCHEMA)
+        """Return the table that `from_pairs` reads."""
+        columns = {"image": self.image_of_pair, "label": self.label_of_pair, "count": self.count_of_pair}
+        return pl.DataFrame(columns, schema=PAIRS)
+
+    def rows(self, images: Ids) -> "LabelMatrix":
+        """Return the matrix of these rows, in this order."""
+        sizes = np.diff(self.offsets)[images]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        pairs = np.repeat(self.offsets[images] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return LabelMatrix(self.n_labels, offsets, self.label_of_pair[pairs], self.count_of_pair[pairs])
+
+    def slice(self, start: int, stop: int) -> "LabelMatrix":
+        """Return the rows from `start` to `stop`."""
+        first, last = self.offsets[start], self.offsets[stop]
+        offsets = self.offsets[start : stop + 1] - first
+        return LabelMatrix(self.n_labels, offsets, self.label_of_pair[first:last], self.count_of_pair[first:last])
+
+    def __add__(self, other: "LabelMatrix") -> "LabelMatrix":
+        """Return the sum of two matrices of the same shape."""
+        both = pl.concat([self.to_pairs(), other.to_pairs()]).group_by("image", "label").agg(pl.col("count").sum())
+        return LabelMatrix.from_pairs(both, self.n_rows, self.n_labels)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set as a protocol sees it.
+
+    Attributes
+    ----------
+    labels : one row per image
+    parts : (n_images,) the official part of each image ("train", "valid", "test"); none where there is no partition
+    """
+
+    labels: LabelMatrix
+    parts: NDArray[np.str_] | None = None
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a model learns from.
+
+    Attributes
+    ----------
+    labels : one row per image of the data set; rows of images that are not learnt from are empty
+    images : (n,) int32, the images to learn from, ascending; those without a label among them
+    learnt : (n_labels,) bool, the labels to learn
+    """
+
+    labels: LabelMatrix
+    images: Ids
+    learnt: Mask
+
+    def __post_init__(self) -> None:
+        _check_images(self.images, self.labels.n_rows)
+        _check(self.learnt, "learnt", np.bool_, (self.labels.n_labels,))
+
+    @classmethod
+    def all_of(cls, labels: LabelMatrix) -> "Training":
+        """Return all images and labels of a matrix."""
+        return cls(labels, np.arange(labels.n_rows, dtype=np.int32), np.ones(labels.n_labels, dtype=np.bool_))
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What a model is validated or tested on.
+
+    Attributes
+    ----------
+    images : (q,) int32, ascending, each once
+    right : q rows, the held-out labels; a row is empty for an image without labels, which counts in no mean over ranks
+    known : q rows, the labels that the model may know; they are never candidates
+    candidates : (n_labels,) bool
+    """
+
+    images: Ids
+    right: LabelMatrix
+    known: LabelMatrix
+    candidates: Mask
+
+    def __post_init__(self) -> None:
+        if not len(self.images) == self.right.n_rows == self.known.n_rows:
+            raise ValueError("held-out labels: images, right and known have as many rows")
+        _check(self.candidates, "candidates", np.bool_, (self.right.n_labels,))
+
+    def sample(self, size: int, rng: np.random.Generator) -> "HeldOut":
+        """Return at most `size` of the images, drawn without replacement, in their old order."""
+        if len(self.images) <= size:
+            return self
+        chosen = np.sort(rng.choice(len(self.images), size, replace=False)).astype(np.int32)
+        return HeldOut(self.images[chosen], self.right.rows(chosen), self.known.rows(chosen), self.candidates)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Settings are chosen by fitting to `first` and looking at `valid`; the model tested on `test` is fitted to `final`,
+    which holds the labels of `first` and `valid` together.
+    """
+
+    first: Training
+    valid: HeldOut
+    final: Training
+    test: HeldOut
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Images to score.
+
+    Attributes
+    ----------
+    images : (n,) int32, rows of the data set; -1 for an image that is not in it
+    known : n rows, the known labels of each image
+    features : (n, d) float32 raw features, dense or CSR; None where the data set has none
+    """
+
+    images: Ids
+    known: LabelMatrix
+    features: Rows | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a method is fitted to; nothing here tells of the test labels, but for oracles.
+
+    Attributes
+    ----------
+    training : the images and labels to learn from
+    seed : random numbers come from it alone, through `vsebench.streams`
+    workers : threads for loops that do not depend on their number
+    features : one row per image of the data set; none where it has no features
+    truth : for oracles alone: what a simulator drew the labels from
+    """
+
+    training: Training
+    seed: int
+    workers: Workers
+    features: Features | None = None
+    truth: Mapping[str, Matrix] | None = None
+
+
+def _check(array: NDArray[np.generic], name: str, dtype: type, shape: tuple[int, ...]) -> None:
+    if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
+        raise ValueError(f"{name}: {array.dtype} {array.shape} where a contiguous {np.dtype(dtype)} {shape} belongs")
+
+
+def _check_images(images: Ids, n_images: int) -> None:
+    _check(images, "images", np.int32, (len(images),))
+    if len(images) and (images[0] < 0 or images[-1] >= n_images or (np.diff(images) <= 0).any()):
+        raise ValueError(f"images: each once, ascending, from 0 to {n_images - 1}")

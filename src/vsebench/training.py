@@ -1,84 +1,174 @@
-"""Fitting a method to training and validation labels together, with the settings and epochs chosen before."""
+"""Choosing settings and epochs on the validation labels, and fitting with them; the same for every method."""
 
-import argparse
+import itertools
 import json
-from pathlib import Path
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from vsebench.core.configuration import Epochs
 from vsebench.core.errors import UserError
-from vsebench.core.machine import describe
-from vsebench.core.places import Run
-from vsebench.core.storage import read_json, read_parquet, write_arrays, write_json, write_parquet
+from vsebench.core.places import Case
+from vsebench.core.schemas import HISTORY
 from vsebench.core.workers import Workers, workers
-from vsebench.evaluation.ranking import check_finite, read_split
-from vsebench.methods.base import Method, Scorer, load_method, read_settings, warm_up
-from vsebench.problem import LabelMatrix
-from vsebench.selection import DivergenceError, add_run_arguments, history, timed_epoch
+from vsebench.evaluation.metrics import mean_metric
+from vsebench.evaluation.ranking import rank
+from vsebench.features import Features
+from vsebench.methods.base import Control, Fitter, Method, read_settings
+from vsebench.models import Model
+from vsebench.problem import HeldOut, LabelMatrix, Matrix, Problem, Split, Training
+from vsebench.streams import VALIDATION_SAMPLE, generator
+
+Row = dict[str, Any]  # a line of the history
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_arguments(parser)
-    parser.add_argument("--processed", type=Path, required=True, help="folder of the label matrix")
-    parser.add_argument("--selection", type=Path, help="folder of selection.json; none for untrained methods")
-    parser.add_argument("--out", type=Path, required=True, help="folder for model.npz, history.parquet, run.json")
+class DivergenceError(Exception):
+    """Training left the finite numbers."""
 
 
-def run(arguments: argparse.Namespace) -> None:
-    run_ = Run(arguments.dataset, arguments.protocol, arguments.row, arguments.seed)
-    train = read_split(arguments.split, "train", "valid")
-    selection: dict[str, Any] = {"settings": arguments.settings, "epochs": None}
-    selected = history([], run_, "selection")
-    if arguments.selection:
-        selection = read_json(arguments.selection / "selection.json")
-        selected = read_parquet(arguments.selection / "selection.parquet")
-    model, refit = fit(arguments, selection, train, run_)
-    check_finite(model, str(run_))
-    write_arrays(arguments.out / "model.npz", **model.arrays())
-    write_parquet(pl.concat([selected, refit]), arguments.out / "history.parquet")
-    write_json(
-        {
-            "dataset": run_.dataset,
-            "protocol": run_.protocol,
-            "method": run_.method,
-            "module": arguments.method,
-            "seed": run_.seed,
-            "threads": arguments.threads,
-            "selection": selection,
-            **describe(),
-        },
-        arguments.out / "run.json",
-    )
+@dataclass(frozen=True)
+class Validation:
+    """What is fitted while settings are chosen, and the labels that the fit is judged by."""
+
+    problem: Problem
+    held_out: HeldOut
+    metric: str
+
+    def value(self, model: Model) -> float:
+        """Return the validation metric of a model."""
+        ranks = rank(model, self.held_out, self.problem.features, self.problem.workers, "validation")
+        return mean_metric(ranks, self.metric)
 
 
-def fit(
-    arguments: argparse.Namespace, selection: dict[str, Any], train: LabelMatrix, run_: Run
-) -> tuple[Scorer, pl.DataFrame]:
-    """Train a method, or build an untrained one; return the model and its history."""
-    method = load_method(arguments.method)
-    if not issubclass(method, Method):
-        settings = read_settings(method, selection["settings"], f"config/methods/{run_.method}.yaml: settings")
-        model = method(train, settings, run_.seed, arguments.processed)
-        return model.scorer(), history([], run_, "refit")
-    if selection["epochs"] is None:
-        raise UserError(f"config/methods/{run_.method}.yaml: epochs: this key is missing, {arguments.method} needs it")
-    with workers(arguments.threads) as pool:
-        try:
-            trained, rows = train_epochs(method, selection["settings"], selection["epochs"], train, run_, pool)
-        except DivergenceError:
-            raise UserError(
-                f"{run_}: training diverged on training and validation labels together with "
-                f"{json.dumps(selection['settings'])}; lower learning_rate or raise regularisation"
-            ) from None
-        return trained.scorer(), history(rows, run_, "refit")
+@dataclass(frozen=True)
+class Attempt:
+    """One set of settings tried: the best epoch (None for a row without epochs) and the metric there.
+
+    `value` is None where training diverged, and where nothing was validated.
+    """
+
+    settings: dict[str, Any]
+    epochs: int | None
+    value: float | None
 
 
-def train_epochs(
-    method: type[Method], values: dict[str, Any], epochs: int, train: LabelMatrix, run_: Run, pool: Workers
-) -> tuple[Method, list[dict[str, Any]]]:
-    """Train so many epochs; return the method and its history. Raises `DivergenceError`."""
-    settings = read_settings(method, values, f"config/methods/{run_.method}.yaml: settings")
+def problems(
+    split: Split, seed: int, pool: Workers, features: Features | None = None, truth: Mapping[str, Matrix] | None = None
+) -> tuple[Problem, Problem]:
+    """Return what is fitted while settings are chosen, and what the tested model is fitted to."""
+    first = Problem(split.first, seed, pool, features, truth)
+    return first, replace(first, training=split.final)
+
+
+def open_validation(first: Problem, split: Split, metric: str, size: int) -> Validation:
+    """Return the validation on at most `size` images."""
+    held_out = split.valid.sample(size, generator(first.seed, VALIDATION_SAMPLE))
+    return Validation(first, held_out, metric)
+
+
+def configurations(settings: dict[str, Any], grid: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Return the settings with every combination of the grid's values."""
+    return [settings | dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+
+
+def attempt(
+    method: type[Fitter], values: dict[str, Any], validation: Validation, limits: Epochs | None, case: Case
+) -> tuple[Attempt, pl.DataFrame]:
+    """Fit with one set of settings, until the validation metric stops rising; returns the history as well."""
+    settings = read_settings(method, values, where_of(case))
+    if issubclass(method, Control):
+        model = method(validation.problem, settings).model()
+        value = validation.value(model) if model.has_finite_scores() else None
+        return Attempt(values, None, value), history([], case, "selection")
+    assert issubclass(method, Method)
+    assert limits is not None
     warm_up(method, settings)
-    trained = method(train, settings, run_.seed, pool)
-    return trained, [timed_epoch(trained, epoch) for epoch in range(1, epochs + 1)]
+    fitter = method(validation.problem, settings)
+    best, best_epoch = -1.0, 0
+    rows: list[Row] = []
+    try:
+        for epoch in range(1, limits.maximum + 1):
+            row = timed_epoch(fitter, epoch)
+            row["validation"] = validation.value(fitter.model())
+            rows.append(row)
+            if row["validation"] > best:
+                best, best_epoch = row["validation"], epoch
+            elif epoch - best_epoch >= limits.patience:
+                break
+    except DivergenceError:
+        return Attempt(values, None, None), history(rows, case, "selection")
+    return Attempt(values, best_epoch, best), history(rows, case, "selection")
+
+
+def best_attempt(tries: list[Attempt], case: Case) -> int:
+    """Return the place of the highest validation value; the first of equals."""
+    finite = [place for place, tried in enumerate(tries) if tried.value is not None]
+    if not finite:
+        raise UserError(
+            f"{case}: training diverged with every setting tried, such as {json.dumps(tries[0].settings)}; "
+            f"lower learning_rate or raise regularisation in config/methods/{case.row}.yaml"
+        )
+    return max(finite, key=lambda place: tries[place].value or 0.0)
+
+
+def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -> tuple[Model, pl.DataFrame]:
+    """Fit with the chosen settings and epochs; returns the model and its history.
+
+    Raises
+    ------
+    DivergenceError
+    """
+    settings = read_settings(method, chosen.settings, where_of(case))
+    if not issubclass(method, Method):
+        return method(problem, settings).model(), history([], case, "refit")
+    assert chosen.epochs is not None
+    warm_up(method, settings)
+    fitter = method(problem, settings)
+    rows = [timed_epoch(fitter, epoch) for epoch in range(1, chosen.epochs + 1)]
+    return fitter.model(), history(rows, case, "refit")
+
+
+def timed_epoch(fitter: Method, epoch: int) -> Row:
+    """Train one epoch and return its line of the history; raise `DivergenceError` if a number is no longer finite."""
+    start = time.perf_counter()
+    progress = fitter.epoch()
+    seconds = time.perf_counter() - start
+    finite = progress.loss is None or np.isfinite(progress.loss)
+    if not (finite and fitter.model().has_finite_scores()):
+        raise DivergenceError
+    return {
+        "epoch": epoch,
+        "seconds": seconds,
+        "loss": progress.loss,
+        "trials_per_step": progress.trials,
+        "validation": None,
+    }
+
+
+def history(rows: list[Row], case: Case, phase: str) -> pl.DataFrame:
+    """Return the table of a training, `schemas.HISTORY`: one row per epoch."""
+    keys = case.keys | {"phase": phase}
+    return pl.DataFrame([keys | row for row in rows], schema=HISTORY)
+
+
+def where_of(case: Case) -> str:
+    """Name the settings of a row in errors."""
+    return f"config/methods/{case.row}.yaml: settings"
+
+
+def warm_up(method: type[Method], settings: Any) -> None:
+    """Train for an epoch on a tiny problem, so that no timed epoch compiles or loads a kernel."""
+    with workers(1) as pool:
+        method(tiny_problem(pool), settings).epoch()
+
+
+def tiny_problem(pool: Workers) -> Problem:
+    """Return four images with two of six labels and three features each: enough to compile a method's kernels."""
+    labels = np.array([0, 1, 1, 2, 2, 3, 0, 4], dtype=np.int32)
+    matrix = LabelMatrix(6, np.arange(0, 9, 2, dtype=np.int64), labels, np.ones(8, dtype=np.int32))
+    values = np.eye(4, 3, dtype=np.float32)
+    return Problem(Training.all_of(matrix), 1, pool, Features(values, np.ones(4, dtype=np.bool_)))

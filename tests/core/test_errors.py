@@ -1,9 +1,11 @@
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
-from vsebench.core.errors import last_words
+from vsebench.core.errors import PEERS, last_words, missing_package
 
 
 @pytest.mark.parametrize(
@@ -20,3 +22,21 @@ from vsebench.core.errors import last_words
 def test_last_words_of_a_process(code, words):
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert last_words(process) == words
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("implicit", "it needs the package implicit; `make setup-peers` installs it"),
+        ("implicit.als", "it needs the package implicit; `make setup-peers` installs it"),
+        ("torchish", "it needs the package torchish; install it, most often by `pip install torchish`"),
+        ("vsebench.kernals", "there is no module vsebench.kernals"),
+    ],
+)
+def test_what_to_do_about_a_missing_package(name, words):
+    assert missing_package(name) == words
+
+
+def test_the_peers_are_those_of_the_project():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+    assert {name.removesuffix("-next") for name in project["dependency-groups"]["peers"]} == PEERS

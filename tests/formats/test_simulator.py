@@ -7,7 +7,7 @@ from vsebench.core.configuration import DatasetConfig, read_config
 from vsebench.core.errors import UserError
 from vsebench.formats.simulator import LabelsPerImage, Options, Popularity, draw_lengths, draw_topics, read
 from vsebench.kernels.drawing import draw_labels
-from vsebench.kernels.random import new_state, uniform
+from vsebench.kernels.random_numbers import new_state, uniform
 
 CONFIGS = Path(__file__).parents[2] / "config" / "datasets"
 

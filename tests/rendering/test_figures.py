@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from vsebench.rendering.names import PAPER_FIGURES, figure_names
 from vsebench.rendering.paper_figures import draw as draw_paper_figure
 
 from vsebench.cli import main
 from vsebench.core.storage import read_parquet
 from vsebench.rendering import paper_figures
 from vsebench.rendering.figures import draw, validation_history
-from vsebench.rendering.names import PAPER_FIGURES, figure_names
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import looks, save, style
 

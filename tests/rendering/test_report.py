@@ -7,11 +7,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from vsebench.rendering.names import PAPER_FIGURES, PAPER_TABLES, figure_names, table_names
 from vsebench.rendering.papers import paper_table
 
 from tests.rendering.conftest import make_results
 from vsebench.cli import main
-from vsebench.rendering.names import PAPER_FIGURES, PAPER_TABLES, figure_names, table_names
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import to_csv
 from vsebench.rendering.tables import build_table, write_table

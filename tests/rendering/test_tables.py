@@ -10,13 +10,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from vsebench.rendering.names import PAPER_TABLES, figure_names, split_name, table_names
 from vsebench.rendering.papers import paper_table
 
 from vsebench.cli import main
 from vsebench.core.storage import read_parquet, write_json
 from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.evaluation.growth import exponents
-from vsebench.rendering.names import PAPER_TABLES, figure_names, split_name, table_names
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import to_latex
 from vsebench.rendering.tables import build_table

@@ -159,13 +159,13 @@ class Project:
         assert outcome.status == 0, outcome.text
         return outcome
 
-    def start(self, *arguments: str | Path) -> "subprocess.Popen[bytes]":
+    def start(self, *arguments: str | Path, **environment: str | Path) -> "subprocess.Popen[bytes]":
         """Start Snakemake as the leader of a process group of its own, as a shell does; `started` is what it said."""
         with (self.folder / "started.log").open("wb") as log:
             return subprocess.Popen(
                 self.command(*arguments),
                 cwd=self.folder,
-                env=self.environment(),
+                env=self.environment(**environment),
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

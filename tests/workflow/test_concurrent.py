@@ -2,18 +2,40 @@
 
 import os
 
+import pytest
+
 from tests.workflow.project import SAME, Project, tiny_set, wait_until
 
 METHODS = ["popularity", "opt_auc"]
 SPLIT = "results/sim-iapr/regions/seed1/split/split.json"
 OTHER = "results/sim-iapr/distinct/seed1/split/split.json"
+# Put into the shell of every job: where the environment names a file, the job waits until that file is gone.
+WAIT = """
+if [ -n "${HOLD-}" ]; then
+    touch "$HOLD.reached"
+    while [ -e "$HOLD" ]; do sleep 0.1; done
+fi
+"""
 
 
-def test_a_second_run_in_the_same_folder(finished, fresh):
+@pytest.fixture
+def held(fresh, tmp_path):
+    """A run whose first job waits until the second value, a file, is deleted."""
     fresh.configure(methods=METHODS, datasets=tiny_set("regions", "distinct"))
     assert fresh.snakemake(SPLIT).status == 0
-    first = fresh.start("results/sim-iapr/regions/summary.parquet")
-    wait_until(lambda: first.poll() is not None or fresh.jobs())
+    with (fresh.folder / "workflow" / "job.sh").open("a") as shell:
+        shell.write(WAIT)
+    hold, reached = tmp_path / "hold", tmp_path / "hold.reached"
+    hold.touch()
+    first = fresh.start("results/sim-iapr/regions/summary.parquet", HOLD=hold)
+    wait_until(lambda: first.poll() is not None or reached.exists())
+    yield first, hold
+    hold.unlink(missing_ok=True)
+    first.wait(timeout=300)
+
+
+def test_a_second_run_in_the_same_folder(finished, fresh, held):
+    first, hold = held
 
     # The same files are refused.
     second = fresh.snakemake("accuracy")
@@ -26,13 +48,16 @@ def test_a_second_run_in_the_same_folder(finished, fresh):
     writing.write_text("half a file")
     other = fresh.snakemake(OTHER)
     assert other.status == 0, other.text[-3000:]
-    assert first.poll() is None  # else this test shows nothing
     assert writing.is_file()
 
+    assert first.poll() is None, fresh.started[-3000:]
+    hold.unlink()
     assert first.wait(timeout=300) == 0, fresh.started[-3000:]
     for row in METHODS:
         same = f"results/sim-iapr/regions/seed1/{row}/*.npz"
-        assert fresh.found(same) == finished.project.found(same)
+        made = fresh.found(same)
+        assert made
+        assert made == finished.project.found(same)
 
 
 def test_two_folders_with_the_same_workflow_and_kernel_cache(finished, fresh, tmp_path):

@@ -19,6 +19,7 @@ def test_a_dry_run_of_the_real_configurations(tmp_path, configuration):
     assert outcome.status == 0, outcome.text
     assert {"download", "prepare", "split", "select", "train", "rank", "measure", "report_page"} <= outcome.rules
     assert {"sweep", "scale", "test_claims", "compare", "paper_table", "paper_figure"} <= outcome.rules
+    assert "mem_mb=5000" in outcome.text  # of `prepare`, for a cluster
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,12 @@ from snakemake.exceptions import WorkflowError
 from snakemake.shell import shell
 
 from vsebench.core.errors import UserError
+from vsebench.core.places import Place
 from vsebench.core.sources import PACKAGE, sources_of
 from vsebench.plan import DATASET_NAME, ROW_NAME, Plan
+from vsebench.protocols.base import known_protocols, load_protocol
+from vsebench.splits import FILES as SPLIT_NAMES
+from vsebench.splits import FIT_FILES
 
 ROOT = Path(workflow.current_basedir).parent.parent
 
@@ -38,20 +42,30 @@ shell.prefix(f"BIN={BIN}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; ")
 
 RAW = "data/raw/{dataset}"
 PROCESSED = "data/processed/{dataset}"
-RUN = "results/{dataset}/{protocol}"
-MODEL = f"{RUN}/seed{{seed}}/{{row}}"
-SPLIT = f"{RUN}/seed{{seed}}/split"
+PLACE = "results/{dataset}/{protocol}"
+MODEL = f"{PLACE}/seed{{seed}}/{{row}}"
+SPLIT = f"{PLACE}/seed{{seed}}/split"
 SPLITS = expand(
-    "results/{run}/seed{seed}/split/split.json", run=PLAN.splits, seed=PLAN.config.seeds
+    "results/{place}/seed{seed}/split/split.json",
+    place=PLAN.places,
+    seed=PLAN.config.seeds,
 )
+NEW_IMAGES = [
+    name for name in known_protocols() if load_protocol(name).new_images
+]  # protocols under which test images were never learnt from
+KNOWN_IMAGES = [name for name in known_protocols() if name not in NEW_IMAGES]
 
 
 wildcard_constraints:
     dataset=DATASET_NAME,
-    protocol="distinct|regions|images|official",
+    protocol="|".join(known_protocols()),
     seed="[0-9]+",
     row=ROW_NAME,
     parameter="[a-z0-9_]+",
+
+
+def place_of(wildcards):
+    return Place(wildcards.dataset, wildcards.protocol)
 
 
 def sources(*modules):
@@ -67,27 +81,30 @@ def quoted_json(value):
     return json.dumps(value, sort_keys=True)
 
 
-def dataset_config(wildcards):
-    """A data set's description: a file of its own, or what the run's configuration says of the user's table."""
-    if PLAN.definition(wildcards.dataset) is not None:
-        return "data/definitions/{dataset}.json"
-    return os.path.relpath(ROOT / "config" / "datasets" / f"{wildcards.dataset}.yaml")
-
-
-def adapter_sources(wildcards):
-    return sources(
-        "stages.prepare", f"formats.{PLAN.datasets[wildcards.dataset].adapter}"
-    )
-
-
-def own_table(wildcards):
-    return str(PLAN.own_table(wildcards.dataset) or "") or []
-
-
 def method_sources(*stages):
     return lambda wildcards: sources(
         *stages, f"methods.{PLAN.methods[wildcards.row].method}"
     )
+
+
+def fit_sources(stage):
+    """Name the sources of a fit: the stage, the method, and the metric that settings are chosen by."""
+
+    def find(wildcards):
+        modules = [stage, f"methods.{PLAN.methods[wildcards.row].method}"]
+        if PLAN.is_validated(wildcards.row):
+            modules.append(metric_module(PLAN.validation_metric(place_of(wildcards))))
+        return sources(*modules)
+
+    return find
+
+
+def metric_module(name):
+    return f"evaluation.metrics.{name.partition('@')[0]}"
+
+
+def metric_sources(wildcards):
+    return sources(*map(metric_module, PLAN.config.metrics))
 
 
 def method_module(wildcards):
@@ -99,44 +116,76 @@ def row_settings(wildcards):
 
 
 def compiled_kernels(wildcards):
-    """An untrained method has none of its own."""
+    """A row without epochs has no kernels of its own to compile before it is timed."""
     return "results/kernels/{row}.json" if PLAN.methods[wildcards.row].epochs else []
 
 
-def selection_file(wildcards):
-    """An untrained method has nothing to choose."""
-    return f"{MODEL}/selection.json" if PLAN.methods[wildcards.row].epochs else []
+def features(wildcards):
+    """Name the features of a data set, where it has them, with the list of images that have some."""
+    name = PLAN.datasets[wildcards.dataset].features_name
+    files = [f"{PROCESSED}/{name}", f"{PROCESSED}/images.parquet"] if name else []
+    return [file.format(dataset=wildcards.dataset) for file in files]
 
 
-def selection_option(wildcards, input):
-    return (
-        f"--selection {Path(input.selection).parent}" if input.get("selection") else ""
-    )
+def features_option(wildcards):
+    found = features(wildcards)
+    return f"--features {Path(found[0]).parent}" if found else ""
+
+
+def extra_inputs(wildcards):
+    """Name what a method reads of its data set beside the split."""
+    needs = PLAN.method_class(wildcards.row).needs
+    truth = [f"data/processed/{wildcards.dataset}/truth.npz"]
+    return [
+        *(features(wildcards) if "features" in needs else []),
+        *(truth if "truth" in needs else []),
+    ]
+
+
+def validation_options(wildcards):
+    """Say how settings and epochs are chosen; nothing for a row that has nothing to choose."""
+    method = PLAN.methods[wildcards.row]
+    if not PLAN.is_validated(wildcards.row):
+        return ""
+    metric = PLAN.validation_metric(place_of(wildcards))
+    chosen = f"--metric {metric} --images {PLAN.config.validation_images}"
+    epochs = method.epochs and shlex.quote(quoted_json(method.epochs.model_dump()))
+    return f"{chosen} --epochs {epochs}" if epochs else chosen
 
 
 def split_folder(wildcards, input):
-    return str(Path(input.parts[0]).parent)
+    return str(Path(input.split[0]).parent)
 
 
-def all_runs(pattern):
-    """Fill a pattern for every data set, protocol, seed and row of the run."""
+def all_cases(pattern):
+    """Fill a pattern for every place, seed and row of the run."""
     return [
         path
-        for run in PLAN.runs
+        for place in PLAN.places
         for path in expand(
             pattern,
-            dataset=run.split("/")[0],
-            protocol=run.split("/")[1],
+            dataset=place.dataset,
+            protocol=place.protocol,
             seed=PLAN.config.seeds,
-            row=PLAN.rows(run.split("/")[0]),
+            row=PLAN.rows(place),
         )
     ]
 
 
-def numbers(wildcards):
-    """Name what a table or figure is made of; what does not show times does not wait for them."""
-    timing = ["results/timing.parquet"] if wildcards.name == "training-time" else []
-    return [*ACCURACY_NUMBERS, *timing]
+def ranked(wildcards):
+    """Name what the stage `rank` writes of all rows and seeds of a place."""
+    place = place_of(wildcards)
+    names = ["ranks", "lists"]
+    if place.protocol in NEW_IMAGES:
+        names.append("label_ranks")
+    return expand(
+        f"{MODEL}/{{name}}.parquet",
+        dataset=place.dataset,
+        protocol=place.protocol,
+        seed=PLAN.config.seeds,
+        row=PLAN.rows(place),
+        name=names,
+    )
 
 
 def discard_leftovers():

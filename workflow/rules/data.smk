@@ -1,22 +1,26 @@
-"""From a data set's sources to its label matrix."""
+"""From a data set's sources to its label matrix and image features."""
 
 
-rule define:
-    """Write down what the run's configuration says of the user's own table, as if it had a file of its own."""
+def own_files(wildcards):
+    """Name the user's own files of a data set, which are not downloaded."""
+    return PLAN.datasets[wildcards.dataset].own_files
+
+
+rule about:
+    """Write down what tables and the report show of a data set, apart from what results depend on."""
     output:
-        "data/definitions/{dataset}.json",
+        f"{PROCESSED}/about.json",
     log:
-        "results/logs/define/{dataset}.log",
+        "results/logs/about/{dataset}.log",
     params:
-        definition=lambda wildcards: quoted_json(PLAN.definition(wildcards.dataset)),
+        about=lambda wildcards: quoted_json(PLAN.datasets[wildcards.dataset].about()),
     shell:
-        "printf '%s\\n' {params.definition:q} > {output} 2> {log}"
+        "printf '%s\\n' {params.about:q} > {output} 2> {log}"
 
 
 rule download:
     input:
-        own_table,
-        config=dataset_config,
+        own_files,
     output:
         # The files lie beside it; as outputs they would be deleted where a later one fails.
         f"{RAW}/provenance.json",
@@ -24,47 +28,46 @@ rule download:
         "results/logs/download/{dataset}.log",
     params:
         out=RAW,
-    shell:
-        "python -m vsebench download --config {input.config:q} --out {params.out} 2>&1 | tee {log} >&2"
-
-
-rule prepare:
-    input:
-        f"{RAW}/provenance.json",
-        adapter_sources,
-        own_table,
-        config=dataset_config,
-    output:
-        multiext(
-            f"{PROCESSED}/",
-            "pairs.parquet",
-            "images.parquet",
-            "labels.parquet",
-            "summary.json",
-        ),
-    log:
-        "results/logs/prepare/{dataset}.log",
-    params:
-        raw=subpath(input[0], parent=True),
-        out=PROCESSED,
-        options=lambda wildcards: quoted_json(
-            PLAN.config.datasets[wildcards.dataset].options
-        ),
-        vocabulary=lambda wildcards: quoted_json(
-            PLAN.config.datasets[wildcards.dataset].vocabulary
+        definition=lambda wildcards: quoted_json(
+            PLAN.datasets[wildcards.dataset].definition("vocabulary", "expected")
         ),
     shell:
-        "python -m vsebench prepare --config {input.config:q} --options {params.options:q}"
-        " --vocabulary {params.vocabulary:q} --raw {params.raw} --out {params.out} > {log} 2>&1"
+        "python -m vsebench download --name {wildcards.dataset} --definition {params.definition:q}"
+        " --out {params.out} 2>&1 | tee {log} >&2"
+
+
+# One rule for each data set, as some have image features or a known truth.
+for dataset, description in PLAN.datasets.items():
+
+    rule:
+        name:
+            f"prepare_{dataset.replace('-', '_')}"
+        input:
+            f"data/raw/{dataset}/provenance.json",
+            sources("stages.prepare", f"formats.{description.adapter}"),
+            description.own_files,
+        output:
+            multiext(f"data/processed/{dataset}/", *description.processed_files),
+        log:
+            f"results/logs/prepare/{dataset}.log",
+        params:
+            dataset=dataset,
+            raw=f"data/raw/{dataset}",
+            out=f"data/processed/{dataset}",
+            definition=quoted_json(description.definition("files")),
+        shell:
+            "python -m vsebench prepare --name {params.dataset} --definition {params.definition:q}"
+            " --raw {params.raw} --out {params.out} > {log} 2>&1"
 
 
 rule gather_datasets:
     input:
         sources("stages.gather"),
         summaries=expand("data/processed/{dataset}/summary.json", dataset=PLAN.datasets),
+        about=expand("data/processed/{dataset}/about.json", dataset=PLAN.datasets),
     output:
         "results/datasets.json",
     log:
         "results/logs/gather/datasets.log",
     shell:
-        "python -m vsebench gather --inputs {input.summaries} --out {output} > {log} 2>&1"
+        "python -m vsebench gather --inputs {input.summaries} --about {input.about} --out {output} > {log} 2>&1"

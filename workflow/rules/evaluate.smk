@@ -1,67 +1,72 @@
-"""Rank the held-out labels once a model, and everything that follows from the ranks."""
+"""Rank the held-out labels once per model, and everything that follows from the ranks."""
 
 
 rule rank:
     input:
-        sources("evaluation.ranking"),
-        parts=multiext(
-            f"{SPLIT}/", "train.parquet", "valid.parquet", "test.parquet", "split.json"
-        ),
+        sources("stages.rank"),
+        features,
+        split=multiext(f"{SPLIT}/", *SPLIT_NAMES),
         model=f"{MODEL}/model.npz",
     output:
-        f"{MODEL}/ranks.parquet",
+        ranks=f"{MODEL}/ranks.parquet",
+        lists=f"{MODEL}/lists.parquet",
     log:
         f"{MODEL}/rank.log",
+    wildcard_constraints:
+        protocol="|".join(KNOWN_IMAGES),
     # Models are ranked side by side; with few large ones use --set-threads rank=8.
     threads: 1
     params:
         split=split_folder,
+        features=features_option,
     shell:
-        "python -m vsebench rank --split {params.split} --model {input.model} --threads {threads} --out {output} > {log} 2>&1"
+        "python -m vsebench rank --split {params.split} --model {input.model} {params.features} --threads {threads}"
+        " --ranks {output.ranks} --lists {output.lists} > {log} 2>&1"
+
+
+use rule rank as rank_new_images with:
+    output:
+        ranks=f"{MODEL}/ranks.parquet",
+        lists=f"{MODEL}/lists.parquet",
+        label_ranks=f"{MODEL}/label_ranks.parquet",
+    wildcard_constraints:
+        protocol="|".join(NEW_IMAGES),
+    params:
+        split=split_folder,
+        features=lambda wildcards, output: (
+            f"{features_option(wildcards)} --label-ranks {output.label_ranks}"
+        ),
 
 
 rule measure:
     input:
-        sources("evaluation.metrics"),
-        ranks=f"{MODEL}/ranks.parquet",
-    output:
-        f"{MODEL}/metrics.parquet",
-    log:
-        f"{MODEL}/measure.log",
-    params:
-        bootstrap=PLAN.config.bootstrap,
-    shell:
-        "python -m vsebench measure --ranks {input.ranks} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
-        " --method {wildcards.row} --seed {wildcards.seed} --bootstrap {params.bootstrap} --out {output} > {log} 2>&1"
-
-
-rule summarise:
-    input:
-        sources("evaluation.summary"),
-        ranks=lambda wildcards: expand(
-            f"{MODEL}/ranks.parquet",
-            dataset=wildcards.dataset,
-            protocol=wildcards.protocol,
-            seed=PLAN.config.seeds,
-            row=PLAN.rows(wildcards.dataset),
+        sources("stages.measure"),
+        metric_sources,
+        ranked,
+        split=expand(
+            f"{SPLIT}/split.json", seed=PLAN.config.seeds, allow_missing=True
         ),
     output:
-        f"{RUN}/summary.parquet",
+        metrics=f"{PLACE}/metrics.parquet",
+        summary=f"{PLACE}/summary.parquet",
     log:
-        f"{RUN}/summarise.log",
+        f"{PLACE}/measure.log",
     params:
-        rows=lambda wildcards: PLAN.rows(wildcards.dataset),
+        rows=lambda wildcards: PLAN.rows(place_of(wildcards)),
+        oracles=lambda wildcards: PLAN.oracles(place_of(wildcards)),
         seeds=PLAN.config.seeds,
+        metrics=PLAN.config.metrics,
         bootstrap=PLAN.config.bootstrap,
     shell:
-        "python -m vsebench summarise --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
-        " --methods {params.rows} --seeds {params.seeds} --bootstrap {params.bootstrap} --out {output} > {log} 2>&1"
+        "python -m vsebench measure --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        " --rows {params.rows} --not-compared {params.oracles} --seeds {params.seeds} --metrics {params.metrics}"
+        " --bootstrap {params.bootstrap} --out {output.metrics} --summary {output.summary} > {log} 2>&1"
 
 
 rule gather_metrics:
     input:
         sources("stages.gather"),
-        parts=all_runs(f"{MODEL}/metrics.parquet"),
+        parts=expand("results/{place}/metrics.parquet", place=PLAN.places),
     output:
         "results/metrics.parquet",
     log:
@@ -73,7 +78,7 @@ rule gather_metrics:
 use rule gather_metrics as gather_summary with:
     input:
         sources("stages.gather"),
-        parts=expand("results/{run}/summary.parquet", run=PLAN.runs),
+        parts=expand("results/{place}/summary.parquet", place=PLAN.places),
     output:
         "results/summary.parquet",
     log:
@@ -83,17 +88,29 @@ use rule gather_metrics as gather_summary with:
 use rule gather_metrics as gather_history with:
     input:
         sources("stages.gather"),
-        parts=all_runs(f"{MODEL}/history.parquet"),
+        parts=all_cases(f"{MODEL}/history.parquet"),
     output:
         "results/history.parquet",
     log:
         "results/logs/gather/history.log",
 
 
+if SWEEPS:
+
+    use rule gather_metrics as gather_sweeps with:
+        input:
+            sources("stages.gather"),
+            parts=[f"{sweep}.parquet" for sweep in SWEEPS],
+        output:
+            "results/sweeps.parquet",
+        log:
+            "results/logs/gather/sweeps.log",
+
+
 rule gather_settings:
     input:
         sources("stages.gather"),
-        parts=all_runs(f"{MODEL}/run.json"),
+        parts=all_cases(f"{MODEL}/run.json"),
     output:
         "results/settings.json",
     log:

@@ -37,7 +37,7 @@ rule test_claims:
         "results/timing.parquet",
         "results/history.parquet",
         "results/datasets.json",
-        all_runs(f"{MODEL}/ranks.parquet"),
+        all_cases(f"{MODEL}/ranks.parquet"),
         [f"{sweep}-ranks.parquet" for sweep in SWEEPS],
         sweeps="results/sweeps.parquet" if SWEEPS else [],
         scaling="results/scaling.parquet" if PLAN.config.scaling else [],
@@ -49,7 +49,7 @@ rule test_claims:
         papers=PAPERS,
         claims=[paper.claims for paper in PLAN.papers],
         rows=[
-            f"{run}/{row}" for run in PLAN.runs for row in PLAN.rows(run.split("/")[0])
+            f"{place}/{row}" for place in PLAN.places for row in PLAN.rows(place)
         ],
         seeds=PLAN.config.seeds,
         bootstrap=PLAN.config.bootstrap,

@@ -1,14 +1,12 @@
-"""Hold out test and validation labels."""
+"""Hold out test and validation labels, or images."""
 
 
 rule split:
     input:
         multiext(f"{PROCESSED}/", "pairs.parquet", "images.parquet", "labels.parquet"),
-        sources("stages.split"),
+        lambda wildcards: sources("stages.split", f"protocols.{wildcards.protocol}"),
     output:
-        multiext(
-            f"{SPLIT}/", "train.parquet", "valid.parquet", "test.parquet", "split.json"
-        ),
+        multiext(f"{SPLIT}/", *SPLIT_NAMES),
     log:
         f"{SPLIT}/split.log",
     params:

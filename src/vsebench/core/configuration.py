@@ -1,21 +1,29 @@
 """The configuration files, typed and checked: a run, a data set, a method."""
 
+import json
 from math import prod
 from pathlib import Path
 from reprlib import Repr
 from typing import Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from vsebench.core.errors import UserError
 
-Protocol = Literal["distinct", "regions", "images", "official"]
+Role = Literal["paper", "baseline", "control", "oracle"]
 Family = Literal["iapr", "nuswide", "openimages", "flickr", "other"]
 Model = TypeVar("Model", bound=BaseModel)
 
 SHORT = Repr()  # a value in a message is cut where it is long
 SHORT.maxstring = SHORT.maxlong = 200
+
+
+METRICS = (
+    "precision@5", "recall@5", "map@5", "ndcg@5", "auc@5",
+    "precision@10", "recall@10", "map@10", "ndcg@10", "auc@10", "mrr", "auc",
+)  # fmt: skip
 
 
 class Strict(BaseModel):
@@ -25,7 +33,7 @@ class Strict(BaseModel):
 
 
 class Vocabulary(Strict):
-    """Which images and labels of a data set stay; `datasets/vocabulary.py` has the order of the filters."""
+    """Which images and labels of a data set stay; `formats/vocabulary.py` has the order of the filters."""
 
     sample_images: int | None = Field(default=None, ge=1)
     min_images_per_label: int | None = Field(default=None, ge=1)
@@ -37,10 +45,10 @@ class Vocabulary(Strict):
 class RunDataset(Strict):
     """What to do with one data set in a run."""
 
-    protocols: list[Protocol] = Field(min_length=1)
+    protocols: list[str] = Field(min_length=1)
     options: dict[str, Any] = {}  # replaces options of the data set's own file, such as the simulator's scale
     vocabulary: dict[str, Any] = {}  # replaces filters of the data set's own file
-    data: dict[str, Any] | None = None  # the user's own table: options of datasets/table.py; no other file is needed
+    data: dict[str, Any] | None = None  # the user's own table: options of formats/table.py, and `features`
 
 
 class Timing(Strict):
@@ -76,7 +84,8 @@ class RunConfig(Strict):
     factors: int = Field(ge=1)
     tune: bool
     tuning_budget: int = Field(ge=1)
-    validation_metric: str
+    validation_metric: str | None = None  # none: the protocol's
+    metrics: list[str] = Field(default=list(METRICS), min_length=1)
     validation_images: int = Field(ge=1)
     bootstrap: int = Field(ge=100)
     timing: Timing
@@ -105,16 +114,26 @@ class Expected(Strict):
     occurrences: int | None = None  # pairs with their counts
 
 
-class DatasetConfig(Strict):
-    """A data set (`config/datasets/<name>.yaml`)."""
+class FeaturesFile(Strict):
+    """Image features that lie in a file beside the annotations; `formats/features_file.py` describes the formats."""
 
-    title: str
-    family: Family
+    file: str = Field(pattern=r"\.(npy|npz|parquet)$")  # a name under the data set's `files`, or a path
+    ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
+    image: str = "image"  # the column of image ids in a .parquet file
+
+    @model_validator(mode="after")
+    def _fitting(self) -> "FeaturesFile":
+        if self.ids is not None and self.file.endswith(".parquet"):
+            raise PydanticCustomError("ids", "ids: a .parquet file has its image ids in a column (`image`)")
+        return self
+
+
+class DatasetDefinition(Strict):
+    """The keys of a data set's file that its annotations and features follow from."""
+
     adapter: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.formats
     options: dict[str, Any] = {}  # the adapter's own
-    licence: str
-    citation: str
-    homepage: str | None = None
+    features: FeaturesFile | None = None
     files: list[SourceFile] = []
     vocabulary: Vocabulary = Vocabulary()
     expected: Expected = Expected()
@@ -123,14 +142,73 @@ class DatasetConfig(Strict):
     def simulated(self) -> bool:
         return self.adapter == "simulator"
 
+    @property
+    def features_name(self) -> str | None:
+        """The file with the image features of the processed data set, or None where it has no features.
+
+        An adapter that reads features has an option `features`; these are dense.
+        """
+        if self.features is not None:
+            return "features.npz" if self.features.file.endswith(".npz") else "features.npy"
+        return "features.npy" if self.options.get("features") else None
+
+    @property
+    def processed_files(self) -> list[str]:
+        """The files that the stage `prepare` writes."""
+        always = ["pairs.parquet", "images.parquet", "labels.parquet", "summary.json"]
+        features = [self.features_name] if self.features_name else []
+        return [*always, *features, *(["truth.npz"] if self.simulated else [])]
+
+    @property
+    def own_files(self) -> list[str]:
+        """Paths of the user's own files, which are read where they lie and not downloaded."""
+        table = [self.options["pairs"]] if self.adapter == "table" and "pairs" in self.options else []
+        features = [self.features.file, self.features.ids] if self.features else []
+        downloaded = {file.name for file in self.files}
+        return [name for name in [*table, *features] if name is not None and name not in downloaded]
+
+
+class DatasetConfig(DatasetDefinition):
+    """A data set (`config/datasets/<name>.yaml`)."""
+
+    title: str
+    family: Family
+    licence: str
+    citation: str
+    homepage: str | None = None
+
+    def definition(self, *left_out: str) -> dict[str, Any]:
+        """Return the keys of `DatasetDefinition` that are set, without those `left_out`."""
+        return self.model_dump(include=set(DatasetDefinition.model_fields) - set(left_out), exclude_defaults=True)
+
+    def about(self) -> dict[str, Any]:
+        """Return the keys that tables and the report show and that no number depends on."""
+        return self.model_dump(exclude=set(DatasetDefinition.model_fields))
+
+    def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
+        """Return the data set with the options and filters that a run gives it, key by key.
+
+        The expected counts are those of the data set's own filters and, if it is simulated, scale.
+        """
+        merged = self.model_copy(
+            update={
+                "options": self.options | options,
+                "vocabulary": Vocabulary(**self.vocabulary.model_dump(exclude_unset=True) | vocabulary),
+            }
+        )
+        other_scale = self.simulated and merged.options.get("scale", 1) != 1
+        if merged.vocabulary != self.vocabulary or other_scale:
+            merged = merged.model_copy(update={"expected": Expected()})
+        return merged
+
 
 class MethodConfig(Strict):
     """A row of the results: a method with its settings (`config/methods/<row>.yaml`)."""
 
     title: str
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.methods
+    role: Role  # a method of the papers, a baseline, a control, or an oracle, which is not ranked with the others
     source: str  # paper, equation, and where the settings are from
-    only_simulated: bool = False
     settings: dict[str, Any] = {}
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
     epochs: Epochs | None = None  # none: the method has nothing to choose on validation labels
@@ -142,13 +220,13 @@ class MethodConfig(Strict):
 
 
 class _UniqueKeys(yaml.SafeLoader):
-    """Reads plain YAML and refuses a key that stands twice, of which the last would be taken without a word."""
+    """Reads plain YAML; refuses duplicate keys, of which YAML would silently take the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for key, (where, _) in zip(keys, node.value, strict=True):
             if keys.count(key) > 1:
-                raise yaml.MarkedYAMLError(problem=f"the key {key!r} stands there twice", problem_mark=where.start_mark)
+                raise yaml.MarkedYAMLError(problem=f"duplicate key {key!r}", problem_mark=where.start_mark)
         return super().construct_mapping(node, deep)
 
 
@@ -185,3 +263,12 @@ def _explain(detail: Any, where: str) -> str:
 def read_config(model: type[Model], path: Path) -> Model:
     """Read and validate a configuration file."""
     return check(model, read_yaml(path), str(path))
+
+
+def read_definition(text: str, name: str) -> DatasetDefinition:
+    """Check the definition of the data set `name` that a stage is given, a JSON object."""
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"--definition: not JSON ({error}): {text}") from None
+    return check(DatasetDefinition, values, f"{name}: --definition")

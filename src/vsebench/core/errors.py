@@ -4,6 +4,7 @@ import signal
 from subprocess import CompletedProcess
 
 LONGEST = 1000  # characters; a message may quote a cell of any length
+PEERS = {"cornac", "implicit", "lightfm"}  # what `make setup-peers` installs, by the names that one imports
 
 
 class UserError(Exception):
@@ -24,3 +25,16 @@ def last_words(process: CompletedProcess[str]) -> str:
         return "it was killed; most often that means that memory ran out"
     lines = process.stderr.strip().splitlines()
     return lines[-1] if lines else f"it ended with status {process.returncode}"
+
+
+def missing_package(name: str) -> str:
+    """Return, for the end of a message, what a module lacks and what to do about it.
+
+    `name` is what could not be imported, as `ModuleNotFoundError.name` has it.
+    """
+    package = name.partition(".")[0]
+    if package == __name__.partition(".")[0]:
+        return f"there is no module {name}"
+    if package in PEERS:
+        return f"it needs the package {package}; `make setup-peers` installs it"
+    return f"it needs the package {package}; install it, most often by `pip install {package}`"

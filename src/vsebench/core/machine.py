@@ -1,8 +1,10 @@
-"""What every result says of the machine and the versions that made it."""
+"""What every result says about the machine and the versions that made it, and the memory of a process."""
 
 import os
 import platform
+import resource
 import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,33 @@ def processor() -> str:
         lines = []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.processor() or platform.machine()
+
+
+def peak_memory_bytes() -> int:
+    """Return the most memory that this process has held at any time, in bytes.
+
+    On Linux this is VmHWM of /proc/self/status. Elsewhere it is getrusage's ru_maxrss, which can be too high: it also
+    counts what the process that started this one held at that moment.
+    """
+    peak = _status_bytes("VmHWM")
+    if peak is None:
+        size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        peak = size if sys.platform == "darwin" else size * 1024
+    return peak
+
+
+def memory_bytes() -> int | None:
+    """Return the memory that this process holds now, in bytes; None where the system has no /proc/self/status."""
+    return _status_bytes("VmRSS")
+
+
+def _status_bytes(key: str) -> int | None:
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    kibibytes = (int(line.split()[1]) for line in lines if line.startswith(f"{key}:"))
+    return next((size * 1024 for size in kibibytes), None)
 
 
 def git_commit() -> str:

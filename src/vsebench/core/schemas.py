@@ -1,8 +1,10 @@
 """The columns of every table that a stage writes, in their order; `storage.write_table` checks them."""
 
+from typing import Any
+
 import polars as pl
 
-Schema = dict[str, type[pl.DataType]]
+Schema = dict[Any, type[pl.DataType]]  # names and types of columns, in their order
 
 PLACE: Schema = {"dataset": pl.String, "protocol": pl.String}
 CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the row's name
@@ -13,7 +15,13 @@ LABELS: Schema = {"label": pl.Int32, "name": pl.String, "frequency": pl.Int32, "
 IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_features": pl.Boolean}
 
 # results/<dataset>/<protocol>/seed<k>/split/
-SPLIT_IMAGES: Schema = {"image": pl.Int32, "part": pl.String}  # train, valid, test; null: of no part
+SPLIT_IMAGES: Schema = {
+    "image": pl.Int32,
+    "first": pl.Boolean,  # learnt from while settings are chosen
+    "final": pl.Boolean,  # learnt from by the model that is tested
+    "valid": pl.Boolean,
+    "test": pl.Boolean,
+}
 SPLIT_LABELS: Schema = {
     "label": pl.Int32,
     "first": pl.Boolean,  # learnt while settings are chosen

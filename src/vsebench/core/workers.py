@@ -1,12 +1,10 @@
 """Threads that share out chunks of work: the result does not depend on how many there are."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
 from threadpoolctl import threadpool_limits
-
-from vsebench.chunks import Chunks
 
 
 class Workers:
@@ -16,7 +14,7 @@ class Workers:
         self.threads = threads
         self._others = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
-    def run(self, task: Callable[[int, int], object], chunks: Chunks) -> None:
+    def run(self, task: Callable[[int, int], object], chunks: Sequence[tuple[int, int]]) -> None:
         """Call task(start, stop) for every chunk; an error in one is raised here and keeps others from being begun.
 
         The threads take one chunk after the other. So the caller works on while others still wake up, which takes

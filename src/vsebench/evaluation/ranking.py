@@ -1,96 +1,197 @@
-"""Ranks of held-out labels, the sufficient statistic of every metric here.
+"""Ranks of held-out labels, the sufficient statistic of most metrics, and the tops of the ranked lists.
 
-The candidates of an image are the labels that it does not carry in training. The rank of a held-out label is 1 + the
-number of candidates that score higher; `ties` counts other candidates with the same score. Where the held-out label is
-a training label as well (protocol `regions`), it is no candidate and its rank is null.
+The candidates of an image are the labels that the protocol names, without those that the model may know. A held-out
+label is compared with the image's negatives, the candidates that are not held out: `above` of them score higher, `tied`
+score the same; `right` counts the held-out labels that score at least as high, itself included. A held-out label that
+is excluded from the candidates (protocol `regions`: it is a training label as well) is a miss: `above`, `tied` and
+`right` are null.
 """
-
-import argparse
-from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from vsebench.chunks import even_chunks
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_arrays, read_json, read_parquet, write_parquet
-from vsebench.core.workers import Workers, workers
-from vsebench.methods.base import Scorer, scorer_of
-from vsebench.problem import LabelMatrix
+from vsebench.core.schemas import LABEL_RANKS, LISTS, RANKS
+from vsebench.core.workers import Workers
+from vsebench.features import Features
+from vsebench.kernels.held_out import count_images_above, rank_right_labels, top_labels
+from vsebench.kernels.ranking import count_embedded
+from vsebench.kernels.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
+from vsebench.models import Embedded, Model
+from vsebench.problem import HeldOut, Ids, Matrix, Queries
 
-SCORES_A_CHUNK = 1 << 20  # at most: a chunk's scores (4 MiB) stay in the cache until they are counted,
-QUERIES_A_CHUNK = 252  # and so do the vectors of its images; six are counted at a time
-LARGEST_SCORE = 1e37
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--split", type=Path, required=True, help="folder of the split")
-    parser.add_argument("--model", type=Path, required=True, help="model.npz")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--out", type=Path, required=True, help="ranks.parquet")
+SCORES_A_CHUNK = 1 << 20  # a chunk's scores (4 MiB) stay in the cache until they are counted,
+QUERIES_A_CHUNK = 252  # and so do the vectors of its images; the kernel counts six at a time
+LIST_LENGTH = 10
 
 
-def run(arguments: argparse.Namespace) -> None:
-    known = read_split(arguments.split, "train", "valid")
-    test = read_parquet(arguments.split / "test.parquet")
-    model = scorer_of(read_arrays(arguments.model), str(arguments.model))
-    with workers(arguments.threads) as pool:
-        write_parquet(rank_held_out(model, known, test, pool, str(arguments.model)), arguments.out)
-
-
-def read_split(folder: Path, *parts: str) -> LabelMatrix:
-    """Return the sum of some parts of a split."""
-    size = read_json(folder / "split.json")
-    pairs = pl.concat(read_parquet(folder / f"{part}.parquet") for part in parts)
-    pairs = pairs.group_by("image", "label").agg(pl.col("count").sum())
-    return LabelMatrix.from_pairs(pairs, size["n_images"], size["n_labels"])
-
-
-def rank_held_out(model: Scorer, known: LabelMatrix, held_out: pl.DataFrame, pool: Workers, where: str) -> pl.DataFrame:
-    """Rank the held-out labels.
+def rank(model: Model, held_out: HeldOut, features: Features | None, pool: Workers, where: str) -> pl.DataFrame:
+    """Rank the held-out labels; returns the table `schemas.RANKS`, sorted by image and label.
 
     Parameters
     ----------
-    known : the labels that are no candidates
-    held_out : columns image and label
+    features : one row per image of the data set; None where it has no features
     where : names the model in errors
-
-    Returns
-    -------
-    columns image, label, rank (null: no candidate), ties, candidates; all Int32, sorted by image and label
 
     Raises
     ------
     UserError
-        if the scores are not finite: counted naively, a NaN would rank first
+        Scores are not finite: counted naively, a NaN would rank first.
     """
     check_finite(model, where)
-    held_out = held_out.select("image", "label").sort("image", "label")
-    queries = held_out["image"].to_numpy()
-    query_labels = held_out["label"].to_numpy()
-    above = np.empty(len(queries), dtype=np.int32)
-    tied = np.empty(len(queries), dtype=np.int32)
+    counts = np.empty((4, held_out.right.n_pairs), dtype=np.int32)
+    rounded = None
+    if isinstance(model, Embedded) and ROUNDING_PAYS and has_single_labels(held_out):
+        rounded = round_labels(model.label)
 
     def task(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        above[part], tied[part] = model.count_above(queries[part], query_labels[part], known)
+        first, last = held_out.right.offsets[start], held_out.right.offsets[stop]
+        queries = queries_of(held_out, features, start, stop)
+        if rounded is not None and isinstance(model, Embedded):
+            counts[:, first:last] = rank_embedded(model.vectors(queries), rounded, held_out, start, stop)
+        else:
+            counts[:, first:last] = rank_right_labels(model.scores(queries), *label_arguments(held_out, start, stop))
 
-    size = max(16, min(QUERIES_A_CHUNK, SCORES_A_CHUNK // known.n_labels))
-    pool.run(task, even_chunks(len(queries), size))
-    candidates = known.n_labels - np.diff(known.offsets)[queries]
-    frame = held_out.with_columns(rank=above + 1, ties=tied, candidates=candidates.astype(np.int32))
-    is_candidate = pl.col("rank") > 0
+    pool.run(task, chunks(held_out))
+    above, tied, right, negatives = (pl.Series(row) for row in counts)
+    frame = pl.DataFrame(
+        {
+            "image": held_out.images[held_out.right.image_of_pair],
+            "label": held_out.right.label_of_pair,
+            "above": above,
+            "tied": tied,
+            "right": right,
+            "negatives": negatives,
+        },
+        schema=RANKS,
+    )
     return frame.with_columns(
-        rank=pl.when(is_candidate).then("rank"), ties=pl.when(is_candidate).then("ties").otherwise(0)
-    ).cast(pl.Int32)
+        pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("above", "tied", "right")
+    )
 
 
-def has_finite_scores(model: Scorer) -> bool:
-    """Tell whether every score of a model is sure to be a finite number."""
-    return model.largest_score() < LARGEST_SCORE  # false where it is NaN, too
+def rank_embedded(
+    vectors: Matrix, rounded: RoundedLabels, held_out: HeldOut, start: int, stop: int
+) -> NDArray[np.int32]:
+    """Count for images with one held-out label each, by products of rounded vectors.
+
+    vectors : (stop - start, K) float32, those of the images from `start` to `stop`
+
+    Returns the counts that `rank_right_labels` returns.
+    """
+    known, right = held_out.known, held_out.right
+    images = np.arange(stop - start, dtype=np.int32)
+    labels = right.label_of_pair[right.offsets[start] : right.offsets[stop]]
+    with_label = images[np.diff(right.offsets[start : stop + 1]) > 0]
+    above, tied = count_embedded(
+        vectors, rounded, with_label, labels, known.offsets[start : stop + 1],
+        known.label_of_pair,
+    )  # fmt: skip
+    is_candidate = above >= 0
+    n_known = np.diff(known.offsets[start : stop + 1])[with_label]
+    negatives = known.n_labels - n_known - is_candidate
+    return np.stack([above, tied, np.where(is_candidate, 1, -1), negatives]).astype(np.int32)
 
 
-def check_finite(model: Scorer, where: str) -> None:
+def list_tops(model: Model, held_out: HeldOut, features: Features | None, pool: Workers) -> pl.DataFrame:
+    """Return the first ten labels of each image's list, the table `schemas.LISTS`.
+
+    Labels with the same score: wrong ones first, then by their numbers.
+    """
+    lists = np.empty((len(held_out.images), LIST_LENGTH), dtype=np.int32)
+
+    def task(start: int, stop: int) -> None:
+        scores = model.scores(queries_of(held_out, features, start, stop))
+        lists[start:stop] = top_labels(scores, *label_arguments(held_out, start, stop), LIST_LENGTH)
+
+    pool.run(task, chunks(held_out))
+    places = np.tile(np.arange(1, LIST_LENGTH + 1, dtype=np.int32), len(lists))
+    columns = {"image": np.repeat(held_out.images, LIST_LENGTH), "place": places, "label": lists.ravel()}
+    frame = pl.DataFrame(columns, schema=LISTS)
+    return frame.filter(pl.col("label") >= 0)
+
+
+def rank_images(model: Model, held_out: HeldOut, features: Features | None, pool: Workers) -> pl.DataFrame:
+    """Rank, for each candidate label, the test images that carry it among all test images.
+
+    Returns the table `schemas.LABEL_RANKS`, sorted by label and image. Scores are computed twice, so that they need not
+    be kept: for the images that carry a label, then for the comparison with all others.
+    """
+    right = held_out.right
+    own = np.empty(right.n_pairs, dtype=np.float32)
+
+    def read_own(start: int, stop: int) -> None:
+        scores = model.scores(queries_of(held_out, features, start, stop))
+        pairs = slice(right.offsets[start], right.offsets[stop])
+        own[pairs] = scores[right.image_of_pair[pairs] - start, right.label_of_pair[pairs]]
+
+    pool.run(read_own, chunks(held_out))
+    order = np.lexsort((own, right.label_of_pair))  # by label, then by score
+    score_offsets = np.concatenate([[0], np.cumsum(np.bincount(right.label_of_pair, minlength=right.n_labels))])
+    differences = np.zeros((2, right.n_pairs + 1), dtype=np.int64)
+    for start, stop in chunks(held_out):  # one after the other: they add to the same counts
+        scores = model.scores(queries_of(held_out, features, start, stop))
+        offsets = right.offsets[start : stop + 1]
+        count_images_above(scores, offsets, right.label_of_pair, own[order], score_offsets, *differences)
+    above, tied = np.cumsum(differences, axis=1)[:, :-1]
+    frequency = np.bincount(right.label_of_pair, minlength=right.n_labels)
+    labels = right.label_of_pair[order]
+    frame = pl.DataFrame(
+        {
+            "label": labels,
+            "image": held_out.images[right.image_of_pair[order]],
+            "above": above,
+            "tied": tied,
+            "right": _at_least_as_high(own[order], score_offsets, labels),
+            "negatives": len(held_out.images) - frequency[labels],
+        }
+    ).cast(LABEL_RANKS)
+    return frame.filter(pl.Series(held_out.candidates[labels])).sort("label", "image")
+
+
+def _at_least_as_high(
+    scores: NDArray[np.float32], offsets: NDArray[np.int64], labels: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Count the scores of the same label that are at least as high; `scores` ascend in each label."""
+    starts, ends = offsets[labels], offsets[labels + 1]
+    places = np.arange(len(scores))
+    is_first = np.ones(len(scores), dtype=bool)
+    is_first[1:] = (scores[1:] != scores[:-1]) | (places[1:] == starts[1:])
+    first_of_equals = np.maximum.accumulate(np.where(is_first, places, 0)) if len(scores) else places
+    return np.asarray(ends - first_of_equals)
+
+
+def chunks(held_out: HeldOut) -> list[tuple[int, int]]:
+    """Cut the images into chunks whose scores stay in the cache."""
+    size = max(16, min(QUERIES_A_CHUNK, SCORES_A_CHUNK // held_out.right.n_labels))
+    return even_chunks(len(held_out.images), size)
+
+
+def queries_of(held_out: HeldOut, features: Features | None, start: int, stop: int) -> Queries:
+    """Return the queries of the images from `start` to `stop`."""
+    images = held_out.images[start:stop]
+    return Queries(images, held_out.known.slice(start, stop), None if features is None else features.rows(images))
+
+
+def label_arguments(
+    held_out: HeldOut, start: int, stop: int
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], Ids, NDArray[np.int64], Ids]:
+    """Return what the kernels read of the labels of the images from `start` to `stop`."""
+    known, right = held_out.known, held_out.right
+    return (
+        held_out.candidates, known.offsets[start : stop + 1], known.label_of_pair,
+        right.offsets[start : stop + 1], right.label_of_pair,
+    )  # fmt: skip
+
+
+def has_single_labels(held_out: HeldOut) -> bool:
+    """Return whether every image has one held-out label and every label is a candidate, as in leave one out."""
+    return bool(held_out.candidates.all() and (held_out.right.n_labels_of_row <= 1).all())
+
+
+def check_finite(model: Model, where: str) -> None:
     """Refuse a model whose scores are not all finite numbers."""
-    if not has_finite_scores(model):
+    if not model.has_finite_scores():
         raise UserError(f"{where}: the model's scores are not finite numbers; a smaller learning rate may help")

@@ -1,119 +1,71 @@
-"""Means over seeds with intervals, and paired comparisons against the best method of a data set."""
+"""Tables of metrics: one row per model and metric, and means over seeds with a paired test against the best method."""
 
-import argparse
-from pathlib import Path
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from vsebench.core.places import CEILING, Run
-from vsebench.core.storage import read_parquet, write_parquet
-from vsebench.evaluation.metrics import BOOTSTRAP_SEED, INTERVAL, METRICS, bootstrap_means, metric_columns, values
-
-Means = NDArray[np.float64]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--dataset", required=True)
-    parser.add_argument("--protocol", required=True)
-    parser.add_argument("--methods", nargs="+", required=True)
-    parser.add_argument("--seeds", nargs="+", type=int, required=True)
-    parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
-    parser.add_argument("--out", type=Path, required=True, help="summary.parquet")
+from vsebench.core.places import Case
+from vsebench.core.schemas import METRICS, SUMMARY
+from vsebench.evaluation.measuring import Measured
+from vsebench.evaluation.metrics.base import load_metric
+from vsebench.evaluation.significance import INTERVAL, Values, holm, over_seeds, p_value
 
 
-def run(arguments: argparse.Namespace) -> None:
-    def read(method: str, seed: int) -> pl.DataFrame:
-        run = Run(arguments.dataset, arguments.protocol, method, seed)
-        return read_parquet(run.folder(arguments.results) / "ranks.parquet")
+def metrics_table(measured: dict[Case, Measured], metrics: Sequence[str]) -> pl.DataFrame:
+    """Return `schemas.METRICS`, by row and then by seed; metrics that cannot be had are left out."""
+    lines = []
+    for case, found in sorted(measured.items(), key=lambda item: rows_of(measured).index(item[0].row)):
+        low, high = np.percentile(found.samples, INTERVAL, axis=0)
+        for place, metric in enumerate(metrics):
+            if not np.isnan(found.values[place]):
+                numbers = (found.values[place], low[place], high[place])
+                values = dict(zip(("value", "ci_low", "ci_high"), map(float, numbers), strict=True))
+                lines.append(case.keys | {"metric": metric} | values | {"n": int(found.n[place])})
+    return pl.DataFrame(lines, schema=METRICS)
 
-    ranks = {method: [read(method, seed) for seed in arguments.seeds] for method in arguments.methods}
-    summary = summarise(ranks, arguments.bootstrap)
-    keys = [pl.lit(arguments.dataset).alias("dataset"), pl.lit(arguments.protocol).alias("protocol")]
-    write_parquet(summary.select(*keys, pl.all()), arguments.out)
 
+def summarise(measured: dict[Case, Measured], metrics: Sequence[str], not_compared: Collection[str]) -> pl.DataFrame:
+    """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and the difference to the best row.
 
-def summarise(ranks: dict[str, list[pl.DataFrame]], resamples: int) -> pl.DataFrame:
-    """Compare methods that were tested on the same images.
-
-    Parameters
-    ----------
-    ranks : for each method its ranks, a table a seed
-    resamples : bootstrap resamples, of the images and of the seeds
-
-    Returns
-    -------
-    a row a method and metric: method, metric, cutoff, value (mean over seeds), ci_low, ci_high, n_seeds, best (highest
-    mean but for the ceiling), difference to the best with difference_low and difference_high, and p_adjusted: two-sided
-    paired bootstrap test of no difference, Holm-corrected over the methods; null for the best itself and the ceiling
+    `p_adjusted` is that of a two-sided paired bootstrap test of no difference, Holm-corrected over the rows; null for
+    the best row itself and for those of `not_compared`.
     """
-    tables = {method: [values(frame) for frame in frames] for method, frames in ranks.items()}
-    means = {method: np.mean([table.mean(axis=0) for table in seeds], axis=0) for method, seeds in tables.items()}
-    samples = {method: resample(seeds, resamples) for method, seeds in tables.items()}
-    contenders = [method for method in ranks if method != CEILING] or list(ranks)
-    best = [max(contenders, key=lambda method: means[method][column]) for column in range(len(METRICS))]
-    p_values = {
-        column: holm({m: p_value(samples[best[column]][:, column] - samples[m][:, column])
-                      for m in contenders if m != best[column]})
-        for column in range(len(METRICS))
-    }  # fmt: skip
-    rows = [_rows(method, means, samples, best, p_values, n_seeds=len(tables[method])) for method in ranks]
-    return pl.concat(rows)
+    rows = rows_of(measured)
+    own = {row: [found for case, found in measured.items() if case.row == row] for row in rows}
+    means = {row: np.mean([found.values for found in seeds], axis=0) for row, seeds in own.items()}
+    samples = {row: over_seeds(np.stack([found.samples for found in seeds])) for row, seeds in own.items()}
+    contenders = [row for row in rows if row not in not_compared] or rows
+    place = next(iter(measured)).place
+    lines = []
+    for column, metric in enumerate(metrics):
+        if np.isnan(means[rows[0]][column]):
+            continue
+        sign = -1 if load_metric(metric).lower_is_better else 1
+        best = max(contenders, key=lambda row: sign * means[row][column])
+        gaps = {row: samples[row][:, column] - samples[best][:, column] for row in rows}
+        p_values = holm({row: p_value(gaps[row]) for row in contenders if row != best})
+        for row in rows:
+            line = _line(means[row][column], samples[row][:, column], means[best][column], gaps[row])
+            keys: dict[str, object] = {
+                "dataset": place.dataset,
+                "protocol": place.protocol,
+                "method": row,
+                "metric": metric,
+            }
+            lines.append(keys | line | {"n_seeds": len(own[row]), "best": row == best, "p_adjusted": p_values.get(row)})
+    frame = pl.DataFrame(lines, schema=SUMMARY)
+    return pl.concat(frame.filter(pl.col("method") == row) for row in rows)
 
 
-def _rows(
-    method: str,
-    means: dict[str, Means],
-    samples: dict[str, Means],
-    best: list[str],
-    p_values: dict[int, dict[str, float]],
-    n_seeds: int,
-) -> pl.DataFrame:
-    columns = range(len(METRICS))
-    low, high = np.percentile(samples[method], INTERVAL, axis=0)
-    gaps = np.stack([samples[method][:, c] - samples[best[c]][:, c] for c in columns], axis=1)
-    gap_low, gap_high = np.percentile(gaps, INTERVAL, axis=0)
-    return pl.DataFrame(
-        {
-            "method": [method] * len(METRICS),
-            **metric_columns(),
-            "value": means[method],
-            "ci_low": low,
-            "ci_high": high,
-            "n_seeds": [n_seeds] * len(METRICS),
-            "best": [best[c] == method for c in columns],
-            "difference": [means[method][c] - means[best[c]][c] for c in columns],
-            "difference_low": gap_low,
-            "difference_high": gap_high,
-            "p_adjusted": [p_values[c].get(method) for c in columns],
-        },
-        schema_overrides={"cutoff": pl.Int32, "n_seeds": pl.Int32, "p_adjusted": pl.Float64},
-    )
+def _line(mean: float, samples: Values, best: float, gaps: Values) -> dict[str, float]:
+    low, high = np.percentile(samples, INTERVAL)
+    gap_low, gap_high = np.percentile(gaps, INTERVAL)
+    numbers = (mean, low, high, mean - best, gap_low, gap_high)
+    names = ("value", "ci_low", "ci_high", "difference", "difference_low", "difference_high")
+    return dict(zip(names, map(float, numbers), strict=True))
 
 
-def resample(seeds: list[NDArray[np.float64]], resamples: int) -> Means:
-    """Return bootstrap means over images and seeds, (resamples, n_metrics); images are the same for all seeds."""
-    by_seed = np.stack([bootstrap_means(table, resamples) for table in seeds])
-    rng = np.random.Generator(np.random.PCG64([BOOTSTRAP_SEED, len(seeds)]))
-    drawn = rng.integers(0, len(seeds), (resamples, len(seeds)))
-    means: Means = by_seed[drawn, np.arange(resamples)[:, np.newaxis]].mean(axis=1)
-    return means
-
-
-def p_value(differences: Means) -> float:
-    """Two-sided bootstrap p-value of no difference; never 0, since no finite sample shows that."""
-    n = len(differences)
-    tail = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
-    return min(1.0, 2 * (tail + 1) / (n + 1))
-
-
-def holm(p_values: dict[str, float]) -> dict[str, float]:
-    """Holm's step-down correction (Scandinavian Journal of Statistics 6, 1979)."""
-    adjusted = {}
-    largest = 0.0
-    for place, method in enumerate(sorted(p_values, key=lambda m: p_values[m])):
-        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[method]))
-        adjusted[method] = largest
-    return adjusted
+def rows_of(measured: dict[Case, Measured]) -> list[str]:
+    """Return the rows in their order."""
+    return list(dict.fromkeys(case.row for case in measured))

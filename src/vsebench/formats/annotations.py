@@ -10,7 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
-from vsebench.problem import SCHEMA
+from vsebench.core.schemas import PAIRS
+from vsebench.features import Features
 
 
 class Dropped(NamedTuple):
@@ -28,14 +29,14 @@ class RawAnnotations:
     Attributes
     ----------
     images : the external id of each image (String), each once
-    labels : the name of each label of the vocabulary, those that no image carries among them
-    pairs : table with the columns image, label (row numbers of `images` and `labels`) and count (Int32), each
+    labels : the name of each label of the vocabulary, also of labels that no image has
+    pairs : table with the columns image, label (row numbers of `images` and `labels`) and count, all Int32; each
         (image, label) once, in ascending order
     dropped : what was read and left out
-    parts : "train" or "test" for each image (String) where the data set has an official partition, else none
-    features : image features by their names, (n_images, d) float32 each; rows in the order of `images`
+    parts : "train", "valid" or "test" for each image (String) where the data set has an official partition, else None
+    features : image features, rows in the order of `images`, where the data set has them, else None
     truth : what only a simulator knows: `image` (n_images, T) and `label` (n_labels, T), both float32, such that
-        image @ label.T is the probability of each label for each image; none for real data
+        image @ label.T is the probability of each label for each image; None for real data
     """
 
     images: pl.Series
@@ -43,7 +44,7 @@ class RawAnnotations:
     pairs: pl.DataFrame
     dropped: list[Dropped] = field(default_factory=list)
     parts: pl.Series | None = None
-    features: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    features: Features | None = None
     truth: dict[str, NDArray[np.float32]] | None = None
 
 
@@ -53,18 +54,18 @@ def image_ids(ids: Iterable[object]) -> pl.Series:
 
 
 def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labels: int) -> pl.DataFrame:
-    """Count how often each (image, label) stands in two parallel arrays; repeats become counts.
+    """Count how often each (image, label) occurs in two parallel arrays.
 
     Returns a table with the columns image, label and count, all Int32, in ascending order.
     """
     keys = images.astype(np.int64) * n_labels + labels
     keys, counts = np.unique(keys, return_counts=True)
     image, label = np.divmod(keys, n_labels)
-    return pl.DataFrame({"image": image, "label": label, "count": counts}).cast(SCHEMA)  # type: ignore[arg-type]
+    return pl.DataFrame({"image": image, "label": label, "count": counts}).cast(PAIRS)
 
 
 def check_unique(names: Sequence[str], where: str, what: str) -> None:
-    """Raise a `UserError` where a name stands twice; `where` is the file, `what` a kind of thing ('image')."""
+    """Raise a `UserError` if a name occurs twice; `where` is the file, `what` a kind of thing ('image')."""
     if len(set(names)) < len(names):
         name, times = Counter(names).most_common(1)[0]
-        raise UserError(f"{where}: the {what} {name!r} stands there {times} times, once is right")
+        raise UserError(f"{where}: duplicate {what} {name!r} ({times} times)")

@@ -1,19 +1,20 @@
 """The archives of INRIA's LEAR group: IAPR TC-12, Corel 5k and ESP Game.
 
-An archive `<prefix>.20091111.tar.bz2` holds `<prefix>_dictionary.txt` (a label a line), and for `train` and `test`
-`<prefix>_<part>_list.txt` (an image a line) and `<prefix>_<part>_annot.hvecs` (a row an image: the number of labels,
-then 0 or 1 for each of them). Train and test are the official partition.
+An archive `<prefix>.20091111.tar.bz2` holds `<prefix>_dictionary.txt` (one label per line), and for `train` and `test`
+`<prefix>_<part>_list.txt` (one image per line) and `<prefix>_<part>_annot.hvecs` (one row per image: the number of
+labels, then 0 or 1 for each of them). Train and test are the official partition.
 
-The official archives also have 15 image features, `<prefix>_<part>_<feature>.<kind>`, a row an image like the labels:
-its length, then so many numbers. Everything is little-endian, and the kind says of which type length and numbers are:
+The official archives also have 15 image features, `<prefix>_<part>_<feature>.<kind>`, one row per image: the number of
+values, then the values. Everything is little-endian; the kind gives the types of the number and of the values:
 
     hvec, hvecs       uint16, uint16       (histograms)
     hvec32, hvecs32   uint32, uint32
     fvec, fvecs       uint32, float32
     dvec, dvecs       uint32, float64
 
-These kinds are those of INRIA's own reader `vec_read` as public copies have it; no archive with features could be had
-to check this against. Features become float32, which is exact for counts up to 2^24. All 15 of IAPR TC-12 take 2.9 GB.
+These kinds are those of public copies of INRIA's own reader `vec_read`; of real files, DenseHue of Corel 5k was read.
+Only the feature that the option `features` names is parsed; the 15 of IAPR TC-12 take 2.9 GB. Values become float32,
+which is exact for counts up to 2^24.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009.
 """
@@ -28,6 +29,7 @@ from pydantic import Field
 
 from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.features import Features
 from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.formats.archives import open_members, text_lines
 
@@ -35,25 +37,21 @@ PARTS = ("train", "test")
 KINDS = {"hvec": ("<u2", "<u2"), "hvec32": ("<u4", "<u4"), "fvec": ("<u4", "<f4"), "dvec": ("<u4", "<f8")}
 
 
-Vectors = dict[str, dict[str, NDArray[np.float32]]]
-
-
 class Options(Strict):
-    """Which of the archives to read, and which of its features: all that it has, those named, or none."""
+    """Which of the archives to read, and which feature of it, such as DenseHue."""
 
     prefix: str = Field(pattern=r"^\w+$")
     release: str = Field(default="20091111", pattern=r"^\w+$")
-    features: bool | list[str] = True
+    features: str | None = Field(default=None, pattern=r"^\w+$")
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read an archive's labels and features; images are named as in its lists, training images first."""
+    """Read an archive's labels and chosen feature; images are named as in its lists, training images first."""
     archive = raw / f"{options.prefix}.{options.release}.tar.bz2"
     names = {part: (f"{options.prefix}_{part}_list.txt", f"{options.prefix}_{part}_annot.hvecs") for part in PARTS}
     dictionary = f"{options.prefix}_dictionary.txt"
-    content, vectors = _read_archive(
-        archive, [dictionary, *(name for pair in names.values() for name in pair)], options
-    )
+    wanted = [dictionary, *(name for pair in names.values() for name in pair)]
+    content, vectors = _read_archive(archive, wanted, options)
 
     labels = text_lines(content[dictionary], f"{archive}: {dictionary}")
     check_unique(labels, f"{archive}: {dictionary}", "label")
@@ -72,7 +70,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     check_unique(images, f"{archive}: the image lists", "image")
     image, label = np.nonzero(np.concatenate(matrices))
     parts = pl.concat([pl.repeat(part, sizes[part], eager=True, dtype=pl.String) for part in PARTS]).alias("part")
-    features = _join_parts(vectors, sizes, archive)
+    features = _join_parts(vectors, sizes, f"{archive}: feature {options.features}") if options.features else None
     return RawAnnotations(
         image_ids(images), labels, count_pairs(image, label, len(labels)), parts=parts, features=features
     )
@@ -119,7 +117,7 @@ def parse_vectors(data: bytes, kind: str, where: str) -> NDArray[np.float32]:
         numbers = rows["numbers"].astype(np.float32)
     wrong = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
     if len(wrong):
-        raise UserError(f"{where}: row {wrong[0] + 1}: holds a number that is not finite or too big")
+        raise UserError(f"{where}: row {wrong[0] + 1}: contains a number that is not finite or too big")
     return numbers
 
 
@@ -131,13 +129,12 @@ def _check_binary(rows: NDArray[np.int16], where: str) -> NDArray[np.int16]:
     return rows
 
 
-def _read_archive(archive: Path, names: list[str], options: Options) -> tuple[dict[str, bytes], Vectors]:
-    """Return the members of these names, and the rows of each feature by its name and part.
-
-    Everything in one pass, as unpacking takes minutes where features are; each is float32 before the next is read.
-    """
+def _read_archive(
+    archive: Path, names: list[str], options: Options
+) -> tuple[dict[str, bytes], dict[str, NDArray[np.float32]]]:
+    """Return the members of these names, and the rows of the chosen feature by part, in one pass over the archive."""
     content: dict[str, bytes] = {}
-    vectors: Vectors = {}
+    vectors: dict[str, NDArray[np.float32]] = {}
 
     def wanted(name: str) -> bool:
         return _basename(name) in names or _feature_of(_basename(name), options) is not None
@@ -145,49 +142,46 @@ def _read_archive(archive: Path, names: list[str], options: Options) -> tuple[di
     with open_members(archive, wanted) as members:
         for name, stream in members:
             basename = _basename(name)
-            part, feature, kind = _feature_of(basename, options) or ("", "", "")
-            if basename in content or part in vectors.get(feature, {}):
-                raise UserError(f"{archive}: holds {basename} twice, so it is unclear which is meant")
+            part, kind = _feature_of(basename, options) or ("", "")
+            if basename in content or part in vectors:
+                raise UserError(f"{archive}: contains {basename} more than once")
             if basename in names:
                 content[basename] = stream.read()
             else:
-                rows = parse_vectors(stream.read(), kind, f"{archive}: {basename}")
-                vectors.setdefault(feature, {})[part] = rows
+                vectors[part] = parse_vectors(stream.read(), kind, f"{archive}: {basename}")
     missing = [name for name in names if name not in content]
-    if isinstance(options.features, list):
-        missing += [f"feature {feature}" for feature in options.features if feature not in vectors]
+    if options.features and not vectors:
+        missing.append(f"feature {options.features}")
     if missing:
-        raise UserError(f"{archive}: holds no {', '.join(missing)}; is it the official archive?")
+        raise UserError(f"{archive}: contains no {', '.join(missing)}; is it the official archive?")
     return content, vectors
 
 
-def _feature_of(basename: str, options: Options) -> tuple[str, str, str] | None:
-    """Return part, feature and kind where a member is a feature that the options ask for."""
-    found = re.fullmatch(rf"{options.prefix}_({'|'.join(PARTS)})_(\w+)\.([hfd]vec)s?(32)?", basename)
+def _feature_of(basename: str, options: Options) -> tuple[str, str] | None:
+    """Return part and kind of a member that holds the chosen feature, else None."""
+    if options.features is None or options.features == "annot":
+        return None
+    pattern = rf"{options.prefix}_({'|'.join(PARTS)})_{options.features}\.([hfd]vec)s?(32)?"
+    found = re.fullmatch(pattern, basename)
     if found is None:
         return None
-    part, feature, kind, wide = found.groups(default="")
-    chosen = feature in options.features if isinstance(options.features, list) else options.features
-    return (part, feature, kind + wide) if chosen and feature != "annot" and kind + wide in KINDS else None
+    part, kind, wide = found.groups(default="")
+    return (part, kind + wide) if kind + wide in KINDS else None
 
 
 def _basename(name: str) -> str:
     return name.rpartition("/")[2]
 
 
-def _join_parts(vectors: Vectors, sizes: dict[str, int], archive: Path) -> dict[str, NDArray[np.float32]]:
-    """Return (n_images, d) float32 for each feature, training images first; empties `vectors`."""
-    features = {}
-    for feature in sorted(vectors):
-        rows = vectors.pop(feature)
-        for part, size in sizes.items():
-            if len(rows.get(part, ())) != size:
-                raise UserError(
-                    f"{archive}: feature {feature}: {len(rows.get(part, ()))} rows for {size} {part} images"
-                )
-        filled = [rows[part] for part in PARTS if sizes[part]]
-        if len({array.shape[1] for array in filled}) > 1:
-            raise UserError(f"{archive}: feature {feature}: rows of train and test differ in length")
-        if filled:
-            features[feature] = np.concatenate(filled)
-    return features
+def _join_parts(vectors: dict[str, NDArray[np.float32]], sizes: dict[str, int], where: str) -> Features:
+    """Return the rows of the training images, then those of the test images."""
+    for part, size in sizes.items():
+        if len(vectors.get(part, ())) != size:
+            raise UserError(f"{where}: {len(vectors.get(part, ()))} rows for {size} {part} images")
+    filled = [vectors[part] for part in PARTS if sizes[part]]
+    if not filled:
+        raise UserError(f"{where}: the archive has no image")
+    if len({array.shape[1] for array in filled}) > 1:
+        raise UserError(f"{where}: rows of train and test differ in length")
+    values = np.concatenate(filled)
+    return Features(values, np.ones(len(values), dtype=bool), where)

@@ -33,10 +33,10 @@ from pydantic import Field
 
 from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.schemas import PAIRS
 from vsebench.formats.annotations import Dropped, RawAnnotations, image_ids
 from vsebench.formats.archives import by_basename, open_members
 from vsebench.formats.lines import line_blocks
-from vsebench.problem import SCHEMA
 
 HEADER = "ImageID,Source,LabelName,Confidence"
 COLUMNS = {"image": pl.String, "source": pl.String, "label": pl.String, "confidence": pl.Float64}
@@ -235,7 +235,7 @@ def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[p
     image = (keys // max(len(mids), 1)).astype(np.int32)
     keys -= np.multiply(image, len(mids), dtype=np.int64)
     pairs = pl.DataFrame({"image": image, "label": keys.astype(np.int32)}).with_columns(count=pl.lit(1, pl.Int32))
-    return pairs.select(*SCHEMA), repeats
+    return pairs.select(*PAIRS), repeats
 
 
 def _format(ids: NDArray[np.uint64]) -> pl.Series:

@@ -5,17 +5,24 @@
     image i                 theta_i ~ Dirichlet(concentration, ..., concentration) over the topics
     number of labels        k_i = m * exp(sigma * x_i), x_i ~ N(0, 1), rounded and cut to [minimum, maximum]
     labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
-                            with `novelty`, label n + 1 is with the probability n / (n + novelty) a copy of one of the n
-                            before it instead (Hoppe's urn), so labels repeat as they do among an image's regions
+                            with `novelty`, label n + 1 is with probability n / (n + novelty) a copy of one of the
+                            n labels before it instead (Hoppe's urn), so labels repeat as they do among an image's regions
 
 where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot law with a cut-off, in which the ranks
 count as shares of the vocabulary so that the shape does not change with its size. Label ids are in random order of
 popularity. a_t and b_l are such that each topic adds up to 1 and the average of the topics is g, however different they
-are. m is such that the k_i add up to `occurrences` exactly. To rank the labels that an image does not have by p is the
-best that any method can do (the `oracle`).
+are. m is such that the k_i add up to `occurrences` exactly. No method can do better than to rank the labels by p (the
+row `oracle`).
 
-`scale` multiplies images and occurrences, and the vocabulary by its square root: the mean number of labels an image
+`scale` multiplies images and occurrences, and the vocabulary by its square root: the mean number of labels per image
 stays, and a label has sqrt(scale) as many images. At most half of the vocabulary is drawn for an image.
+
+With the option `features` images have features as well, a noisy linear view of their topics:
+
+    features of image i     x_i = theta_i P / sqrt(T) + noise * e_i
+
+with a (T, dimensions) matrix P and vectors e_i of independent standard normal numbers. They have a random stream of
+their own, so labels are the same with and without features.
 """
 
 from pathlib import Path
@@ -27,9 +34,8 @@ from pydantic import Field
 
 from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.features import Features
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
-from vsebench.kernels.drawing import draw_labels
-from vsebench.kernels.random import new_state
 
 BALANCING = 50  # sweeps over topics and labels; more do not move the labels' popularity by a percent
 
@@ -50,6 +56,13 @@ class LabelsPerImage(Strict):
     maximum: int = Field(ge=1)
 
 
+class SimulatedFeatures(Strict):
+    """Image features; see the formula of the module."""
+
+    dimensions: int = Field(ge=1)
+    noise: float = Field(ge=0)  # standard deviation of what is added to each number
+
+
 class Options(Strict):
     """Size and shape of a simulated set."""
 
@@ -63,13 +76,19 @@ class Options(Strict):
     spread: float = Field(ge=0, le=6)  # beyond, a topic has so few labels that drawing new ones hardly ends
     popularity: Popularity
     labels_per_image: LabelsPerImage
+    features: SimulatedFeatures | None = None
     seed: int = Field(default=0, ge=0)
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Draw a set; `raw` is not read. The same options give the same set."""
+    # Imported here because the plan of a run reads `Options` only, and numba takes half a second to import.
+    from vsebench.kernels.drawing import draw_labels
+    from vsebench.kernels.random_numbers import new_state
+
     n_images, n_labels, total = scaled_sizes(options)
-    topic_rng, image_rng, length_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(options.seed).spawn(3))
+    streams = (np.random.default_rng(stream) for stream in np.random.SeedSequence(options.seed).spawn(4))
+    topic_rng, image_rng, length_rng, feature_rng = streams
     topics = draw_topics(options, n_labels, topic_rng)
     mixtures = draw_mixtures(n_images, options, image_rng)
     offsets = np.zeros(n_images + 1, dtype=np.int64)
@@ -83,6 +102,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
         images=image_ids(_names("image", n_images)),
         labels=_names("label", n_labels),
         pairs=count_pairs(images, labels, n_labels),
+        features=None if options.features is None else draw_features(mixtures, options.features, feature_rng),
         truth={"image": mixtures, "label": np.ascontiguousarray(topics.T, dtype=np.float32)},
     )
 
@@ -123,7 +143,7 @@ def draw_lengths(
     if not law.minimum * n_images <= total <= maximum * n_images:
         raise UserError(
             f"simulator: occurrences: {total} on {n_images} images cannot be met with {law.minimum} to {maximum} labels"
-            f" an image ({n_labels} labels, at most half of them on an image)"
+            f" per image ({n_labels} labels, at most half of them on one image)"
         )
     shape = np.exp(law.sigma * rng.standard_normal(n_images))
 
@@ -142,6 +162,14 @@ def draw_lengths(
         room = np.flatnonzero(result < maximum)
         result[rng.choice(room, min(missing, len(room)), replace=False)] += 1
     return result
+
+
+def draw_features(mixtures: NDArray[np.float32], law: SimulatedFeatures, rng: np.random.Generator) -> Features:
+    """Draw the features of each image from its mixture of topics, (n_images, T); returns float32 for all images."""
+    n_images, n_topics = mixtures.shape
+    projection = rng.standard_normal((n_topics, law.dimensions))
+    values = mixtures @ projection / np.sqrt(n_topics) + law.noise * rng.standard_normal((n_images, law.dimensions))
+    return Features(values.astype(np.float32), np.ones(n_images, dtype=bool))
 
 
 def _names(what: str, count: int) -> list[str]:

@@ -1,15 +1,15 @@
 """A table of annotations: the user's own data.
 
-    long    a row a label of an image:   image,label[,count]
-    wide    a row an image:              image,"label label ..."
+    long    one row per label of an image:   image,label[,count]
+    wide    one row per image:               image,"label label ..."
 
 The name's ending says what the table is: .csv, .tsv, .jsonl, .ndjson, each also with .gz or .zst behind it, or
 .parquet, which is compressed inside. The first line of CSV and TSV has the names of the columns; other columns than the
 named ones are ignored.
 
 Ids of images and names of labels are text: numbers keep their leading zeros, upper and lower case and different Unicode
-forms of a character are different. White space around them goes, inside them it stays. Rows that stand there twice add
-up, in either layout; in the wide one the labels of an image's rows come together, and an image without labels stays.
+forms of a character are different. White space around them is removed, inside them it stays. The counts of equal rows
+are added up, in either layout; in the wide one an image may have several rows, and an image without labels stays.
 Images and labels are sorted (by code points), so the order of the rows does not matter.
 """
 
@@ -32,9 +32,9 @@ from pydantic_core import PydanticCustomError
 
 from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.schemas import PAIRS
 from vsebench.formats.annotations import RawAnnotations, image_ids
-from vsebench.formats.verify import digest_of
-from vsebench.problem import SCHEMA
+from vsebench.formats.own_files import find
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 COMPRESSIONS = (".gz", ".zst")
@@ -92,24 +92,6 @@ def format_of(name: str) -> str:
         return path.suffix
     ending = PurePath(path.stem).suffix
     return ending if ending != ".parquet" else path.suffix
-
-
-def fetch(options: Options, out: Path) -> dict[str, Any]:
-    """Describe the table for the provenance: where it lies, and what identifies its content."""
-    path = find(out, options.pairs)
-    if path.parent == out:
-        return {}  # it was downloaded, so it has a record
-    return {"files": [{"name": options.pairs, "source": "the user's own table", **digest_of(path)._asdict()}]}
-
-
-def find(raw: Path, pairs: str) -> Path:
-    """Return where the table lies: among the downloaded files, or at a path of its own."""
-    places = [path for path in (raw / PurePath(pairs).name, Path(pairs).expanduser()) if path.is_file()]
-    if not places:
-        raise UserError(f"{pairs}: no such file (seen from {Path.cwd()}, and not in {raw})")
-    if len(places) == 2 and not places[0].samefile(places[1]):
-        raise UserError(f"{pairs}: is {places[0]} or {places[1]} meant? move or rename one")
-    return places[0]
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
@@ -216,7 +198,7 @@ def add_up(images: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray
     pairs = rows.group_by("image", "label").agg(pl.col("count").sum()).sort("image", "label")
     if pairs["count"].max() > LARGEST:  # type: ignore[operator]
         raise UserError(f"{path}: the counts of an image and label add up to more than {LARGEST}")
-    return pairs.cast(SCHEMA)  # type: ignore[arg-type]
+    return pairs.cast(PAIRS)
 
 
 def rows_of(path: Path, options: Options) -> Iterator[Row]:

@@ -124,7 +124,7 @@ def restrict(
         pairs=renumbered.sort("image", "label"),
         dropped=[entry for entry in dropped if entry.number],
         parts=None if annotations.parts is None else annotations.parts.gather(images),
-        features={name: values[images] for name, values in annotations.features.items()},
+        features=None if annotations.features is None else annotations.features.take(images),
         truth=truth and {"image": truth["image"][images], "label": truth["label"][labels]},
     )
 

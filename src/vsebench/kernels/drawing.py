@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from vsebench.kernels.random import below, uniform
+from vsebench.kernels.random_numbers import below, uniform
 
 
 @njit(cache=True, inline="always")

@@ -1,164 +1,249 @@
 """VSE-fs: coordinate descent on the least squares over all (image, label) pairs (Zhai et al., Eq. 1 and 2).
 
-With u_i = v_i + gamma p_i and p_i = |C_i|^(-1/2) sum of the vectors of i's labels, s_ic = <u_i, v_c>, the loss is
+With the extended vector u_i = v_i + gamma p_i, p_i = |C_i|^(-1/2) (sum of the vectors of i's labels), and the score
+s_ic = <u_i, v_c>, the loss is
 
     sum over positives of w_ic (1 - z_ic)^2 - beta_c s_ic^2   +   sum_i u_i' H^C u_i   +   lambda (|V_I|^2 + |V_C|^2),
 
-where z_ic = s_ic - a_i <v'_c, v_c> leaves c itself out of p_i, a_i = gamma |C_i|^(-1/2), H^C = sum_c beta_c v_c v_c'.
-The paper's updates are printed wrongly; these are derived anew from Eq. 1 and 2 (docs/methods.md).
+where z_ic = s_ic - a_i <v'_c, v_c> leaves c itself out of p_i, a_i = gamma |C_i|^(-1/2), v'_c is v_c as it was when p_i
+was computed, and H^C = sum_c beta_c v_c v_c'. The paper's updates are misprinted; docs/methods.md derives these.
 
-A row (of an image or a label) is updated factor by factor, as in the paper's Algorithm 1, with what the vectors of 16
-numbers allow (`vsebench.kernels.lanes`): 16 images at a time, or 16 positives of a label. 16 factors make a block: the
-partners' values in it are gathered once and transposed, so that all else runs over contiguous memory. Everything is
+The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1, but for 16 images at a
+time, or 16 positives of a label. 16 factors make a block: the values of the partners (an image's labels, a label's
+images) in it are gathered once and transposed, so that everything else runs over contiguous memory. All arrays are
 float32.
 
-Of an image only u_i is kept, in `blocks` (K / 16, n_images, 16). When the labels have moved, u_i moves with them, and
-v_i = u_i - gamma p_i where it is needed.
+Of an image only u_i is stored. Before an image is updated, u_i is brought up to date with its labels' changes since the
+last time, and v_i = u_i - gamma p_i is computed where it is needed.
 
-The positives come by rows (`offsets`, `row_labels`), images with few labels first, and by columns: the positives of
-label c fill the tiles `tiles[c]` to `tiles[c + 1]` of 16 places; places left over hold weight 0, root 0 and score 0.
-`roots` holds the a_i of each place, `places` the place of each positive of the rows.
+How the positives are indexed, with an example: `vsebench.methods.vse_fs.rows_and_columns`.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from vsebench.kernels.lanes import LANES, MATH, fill, load, over, prefetch, scratch, store, total, transpose
+from vsebench.kernels.products import dot
+from vsebench.kernels.vectors import (
+    FASTMATH,
+    LANES,
+    add_up,
+    broadcast,
+    divide_or_zero,
+    load,
+    prefetch,
+    scratch,
+    store,
+    transpose,
+)
 
-AHEAD = 32  # so many positives before its turn the vector of an image is asked for
-F32 = np.float32
+AHEAD = 32  # the vector of an image is prefetched this many positives before it is read
 
 
-@njit(cache=True, fastmath=MATH, inline="always")
-def follow(i, blocks, moved, offsets, row_labels, gamma, user):
-    """Write u_i into `user` (K,), after its labels have moved by `moved` (n_labels, K)."""
-    first, last = offsets[i], offsets[i + 1]
-    scale = F32(gamma / np.sqrt(max(last - first, 1)))
-    for f in range(0, len(user), LANES):
-        store(user, f, fill(F32(0)))
+class Rows(NamedTuple):
+    """The positives by images, in the order of the kernels: images with few labels first.
+
+    Attributes
+    ----------
+    offsets : (n_images + 1,) int64, where the positives of each image start
+    labels : (n_pairs,) int32, the label of each positive
+    weights : (n_pairs,) float32, w_ic
+    places : (n_pairs,) int32, where each positive stands in `Columns`
+    """
+
+    offsets: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    places: NDArray[np.int32]
+
+
+class Columns(NamedTuple):
+    """The positives by labels. Those of a label fill whole tiles of 16 places; the rest of its last tile is padding.
+
+    Attributes
+    ----------
+    degrees : (n_labels,) int64, how many images carry each label
+    tiles : (n_labels + 1,) int64, the first tile of each label; it starts with place 16 tiles[c]
+    images : (n_places + AHEAD,) int32, the image in each place, in the order of the kernels; 0 in the padding
+    weights : (n_places,) float32, w_ic; 0 in the padding
+    roots : (n_places,) float32, a_i = gamma |C_i|^(-1/2); 0 in the padding
+    """
+
+    degrees: NDArray[np.int64]
+    tiles: NDArray[np.int64]
+    images: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    roots: NDArray[np.float32]
+
+
+class LabelSide(NamedTuple):
+    """What the update of images reads of the labels.
+
+    Attributes
+    ----------
+    vectors : (n_labels, K) float32, v_c
+    changes : (n_labels, K) float32, v_c minus v_c when images were updated last
+    penalties : (n_labels,) float32, beta_c
+    squared_norms : (n_labels,) float32, |v_c|^2
+    hessian : (K, K) float32, H^C = sum_c beta_c v_c v_c'
+    """
+
+    vectors: NDArray[np.float32]
+    changes: NDArray[np.float32]
+    penalties: NDArray[np.float32]
+    squared_norms: NDArray[np.float32]
+    hessian: NDArray[np.float32]
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def extend_image(i, blocks, changes, rows, gamma, extended, row):
+    """Write u_i, brought up to date with the changes of its labels, into a row of `extended` (n, K) float32.
+
+    i : whole number, the image
+    blocks : (K / 16, n_images, 16) float32, the u_i before the changes
+    changes : (n_labels, K) float32, by how much the labels have changed
+    rows : `Rows`
+    gamma : float32
+    """
+    n_factors = extended.shape[1]
+    first, last = rows.offsets[i], rows.offsets[i + 1]
+    scale = np.float32(gamma / np.sqrt(max(last - first, 1)))
+    for f in range(0, n_factors, LANES):
+        store(extended, (row, f), broadcast(np.float32(0)))
     if gamma > 0:
         for pair in range(first, last):
-            for f in range(0, len(user), LANES):
-                store(user, f, load(user, f) + load(moved, (row_labels[pair], f)))
-    for f in range(0, len(user), LANES):
-        store(user, f, load(blocks, (f // LANES, i, 0)) + scale * load(user, f))
+            for f in range(0, n_factors, LANES):
+                store(extended, (row, f), load(extended, (row, f)) + load(changes, (rows.labels[pair], f)))
+    for f in range(0, n_factors, LANES):
+        store(extended, (row, f), load(blocks, (f // LANES, i, 0)) + scale * load(extended, (row, f)))
 
 
-@njit(cache=True, fastmath=MATH, nogil=True)
-def follow_all(start, stop, blocks, moved, offsets, row_labels, gamma, users):
-    """Write the u_i of the images from `start` to `stop` into `users` (stop - start, K)."""
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def extend_images(start, stop, blocks, changes, rows, gamma, extended):
+    """Write the u_i of images `start` to `stop`, brought up to date with the changes of their labels.
+
+    Parameters
+    ----------
+    start, stop : whole numbers, images in the order of the kernels
+    blocks : (K / 16, n_images, 16) float32, the u_i before the changes
+    changes : (n_labels, K) float32, by how much the labels have changed
+    rows : `Rows`
+    gamma : float32
+    extended : (stop - start, K) float32, written
+    """
     for i in range(start, stop):
-        follow(i, blocks, moved, offsets, row_labels, gamma, users[i - start])
-
-
-@njit(cache=True, fastmath=MATH, inline="always")
-def dot(a, labels, c):
-    """Inner product of a vector and a label's."""
-    products = fill(F32(0))
-    for f in range(0, len(a), LANES):
-        products = products + load(a, f) * load(labels, (c, f))
-    return total(products)
+        extend_image(i, blocks, changes, rows, gamma, extended, i - start)
 
 
 @njit(cache=True, inline="always")
-def most_of_one(offsets, start, stop):
-    """Return how many a row from `start` to `stop` has at most."""
+def longest(offsets, start, stop):
+    """Return the length of the longest row in [start, stop); row r is offsets[r] to offsets[r + 1]."""
     most = 0
     for row in range(start, stop):
         most = max(most, offsets[row + 1] - offsets[row])
     return most
 
 
-@njit(cache=True, fastmath=MATH, error_model="numpy", nogil=True)
-def sweep_images(
-    start,
-    stop,
-    blocks,
-    labels,
-    moved,
-    offsets,
-    row_labels,
-    places,
-    weights,
-    beta,
-    norms,
-    hessian,
-    gamma,
-    ridge,
-    scores,
-    users,
-):
-    """Update the images from `start` to `stop`; return the sum of their |v_i|^2.
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", nogil=True)
+def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, scores, extended):
+    """Update the images `start` to `stop`, factor by factor, to the minimum of the loss in each.
 
-    `moved` is how far the labels went since the images were updated last, `hessian` is H^C, `norms` are the |v_c|^2,
-    `ridge` is lambda. Written are the `scores` by columns, and the u_i to `blocks` and to `users` (stop - start, K).
+    Parameters
+    ----------
+    start, stop : whole numbers, images in the order of the kernels; start is a multiple of 16
+    rows : `Rows`
+    labels : `LabelSide`
+    gamma, regularisation : float32, gamma and lambda
+    blocks : (K / 16, n_images, 16) float32, the u_i; updated
+    scores : (n_places,) float32, the s_ic in the places of `Columns`; written
+    extended : (at least stop - start, K) float32, the u_i of these images as rows; written
+
+    Returns
+    -------
+    sum of the |v_i|^2, float64
     """
-    n_factors = labels.shape[1]
-    most = most_of_one(offsets, start, stop)
-    x = scratch(most * LANES * LANES).reshape(most, LANES, LANES)  # positive, factor of the block, image
-    goal = scratch(most * LANES).reshape(most, LANES)  # w (1 + a <v'_c, v_c>), positive x image
-    excess = scratch(most * LANES).reshape(most, LANES)  # w - beta
-    score = scratch(most * LANES).reshape(most, LANES)
-    u = scratch(n_factors * LANES).reshape(n_factors, LANES)  # factor x image
-    slopes = scratch(LANES * LANES).reshape(LANES, LANES)  # of the block's factors; without the positives' part
+    n_factors = labels.vectors.shape[1]
+    most = longest(rows.offsets, start, stop)
+    x = scratch(most * LANES * LANES).reshape(most, LANES, LANES)  # v_cf: positive, factor of the block, image
+    targets = scratch(most * LANES).reshape(most, LANES)  # w (1 + a <v'_c, v_c>), positive x image
+    excess = scratch(most * LANES).reshape(most, LANES)  # w - beta, positive x image
+    score = scratch(most * LANES).reshape(most, LANES)  # positive x image
+    u = scratch(n_factors * LANES).reshape(n_factors, LANES)  # u_i, factor x image
+    slopes = scratch(LANES * LANES).reshape(LANES, LANES)  # -H^C u, factor of the block x image
     roots, squares = scratch(LANES), scratch(LANES)  # a_i and |v_i|^2
-    user = scratch(n_factors)
     norm = 0.0
     for group in range(start, stop, LANES):
         width = min(LANES, stop - group)
-        n = offsets[group + width] - offsets[group + width - 1]  # of the last image, which has the most
+        n = rows.offsets[group + width] - rows.offsets[group + width - 1]  # of the last image, which has the most
         for lane in range(width):
-            first, degree = offsets[group + lane], offsets[group + lane + 1] - offsets[group + lane]
-            follow(group + lane, blocks, moved, offsets, row_labels, gamma, user)
+            i, row = group + lane, group + lane - start
+            first, degree = rows.offsets[i], rows.offsets[i + 1] - rows.offsets[i]
+            extend_image(i, blocks, labels.changes, rows, gamma, extended, row)
             for f in range(0, n_factors, LANES):
-                store(u, (f + lane, 0), load(user, f))
+                store(u, (f + lane, 0), load(extended, (row, f)))
             roots[lane] = gamma / np.sqrt(max(degree, 1))
             for j in range(degree):
-                c, w = row_labels[first + j], weights[first + j]
-                goal[j, lane] = w * (F32(1) + roots[lane] * norms[c])
-                excess[j, lane] = w - beta[c]
-                score[j, lane] = dot(user, labels, c)
+                c, w = rows.labels[first + j], rows.weights[first + j]
+                targets[j, lane] = w * (np.float32(1) + roots[lane] * labels.squared_norms[c])
+                excess[j, lane] = w - labels.penalties[c]
+                score[j, lane] = dot(extended, row, labels.vectors, c)
             for j in range(degree, n):
-                goal[j, lane] = excess[j, lane] = score[j, lane] = F32(0)
+                targets[j, lane] = excess[j, lane] = score[j, lane] = np.float32(0)
         for f in range(0, n_factors, LANES):
             transpose(u, (f, 0))
-        sums = fill(F32(0))
+        sums = broadcast(np.float32(0))
         for f0 in range(0, n_factors, LANES):
-            gather(f0, group, width, n, labels, offsets, row_labels, x)
-            pull_down(f0, u, hessian, slopes)
-            sums = sums + descend(f0, n, x, goal, excess, score, slopes, u, load(roots, 0), hessian, ridge)
+            gather_labels(f0, group, width, n, labels.vectors, rows, x)
+            negative_products(f0, u, labels.hessian, slopes)
+            sums = sums + minimise_block(
+                f0, n, x, targets, excess, score, slopes, u, load(roots, 0), labels.hessian, regularisation
+            )
         store(squares, 0, sums)
         for f in range(0, n_factors, LANES):
             transpose(u, (f, 0))
             for lane in range(width):
-                store(users, (group + lane - start, f), load(u, (f + lane, 0)))
+                store(extended, (group + lane - start, f), load(u, (f + lane, 0)))
                 store(blocks, (f // LANES, group + lane, 0), load(u, (f + lane, 0)))
         for lane in range(width):
             norm += squares[lane]
-            first = offsets[group + lane]
-            for j in range(offsets[group + lane + 1] - first):
-                scores[places[first + j]] = score[j, lane]
+            first = rows.offsets[group + lane]
+            for j in range(rows.offsets[group + lane + 1] - first):
+                scores[rows.places[first + j]] = score[j, lane]
     return norm
 
 
-@njit(cache=True, fastmath=MATH, inline="always")
-def gather(f0, group, width, n, labels, offsets, row_labels, x):
-    """Set x[j, f, lane] to factor f0 + f of the j-th label of an image, 0 where it has fewer."""
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def gather_labels(f0, group, width, n, vectors, rows, x):
+    """Gather the factors f0 to f0 + 16 of the labels of 16 images: x[j, f, lane] is factor f0 + f of label j.
+
+    group, width : whole numbers, the first image and how many there are, at most 16
+    n : whole number, the most labels of an image; where an image has fewer, x is 0
+    vectors : (n_labels, K) float32, v_c
+    rows : `Rows`
+    x : (at least n, 16, 16) float32, written
+    """
     for lane in range(width):
-        first, degree = offsets[group + lane], offsets[group + lane + 1] - offsets[group + lane]
+        first, degree = rows.offsets[group + lane], rows.offsets[group + lane + 1] - rows.offsets[group + lane]
         for j in range(degree):
-            store(x, (j, lane, 0), load(labels, (row_labels[first + j], f0)))
+            store(x, (j, lane, 0), load(vectors, (rows.labels[first + j], f0)))
         for j in range(degree, n):
-            store(x, (j, lane, 0), fill(F32(0)))
+            store(x, (j, lane, 0), broadcast(np.float32(0)))
     for j in range(n):
         transpose(x, (j, 0, 0))
 
 
-@njit(cache=True, fastmath=MATH, inline="always")
-def pull_down(f0, u, hessian, slopes):
-    """Set the slopes of a block's factors to -H^C u, for 16 images."""
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def negative_products(f0, u, hessian, slopes):
+    """Write the factors f0 to f0 + 16 of -H^C u for 16 images: the slope of the loss without the positives' part.
+
+    u : (K, 16) float32, factor x image
+    hessian : (K, K) float32, H^C
+    slopes : (16, 16) float32, factor of the block x image; written
+    """
     for f in range(LANES):
-        store(slopes, (f, 0), fill(F32(0)))
+        store(slopes, (f, 0), broadcast(np.float32(0)))
     for k in range(0, len(u), 4):  # four at a time, so that a slope is read and written back less often
         u0, u1, u2, u3 = load(u, (k, 0)), load(u, (k + 1, 0)), load(u, (k + 2, 0)), load(u, (k + 3, 0))
         for f in range(LANES):
@@ -166,24 +251,37 @@ def pull_down(f0, u, hessian, slopes):
             store(slopes, (f, 0), load(slopes, (f, 0)) - h0 * u0 - h1 * u1 - h2 * u2 - h3 * u3)
 
 
-@njit(cache=True, fastmath=MATH, error_model="numpy", inline="always")
-def descend(f0, n, x, goal, excess, score, slopes, u, roots, hessian, ridge):
-    """Go to the minimum in each factor of a block, one after the other; return the sums of the squared v_if.
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", inline="always")
+def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, regularisation):
+    """Move 16 images to the minimum of the loss in the factors f0 to f0 + 16, one factor after the other.
 
-    That is for 16 images of at most `n` positives.
+    For one image i and factor f, with e_ic = w_ic (1 + a_i <v'_c, v_c>) - (w_ic - beta_c) s_ic:
+
+        v_if += [sum_c v_cf e_ic - (H^C u_i)_f - lambda v_if] / [sum_c (w_ic - beta_c) v_cf^2 + h^C_ff + lambda]
+
+    n : whole number, the most positives of an image
+    x : (n, 16, 16) float32, v_cf: positive, factor of the block, image
+    targets, excess, score : (n, 16) float32, w (1 + a <v'_c, v_c>), w - beta and s, positive x image; score is updated
+    slopes : (16, 16) float32, -H^C u, factor of the block x image; updated
+    u : (K, 16) float32, u_i, factor x image; updated
+    roots : `Vector`, the a_i
+    hessian : (K, K) float32, H^C
+    regularisation : float32, lambda
+
+    Returns the sums over the block of the squared v_if, a `Vector`.
     """
-    squares = fill(F32(0))
+    squares = broadcast(np.float32(0))
     for f in range(LANES):
         slope = load(slopes, (f, 0))
-        steepness = fill(hessian[f0 + f, f0 + f] + ridge)
-        partners = fill(F32(0))
+        curvature = broadcast(hessian[f0 + f, f0 + f] + regularisation)
+        partners = broadcast(np.float32(0))
         for j in range(n):
             xf, e = load(x, (j, f, 0)), load(excess, (j, 0))
-            slope = slope + (load(goal, (j, 0)) - e * load(score, (j, 0))) * xf
-            steepness = steepness + e * xf * xf
+            slope = slope + (load(targets, (j, 0)) - e * load(score, (j, 0))) * xf
+            curvature = curvature + e * xf * xf
             partners = partners + xf
         v = load(u, (f0 + f, 0)) - roots * partners
-        change = over(slope - ridge * v, steepness)
+        change = divide_or_zero(slope - regularisation * v, curvature)
         v = v + change
         squares = squares + v * v
         store(u, (f0 + f, 0), load(u, (f0 + f, 0)) + change)
@@ -194,99 +292,126 @@ def descend(f0, n, x, goal, excess, score, slopes, u, roots, hessian, ridge):
     return squares
 
 
-@njit(cache=True, fastmath=MATH, error_model="numpy", nogil=True)
-def sweep_labels(
-    start,
-    stop,
-    blocks,
-    labels,
-    before,
-    degrees,
-    tiles,
-    column_images,
-    weights,
-    roots,
-    beta,
-    hessian,
-    ridge,
-    scores,
-):
-    """Update the labels from `start` to `stop`, with P and the v'_c of the sweep's beginning kept.
+@njit(cache=True, fastmath=FASTMATH, error_model="numpy", nogil=True)
+def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, regularisation, scores, labels):
+    """Update the labels `start` to `stop`, factor by factor, to the minimum of the loss in each, with all p_i fixed.
 
-    `blocks` holds the u_i, `before` the v'_c, `degrees` how many images carry a label, `hessian` is
-    H^I = sum_i u_i u_i', `ridge` is lambda.
+    For one label c and factor f, with e_ic = w_ic (1 - z_ic) + beta_c s_ic:
+
+        v_cf += [sum_i (u_if e_ic - a_i v'_cf w_ic (1 - z_ic)) - beta_c (H^I v_c)_f - lambda v_cf]
+                / [sum_i (w_ic (u_if - a_i v'_cf)^2 - beta_c u_if^2) + beta_c h^I_ff + lambda]
+
+    Parameters
+    ----------
+    start, stop : whole numbers, labels
+    columns : `Columns`
+    blocks : (K / 16, n_images, 16) float32, u_i
+    previous : (n_labels, K) float32, v'_c, the labels before the sweep
+    penalties : (n_labels,) float32, beta_c
+    hessian : (K, K) float32, H^I = sum_i u_i u_i'
+    regularisation : float32, lambda
+    scores : (n_places,) float32, s_ic; updated
+    labels : (n_labels, K) float32, v_c; updated
     """
-    most = most_of_one(tiles, start, stop)
-    x = scratch(most * LANES * LANES).reshape(most * LANES, LANES)  # (tile, factor of the block) x positive
+    most = longest(columns.tiles, start, stop)
+    x = scratch(most * LANES * LANES).reshape(most * LANES, LANES)  # u_if: (tile, factor of the block) x positive
     slopes = scratch(LANES)  # of the block's factors; without the positives' part
     overlaps = np.empty(stop - start, dtype=np.float32)  # <v'_c, v_c>
     for c in range(start, stop):
-        overlaps[c - start] = dot(before[c], labels, c)
+        overlaps[c - start] = dot(previous, c, labels, c)
     for f0 in range(0, labels.shape[1], LANES):  # the outermost loop, so that a block's u_i stay in the cache
         for c in range(start, stop):
-            first, n, n_tiles = tiles[c] * LANES, degrees[c], tiles[c + 1] - tiles[c]
-            for j in range(n):
-                prefetch(blocks, (f0 // LANES, column_images[first + j + AHEAD], 0))
-                store(x, (j, 0), load(blocks, (f0 // LANES, column_images[first + j], 0)))
-            for j in range(n, n_tiles * LANES):
-                store(x, (j, 0), fill(F32(0)))
-            for tile in range(n_tiles):
-                transpose(x, (tile * LANES, 0))
-            pulls = fill(F32(0))
+            first, n_tiles = columns.tiles[c] * LANES, columns.tiles[c + 1] - columns.tiles[c]
+            gather_images(f0, first, columns.degrees[c], n_tiles, blocks, columns.images, x)
+            products = broadcast(np.float32(0))  # H^I v_c
             for k in range(labels.shape[1]):
-                pulls = pulls + labels[c, k] * load(hessian, (k, f0))
-            store(slopes, 0, -beta[c] * pulls - ridge * load(labels, (c, f0)))
+                products = products + labels[c, k] * load(hessian, (k, f0))
+            store(slopes, 0, -penalties[c] * products - regularisation * load(labels, (c, f0)))
             overlap = overlaps[c - start]
-            excluded, excluded_steepness = exclusion(first, n_tiles, weights, roots, scores, overlap)
+            excluded, excluded_curvature = exclusion(first, n_tiles, columns, scores, overlap)
             for f in range(LANES):
-                old = before[c, f0 + f]
-                slope, steepness, mixed = fill(F32(0)), fill(F32(0)), fill(F32(0))
+                old = previous[c, f0 + f]
+                slope = broadcast(np.float32(0))
+                curvature, mixed = broadcast(np.float32(0)), broadcast(np.float32(0))
                 for tile in range(n_tiles):
                     j = first + tile * LANES
-                    xf, w, a = load(x, (tile * LANES + f, 0)), load(weights, j), load(roots, j)
-                    excess = w - fill(beta[c])
+                    xf, w, a = load(x, (tile * LANES + f, 0)), load(columns.weights, j), load(columns.roots, j)
+                    excess = w - broadcast(penalties[c])
                     slope = slope + (w + w * (overlap * a) - excess * load(scores, j)) * xf
-                    steepness = steepness + excess * xf * xf
+                    curvature = curvature + excess * xf * xf
                     mixed = mixed + w * a * xf
-                m = total(mixed)
-                downhill = slopes[f] - old * excluded + total(slope)
-                curvature = beta[c] * hessian[f0 + f, f0 + f] + ridge + total(steepness)
-                curvature += old * (old * excluded_steepness - F32(2) * m)
-                change = downhill / curvature if curvature > 0 else F32(0)
+                m = add_up(mixed)
+                numerator = slopes[f] - old * excluded + add_up(slope)
+                denominator = penalties[c] * hessian[f0 + f, f0 + f] + regularisation + add_up(curvature)
+                denominator += old * (old * excluded_curvature - np.float32(2) * m)
+                change = numerator / denominator if denominator > 0 else np.float32(0)
                 labels[c, f0 + f] += change
-                slopes_change = load(hessian, (f0 + f, f0))
-                store(slopes, 0, load(slopes, 0) - (beta[c] * change) * slopes_change)
+                hessian_row = load(hessian, (f0 + f, f0))
+                store(slopes, 0, load(slopes, 0) - (penalties[c] * change) * hessian_row)
                 overlap += change * old
-                excluded += change * (old * excluded_steepness - m)
+                excluded += change * (old * excluded_curvature - m)
                 for tile in range(n_tiles):
                     j = first + tile * LANES
                     store(scores, j, load(scores, j) + change * load(x, (tile * LANES + f, 0)))
             overlaps[c - start] = overlap
 
 
-@njit(cache=True, fastmath=MATH, inline="always")
-def exclusion(first, n_tiles, weights, roots, scores, overlap):
-    """Return the sums of w a (1 - z) and of w a^2 over a label's positives."""
-    excluded, steepness = fill(F32(0)), fill(F32(0))
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def gather_images(f0, first, degree, n_tiles, blocks, images, x):
+    """Gather the factors f0 to f0 + 16 of a label's images: x[16 tile + f, e] is factor f0 + f in place e of a tile.
+
+    first : whole number, the label's first place
+    degree, n_tiles : whole numbers, how many images and tiles it has; x is 0 in the padding of the last tile
+    blocks : (K / 16, n_images, 16) float32, u_i
+    images : int32, of `Columns`
+    x : (at least 16 n_tiles, 16) float32, written
+    """
+    for j in range(degree):
+        prefetch(blocks, (f0 // LANES, images[first + j + AHEAD], 0))
+        store(x, (j, 0), load(blocks, (f0 // LANES, images[first + j], 0)))
+    for j in range(degree, n_tiles * LANES):
+        store(x, (j, 0), broadcast(np.float32(0)))
+    for tile in range(n_tiles):
+        transpose(x, (tile * LANES, 0))
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def exclusion(first, n_tiles, columns, scores, overlap):
+    """Return the sums of w a (1 - z) and of w a^2 over the positives of a label, float32.
+
+    first, n_tiles : whole numbers, the label's first place and how many tiles it has
+    columns : `Columns`
+    scores : (n_places,) float32, s_ic
+    overlap : float32, <v'_c, v_c>
+    """
+    excluded, curvature = broadcast(np.float32(0)), broadcast(np.float32(0))
     for tile in range(n_tiles):
         j = first + tile * LANES
-        a = load(roots, j)
-        share = load(weights, j) * a
-        excluded = excluded + share * (fill(F32(1)) - load(scores, j) + overlap * a)
-        steepness = steepness + share * a
-    return total(excluded), total(steepness)
+        a = load(columns.roots, j)
+        share = load(columns.weights, j) * a
+        excluded = excluded + share * (broadcast(np.float32(1)) - load(scores, j) + overlap * a)
+        curvature = curvature + share * a
+    return add_up(excluded), add_up(curvature)
 
 
-@njit(cache=True, fastmath=MATH, nogil=True)
-def positive_loss(tiles, weights, roots, scores, beta, norms):
-    """Return the sum over positives of w (1 - z)^2 - beta s^2 where v'_c = v_c."""
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def positive_loss(columns, scores, penalties, squared_norms):
+    """Return the sum over positives of w (1 - z)^2 - beta s^2, float64, where v'_c = v_c.
+
+    Parameters
+    ----------
+    columns : `Columns`
+    scores : (n_places,) float32, s_ic
+    penalties : (n_labels,) float32, beta_c
+    squared_norms : (n_labels,) float32, |v_c|^2
+    """
     loss = 0.0
-    for c in range(len(beta)):
-        missed, scored = fill(F32(0)), fill(F32(0))
-        for j in range(tiles[c] * LANES, tiles[c + 1] * LANES, LANES):
+    for c in range(len(penalties)):
+        missed, scored = broadcast(np.float32(0)), broadcast(np.float32(0))
+        for j in range(columns.tiles[c] * LANES, columns.tiles[c + 1] * LANES, LANES):
             s = load(scores, j)
-            miss = fill(F32(1)) - s + norms[c] * load(roots, j)
-            missed = missed + load(weights, j) * miss * miss
+            miss = broadcast(np.float32(1)) - s + squared_norms[c] * load(columns.roots, j)
+            missed = missed + load(columns.weights, j) * miss * miss
             scored = scored + s * s
-        loss += total(missed) - beta[c] * total(scored)
+        loss += add_up(missed) - penalties[c] * add_up(scored)
     return loss

@@ -1,73 +1,98 @@
-"""Ranks by counting: how many candidates score above a held-out label, and how many the same.
+"""Ranks by counting: how many candidates score higher than a held-out label, and how many the same.
 
-Of embeddings, products of rounded vectors (`vsebench.kernels.rounding`) decide all but one of a thousand comparisons
-with the held-out label's score. The others are computed in float32, and the counts are those of all float32 scores.
+For embeddings, products of rounded vectors (`vsebench.kernels.rounding`) decide all but one of a thousand comparisons
+with the held-out label's score. The others are decided in float32, so the counts are those of all float32 scores.
 """
 
 import numpy as np
 from numba import njit
 
-from vsebench.kernels.lanes import LANES, MATH, add_products, count_bits, exceeding, load, no_sums, numbers, scratch
-from vsebench.kernels.pairwise import dot
-from vsebench.kernels.rounding import rounded
+from vsebench.kernels.products import dot, rounded_products
+from vsebench.kernels.rounding import round_rows
+from vsebench.kernels.vectors import FASTMATH, LANES, count_bits, greater_mask, load, scratch, to_float
 
 QUERIES = 6  # held-out labels at a time: their sums stay in registers, on processors with shorter vectors as well
-F32 = np.float32
 
 
 @njit(cache=True, nogil=True)
 def count_above(scores, queries, query_labels, offsets, row_labels):
-    """Count for n held-out labels: candidates that score higher, and others that score the same, both (n,) int32.
+    """Count, for each held-out label, the candidates with a higher and those with an equal score, from all scores.
 
-    Both are -1 where the held-out label is a training label itself.
+    Candidates are all labels but the image's training labels and the held-out label itself.
 
-    scores : (n, n_labels) float32, a row a held-out label
-    queries, query_labels : (n,) int32, the images and their held-out labels
-    offsets, row_labels : the training labels by rows; they are no candidates
+    Parameters
+    ----------
+    scores : (n, n_labels) float32, one row per held-out label
+    queries : (n,) int32, the image of each held-out label
+    query_labels : (n,) int32, the held-out labels
+    offsets : (n_images + 1,) int64, where each image's training labels start in `row_labels`
+    row_labels : (n_pairs,) int32, training labels
+
+    Returns
+    -------
+    above, tied : (n,) int32 each; both -1 where the held-out label is a training label of its image
     """
     above, tied = np.empty(len(queries), dtype=np.int32), np.empty(len(queries), dtype=np.int32)
     for q in range(len(queries)):
         row = scores[q]
         score = row[query_labels[q]]
         higher = np.int32(0)
-        same = np.int32(0)
+        equal = np.int32(0)
         for c in range(len(row)):
             higher += np.int32(row[c] > score)
-            same += np.int32(row[c] == score)
-        same -= np.int32(1)  # the held-out label itself
+            equal += np.int32(row[c] == score)
+        equal -= np.int32(1)  # the held-out label itself
         for known in row_labels[offsets[queries[q]] : offsets[queries[q] + 1]]:
             if known == query_labels[q]:
                 higher = np.int32(-1)
-                same = np.int32(-1)
+                equal = np.int32(-1)
                 break
             higher -= np.int32(row[known] > score)
-            same -= np.int32(row[known] == score)
+            equal -= np.int32(row[known] == score)
         above[q] = higher
-        tied[q] = same
+        tied[q] = equal
     return above, tied
 
 
-@njit(cache=True, fastmath=MATH, nogil=True)
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
 def count_embedded(images, labels, queries, query_labels, offsets, row_labels):
-    """Do what `count_above` does, from `images` (n_images, K) float32 and `labels`, a `RoundedLabels`."""
+    """Count, for each held-out label, the candidates with a higher and those with an equal score, from embeddings.
+
+    Candidates are all labels but the image's training labels and the held-out label itself. A score is <v_i, v_c>.
+
+    Parameters
+    ----------
+    images : (n_images, K) float32, v_i
+    labels : `RoundedLabels` of the v_c
+    queries : (n,) int32, the image of each held-out label
+    query_labels : (n,) int32, the held-out labels
+    offsets : (n_images + 1,) int64, where each image's training labels start in `row_labels`
+    row_labels : (n_pairs,) int32, training labels
+
+    Returns
+    -------
+    above, tied : (n,) int32 each; both -1 where the held-out label is a training label of its image
+    """
     n_rows, n_factors = -(-len(queries) // QUERIES) * QUERIES, labels.vectors.shape[1]
-    bound = F32(labels.bound)
+    bound = np.float32(labels.bound)
     vectors = scratch(n_rows * n_factors).reshape(n_rows, n_factors)
-    own = np.zeros(n_rows, dtype=np.float32)
+    own = np.zeros(n_rows, dtype=np.float32)  # scores of the held-out labels
     above, tied = np.zeros(len(queries), dtype=np.int32), np.zeros(len(queries), dtype=np.int32)
     for q in range(len(queries)):
         for k in range(images.shape[1]):
             vectors[q, k] = images[queries[q], k]
         own[q] = dot(vectors, q, labels.vectors, query_labels[q])
-    whole, scales = rounded(vectors, len(queries))
+    rounded, scales = round_rows(vectors, len(queries))
     limits = own * scales
     for group in range(len(labels.pairs)):
         scale = load(labels.scales, group * LANES)
         for first in range(0, n_rows, QUERIES):
-            for t, sums in enumerate(six_products(whole, first, labels.pairs, group)):
+            rows = (first, first + 1, first + 2, first + 3, first + 4, first + 5)
+            groups = (group, group, group, group, group, group)
+            for t, products in enumerate(rounded_products(rounded, rows, labels.pairs, groups)):
                 q = first + t
-                difference = numbers(sums) - limits[q] * scale
-                certain, possible = exceeding(difference, bound), exceeding(difference, -bound)
+                difference = to_float(products) - limits[q] * scale
+                certain, possible = greater_mask(difference, bound), greater_mask(difference, -bound)
                 if possible:
                     above[q] += count_bits(certain)
                 if possible != certain:
@@ -86,18 +111,3 @@ def count_embedded(images, labels, queries, query_labels, offsets, row_labels):
             above[q] -= score > own[q]
             tied[q] -= score == own[q]
     return above, tied
-
-
-@njit(cache=True, inline="always")
-def six_products(images, q, pairs, group):
-    """Return the products of six rounded vectors, from row q on, with those of 16 labels."""
-    a, b, c, d, e, f = no_sums(), no_sums(), no_sums(), no_sums(), no_sums(), no_sums()
-    for pair in range(pairs.shape[1]):
-        k, there = 2 * pair, (group, pair, 0)
-        a = add_products(a, images, (q, k), pairs, there)
-        b = add_products(b, images, (q + 1, k), pairs, there)
-        c = add_products(c, images, (q + 2, k), pairs, there)
-        d = add_products(d, images, (q + 3, k), pairs, there)
-        e = add_products(e, images, (q + 4, k), pairs, there)
-        f = add_products(f, images, (q + 5, k), pairs, there)
-    return a, b, c, d, e, f

@@ -1,13 +1,13 @@
-"""Inner products of vectors that are rounded to whole numbers, and how far off they may be.
+"""Inner products of vectors that are rounded to int16, and how far they may be from the exact ones.
 
-Many decisions need no last digits of a score. Let u = r (x + x') with r = |u| / NORM, x whole numbers and no |x'_k|
-above 1/2; processors multiply and add two pairs of such numbers in the time of one pair of float32. With
-v = s (y + y') it follows (Cauchy and Schwarz) that
+Many decisions do not need the last digits of a score. Let u = r (x + x'), where r = |u| / NORM, x is a vector of whole
+numbers and no |x'_k| is above 1/2; processors multiply and add two pairs of such numbers in the time of one pair of
+float32. With v = s (y + y') it follows (Cauchy and Schwarz) that
 
     |<u, v> / (r s) - <x, y>| <= NORM K^(1/2) + K / 4,
 
-which is some 0.04 % of the largest product for K = 128. What this leaves undecided is computed in float32, so that no
-decision depends on the rounding.
+which is some 0.04 % of the largest possible product for K = 128. Decisions that this leaves open are made in float32,
+so that no result depends on the rounding.
 """
 
 import platform
@@ -17,52 +17,58 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from vsebench.kernels.lanes import LANES, MATH, aligned, filled_up
+from vsebench.kernels.vectors import FASTMATH, LANES, aligned, padded_size
 
 NORM = 32767  # the largest int16; a product of two vectors of this norm fits into int32
-LARGEST_SCALE = 1e15  # NORM / |u| of shorter vectors: they are rounded more coarsely, and 1 / 0 is no case of its own
+LARGEST_SCALE = 1e15  # upper bound on NORM / |u|, so that a vector of zeros is no special case
 ROUNDING_PAYS = platform.machine().lower() in ("x86_64", "amd64")  # others have no such instruction for two pairs
 
 
-@njit(cache=True, fastmath=MATH, inline="always")
-def round_row(vectors, row, whole):
-    """Write the x of a vector to `whole` (K,) int16; return 1 / r."""
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def round_row(vectors, row, rounded):
+    """Write the x of row `row` of `vectors` (n, K) float32 to `rounded` (K,) int16; return 1 / r, float64."""
     square = 0.0
     for k in range(vectors.shape[1]):
         square += np.float64(vectors[row, k]) ** 2
     scale = NORM / max(np.sqrt(square), NORM / LARGEST_SCALE)
     for k in range(vectors.shape[1]):
-        whole[k] = np.int16(np.rint(vectors[row, k] * scale))
+        rounded[k] = np.int16(np.rint(vectors[row, k] * scale))
     return scale
 
 
-@njit(cache=True, fastmath=MATH)
-def rounded(vectors, n):
-    """Return the x of vectors, int16, and the 1 / r: NaN from the n-th on, which makes every comparison false."""
-    whole = np.empty(vectors.shape, dtype=np.int16)
+@njit(cache=True, fastmath=FASTMATH)
+def round_rows(vectors, n):
+    """Round all rows of `vectors` (m, K) float32.
+
+    Returns
+    -------
+    rounded : (m, K) int16, the x
+    scales : (m,) float32, the 1 / r of the first n rows; NaN for the others, which makes every comparison false
+    """
+    rounded = np.empty(vectors.shape, dtype=np.int16)
     scales = np.full(len(vectors), np.nan, dtype=np.float32)
     for row in range(len(vectors)):
-        scale = round_row(vectors, row, whole[row])
+        scale = round_row(vectors, row, rounded[row])
         if row < n:
             scales[row] = scale
-    return whole, scales
+    return rounded, scales
 
 
 class RoundedLabels(NamedTuple):
-    """The vectors of labels, as kernels multiply them.
+    """The vectors of labels in the forms that kernels multiply. n' and K' are n_labels and K, padded to multiples of 16.
 
     Attributes
     ----------
     vectors
-        (n_labels', K') float32; what is primed is filled up to a multiple of 16 with zeros.
+        (n', K') float32, the vectors themselves; the padding is 0.
     pairs
-        (n_labels' / 16, K / 2 rounded up, 32) int16: for 16 labels and two factors, the two numbers of the first label,
-        of the second and so on.
+        (n' / 16, K / 2 rounded up, 32) int16, the rounded vectors. `pairs[g, k]` has two factors of 16 labels side by
+        side: factors 2 k and 2 k + 1 of label 16 g, then of label 16 g + 1, and so on.
     scales
-        (n_labels',) float32, the 1 / r.
+        (n',) float32, the 1 / r of each label; NaN in the padding.
     bound
-        How far a product of two rounded vectors may be from the score in float32, divided by r s: besides the bound
-        above the rounding of scores, and some more for that of the comparison.
+        How far a product of two rounded vectors may be from the float32 score divided by r s: the bound above, plus
+        the rounding of float32 scores, plus a margin for the rounding of the comparison itself.
     """
 
     vectors: NDArray[np.float32]
@@ -72,13 +78,13 @@ class RoundedLabels(NamedTuple):
 
 
 def round_labels(labels: NDArray[np.float32]) -> RoundedLabels:
-    """Prepare the vectors of labels, (n_labels, K) float32."""
+    """Round the vectors of labels, (n_labels, K) float32."""
     n_labels, n_factors = labels.shape
-    vectors = aligned(filled_up(n_labels), filled_up(n_factors))
+    vectors = aligned(padded_size(n_labels), padded_size(n_factors))
     vectors[:n_labels, :n_factors] = labels
-    whole, scales = rounded(vectors, n_labels)
+    rounded, scales = round_rows(vectors, n_labels)
     n_pairs = -(-n_factors // 2)
-    groups = whole[:, : 2 * n_pairs].reshape(-1, LANES, n_pairs, 2)  # 16 labels, label, two factors, factor
+    groups = rounded[:, : 2 * n_pairs].reshape(-1, LANES, n_pairs, 2)  # group, label, pair of factors, factor
     pairs = np.ascontiguousarray(groups.transpose(0, 2, 1, 3)).reshape(-1, n_pairs, 2 * LANES)
     bound = NORM * n_factors**0.5 + n_factors / 4 + n_factors * 2.0**-23 * NORM**2 + 1024
     return RoundedLabels(vectors, pairs, scales, bound)
@@ -90,10 +96,16 @@ NOT_ROUNDED = RoundedLabels(
 
 
 @njit(cache=True, inline="always")
-def round_label_again(rounded_labels, labels, c, whole):
-    """Write a label that has moved to the `pairs` and `scales`; `whole` (K,) int16 is room."""
-    rounded_labels.scales[c] = round_row(labels, c, whole)
+def update_label(rounded_labels, labels, c, buffer):
+    """Round label c again after a step has changed it: write its `pairs` and its scale.
+
+    rounded_labels : `RoundedLabels`; its `vectors` are left as they are
+    labels : (n_labels, K) float32, the vectors after the step
+    c : whole number, the label
+    buffer : (K,) int16, overwritten
+    """
+    rounded_labels.scales[c] = round_row(labels, c, buffer)
     group, lane = c // LANES, c % LANES
     for pair in range(rounded_labels.pairs.shape[1]):
-        rounded_labels.pairs[group, pair, 2 * lane] = whole[2 * pair]
-        rounded_labels.pairs[group, pair, 2 * lane + 1] = whole[2 * pair + 1]
+        rounded_labels.pairs[group, pair, 2 * lane] = buffer[2 * pair]
+        rounded_labels.pairs[group, pair, 2 * lane + 1] = buffer[2 * pair + 1]

@@ -1,137 +1,27 @@
-"""What a method is, and how one is found by its name."""
+"""What a method is: the contract of `Method` and `Control`, and how a module of `vsebench.methods` is found.
+
+A module `vsebench.methods.<name>` defines one class, `METHOD`; a file config/methods/<row>.yaml makes a row of it.
+"""
 
 import importlib
-import math
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.core.configuration import Strict, check
-from vsebench.core.errors import UserError
-from vsebench.core.workers import Workers, workers
-from vsebench.kernels.lanes import aligned, filled_up
-from vsebench.kernels.ranking import count_above, count_embedded
-from vsebench.kernels.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
-from vsebench.problem import LabelMatrix
+from vsebench.core.errors import UserError, missing_package
+from vsebench.models import Model
+from vsebench.problem import Problem
 
-Matrix = NDArray[np.float32]
-Ids = NDArray[np.int32]
-
-
-class Scorer(ABC):
-    """A fitted model: it scores every label for an image."""
-
-    @abstractmethod
-    def scores(self, images: Ids, known: LabelMatrix) -> Matrix:
-        """Return the scores (n, n_labels) float32 of n images; `known` are the labels that the model was fitted to."""
-
-    def count_above(self, images: Ids, labels: Ids, known: LabelMatrix) -> tuple[Ids, Ids]:
-        """Count for n held-out labels, given with their images, the candidates that score higher and the same.
-
-        Both counts, (n,), are -1 where the label is a known one.
-        """
-        return count_above(self.scores(images, known), images, labels, known.offsets, known.labels)
-
-    @abstractmethod
-    def largest_score(self) -> float:
-        """Return a bound on the absolute score, NaN if a number of the model is."""
-
-    @abstractmethod
-    def arrays(self) -> dict[str, Matrix]:
-        """Return what model.npz holds."""
-
-
-@dataclass(frozen=True)
-class Embeddings(Scorer):
-    """The score of a label for an image is the inner product of their rows.
-
-    Attributes
-    ----------
-    image : (n_images, K) float32
-    label : (n_labels, K) float32
-    """
-
-    image: Matrix
-    label: Matrix
-
-    @cached_property
-    def _columns(self) -> Matrix:
-        return np.ascontiguousarray(self.label.T)
-
-    def scores(self, images: Ids, known: LabelMatrix) -> Matrix:
-        product: Matrix = self.image[images] @ self._columns
-        return product
-
-    @cached_property
-    def _rounded_labels(self) -> RoundedLabels:
-        return round_labels(self.label)
-
-    def count_above(self, images: Ids, labels: Ids, known: LabelMatrix) -> tuple[Ids, Ids]:
-        if ROUNDING_PAYS:
-            return count_embedded(self.image, self._rounded_labels, images, labels, known.offsets, known.labels)
-        return super().count_above(images, labels, known)
-
-    def largest_score(self) -> float:
-        return _norm(self.image) * _norm(self.label)  # Cauchy and Schwarz
-
-    def arrays(self) -> dict[str, Matrix]:
-        return {"image": self.image, "label": self.label}
-
-
-@dataclass(frozen=True)
-class LabelWeights(Scorer):
-    """The score of a label for an image is the sum of the weights that the image's labels give it.
-
-    Attributes
-    ----------
-    weight : (n_labels, n_labels) float32, a row for each label that gives
-    """
-
-    weight: Matrix
-
-    def scores(self, images: Ids, known: LabelMatrix) -> Matrix:
-        # An image has few labels, so their rows are added up: a product with a dense matrix would be far more work.
-        scores = np.zeros((len(images), known.n_labels), dtype=np.float32)
-        firsts, lasts = known.offsets[images], known.offsets[images + 1]
-        for row, (first, last) in enumerate(zip(firsts, lasts, strict=True)):
-            np.sum(self.weight[known.labels[first:last]], axis=0, out=scores[row])
-        return scores
-
-    def largest_score(self) -> float:
-        return _norm(self.weight) * math.sqrt(len(self.weight))
-
-    def arrays(self) -> dict[str, Matrix]:
-        return {"weight": self.weight}
-
-
-def _norm(matrix: Matrix) -> float:
-    """Return the Frobenius norm; infinity or NaN if a number is, or if their squares are too large."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return float(np.sqrt(np.vdot(matrix, matrix)))
-
-
-def scorer_of(arrays: dict[str, Matrix], where: str) -> Scorer:
-    """Return the model that a model.npz holds; `where` names it in errors."""
-    match sorted(arrays):
-        case ["weight"]:
-            return LabelWeights(**arrays)
-        case ["image", "label"]:
-            return Embeddings(**arrays)
-    raise UserError(f"{where}: not a model, it holds {', '.join(sorted(arrays)) or 'nothing'}; delete it and run again")
-
-
-@dataclass(frozen=True)
-class EpochReport:
-    """What one epoch tells: its loss and, where it samples, how many negatives a step looks at before it takes one."""
-
-    loss: float | None  # none: a package of others does not tell
-    trials_per_step: float | None = None
+# What a method can need beside the labels that it learns from, and why it is left out where a place lacks it.
+LACKS = {
+    "features": "the data set has no image features",
+    "known_labels": "its test images are new, and this method knows an image by its labels alone",
+    "truth": "the data is real, so nobody knows the probabilities that its labels were drawn from",
+}
 
 
 class Settings(Strict):
@@ -144,83 +34,72 @@ class FactorSettings(Settings):
     factors: int = Field(ge=1)  # K
 
 
-class Method(ABC):
-    """A method that is trained epoch by epoch.
+@dataclass(frozen=True)
+class Progress:
+    """What an epoch reports: its loss and, where it samples, the mean number of negatives examined per step."""
 
-    A module `vsebench.methods.<name>` defines one subclass called `Model`. It is built with the training matrix, its
-    settings, a seed and workers for parallel loops; `epoch` is timed, everything else is not.
-    """
-
-    settings_type: ClassVar[type[Settings]]
-
-    @abstractmethod
-    def __init__(self, train: LabelMatrix, settings: Any, seed: int, workers: Workers) -> None: ...
-
-    @abstractmethod
-    def epoch(self) -> EpochReport:
-        """Go once over the training pairs."""
-
-    @abstractmethod
-    def scorer(self) -> Scorer:
-        """Return the model as it stands; the arrays may still be in use by the next epoch."""
+    loss: float | None  # None if an external package does not report it
+    trials: float | None = None
 
 
-class Untrained(ABC):
-    """A method that needs no epochs: a control or a ceiling. Its module's subclass is called `Model`, too.
+class Fitter(ABC):
+    """What `Method` and `Control` share: it is built from a problem and settings, and gives a model.
 
-    `processed` is the folder of the data set's label matrix.
+    Attributes
+    ----------
+    settings_type : the pydantic class of its settings
+    needs : what it needs beside the labels: a subset of "features", "known_labels" and "truth"
     """
 
     settings_type: ClassVar[type[Settings]] = Settings
+    needs: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
-    def __init__(self, train: LabelMatrix, settings: Any, seed: int, processed: Path) -> None: ...
+    def __init__(self, problem: Problem, settings: Any) -> None: ...
 
     @abstractmethod
-    def scorer(self) -> Scorer:
-        """Return the model."""
+    def model(self) -> Model:
+        """Return the model as it stands; its arrays may still be in use by the next epoch."""
+
+    @classmethod
+    def obstacle(cls, offers: Collection[str]) -> str | None:
+        """Return why a row cannot run at a place that offers these of the needs, or None if it can."""
+        return next((LACKS[need] for need in sorted(cls.needs) if need not in offers), None)
 
 
-def load_method(name: str) -> type[Method] | type[Untrained]:
-    """Return the class `Model` of the module `vsebench.methods.<name>`."""
+class Method(Fitter):
+    """A method that is trained epoch by epoch: `epoch` is timed, and the number of epochs is chosen in validation."""
+
+    @abstractmethod
+    def epoch(self) -> Progress:
+        """Go once over the training pairs."""
+
+
+class Control(Fitter):
+    """A row without epochs: a control, an oracle, a closed form or a look-up. `model` does the work."""
+
+
+def load_method(name: str) -> type[Method] | type[Control]:
+    """Return the class `METHOD` of the module `vsebench.methods.<name>`."""
     try:
         module = importlib.import_module(f"vsebench.methods.{name}")
     except ModuleNotFoundError as error:
         if error.name == f"vsebench.methods.{name}":
             raise UserError(f"method {name!r}: there is no module src/vsebench/methods/{name}.py") from None
-        raise UserError(f"method {name!r}: it needs the package {error.name}; `make setup-peers` installs it") from None
-    model: type[Method] | type[Untrained] | None = getattr(module, "Model", None)
-    if model is None:
-        raise UserError(f"method {name!r}: src/vsebench/methods/{name}.py defines no class Model")
-    return model
+        raise UserError(f"method {name!r}: {missing_package(str(error.name))}") from None
+    found: type[Method] | type[Control] | None = getattr(module, "METHOD", None)
+    if found is None:
+        raise UserError(f"method {name!r}: src/vsebench/methods/{name}.py has no METHOD; set it to the method's class")
+    return found
 
 
-def read_settings(method: type[Method] | type[Untrained], values: dict[str, Any], where: str) -> Settings:
+def read_settings(method: type[Fitter], values: dict[str, Any], where: str) -> Settings:
     """Check a method's settings; a mistake raises a `UserError` that names `where` and the key."""
     return check(method.settings_type, values, where)
 
 
-def tiny_matrix() -> LabelMatrix:
-    """Four images with two of six labels each: enough to compile a method's kernels, or to load them."""
-    labels = np.array([0, 1, 1, 2, 2, 3, 0, 4], dtype=np.int32)
-    return LabelMatrix(6, np.arange(0, 9, 2, dtype=np.int64), labels, np.ones(8, dtype=np.int32))
-
-
-def warm_up(method: type[Method], settings: Settings) -> None:
-    """Train for an epoch on a tiny matrix, so that no timed epoch compiles or loads a kernel."""
-    with workers(1) as pool:
-        method(tiny_matrix(), settings, 1, pool).epoch()
-
-
-def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Generator) -> Matrix:
-    """Return (n_rows, K) float32 from a normal distribution around 0.
-
-    K is `factors`, filled up to a multiple of the LANES of kernels with factors that are 0.
-    """
-    start = aligned(n_rows, filled_up(factors))
-    if start.shape[1] == factors:
-        rng.standard_normal(out=start, dtype=np.float32)
-    else:
-        start[:, :factors] = rng.standard_normal((n_rows, factors), dtype=np.float32)
-    start *= np.float32(deviation)
-    return start
+def epochs_mistake(method: type[Fitter]) -> str:
+    """Say what is wrong where a row's file and its class disagree about epochs."""
+    if issubclass(method, Method):
+        return f"this key is missing; {method.__name__} is trained by epochs and needs maximum and patience"
+    return f"{method.__name__} has no epochs; remove this key"

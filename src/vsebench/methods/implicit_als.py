@@ -10,9 +10,9 @@ import scipy.sparse
 from implicit.cpu.als import AlternatingLeastSquares
 from pydantic import Field
 
-from vsebench.core.workers import Workers
-from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Method
-from vsebench.problem import LabelMatrix
+from vsebench.methods.base import FactorSettings, Method, Progress
+from vsebench.models import Embeddings
+from vsebench.problem import Problem
 
 
 class AlsSettings(FactorSettings):
@@ -22,24 +22,29 @@ class AlsSettings(FactorSettings):
     regularisation: float = Field(ge=0)  # L2, on each row
 
 
-class Model(Method):
+class ImplicitAls(Method):
     """Implicit ALS; an epoch solves for the images, then for the labels."""
 
     settings_type = AlsSettings
+    needs = frozenset({"known_labels"})
 
-    def __init__(self, train: LabelMatrix, settings: AlsSettings, seed: int, workers: Workers) -> None:
+    def __init__(self, problem: Problem, settings: AlsSettings) -> None:
+        train = problem.training.labels
         confidence = np.full(train.n_pairs, settings.confidence, dtype=np.float32)
-        shape = (train.n_images, train.n_labels)
-        self.weights = scipy.sparse.csr_matrix((confidence, train.labels, train.offsets), shape=shape, copy=True)
+        shape = (train.n_rows, train.n_labels)
+        self.weights = scipy.sparse.csr_matrix((confidence, train.label_of_pair, train.offsets), shape=shape, copy=True)
         self.als = AlternatingLeastSquares(
-            factors=settings.factors, regularization=settings.regularisation, iterations=1, num_threads=workers.threads,
-            random_state=seed,
+            factors=settings.factors, regularization=settings.regularisation, iterations=1,
+            num_threads=problem.workers.threads, random_state=problem.seed,
         )  # fmt: skip
 
-    def epoch(self) -> EpochReport:
+    def epoch(self) -> Progress:
         # With one iteration, each call goes on from the factors of the last one.
         self.als.fit(self.weights, show_progress=False)
-        return EpochReport(None)
+        return Progress(None)
 
-    def scorer(self) -> Embeddings:
+    def model(self) -> Embeddings:
         return Embeddings(self.als.user_factors, self.als.item_factors)
+
+
+METHOD = ImplicitAls

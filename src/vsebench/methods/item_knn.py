@@ -2,16 +2,16 @@
 nearest.
 
 Source: Deshpande and Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 2004, with the shrunk cosine
-similarity n_ab / (sqrt(n_a n_b) + shrinkage), n_ab images that carry both labels. A label counts once an image.
+similarity n_ab / (sqrt(n_a n_b) + shrinkage), n_ab images that carry both labels. A label counts once per image.
 """
 
 import numpy as np
 from pydantic import Field
 
-from vsebench.core.workers import Workers
 from vsebench.kernels.cooccurrence import count_together
-from vsebench.methods.base import EpochReport, LabelWeights, Method, Settings
-from vsebench.problem import LabelMatrix
+from vsebench.methods.base import Control, Settings
+from vsebench.models import LabelWeights
+from vsebench.problem import Problem
 
 
 class KnnSettings(Settings):
@@ -21,17 +21,17 @@ class KnnSettings(Settings):
     shrinkage: float = Field(ge=0)  # images; lowers the similarity of rare labels
 
 
-class Model(Method):
-    """Label neighbours; the one epoch counts all of it, so seed and workers stay unused."""
+class ItemKnn(Control):
+    """Label neighbours."""
 
     settings_type = KnnSettings
+    needs = frozenset({"known_labels"})
 
-    def __init__(self, train: LabelMatrix, settings: KnnSettings, seed: int, workers: Workers) -> None:
-        self.train, self.settings = train, settings
-        self.weight = np.zeros((train.n_labels, train.n_labels), dtype=np.float32)
+    def __init__(self, problem: Problem, settings: KnnSettings) -> None:
+        self.labels, self.settings = problem.training.labels, settings
 
-    def epoch(self) -> EpochReport:
-        together = count_together(self.train.offsets, self.train.labels, self.train.n_labels)
+    def model(self) -> LabelWeights:
+        together = count_together(self.labels.offsets, self.labels.label_of_pair, self.labels.n_labels)
         frequency = np.diag(together).copy()
         scale = np.sqrt(np.outer(frequency, frequency)) + self.settings.shrinkage
         similarity = np.divide(together, scale, out=np.zeros_like(together), where=scale > 0)
@@ -40,8 +40,7 @@ class Model(Method):
             # A stable order keeps the first of equals, so the same data give the same neighbours everywhere.
             order = np.argsort(-similarity, axis=0, kind="stable")
             np.put_along_axis(similarity, order[self.settings.neighbours :], 0.0, axis=0)
-        self.weight = similarity.astype(np.float32)
-        return EpochReport(None)
+        return LabelWeights(similarity.astype(np.float32))
 
-    def scorer(self) -> LabelWeights:
-        return LabelWeights(self.weight)
+
+METHOD = ItemKnn

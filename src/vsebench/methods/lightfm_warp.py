@@ -10,9 +10,9 @@ import scipy.sparse
 from lightfm import LightFM
 from pydantic import Field
 
-from vsebench.core.workers import Workers
-from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Method
-from vsebench.problem import LabelMatrix
+from vsebench.methods.base import FactorSettings, Method, Progress
+from vsebench.models import Embeddings
+from vsebench.problem import Problem
 
 
 class LightfmSettings(FactorSettings):
@@ -23,28 +23,35 @@ class LightfmSettings(FactorSettings):
     trials: int = Field(ge=1)  # at most so many negatives are looked at
 
 
-class Model(Method):
+class LightfmWarp(Method):
     """LightFM's WARP. It runs on one thread: on several, its result depends on their timing."""
 
     settings_type = LightfmSettings
+    needs = frozenset({"known_labels"})
 
-    def __init__(self, train: LabelMatrix, settings: LightfmSettings, seed: int, workers: Workers) -> None:
+    def __init__(self, problem: Problem, settings: LightfmSettings) -> None:
+        train = problem.training.labels
         ones = np.ones(train.n_pairs, dtype=np.float32)
-        shape = (train.n_images, train.n_labels)
-        self.positives = scipy.sparse.csr_matrix((ones, train.labels, train.offsets), shape=shape, copy=True).tocoo()
-        self.model = LightFM(
+        shape = (train.n_rows, train.n_labels)
+        self.positives = scipy.sparse.csr_matrix(
+            (ones, train.label_of_pair, train.offsets), shape=shape, copy=True
+        ).tocoo()
+        self.lightfm = LightFM(
             no_components=settings.factors, loss="warp", learning_rate=settings.learning_rate,
             item_alpha=settings.regularisation, user_alpha=settings.regularisation, max_sampled=settings.trials,
-            random_state=seed,
+            random_state=problem.seed,
         )  # fmt: skip
 
-    def epoch(self) -> EpochReport:
-        self.model.fit_partial(self.positives, epochs=1, num_threads=1)
-        return EpochReport(None)
+    def epoch(self) -> Progress:
+        self.lightfm.fit_partial(self.positives, epochs=1, num_threads=1)
+        return Progress(None)
 
-    def scorer(self) -> Embeddings:
+    def model(self) -> Embeddings:
         """Return the model with the labels' biases as one factor more; those of images move no rank."""
-        ones = np.ones((len(self.model.user_embeddings), 1), dtype=np.float32)
-        image = np.hstack([self.model.user_embeddings, ones])
-        label = np.hstack([self.model.item_embeddings, self.model.item_biases[:, np.newaxis]])
+        ones = np.ones((len(self.lightfm.user_embeddings), 1), dtype=np.float32)
+        image = np.hstack([self.lightfm.user_embeddings, ones])
+        label = np.hstack([self.lightfm.item_embeddings, self.lightfm.item_biases[:, np.newaxis]])
         return Embeddings(image, label)
+
+
+METHOD = LightfmWarp

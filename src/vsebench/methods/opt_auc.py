@@ -4,38 +4,19 @@ Source: the baseline of both VSE papers ("logistic loss is used as the smoothed 
 et al., UAI 2009).
 """
 
-from vsebench.core.workers import Workers
-from vsebench.kernels.lanes import aligned
-from vsebench.kernels.pairwise import opt_auc_epoch
-from vsebench.methods.base import Embeddings, EpochReport
-from vsebench.methods.sgd import SgdMethod, SgdSettings, with_biases
-from vsebench.problem import LabelMatrix
+from vsebench.kernels.opt_auc import opt_auc_epoch
+from vsebench.methods.base import Progress
+from vsebench.methods.sgd import SgdMethod, SgdSettings
 
 
-class OptAucSettings(SgdSettings):
-    """Settings of Opt-AUC."""
-
-    biases: bool = False  # a bias for each label, as packages' BPR has it
-
-
-class Model(SgdMethod):
+class OptAuc(SgdMethod):
     """Opt-AUC. A negative is any label that the image does not carry in training."""
 
-    settings_type = OptAucSettings
-    settings: OptAucSettings
+    settings_type = SgdSettings
 
-    def __init__(self, train: LabelMatrix, settings: OptAucSettings, seed: int, workers: Workers) -> None:
-        super().__init__(train, settings, seed, workers)
-        self.biases = aligned(train.n_labels)
+    def epoch(self) -> Progress:
+        loss = opt_auc_epoch(self.embedding, self.positives, self.steps, self.rates, self.rng)
+        return Progress(loss, trials=1.0)  # the first negative is taken
 
-    def epoch(self) -> EpochReport:
-        rate = self.settings.learning_rate
-        loss = opt_auc_epoch(
-            self.images, self.labels, self.biases, self.pairs, self.row_labels,
-            self.steps, rate, rate if self.settings.biases else 0.0, self.settings.regularisation, self.rng,
-        )  # fmt: skip
-        return EpochReport(loss, trials_per_step=1.0)  # the first negative is taken
 
-    def scorer(self) -> Embeddings:
-        model = super().scorer()
-        return with_biases(model, self.biases) if self.settings.biases else model
+METHOD = OptAuc

@@ -1,22 +1,21 @@
-"""Ceiling for simulated data: the ranking by the true probabilities that the labels were drawn from."""
+"""Oracle of simulated data: the ranking by the true probabilities that the labels were drawn from."""
 
-from pathlib import Path
-
-from vsebench.core.errors import UserError
-from vsebench.core.storage import read_arrays
-from vsebench.methods.base import Scorer, Settings, Untrained, scorer_of
-from vsebench.problem import LabelMatrix
+from vsebench.methods.base import Control, Settings
+from vsebench.models import Embeddings
+from vsebench.problem import Problem
 
 
-class Model(Untrained):
+class Oracle(Control):
     """The simulator's own topic mixtures of images and label probabilities of topics."""
 
-    def __init__(self, train: LabelMatrix, settings: Settings, seed: int, processed: Path) -> None:
-        path = processed / "truth.npz"
-        if not path.is_file():
-            raise UserError(f"{path}: no such file; only a simulated data set has an oracle")
-        truth = read_arrays(path)
-        self.model = scorer_of(truth, str(path))
+    needs = frozenset({"truth"})
 
-    def scorer(self) -> Scorer:
-        return self.model
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        assert problem.truth is not None
+        self.truth = problem.truth
+
+    def model(self) -> Embeddings:
+        return Embeddings(self.truth["image"], self.truth["label"])
+
+
+METHOD = Oracle

@@ -1,21 +1,23 @@
 """Control: every image gets the same ranking, by how often a label occurs in training."""
 
-from pathlib import Path
-
 import numpy as np
 
-from vsebench.methods.base import Embeddings, Settings, Untrained
-from vsebench.problem import LabelMatrix
+from vsebench.methods.base import Control, Settings
+from vsebench.models import Embeddings
+from vsebench.problem import Problem
 
 
-class Model(Untrained):
+class Popularity(Control):
     """Popularity, as one factor that is 1 for every image; occurrences count, not images."""
 
-    def __init__(self, train: LabelMatrix, settings: Settings, seed: int, processed: Path) -> None:
-        occurrences = np.bincount(train.labels, weights=train.counts, minlength=train.n_labels)
-        self.model = Embeddings(
-            np.ones((train.n_images, 1), dtype=np.float32), occurrences.astype(np.float32)[:, np.newaxis]
-        )
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        self.labels = problem.training.labels
 
-    def scorer(self) -> Embeddings:
-        return self.model
+    def model(self) -> Embeddings:
+        labels = self.labels
+        occurrences = np.bincount(labels.label_of_pair, weights=labels.count_of_pair, minlength=labels.n_labels)
+        ones = np.ones((labels.n_rows, 1), dtype=np.float32)
+        return Embeddings(ones, occurrences.astype(np.float32)[:, np.newaxis])
+
+
+METHOD = Popularity

@@ -1,23 +1,28 @@
 """Control: a random ranking for each image."""
 
-from pathlib import Path
-
 import numpy as np
 
-from vsebench.methods.base import Embeddings, Settings, Untrained, padded_start
-from vsebench.problem import LabelMatrix
+from vsebench.methods.base import Control, Settings
+from vsebench.methods.start import padded_start
+from vsebench.models import Embeddings
+from vsebench.problem import Problem
+from vsebench.streams import Stream, generator
 
 FACTORS = 32
 
 
-class Model(Untrained):
+class Random(Control):
     """Random embeddings; label vectors of unit length, so that none is ranked high more often than another."""
 
-    def __init__(self, train: LabelMatrix, settings: Settings, seed: int, processed: Path) -> None:
-        rng = np.random.default_rng([seed, 1])
-        labels = padded_start(train.n_labels, FACTORS, 1.0, rng)
-        labels /= np.linalg.norm(labels, axis=1, keepdims=True)
-        self.model = Embeddings(padded_start(train.n_images, FACTORS, 1.0, rng), labels)
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        self.problem = problem
 
-    def scorer(self) -> Embeddings:
-        return self.model
+    def model(self) -> Embeddings:
+        rng = generator(self.problem.seed, Stream.START)
+        matrix = self.problem.training.labels
+        labels = padded_start(matrix.n_labels, FACTORS, 1.0, rng)
+        labels /= np.linalg.norm(labels, axis=1, keepdims=True)
+        return Embeddings(padded_start(matrix.n_rows, FACTORS, 1.0, rng), labels)
+
+
+METHOD = Random

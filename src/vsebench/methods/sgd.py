@@ -3,45 +3,68 @@
 import numpy as np
 from pydantic import Field
 
-from vsebench.core.workers import Workers
-from vsebench.kernels.lanes import LANES
-from vsebench.kernels.random import new_state
-from vsebench.methods.base import Embeddings, FactorSettings, Matrix, Method, padded_start
-from vsebench.problem import LabelMatrix
+from vsebench.kernels.pipeline import Positives
+from vsebench.kernels.products import Embedding
+from vsebench.kernels.sampling import Streams
+from vsebench.kernels.steps import Rates
+from vsebench.kernels.vectors import LANES
+from vsebench.methods.base import FactorSettings, Method
+from vsebench.methods.start import padded_start
+from vsebench.models import Embeddings
+from vsebench.problem import LabelMatrix, Matrix, Problem
+from vsebench.streams import Stream, generator
 
 
 class SgdSettings(FactorSettings):
     """Settings of stochastic gradient descent."""
 
     learning_rate: float = Field(gt=0)  # eta, constant
-    regularisation: float = Field(ge=0)  # L2, on the three rows of a step and on biases
+    regularisation: float = Field(ge=0)  # L2, on the three rows of a step
     deviation: float = Field(gt=0)  # of the normal distribution that embeddings start from
 
 
 class SgdMethod(Method):
-    """Embeddings, the positives in the two forms that kernels read, and streams of random numbers.
+    """Embeddings, the positives as kernels read them, the rates of a step, and streams of random numbers.
 
     An epoch takes as many steps as there are positives, a label counted as often as it is on the image. Steps depend on
     each other, so they have no parallel mode, and a seed gives the same bytes on any number of threads.
     """
 
+    needs = frozenset({"known_labels"})
     settings: SgdSettings
 
-    def __init__(self, train: LabelMatrix, settings: SgdSettings, seed: int, workers: Workers) -> None:
-        self.train, self.settings, self.workers = train, settings, workers
-        start = np.random.default_rng([seed, 1])
-        self.images = padded_start(train.n_images, settings.factors, settings.deviation, start)
+    def __init__(self, problem: Problem, settings: SgdSettings) -> None:
+        train = problem.training.labels
+        self.train, self.settings, self.workers = train, settings, problem.workers
+        start = generator(problem.seed, Stream.START)
+        self.images = padded_start(train.n_rows, settings.factors, settings.deviation, start)
         self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, start)
-        rows = np.repeat(train.images, train.counts)
-        columns = (rows, np.repeat(train.labels, train.counts), train.offsets[rows], train.offsets[rows + 1])
-        self.pairs = np.stack(columns, axis=1, dtype=np.int32, casting="same_kind")
-        self.row_labels = np.concatenate([train.labels, np.zeros(LANES, dtype=np.int32)])
-        self.steps = len(self.pairs)
-        self.rng = np.concatenate([new_state(seed, stream) for stream in (2, 3, 4)])
+        self.embedding = Embedding(self.images, self.labels)
+        self.positives = positives_of(train)
+        self.steps = len(self.positives.pairs)
+        self.rates = Rates(settings.learning_rate, settings.regularisation)
+        self.rng = Streams.of(problem.seed, Stream.POSITIVES, Stream.NEGATIVES, Stream.NEGATIVES_AGAIN)
 
-    def scorer(self) -> Embeddings:
+    def model(self) -> Embeddings:
         k = self.settings.factors
         return Embeddings(np.ascontiguousarray(self.images[:, :k]), np.ascontiguousarray(self.labels[:, :k]))
+
+
+def positives_of(train: LabelMatrix) -> Positives:
+    """Return the positives, a label as often as it is on the image, in the form that kernels read.
+
+    Image 0 with the labels 3 and 5, the latter twice, and image 1 with the label 3:
+
+        pairs       (0, 3, 0, 2), (0, 5, 0, 2), (0, 5, 0, 2), (1, 3, 2, 3)      image, label, start, stop
+        row_labels  3, 5, 3, and 16 unused numbers                              [0:2] of image 0, [2:3] of image 1
+    """
+    images = np.repeat(train.image_of_pair, train.count_of_pair)
+    labels = np.repeat(train.label_of_pair, train.count_of_pair)
+    columns = (images, labels, train.offsets[images], train.offsets[images + 1])
+    return Positives(
+        np.stack(columns, axis=1, dtype=np.int32, casting="same_kind"),
+        np.concatenate([train.label_of_pair, np.zeros(LANES, dtype=np.int32)]),
+    )
 
 
 def with_biases(model: Embeddings, biases: Matrix) -> Embeddings:

@@ -12,14 +12,14 @@ import numpy as np
 from pydantic import Field
 
 from vsebench.chunks import even_chunks
-from vsebench.core.workers import Workers
-from vsebench.kernels.lanes import LANES, aligned
-from vsebench.kernels.pairwise import refresh_lists, vse_ens_epoch
-from vsebench.methods.base import EpochReport
+from vsebench.kernels.sorted_lists import SortedLists, refresh_lists
+from vsebench.kernels.vectors import LANES, aligned
+from vsebench.kernels.vse_ens import vse_ens_epoch
+from vsebench.methods.base import Progress
 from vsebench.methods.sgd import SgdMethod, SgdSettings
-from vsebench.problem import LabelMatrix
+from vsebench.problem import Problem
 
-ENOUGH_LABELS = 1000  # lists of fewer are sorted sooner than threads are woken
+ENOUGH_LABELS = 1000  # below this, sorting on one thread is faster
 
 
 class VseEnsSettings(SgdSettings):
@@ -28,21 +28,22 @@ class VseEnsSettings(SgdSettings):
     rank_scale: float = Field(gt=0)  # lambda / |A|: a rank r is drawn with probability ~ exp(-r / lambda)
 
 
-class Model(SgdMethod):
+class VseEns(SgdMethod):
     """VSE-ens."""
 
     settings_type = VseEnsSettings
     settings: VseEnsSettings
 
-    def __init__(self, train: LabelMatrix, settings: VseEnsSettings, seed: int, workers: Workers) -> None:
-        super().__init__(train, settings, seed, workers)
+    def __init__(self, problem: Problem, settings: VseEnsSettings) -> None:
+        train = problem.training.labels
+        super().__init__(problem, settings)
         smallest = np.uint16 if train.n_labels <= 1 << 16 else np.int32  # lists that stay in the cache, if possible
-        self.order = np.empty((settings.factors, train.n_labels), dtype=smallest)
-        self.deviations = aligned(self.labels.shape[1])
+        order = np.empty((settings.factors, train.n_labels), dtype=smallest)
+        self.lists = SortedLists(order, aligned(self.labels.shape[1]))
         self.list_life = max(1, int(train.n_labels * math.log(train.n_labels)))
         self.steps_left = 0
 
-    def epoch(self) -> EpochReport:
+    def epoch(self) -> Progress:
         loss = 0.0
         done = 0
         while done < self.steps:
@@ -51,20 +52,22 @@ class Model(SgdMethod):
                 self.steps_left = self.list_life
             steps = min(self.steps_left, self.steps - done)
             loss += vse_ens_epoch(
-                self.images, self.labels, self.pairs, self.row_labels,
-                self.order, self.deviations, steps, self.settings.rank_scale * self.train.n_labels,
-                self.settings.learning_rate, self.settings.regularisation, self.rng,
+                self.embedding, self.positives, self.lists, steps, self.settings.rank_scale * self.train.n_labels,
+                self.rates, self.rng,
             )  # fmt: skip
             done += steps
             self.steps_left -= steps
-        return EpochReport(loss / self.steps, trials_per_step=1.0)  # the first negative is taken
+        return Progress(loss / self.steps, trials=1.0)  # the first negative is taken
 
     def _refresh_lists(self) -> None:
         def task(start: int, stop: int) -> None:
-            refresh_lists(start, stop, self.labels, self.order, self.deviations)
+            refresh_lists(start, stop, self.labels, self.lists)
 
         n_labels, n_factors = self.labels.shape
         if n_labels < ENOUGH_LABELS:
             task(0, n_factors)
         else:
             self.workers.run(task, even_chunks(n_factors, LANES))
+
+
+METHOD = VseEns

@@ -6,7 +6,6 @@ the image half does, and the label half lowers it with the extended embeddings P
 """
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
@@ -15,15 +14,26 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.chunks import Chunks, even_chunks
-from vsebench.core.workers import Workers
-from vsebench.kernels.full_sample import AHEAD, follow_all, positive_loss, sweep_images, sweep_labels
-from vsebench.kernels.lanes import LANES, aligned, filled_up
-from vsebench.methods.base import Embeddings, EpochReport, FactorSettings, Matrix, Method, padded_start
-from vsebench.problem import LabelMatrix
+from vsebench.kernels.full_sample import (
+    AHEAD,
+    Columns,
+    LabelSide,
+    Rows,
+    extend_images,
+    positive_loss,
+    sweep_images,
+    sweep_labels,
+)
+from vsebench.kernels.vectors import LANES, aligned, padded_size
+from vsebench.methods.base import FactorSettings, Method, Progress
+from vsebench.methods.start import padded_start
+from vsebench.models import Embeddings
+from vsebench.problem import LabelMatrix, Matrix, Problem
+from vsebench.streams import Stream, generator
 
-IMAGES_A_CALL = 512  # their vectors stay in a core's cache between the sweep and the product for H^I
+IMAGES_PER_CALL = 512  # their vectors stay in a core's cache between the sweep and the product for H^I
 IMAGE_CHUNKS = 64
-IMAGES_A_DRAW = 1 << 14
+IMAGES_PER_DRAW = 1 << 14
 
 
 class VseFsSettings(FactorSettings):
@@ -37,114 +47,48 @@ class VseFsSettings(FactorSettings):
     deviation: float = Field(gt=0)  # of the normal distribution that embeddings start from
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The positives by images, those with few labels first.
-
-    Attributes
-    ----------
-    order : (n_images,) int64, the image that stands at each place
-    offsets : (n_images + 1,) int64, where the positives of each place start
-    labels : (n_pairs,) int32
-    weights : (n_pairs,) float32, w_ic
-    """
-
-    order: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    labels: NDArray[np.int32]
-    weights: Matrix
-
-    @classmethod
-    def of(cls, train: LabelMatrix, weights: str) -> "Rows":
-        degrees = np.diff(train.offsets)
-        order = stable_order(degrees)
-        offsets = np.concatenate([[0], np.cumsum(degrees[order])])
-        pairs = np.repeat(train.offsets[order] - offsets[:-1], degrees[order]) + np.arange(train.n_pairs)
-        ones = np.ones(train.n_pairs, dtype=np.float32)
-        w = ones if weights == "ones" else train.counts[pairs].astype(np.float32)
-        return cls(order, offsets, train.labels[pairs], w)
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The positives by labels, in whole tiles of LANES places for each label.
-
-    Attributes
-    ----------
-    degrees : (n_labels,) int64, how many images carry a label
-    tiles : (n_labels + 1,) int64, the first tile of each label
-    places : (n_pairs,) int32, where each positive of the rows stands
-    images : (n_places + AHEAD,) int32, the place of the image among the rows
-    weights, roots : (n_places,) float32, w_ic and a_i = gamma |C_i|^(-1/2); 0 at places left over
-    """
-
-    degrees: NDArray[np.int64]
-    tiles: NDArray[np.int64]
-    places: NDArray[np.int32]
-    images: NDArray[np.int32]
-    weights: Matrix
-    roots: Matrix
-
-    @classmethod
-    def of(cls, rows: Rows, n_labels: int, gamma: float) -> "Columns":
-        degrees = np.bincount(rows.labels, minlength=n_labels)
-        tiles = np.concatenate([[0], np.cumsum(-(-degrees // LANES))])
-        by_label = stable_order(rows.labels)
-        places = np.empty(len(by_label), dtype=np.int32)
-        skipped = tiles[:-1] * LANES - np.cumsum(degrees) + degrees
-        places[by_label] = np.arange(len(by_label)) + np.repeat(skipped, degrees)
-        images = np.zeros(tiles[-1] * LANES + AHEAD, dtype=np.int32)
-        weights, roots = aligned(tiles[-1] * LANES), aligned(tiles[-1] * LANES)
-        row_degrees = np.diff(rows.offsets)
-        images[places] = np.repeat(np.arange(len(row_degrees), dtype=np.int32), row_degrees)
-        weights[places] = rows.weights
-        roots[places] = np.repeat((gamma / np.sqrt(np.maximum(row_degrees, 1))).astype(np.float32), row_degrees)
-        return cls(degrees, tiles, places, images, weights, roots)
-
-
-class Model(Method):
+class VseFs(Method):
     """VSE-fs. One epoch is one iteration: all images, then all labels.
 
-    Inside, images stand in the order of `rows`. The work is cut into pieces that do not depend on each other; the sums
-    over images have a fixed order, so the number of threads changes nothing.
+    Kernels have the images in another order, `order`: those with few labels first. The work is cut into pieces that do
+    not depend on each other; the sums over images have a fixed order, so the number of threads changes nothing.
     """
 
     settings_type = VseFsSettings
+    needs = frozenset({"known_labels"})
 
-    def __init__(self, train: LabelMatrix, settings: VseFsSettings, seed: int, workers: Workers) -> None:
-        self.settings, self.workers = settings, workers
-        self.rows = Rows.of(train, settings.weights)
-        self.columns = Columns.of(self.rows, train.n_labels, settings.gamma)
-        rng = np.random.default_rng([seed, 1])
-        self.blocks = self._start_of_images(train.n_images, rng)
+    def __init__(self, problem: Problem, settings: VseFsSettings) -> None:
+        train = problem.training.labels
+        self.settings, self.workers = settings, problem.workers
+        self.order = stable_order(np.diff(train.offsets))
+        self.rows, self.columns = rows_and_columns(train, self.order, settings.weights, settings.gamma)
+        rng = generator(problem.seed, Stream.START)
+        self.blocks = self._start_of_images(train.n_rows, rng)
         self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, rng)
-        self.before = np.zeros_like(self.labels)  # the labels that the u_i in `blocks` belong to
-        self.beta = label_weights(train, settings.beta_0, settings.alpha)
+        self.previous = np.zeros_like(self.labels)  # the labels that the u_i in `blocks` were computed with
+        self.penalties = label_penalties(train, settings.beta_0, settings.alpha)
         self.scores = aligned(len(self.columns.weights))
         # The images with most labels first, so that no thread is left with them at the end.
-        size = filled_up(math.ceil(train.n_images / IMAGE_CHUNKS))
-        self.image_chunks = even_chunks(train.n_images, size)[::-1]
-        self.label_chunks = chunks_of_equal_work(self.columns.tiles, workers.threads)
+        size = padded_size(math.ceil(train.n_rows / IMAGE_CHUNKS))
+        self.image_chunks = even_chunks(train.n_rows, size)[::-1]
+        self.label_chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
 
-    def epoch(self) -> EpochReport:
+    def epoch(self) -> Progress:
         """Go over all images, then over all labels; the loss is that between the halves, when all is up to date."""
         image_hessian, image_norms = self._sweep_images()
         loss = self._loss(image_hessian, image_norms)
         self._sweep_labels(image_hessian)
-        return EpochReport(loss)
+        return Progress(loss)
 
-    def scorer(self) -> Embeddings:
+    def model(self) -> Embeddings:
         k = self.settings.factors
         image = np.empty((self.blocks.shape[1], k), dtype=np.float32)
-        moved = self._moved()
+        changes, gamma = self._label_changes(), np.float32(self.settings.gamma)
 
         def task(start: int, stop: int) -> None:
-            users = aligned(stop - start, self.labels.shape[1])
-            follow_all(
-                start, stop, self.blocks, moved, self.rows.offsets, self.rows.labels,
-                np.float32(self.settings.gamma), users,
-            )  # fmt: skip
-            image[self.rows.order[start:stop]] = users[:, :k]
+            extended = aligned(stop - start, self.labels.shape[1])
+            extend_images(start, stop, self.blocks, changes, self.rows, gamma, extended)
+            image[self.order[start:stop]] = extended[:, :k]
 
         self.workers.run(task, self.image_chunks)
         return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
@@ -154,77 +98,120 @@ class Model(Method):
 
         They are the u_i as long as all labels are 0.
         """
-        blocks = aligned(filled_up(self.settings.factors) // LANES, n_images, LANES)
+        blocks = aligned(padded_size(self.settings.factors) // LANES, n_images, LANES)
         places = np.empty(n_images, dtype=np.int64)
-        places[self.rows.order] = np.arange(n_images)
-        for first, last in even_chunks(n_images, IMAGES_A_DRAW):
+        places[self.order] = np.arange(n_images)
+        for first, last in even_chunks(n_images, IMAGES_PER_DRAW):
             start = padded_start(last - first, self.settings.factors, self.settings.deviation, rng)
             blocks[:, places[first:last]] = start.reshape(last - first, -1, LANES).swapaxes(0, 1)
         return blocks
 
     def _sweep_images(self) -> tuple[Matrix, float]:
         """Update the images; return H^I = sum_i u_i u_i' and |V_I|^2."""
-        hessian = self._label_hessian()
-        norms = self._label_norms()
-        moved = self._moved()
-        self.before = self.labels.copy()
+        labels = LabelSide(
+            self.labels, self._label_changes(), self.penalties, self._squared_norms(), self._label_hessian()
+        )
+        gamma, regularisation = np.float32(self.settings.gamma), np.float32(self.settings.regularisation)
+        self.previous = self.labels.copy()
         parts: dict[int, tuple[Matrix, float]] = {}
 
         def task(start: int, stop: int) -> None:
-            product = np.zeros_like(hessian)
-            users = aligned(IMAGES_A_CALL, self.labels.shape[1])
+            product = np.zeros_like(labels.hessian)
+            extended = aligned(IMAGES_PER_CALL, self.labels.shape[1])
             norm = 0.0
-            for first in range(start, stop, IMAGES_A_CALL):
-                last = min(first + IMAGES_A_CALL, stop)
+            for first in range(start, stop, IMAGES_PER_CALL):
+                last = min(first + IMAGES_PER_CALL, stop)
                 norm += sweep_images(
-                    first, last, self.blocks, self.labels, moved, self.rows.offsets, self.rows.labels,
-                    self.columns.places, self.rows.weights, self.beta, norms, hessian,
-                    np.float32(self.settings.gamma), np.float32(self.settings.regularisation), self.scores, users,
-                )  # fmt: skip
-                part = users[: last - first]
+                    first, last, self.rows, labels, gamma, regularisation, self.blocks, self.scores, extended
+                )
+                part = extended[: last - first]
                 product += part.T @ part
             parts[start] = product, norm
 
         self.workers.run(task, self.image_chunks)
-        image_hessian = aligned(*hessian.shape)
+        image_hessian = aligned(*labels.hessian.shape)
         for start, _ in self.image_chunks:
             image_hessian += parts[start][0]
         return image_hessian, sum(parts[start][1] for start, _ in self.image_chunks)
 
     def _sweep_labels(self, image_hessian: Matrix) -> None:
+        regularisation = np.float32(self.settings.regularisation)
+
         def task(start: int, stop: int) -> None:
             sweep_labels(
-                start, stop, self.blocks, self.labels, self.before, self.columns.degrees, self.columns.tiles,
-                self.columns.images, self.columns.weights, self.columns.roots, self.beta, image_hessian,
-                np.float32(self.settings.regularisation), self.scores,
+                start, stop, self.columns, self.blocks, self.previous, self.penalties, image_hessian, regularisation,
+                self.scores, self.labels,
             )  # fmt: skip
 
         self.workers.run(task, self.label_chunks)
 
-    def _moved(self) -> Matrix:
-        """Return how far the labels went since the images were updated last."""
-        moved = aligned(*self.labels.shape)
-        np.subtract(self.labels, self.before, out=moved)
-        return moved
+    def _label_changes(self) -> Matrix:
+        """Return by how much the labels have changed since the images were updated last."""
+        changes = aligned(*self.labels.shape)
+        np.subtract(self.labels, self.previous, out=changes)
+        return changes
 
     def _label_hessian(self) -> Matrix:
         """H^C = sum_c beta_c v_c v_c'."""
-        weighted: Matrix = self.labels * self.beta[:, None]
+        weighted: Matrix = self.labels * self.penalties[:, None]
         product: Matrix = weighted.T @ self.labels
         return product
 
-    def _label_norms(self) -> Matrix:
+    def _squared_norms(self) -> Matrix:
         norms: Matrix = np.einsum("cf,cf->c", self.labels, self.labels)
         return norms
 
     def _loss(self, image_hessian: Matrix, image_norms: float) -> float:
         """Eq. 1, before the labels move."""
-        norms = self._label_norms()
-        positives = positive_loss(
-            self.columns.tiles, self.columns.weights, self.columns.roots, self.scores, self.beta, norms
-        )
+        norms = self._squared_norms()
+        positives = positive_loss(self.columns, self.scores, self.penalties, norms)
         everything = np.einsum("fg,fg->", self._label_hessian(), image_hessian, dtype=np.float64)
         return float(positives + everything + self.settings.regularisation * (image_norms + float(norms.sum())))
+
+
+def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str, gamma: float) -> tuple[Rows, Columns]:
+    """Return the positives by images and by labels; `order` is the images' order, `weights` says what w_ic is.
+
+    An example with LANES = 4 in place of 16 and three labels. Image 0 has the labels 0, 1 and 2, image 1 has label 1,
+    and image 2 the labels 0 and 1. Images with few labels first, so `order` is 1, 2, 0: kernels call image 1 0, image 2
+    1 and image 0 2.
+
+        Rows        image         0 | 1  1 | 2  2  2
+        offsets     0, 1, 3, 6
+        labels                    1 | 0  1 | 0  1  2
+        places                    4 | 0  5 | 1  6  8        where the same positive stands below
+
+        Columns     place         0  1  2  3 | 4  5  6  7 | 8  9 10 11
+        degrees     2, 3, 1       label 0    | label 1    | label 2
+        tiles       0, 1, 2, 3    one tile of four places each; label c starts with place LANES tiles[c]
+        images                    1  2  -  - | 0  1  2  - | 2  -  -  -        -: padding, 0 in all arrays
+    """
+    degrees = np.diff(train.offsets)[order]
+    offsets = np.concatenate([[0], np.cumsum(degrees)])
+    # The positives of an image stay together: each moves as far as the first one of its image.
+    pairs = np.repeat(train.offsets[order] - offsets[:-1], degrees) + np.arange(train.n_pairs)
+    ones = np.ones(train.n_pairs, dtype=np.float32)
+    w = ones if weights == "ones" else train.count_of_pair[pairs].astype(np.float32)
+    labels = train.label_of_pair[pairs]
+
+    label_degrees = np.bincount(labels, minlength=train.n_labels)
+    tiles = np.concatenate([[0], np.cumsum(-(-label_degrees // LANES))])
+    by_label = stable_order(labels)
+    # A positive's place is its number by label, plus the padding of the labels before.
+    padding = tiles[:-1] * LANES - np.cumsum(label_degrees) + label_degrees
+    places = np.empty(train.n_pairs, dtype=np.int32)
+    places[by_label] = np.arange(train.n_pairs) + np.repeat(padding, label_degrees)
+    columns = Columns(
+        label_degrees,
+        tiles,
+        np.zeros(tiles[-1] * LANES + AHEAD, dtype=np.int32),
+        aligned(tiles[-1] * LANES),
+        aligned(tiles[-1] * LANES),
+    )
+    columns.images[places] = np.repeat(np.arange(train.n_rows, dtype=np.int32), degrees)
+    columns.weights[places] = w
+    columns.roots[places] = np.repeat((gamma / np.sqrt(np.maximum(degrees, 1))).astype(np.float32), degrees)
+    return Rows(offsets, labels, w, places), columns
 
 
 def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -233,12 +220,12 @@ def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.i
     return np.argsort(numbers.astype(smallest), kind="stable")
 
 
-def label_weights(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[np.float32]:
+def label_penalties(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[np.float32]:
     """Return beta_c = beta_0 chi_c^alpha / sum chi^alpha (section 3.1.1), (n_labels,) float32.
 
     A label that never occurs weighs nothing where alpha > 0.
     """
-    popularity = np.bincount(train.labels, minlength=train.n_labels).astype(np.float64)
+    popularity = np.bincount(train.label_of_pair, minlength=train.n_labels).astype(np.float64)
     share = (popularity / max(popularity.sum(), 1)) ** alpha
     weights: NDArray[np.float32] = (beta_0 * share / share.sum()).astype(np.float32)
     return weights
@@ -249,3 +236,6 @@ def chunks_of_equal_work(offsets: NDArray[np.int64], n_chunks: int) -> Chunks:
     targets = np.linspace(0, offsets[-1], n_chunks + 1)[1:-1]
     cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, targets), [len(offsets) - 1]]))
     return [(int(start), int(stop)) for start, stop in pairwise(cuts)]
+
+
+METHOD = VseFs

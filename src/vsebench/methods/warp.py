@@ -7,14 +7,13 @@ Y - 1 is their number.
 """
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.core.workers import Workers
-from vsebench.kernels.lanes import aligned
-from vsebench.kernels.pairwise import warp_epoch
-from vsebench.methods.base import Embeddings, EpochReport
-from vsebench.methods.sgd import SgdMethod, SgdSettings, with_biases
-from vsebench.problem import LabelMatrix
+from vsebench.kernels.warp import warp_epoch
+from vsebench.methods.base import Progress
+from vsebench.methods.sgd import SgdMethod, SgdSettings
+from vsebench.problem import Problem
 
 
 class WarpSettings(SgdSettings):
@@ -22,34 +21,31 @@ class WarpSettings(SgdSettings):
 
     trials: int | None = Field(ge=1)  # most trials of a step; none: as many as there are negatives
     maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3; 0: no limit
-    adaptive: bool = False  # as LightFM has it: a rate for each number (Adagrad), and a bias for each label
 
 
-class Model(SgdMethod):
+class Warp(SgdMethod):
     """WARP. A step without a violator inside the cap changes nothing."""
 
     settings_type = WarpSettings
     settings: WarpSettings
 
-    def __init__(self, train: LabelMatrix, settings: WarpSettings, seed: int, workers: Workers) -> None:
-        super().__init__(train, settings, seed, workers)
-        self.biases = aligned(train.n_labels)
-        parameters = (self.images, self.labels, self.biases)
-        shapes = [a.shape if settings.adaptive else (0, *a.shape[1:]) for a in parameters]
-        self.squares = [aligned(*shape) for shape in shapes]
-        for squares in self.squares:
-            squares += 1  # as in LightFM: no rate is above the first one
-        self.cap = settings.trials or train.n_labels
-        self.rank_loss = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, train.n_labels + 1))])  # L(k)
+    def __init__(self, problem: Problem, settings: WarpSettings) -> None:
+        train = problem.training.labels
+        super().__init__(problem, settings)
+        self.max_trials = settings.trials or train.n_labels
+        self.rank_loss = rank_losses(train.n_labels)
 
-    def epoch(self) -> EpochReport:
+    def epoch(self) -> Progress:
         loss, trials = warp_epoch(
-            self.images, self.labels, self.biases, *self.squares, self.pairs, self.row_labels,
-            self.rank_loss, self.steps, self.cap, self.settings.learning_rate, self.settings.regularisation,
+            self.embedding, self.positives, self.rank_loss, self.steps, self.max_trials, self.rates,
             self.settings.maximum_norm, self.rng,
         )  # fmt: skip
-        return EpochReport(loss, trials)
+        return Progress(loss, trials)
 
-    def scorer(self) -> Embeddings:
-        model = super().scorer()
-        return with_biases(model, self.biases) if self.settings.adaptive else model
+
+def rank_losses(n_labels: int) -> NDArray[np.float64]:
+    """Return L(k) = 1 + 1/2 + ... + 1/k for k from 0 to n_labels."""
+    return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n_labels + 1))])
+
+
+METHOD = Warp

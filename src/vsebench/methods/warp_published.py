@@ -5,21 +5,24 @@ Its published form also keeps an image's test label from being drawn where no la
 know that label.
 """
 
-from vsebench.kernels.pairwise import warp_published_epoch
 from vsebench.kernels.rounding import NOT_ROUNDED, ROUNDING_PAYS, round_labels
-from vsebench.methods.base import EpochReport
+from vsebench.kernels.warp_published import warp_published_epoch
+from vsebench.methods.base import Progress
 from vsebench.methods.sgd import SgdMethod, SgdSettings
 
 
-class Model(SgdMethod):
+class WarpPublished(SgdMethod):
     """The published rule. Its trials are the labels scanned."""
 
     settings_type = SgdSettings
 
-    def epoch(self) -> EpochReport:
+    def epoch(self) -> Progress:
         rounded = round_labels(self.labels) if ROUNDING_PAYS else NOT_ROUNDED
         loss, scanned = warp_published_epoch(
-            self.images, self.labels, rounded, self.train.offsets, self.row_labels, self.steps,
-            self.settings.learning_rate, self.settings.regularisation, self.rng,
+            self.embedding, rounded, self.train.offsets, self.positives.row_labels, self.steps, self.rates,
+            self.rng.positives,
         )  # fmt: skip
-        return EpochReport(loss, scanned)
+        return Progress(loss, scanned)
+
+
+METHOD = WarpPublished

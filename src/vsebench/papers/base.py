@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr
 
-from vsebench.core.configuration import Protocol, Strict, check, read_yaml
+from vsebench.core.configuration import Strict, check, read_yaml
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.papers.published import PrintedCell, PrintedCells, read_published
@@ -29,7 +29,7 @@ class PaperPlace(Strict):
 
     title: str
     dataset: str | None = None  # ours with the same data: its counts are compared
-    protocol: Protocol | None = None  # ours with the same held-out labels: accuracies and times are compared, too
+    protocol: str | None = None  # ours with the same held-out labels: accuracies and times are compared, too
     note: str | None = None
 
     @property

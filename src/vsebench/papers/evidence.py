@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit  # scipy.stats has the same and takes a second more to import
 
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Place
-from vsebench.evaluation import student
-from vsebench.evaluation.metrics import INTERVAL, METRICS, values
-from vsebench.evaluation.summary import holm, p_value, resample
+from vsebench.evaluation.metrics import values
+from vsebench.evaluation.metrics.base import RankMetric, load_metric
+from vsebench.evaluation.significance import INTERVAL, holm, p_value, resample
 
 __all__ = ["Effect", "Evidence", "RunPlace", "UntestableError", "check_metric", "differences", "holm", "ratio"]
 
@@ -133,18 +134,18 @@ def differences(
 
 
 def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
-    """Return metrics of every image, (n_images, n_metrics), images in ascending order."""
-    known = list(METRICS)
-    short = [name.replace("precision@", "pre@").replace("recall@", "rec@") for name in metrics]
-    one = ranks.sort("image", "label").select(rank=pl.col("above") + 1, ties="tied", candidates=pl.col("negatives") + 1)
-    table: NDArray[np.float64] = values(one)[:, [known.index(name) for name in short]]
-    return table
+    """Return metrics of every image, (n_images, n_metrics), whatever the order of the file's rows."""
+    return values(ranks.sort("image", "label"), metrics)
 
 
 def check_metric(name: str) -> str:
-    """Return the name of a metric; raises ValueError where there is none of this name."""
-    if name.replace("precision@", "pre@").replace("recall@", "rec@") not in METRICS:
-        raise ValueError(f"there is no metric {name!r}")
+    """Return the name of a metric of images; raises ValueError where there is none of this name."""
+    try:
+        metric = load_metric(name)
+    except UserError as error:
+        raise ValueError(str(error)) from None
+    if not isinstance(metric, RankMetric):
+        raise ValueError(f"{name!r} is no metric of an image's ranks")
     return name
 
 
@@ -166,7 +167,7 @@ def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64], pair
     logs = np.log(numerator / denominator)
     freedom = len(logs) - 1
     error = max(float(logs.std(ddof=1)) / math.sqrt(len(logs)), 1e-12)
-    half = student.quantile(freedom) * error
+    half = float(stdtrit(freedom, 0.975)) * error
     mean = float(logs.mean())
-    p = student.p_value(abs(mean) / error, freedom)
+    p = float(2 * stdtr(freedom, -abs(mean) / error))
     return Effect(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, 1.0)

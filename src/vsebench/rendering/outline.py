@@ -5,15 +5,12 @@ objects are not sorted), and no results.
 """
 
 from pathlib import Path
-from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from vsebench.core.configuration import Strict
+from vsebench.core.configuration import Role, Strict
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
-
-Role = Literal["paper", "baseline", "control", "oracle"]
 
 # The gathered files in the folder of results, by the name that a table or figure asks for them.
 GATHERED = {

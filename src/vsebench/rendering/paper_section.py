@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from vsebench.papers.base import Paper
 from vsebench.papers.audit.findings import AGREES, CONTRADICTS, read_findings
+from vsebench.papers.base import Paper
 from vsebench.rendering.claims import paper_title
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, make
 from vsebench.rendering.outline import GATHERED
@@ -46,7 +46,9 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
     claims = make(TableKind, "claims", {"only": paper.name}, "claims").table(results) if len(tested) else None
     if not tables and not figures and claims is None:
         return None
-    return PaperSection(paper.name, paper_title(results, paper.name), paper.citation, paper.link, tables, figures, claims)
+    return PaperSection(
+        paper.name, paper_title(results, paper.name), paper.citation, paper.link, tables, figures, claims
+    )
 
 
 def describe_audit(results: Results) -> dict[str, Any]:

@@ -1,10 +1,11 @@
-"""Compiling every kernel once, so that later processes find it in numba's cache on disk."""
+"""Compile every kernel once, so that later processes find it in numba's cache on disk."""
 
 import argparse
 import importlib
 import json
 import pkgutil
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +15,25 @@ from numba.core.registry import CPUDispatcher
 import vsebench.kernels
 from vsebench.core.storage import write_json
 from vsebench.core.workers import workers
-from vsebench.evaluation.ranking import rank_held_out
+from vsebench.evaluation.ranking import list_tops, rank, rank_images
 from vsebench.kernels.drawing import draw_labels
-from vsebench.kernels.random import new_state
-from vsebench.methods.base import Embeddings, LabelWeights, Method, load_method, read_settings, tiny_matrix, warm_up
+from vsebench.kernels.random_numbers import new_state
+from vsebench.methods.base import Method, load_method, read_settings
+from vsebench.models import Embeddings, LabelWeights
+from vsebench.problem import HeldOut, LabelMatrix
+from vsebench.training import tiny_problem, warm_up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--method", help="module in vsebench.methods; none: ranking and the simulator")
+    parser.add_argument("--module", help="module in vsebench.methods; none: ranking and the simulator")
     parser.add_argument("--settings", type=json.loads, default={}, help="JSON")
     parser.add_argument("--out", type=Path, required=True, help="JSON: seconds, and functions that were not cached yet")
 
 
 def run(arguments: argparse.Namespace) -> None:
     start = time.perf_counter()
-    if arguments.method:
-        train_tiny(arguments.method, arguments.settings)
+    if arguments.module:
+        train_tiny(arguments.module, arguments.settings)
     else:
         rank_tiny()
         draw_tiny()
@@ -47,18 +51,25 @@ def functions_compiled() -> int:
 
 
 def train_tiny(name: str, values: dict[str, Any]) -> None:
-    """Train a method for one epoch on the tiny matrix."""
+    """Train a method for one epoch on the tiny problem."""
     method = load_method(name)
     if issubclass(method, Method):
         warm_up(method, read_settings(method, values, f"method {name}"))
 
 
 def rank_tiny() -> None:
-    matrix = tiny_matrix()
+    """Rank and list with both kinds of models, for one held-out label per image and for several."""
     ones = np.ones((6, 6), dtype=np.float32)
     with workers(1) as pool:
+        labels = tiny_problem(pool).training.labels
+        images = np.arange(labels.n_rows, dtype=np.int32)
+        held_out = HeldOut(images, labels, LabelMatrix.empty(labels.n_rows, 6), np.ones(6, dtype=np.bool_))
+        single = LabelMatrix.from_pairs(labels.to_pairs().unique("image", keep="first"), labels.n_rows, 6)
         for model in (Embeddings(ones, ones), LabelWeights(ones)):
-            rank_held_out(model, matrix, matrix.to_pairs(), pool, "compilation")
+            rank(model, replace(held_out, right=single), None, pool, "compilation")
+            rank(model, held_out, None, pool, "compilation")
+            list_tops(model, held_out, None, pool)
+            rank_images(model, held_out, None, pool)
 
 
 def draw_tiny() -> None:

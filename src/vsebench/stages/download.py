@@ -1,9 +1,10 @@
-"""Stage `download`: fetch the files of a data set, and note where each is from.
+"""Fetch the files of a data set, and note where each is from.
 
 A file that is in place and good is kept. Otherwise the mirror is tried (the folder or http(s) address in the
 environment variable VSEBENCH_MIRROR; the file is <mirror>/<name>), then the sources of the configuration in their
 order. A file gets its final name only when it has passed its checks. `provenance.json` says for each file: name,
-source, sha256, md5, bytes, and the time it was fetched (UTC). An adapter can have more to say, see `Hooks`.
+source, sha256, md5, bytes, and the time it was fetched (UTC). The user's own files are listed there as well. What an
+adapter can add is described at `Hooks`.
 
 pooch is not used: it can neither resume a transfer nor try several sources.
 """
@@ -17,10 +18,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.configuration import DatasetConfig, SourceFile, check, read_config
+from vsebench.core.configuration import DatasetDefinition, SourceFile, check, read_definition
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, replacing, write_json
-from vsebench.formats import transfer
+from vsebench.formats import own_files, transfer
 from vsebench.formats.adapters import load_adapter
 from vsebench.formats.verify import BadContentError, Digest, verify
 
@@ -30,50 +31,56 @@ IN_PLACE = "found in place"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
-    parser.add_argument("--config", type=Path, required=True, help="the data set's configuration file")
+    parser.add_argument("--name", required=True, help="the data set's name")
+    parser.add_argument(
+        "--definition",
+        required=True,
+        help="JSON object: adapter, options, features and files, as in the data set's file",
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder to put the files into")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
+    definition = read_definition(arguments.definition, arguments.name)
     try:
-        download(arguments.config, arguments.out, os.environ.get(MIRROR) or None)
+        download(arguments.name, definition, arguments.out, os.environ.get(MIRROR) or None)
     except OSError as error:
         raise UserError(f"{error.filename or arguments.out}: {error.strerror or error}") from None
 
 
-def download(config_path: Path, out: Path, mirror: str | None) -> None:
-    """Bring the files of the data set into the folder `out` and write provenance.json there."""
-    config = read_config(DatasetConfig, config_path)
+def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | None) -> None:
+    """Bring the files of a data set into the folder `out` and write provenance.json there."""
     out.mkdir(parents=True, exist_ok=True)
-    hooks = Hooks(config, config_path)
+    hooks = Hooks(name, definition)
     known = _known_records(out / "provenance.json")
     records = []
-    for file, record in obtain_all(config.files, hooks.alternatives(), out, mirror):
+    for file, record in obtain_all(definition.files, hooks.alternatives(), out, mirror):
         if record["source"] == IN_PLACE and known.get(file.name, {}).get("sha256") == record["sha256"]:
-            record = known[file.name]  # it says more: where the file came from when it was fetched
+            record = known[file.name]  # the earlier record also says where the file came from
         records.append(record)
-    provenance: dict[str, Any] = {"dataset": config_path.stem, "files": records}
-    if config.simulated:
+    provenance: dict[str, Any] = {"dataset": name, "files": records}
+    if definition.simulated:
         provenance["note"] = "simulated: there is nothing to download"
     more = hooks.fetch(out)
     records += more.pop("files", [])
+    records += [own_files.record(out, path) for path in definition.own_files]
     write_json(provenance | more, out / "provenance.json")
 
 
 class Hooks:
-    """What an adapter's module may have to say about its files.
+    """Functions of an adapter's module that the download calls, if it has them.
 
     `alternatives(options)` returns names of files of which one is enough, the best first; `fetch(options, out)` brings
     what no list of addresses can describe into the folder `out` and returns what to add to the provenance (`files`:
-    records as of any other file).
+    records like those of other files).
     """
 
-    def __init__(self, config: DatasetConfig, config_path: Path) -> None:
-        self.adapter = None if config.simulated else load_adapter(config.adapter, config_path)
+    def __init__(self, name: str, definition: DatasetDefinition) -> None:
+        self.adapter = None if definition.simulated else load_adapter(definition.adapter, name)
         self.options: Any = None
         if hasattr(self.adapter, "alternatives") or hasattr(self.adapter, "fetch"):
-            self.options = check(self.adapter.Options, config.options, f"{config_path}: options")  # type: ignore[union-attr]
+            self.options = check(self.adapter.Options, definition.options, f"{name}: options")  # type: ignore[union-attr]
 
     def alternatives(self) -> list[str]:
         """Return the files of which one is enough, or none."""
@@ -89,7 +96,7 @@ class Hooks:
 def obtain_all(
     files: list[SourceFile], alternatives: list[str], out: Path, mirror: str | None
 ) -> Iterator[tuple[SourceFile, dict[str, Any]]]:
-    """Yield each file with its record; of the alternatives only the first that can be had."""
+    """Yield each file with its record; of the alternatives only the first that is available."""
     faults: list[str] = []
     by_name = {file.name: file for file in files}
     for name in alternatives:
@@ -123,13 +130,13 @@ def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
             return _record(file.name, source, digest)
     tried = ", ".join(answers) or "nothing, as no address is known"
     raise UserError(
-        f"{file.name} could not be had; tried {tried}; put the file into {out} or set {MIRROR} to a folder or address "
-        "that has it"
+        f"could not download {file.name}; tried {tried}; put the file into {out} or set {MIRROR} to a folder or "
+        "address that has it"
     )
 
 
 def _places(file: SourceFile, target: Path, mirror: str | None) -> Iterator[tuple[str, Path | str]]:
-    """Yield where a file may be had: what the provenance calls it, and a path or an address."""
+    """Yield where a file may be: what the provenance calls it, and a path or an address."""
     if target.exists():
         yield IN_PLACE, target
     if mirror is not None:

@@ -1,4 +1,4 @@
-"""Putting the tables and records of single runs together."""
+"""Put the tables and records of single cases together."""
 
 import argparse
 import json
@@ -15,6 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rows", type=json.loads, help='JSON, for settings.json: {"row": {"title": ..., "source": ...}}'
     )
+    parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json for each input")
     parser.add_argument("--out", type=Path, required=True, help=".parquet: rows below each other; .json: a list")
 
 
@@ -24,6 +25,9 @@ def run(arguments: argparse.Namespace) -> None:
     elif arguments.rows:
         records = [settings_used(read_json(path)) for path in arguments.inputs]
         write_json([arguments.rows[record["method"]] | record for record in records], arguments.out)
+    elif arguments.about:
+        both = zip(arguments.inputs, arguments.about, strict=True)
+        write_json([read_json(summary) | read_json(about) for summary, about in both], arguments.out)
     else:
         write_json([read_json(path) for path in arguments.inputs], arguments.out)
 

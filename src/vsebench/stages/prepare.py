@@ -1,97 +1,103 @@
-"""Stage `prepare`: read a data set's files into its label matrix.
+"""Read a data set's files into its label matrix and image features.
 
 Writes into the output folder
 
     pairs.parquet    image, label, count (Int32), ascending
-    images.parquet   image (Int32), id; with an official partition also part ("train" or "test")
-    labels.parquet   label (Int32), name, frequency (images that carry it), occurrences (sum of its counts), all Int32
+    images.parquet   image (Int32), id, part (of an official partition, else null), has_features
+    labels.parquet   label (Int32), name, frequency (images that have it), occurrences (sum of its counts), all Int32
     summary.json     counts, options, filters, what was dropped, expected counts that were not met
-    features.npz     where the files have image features: (n_images, d) float32 each, by their names
-    truth.npz        simulated sets only: image (n_images, T), label (n_labels, T), float32; image @ label.T is true
+    features.npy     or features.npz, where the data set has image features; see `vsebench.features`
+    truth.npz        simulated sets only: image (n_images, T), label (n_labels, T), float32; image @ label.T is the
+                     probability of each label for each image
 """
 
 import argparse
-import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from vsebench.core.configuration import DatasetConfig, Model, Vocabulary, check, read_config
-from vsebench.core.errors import UserError
-from vsebench.core.storage import write_arrays, write_json, write_parquet
+from vsebench.core import schemas
+from vsebench.core.configuration import DatasetDefinition, Expected, check, read_definition
+from vsebench.core.storage import write_arrays, write_json, write_table
+from vsebench.features import Features, write_features
 from vsebench.formats.adapters import load_adapter
 from vsebench.formats.annotations import RawAnnotations
+from vsebench.formats.features_file import read_features_file
 from vsebench.formats.vocabulary import apply_vocabulary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
-    parser.add_argument("--config", type=Path, required=True, help="the data set's configuration file")
-    parser.add_argument("--options", default="{}", help="JSON object: replaces keys of the configuration's options")
-    parser.add_argument("--vocabulary", default="{}", help="JSON object: replaces filters of the configuration")
+    parser.add_argument("--name", required=True, help="the data set's name")
+    parser.add_argument(
+        "--definition",
+        required=True,
+        help="JSON object: adapter, options, features, vocabulary and expected, as in the data set's file",
+    )
     parser.add_argument("--raw", type=Path, required=True, help="folder with the downloaded files")
-    parser.add_argument("--out", type=Path, required=True, help="folder to write the label matrix into")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write into")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
-    prepare(arguments.config, arguments.options, arguments.vocabulary, arguments.raw, arguments.out)
+    definition = read_definition(arguments.definition, arguments.name)
+    prepare(arguments.name, definition, arguments.raw, arguments.out)
 
 
-def prepare(config_path: Path, option_changes: str, filter_changes: str, raw: Path, out: Path) -> None:
-    """Read the raw files of the data set `config_path` describes and write its label matrix into `out`."""
-    config = read_config(DatasetConfig, config_path)
-    adapter = load_adapter(config.adapter, config_path)
-    options = merge(adapter.Options, config.options, option_changes, f"{config_path}: options", "--options")
-    filters = config.vocabulary.model_dump(exclude_unset=True)
-    vocabulary = merge(Vocabulary, filters, filter_changes, f"{config_path}: vocabulary", "--vocabulary")
-    annotations = apply_vocabulary(adapter.read(raw, options), vocabulary, f"{config_path}: vocabulary")
+def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> None:
+    """Read the raw files of a data set and write its label matrix and features into `out`."""
+    annotations, options = read_annotations(name, definition, raw)
+    annotations = apply_vocabulary(annotations, definition.vocabulary, f"{name}: vocabulary")
     labels = label_table(annotations)
     counts = count(annotations, labels)
     summary = {
-        "name": config_path.stem,
-        "title": config.title,
-        "licence": config.licence,
-        "citation": config.citation,
-        "homepage": config.homepage,
-        "family": config.family,
-        "simulated": config.simulated,
-        "options": options.model_dump(),
-        "vocabulary": vocabulary.model_dump(exclude_none=True),
+        "name": name,
+        "simulated": definition.simulated,
+        "options": options,
+        "vocabulary": definition.vocabulary.model_dump(exclude_none=True),
         "counts": counts,
+        "features": describe_features(annotations.features),
         "dropped": [entry._asdict() for entry in annotations.dropped],
-        **compare_counts(config, options, vocabulary != config.vocabulary, counts),
+        **compare_counts(definition.expected, counts),
     }
-    warn(summary, config_path)
-    write_parquet(annotations.pairs.sort("image", "label"), out / "pairs.parquet")
-    write_parquet(image_table(annotations), out / "images.parquet")
-    write_parquet(labels, out / "labels.parquet")
+    warn(summary)
+    write_table(annotations.pairs.sort("image", "label"), schemas.PAIRS, out / "pairs.parquet")
+    write_table(image_table(annotations), schemas.IMAGES, out / "images.parquet")
+    write_table(labels, schemas.LABELS, out / "labels.parquet")
     if annotations.truth is not None:
         write_arrays(out / "truth.npz", **annotations.truth)
-    if annotations.features:
-        write_arrays(out / "features.npz", **annotations.features)
+    if annotations.features is not None:
+        write_features(annotations.features, out / annotations.features.file_name)
     write_json(summary, out / "summary.json")
 
 
-def merge(model: type[Model], values: dict[str, Any], overrides: str, where: str, argument: str) -> Model:
-    """Check options or filters: those of the configuration file, replaced by those of the JSON object."""
-    try:
-        changes = json.loads(overrides)
-    except ValueError as error:
-        raise UserError(f"{argument}: not JSON ({error}): {overrides}") from None
-    if not isinstance(changes, dict):
-        raise UserError(f"{argument}: a JSON object is needed, not {overrides}")
-    if changes:
-        where += f" (replaced by {argument}: " + ", ".join(changes) + ")"
-    return check(model, {**values, **changes}, where)
+def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tuple[RawAnnotations, dict[str, Any]]:
+    """Return what the adapter reads, with features from a file of their own if there is one, and all its options."""
+    adapter = load_adapter(definition.adapter, name)
+    options = check(adapter.Options, definition.options, f"{name}: options")
+    annotations: RawAnnotations = adapter.read(raw, options)
+    if definition.features is not None:
+        images = annotations.images.to_list()
+        features, dropped = read_features_file(raw, definition.features, images)
+        annotations = replace(annotations, features=features, dropped=[*annotations.dropped, *dropped])
+    return annotations, options.model_dump()
 
 
 def image_table(annotations: RawAnnotations) -> pl.DataFrame:
-    """Return image, id and, where there is an official partition, part of each image."""
-    columns = {"id": annotations.images} | ({} if annotations.parts is None else {"part": annotations.parts})
-    return pl.DataFrame(columns).with_row_index("image").cast({"image": pl.Int32})
+    """Return one row per image: its number, id, official part and whether it has features."""
+    n_images, features = len(annotations.images), annotations.features
+    no_part = pl.repeat(None, n_images, dtype=pl.String, eager=True)
+    return pl.DataFrame(
+        {
+            "image": pl.int_range(n_images, dtype=pl.Int32, eager=True),
+            "id": annotations.images,
+            "part": no_part if annotations.parts is None else annotations.parts,
+            "has_features": pl.repeat(False, n_images, eager=True) if features is None else features.known,
+        },
+    )
 
 
 def label_table(annotations: RawAnnotations) -> pl.DataFrame:
@@ -124,8 +130,20 @@ def count(annotations: RawAnnotations, labels: pl.DataFrame) -> dict[str, Any]:
     }
 
 
+def describe_features(features: Features | None) -> dict[str, Any] | None:
+    """Return kind, shape and type of the image features, and the number of images that have none of them."""
+    if features is None:
+        return None
+    return {
+        "kind": "sparse" if features.is_sparse else "dense",
+        "dimensions": features.dimensions,
+        "dtype": str(features.values.dtype),
+        "images_without": int((~features.known).sum()),
+    }
+
+
 def zeros(n: int) -> pl.Series:
-    """Return n zeros: the number of labels of images that have none."""
+    """Return n zeros: the numbers of labels of n images without labels."""
     return pl.zeros(n, dtype=pl.UInt32, eager=True)
 
 
@@ -138,21 +156,20 @@ def describe(values: pl.Series) -> dict[str, float]:
     return {"mean": float(numbers.mean()), "median": float(median), "max": numbers.max(), "min": numbers.min()}  # type: ignore[arg-type]
 
 
-def compare_counts(config: DatasetConfig, options: Any, other_filters: bool, counts: dict[str, Any]) -> dict[str, Any]:
-    """Compare the counts with those that the configuration expects of its own filters and, if simulated, scale 1."""
-    expected = config.expected.model_dump(exclude_none=True)
-    if other_filters or (config.simulated and options.scale != 1):
-        expected = {}
+def compare_counts(expectation: Expected, counts: dict[str, Any]) -> dict[str, Any]:
+    """Compare the counts with the expected ones."""
+    expected = expectation.model_dump(exclude_none=True)
     differing = {key: number for key, number in expected.items() if counts[key] != number}
     mismatches = {key: {"expected": number, "found": counts[key]} for key, number in differing.items()}
     return {"expected": expected, "mismatches": mismatches}
 
 
-def warn(summary: dict[str, Any], config_path: Path) -> None:
+def warn(summary: dict[str, Any]) -> None:
     """Say on standard error what was dropped and which counts are not the expected ones."""
+    name = summary["name"]
     for entry in summary["dropped"]:
-        print(f"{summary['name']}: dropped {entry['number']} {entry['what']}: {entry['why']}", file=sys.stderr)
+        print(f"{name}: dropped {entry['number']} {entry['what']}: {entry['why']}", file=sys.stderr)
     for key, numbers in summary["mismatches"].items():
-        print(
-            f"warning: {config_path}: expected.{key}: {numbers['expected']}, found {numbers['found']}", file=sys.stderr
-        )
+        print(f"warning: {name}: expected.{key}: {numbers['expected']}, found {numbers['found']}", file=sys.stderr)
+    if summary["features"] and summary["features"]["images_without"]:
+        print(f"{name}: {summary['features']['images_without']} images have no features", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""How the time of an epoch grows with pairs, labels and factors, measured beside the papers' complexity tables.
+"""Measure how the time of an epoch grows with pairs, labels and factors.
 
 On simulated data one size is varied at a time while the others stay at the middle one of their values. Pairs grow with
 the images, at the same number of labels an image. A fresh process each repeat measures every method at every size on
@@ -20,24 +20,13 @@ from tqdm import tqdm
 from vsebench.core.configuration import DatasetConfig, check, read_config
 from vsebench.core.errors import UserError, last_words
 from vsebench.core.machine import processor
-from vsebench.core.storage import write_parquet
+from vsebench.core.schemas import SCALING
+from vsebench.core.storage import write_table
 from vsebench.core.workers import workers
 from vsebench.formats.simulator import Options, read
-from vsebench.methods.base import Method, load_method, read_settings, warm_up
-from vsebench.problem import LabelMatrix
-
-SCHEMA = {
-    "method": pl.String,
-    "variable": pl.String,
-    "size": pl.Int64,
-    "repeat": pl.Int32,
-    "images": pl.Int64,
-    "labels": pl.Int64,
-    "pairs": pl.Int64,
-    "factors": pl.Int64,
-    "seconds": pl.Float64,
-    "machine": pl.String,
-}
+from vsebench.methods.base import Method, load_method, read_settings
+from vsebench.problem import LabelMatrix, Problem, Training
+from vsebench.training import warm_up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
         if result.returncode:
             raise UserError(f"a repeat failed: {last_words(result)}")
         rows += [row | {"repeat": repeat} for row in json.loads(result.stdout)]
-    write_parquet(pl.DataFrame(rows, schema=SCHEMA), arguments.out)
+    write_table(pl.DataFrame(rows, schema=SCALING), SCALING, arguments.out)
 
 
 def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
@@ -75,7 +64,7 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
             matrix = simulate(options, wanted["pairs"], wanted["labels"])
             for row, (module, settings) in arguments.methods.items():
                 seconds = time_epoch(module, settings | {"factors": wanted["factors"]}, matrix)
-                shape = {"images": matrix.n_images, "labels": matrix.n_labels, "pairs": matrix.n_pairs}
+                shape = {"images": matrix.n_rows, "labels": matrix.n_labels, "pairs": matrix.n_pairs}
                 keys = {"method": row, "variable": variable, "size": size, "factors": wanted["factors"]}
                 rows.append(keys | shape | {"seconds": seconds, "machine": processor()})
     return rows
@@ -100,12 +89,12 @@ def time_epoch(module: str, values: dict[str, Any], matrix: LabelMatrix) -> floa
     """Return the seconds of a method's second epoch."""
     method = load_method(module)
     if not issubclass(method, Method):
-        raise UserError(f"{module}: an untrained method has no training time")
+        raise UserError(f"{module}: a row without epochs has no training time")
     settings = read_settings(method, values, module)
     warm_up(method, settings)
     with workers(1) as pool:
-        model = method(matrix, settings, 1, pool)
-        model.epoch()
+        fitter = method(Problem(Training.all_of(matrix), 1, pool), settings)
+        fitter.epoch()
         start = time.perf_counter()
-        model.epoch()
+        fitter.epoch()
         return time.perf_counter() - start

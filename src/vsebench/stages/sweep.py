@@ -1,4 +1,4 @@
-"""One setting of a method varied around the chosen ones: how much it matters (VSE-fs paper, Fig. 2 (b)).
+"""Vary one setting of a method around the chosen ones: how much it matters (VSE-fs paper, Fig. 2 (b)).
 
 For each value the number of epochs is chosen on the validation labels, then the method is fitted to training and
 validation labels together and meets the test labels, as in the main results. All other settings stay as chosen.
@@ -8,72 +8,75 @@ import argparse
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 from tqdm import tqdm
 
-from vsebench.core.places import Run
-from vsebench.core.storage import read_json, read_parquet, write_parquet
+from vsebench import splits
+from vsebench.cases import add_case_arguments, open_method
+from vsebench.core.places import Case, Place
+from vsebench.core.schemas import SWEEP_RANKS, SWEEPS
+from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import Workers, workers
-from vsebench.evaluation.metrics import metric_columns, values
-from vsebench.evaluation.ranking import rank_held_out, read_split
-from vsebench.selection import (
-    DivergenceError,
-    Validation,
-    add_run_arguments,
-    add_validation_arguments,
-    attempt,
-    open_method,
-    open_validation,
-)
-from vsebench.training import train_epochs
-
-KEYS = {"dataset": pl.String, "protocol": pl.String, "method": pl.String, "seed": pl.Int64, "parameter": pl.String}
-METRICS = {**KEYS, "value": pl.Float64, "chosen": pl.Boolean, "epochs": pl.Int32, "validation": pl.Float64}
-METRICS |= {"metric": pl.String, "cutoff": pl.Int32, "test": pl.Float64}
-RANKS = {"value": pl.Float64, "image": pl.Int32, "label": pl.Int32}
-RANKS |= {"rank": pl.Int32, "ties": pl.Int32, "candidates": pl.Int32}
+from vsebench.evaluation.metrics import values
+from vsebench.evaluation.ranking import rank
+from vsebench.inputs import load_features
+from vsebench.problem import Split
+from vsebench.training import DivergenceError, attempt, open_validation, problems, refit
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_run_arguments(parser)
-    add_validation_arguments(parser)
-    parser.add_argument("--selection", type=Path, required=True, help="selection.json")
+    add_case_arguments(parser)
+    parser.add_argument("--chosen", type=Path, required=True, help="run.json of the row, for the chosen settings")
     parser.add_argument("--parameter", required=True, help="the setting to vary")
     parser.add_argument("--values", type=json.loads, required=True, help="JSON list of numbers")
+    parser.add_argument("--metrics", nargs="+", required=True, help="metrics of images, such as recall@10")
     parser.add_argument("--ranks", type=Path, required=True, help="parquet: the ranks with each value")
-    parser.add_argument("--out", type=Path, required=True, help="parquet: a row a value and metric")
+    parser.add_argument("--out", type=Path, required=True, help="parquet: one row per value and metric")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    validation = open_validation(arguments)
-    run_ = Run(arguments.dataset, arguments.protocol, arguments.row, arguments.seed)
-    tables, ranks = [pl.DataFrame(schema=METRICS)], [pl.DataFrame(schema=RANKS)]
+    case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
+    split = splits.load(arguments.split)
+    tables = [pl.DataFrame(schema=SWEEPS)]
+    ranks = [pl.DataFrame(schema=SWEEP_RANKS)]
     with workers(arguments.threads) as pool:
-        for value in tqdm(arguments.values, desc=f"{run_}: {arguments.parameter}", mininterval=5):
-            table, frame = try_value(arguments, run_, value, validation, pool)
-            tables.append(table.select(list(METRICS)).cast(METRICS))  # type: ignore[arg-type]
-            ranks.append(frame.with_columns(value=pl.lit(value)).select(list(RANKS)).cast(RANKS))  # type: ignore[arg-type]
-    write_parquet(pl.concat(ranks), arguments.ranks)
-    write_parquet(pl.concat(tables), arguments.out)
+        for value in tqdm(arguments.values, desc=f"{case}: {arguments.parameter}", mininterval=5):
+            found = try_value(arguments, case, split, float(value), pool)
+            if found is not None:
+                tables.append(found[0])
+                ranks.append(found[1])
+    write_table(pl.concat(ranks), SWEEP_RANKS, arguments.ranks)
+    write_table(pl.concat(tables), SWEEPS, arguments.out)
 
 
 def try_value(
-    arguments: argparse.Namespace, run_: Run, value: float, validation: Validation, pool: Workers
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Fit the method with one value; return its metrics and ranks, without rows where training diverges."""
+    arguments: argparse.Namespace, case: Case, split: Split, value: float, pool: Workers
+) -> tuple[pl.DataFrame, pl.DataFrame] | None:
+    """Fit the method with one value; returns its metrics and ranks, None where training diverges."""
     method, limits = open_method(arguments)
-    chosen = read_json(arguments.selection)["settings"]
-    outcome, _ = attempt(method, chosen | {arguments.parameter: value}, validation, limits, run_, pool)
-    known = read_split(arguments.split, "train", "valid")
+    chosen = read_json(arguments.chosen)["selection"]["settings"]
+    features = load_features(arguments.processed) if "features" in method.needs else None
+    first, final = problems(split, arguments.seed, pool, features)
+    validation = open_validation(first, split, arguments.metric, arguments.images)
+    tried, _ = attempt(method, chosen | {arguments.parameter: value}, validation, limits, case)
     try:
-        if outcome["epochs"] is None:
+        if tried.value is None:
             raise DivergenceError
-        model, _ = train_epochs(method, outcome["settings"], outcome["epochs"], known, run_, pool)
+        model, _ = refit(method, tried, final, case)
     except DivergenceError:
-        return pl.DataFrame(schema=METRICS), pl.DataFrame(schema=RANKS)
-    ranks = rank_held_out(model.scorer(), known, read_parquet(arguments.split / "test.parquet"), pool, str(run_))
-    keys = {"dataset": run_.dataset, "protocol": run_.protocol, "method": run_.method, "seed": run_.seed}
-    keys |= {"parameter": arguments.parameter, "value": value, "chosen": value == chosen[arguments.parameter]}
-    keys |= {"epochs": outcome["epochs"], "validation": outcome["value"]}
-    metrics = pl.DataFrame({**metric_columns(), "test": values(ranks).mean(axis=0)})
-    return metrics.with_columns(pl.lit(value).alias(key) for key, value in keys.items()), ranks
+        return None
+    ranks = rank(model, split.test, features, pool, str(case))
+    table = pl.DataFrame(
+        {"metric": arguments.metrics, "test": np.asarray(values(ranks, arguments.metrics).mean(axis=0))}
+    ).select(
+        *(pl.lit(key).alias(name) for name, key in case.keys.items()),
+        pl.lit(arguments.parameter).alias("parameter"),
+        pl.lit(value).alias("value"),
+        pl.lit(value == chosen[arguments.parameter]).alias("chosen"),
+        pl.lit(tried.epochs, dtype=pl.Int32).alias("epochs"),
+        pl.lit(tried.value, dtype=pl.Float64).alias("validation"),
+        "metric",
+        "test",
+    )
+    return table.cast(SWEEPS), ranks.select(pl.lit(value).alias("value"), pl.all())

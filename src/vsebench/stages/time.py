@@ -1,4 +1,4 @@
-"""Timing methods side by side: a fresh process each repeat, methods in turn, one core, compilation apart from epochs.
+"""Time the methods side by side: a fresh process for each repeat, one core, compilation apart from epochs.
 
 The parent starts one process after the other; a process trains with the settings that were chosen for the method.
 """
@@ -6,43 +6,37 @@ The parent starts one process after the other; a process trains with the setting
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 from tqdm import tqdm
 
+from vsebench import splits
 from vsebench.core.errors import UserError, last_words
-from vsebench.core.machine import processor
-from vsebench.core.places import Run
-from vsebench.core.storage import read_json, read_parquet, write_parquet
+from vsebench.core.machine import peak_memory_bytes, processor
+from vsebench.core.places import Case, Place
+from vsebench.core.schemas import TIMING
+from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import workers
-from vsebench.evaluation.ranking import rank_held_out, read_split
-from vsebench.methods.base import Method, load_method, read_settings, warm_up
-
-SCHEMA = {
-    "dataset": pl.String,
-    "protocol": pl.String,
-    "method": pl.String,
-    "threads": pl.Int32,
-    "repeat": pl.Int32,
-    "phase": pl.String,
-    "seconds": pl.Float64,
-    "peak_rss_bytes": pl.Int64,
-    "machine": pl.String,
-}
+from vsebench.evaluation.ranking import rank
+from vsebench.inputs import load_features
+from vsebench.methods.base import Method, load_method, read_settings
+from vsebench.problem import Problem
+from vsebench.training import warm_up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--processed", type=Path, required=True, help="folder of the data set, for features")
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--methods", type=json.loads, required=True, help='JSON: {"row": "module", ...}')
+    parser.add_argument("--modules", type=json.loads, required=True, help='JSON: {"row": "module", ...}')
     parser.add_argument("--repeats", type=int, required=True)
     parser.add_argument("--epochs", type=int, required=True, help="timed epochs a repeat")
     parser.add_argument("--out", type=Path, help="timing.parquet")
@@ -53,11 +47,11 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.one:
         print(json.dumps(time_one(arguments)))
         return
-    turns = [(repeat, row) for repeat in range(1, arguments.repeats + 1) for row in arguments.methods]
+    turns = [(repeat, row) for repeat in range(1, arguments.repeats + 1) for row in arguments.modules]
     rows: list[dict[str, Any]] = []
     for repeat, row in tqdm(turns, desc=f"timing {arguments.dataset} ({arguments.protocol})", mininterval=5):
         rows += [phase | {"repeat": repeat} for phase in time_in_fresh_process(row)]
-    write_parquet(pl.DataFrame(rows, schema=SCHEMA), arguments.out)
+    write_table(pl.DataFrame(rows, schema=TIMING), TIMING, arguments.out)
 
 
 def time_in_fresh_process(row: str) -> list[dict[str, Any]]:
@@ -71,33 +65,35 @@ def time_in_fresh_process(row: str) -> list[dict[str, Any]]:
 
 
 def time_one(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Time the phases of one row: compile (or load from the cache), each epoch, and ranking the test labels."""
+    """Time the phases of one row: compile (or load from the cache), each epoch or the fit, and ranking."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
-    run_ = Run(arguments.dataset, arguments.protocol, arguments.one, arguments.seed)
-    train = read_split(run_.split(arguments.results), "train", "valid")
-    test = read_parquet(run_.split(arguments.results) / "test.parquet")
-    values = read_json(run_.folder(arguments.results) / "run.json")["selection"]["settings"]
-    method = load_method(arguments.methods[arguments.one])
-    if not issubclass(method, Method):
-        raise UserError(f"{run_}: an untrained method has no training time")
-    settings = read_settings(method, values, str(run_))
+    case = Case(Place(arguments.dataset, arguments.protocol), arguments.one, arguments.seed)
+    split = splits.load(case.split(arguments.results))
+    values = read_json(case.folder(arguments.results) / "run.json")["selection"]["settings"]
+    method = load_method(arguments.modules[arguments.one])
+    settings = read_settings(method, values, str(case))
+    features = load_features(arguments.processed) if "features" in method.needs else None
     clock = Clock()
-    warm_up(method, settings)
-    clock.lap("compile")
+    if issubclass(method, Method):
+        warm_up(method, settings)
+        clock.lap("compile")
     with workers(1) as pool:
-        model = method(train, settings, run_.seed, pool)
+        fitter = method(Problem(split.final, case.seed, pool, features), settings)
         clock.lap(None)
-        for _ in range(arguments.epochs):
-            model.epoch()
-            clock.lap("epoch")
-        peak = peak_rss_bytes()
-        embeddings = model.scorer()
-        rank_held_out(embeddings, train, test.head(1), pool, str(run_))  # loads the kernel
+        if isinstance(fitter, Method):
+            for _ in range(arguments.epochs):
+                fitter.epoch()
+                clock.lap("epoch")
+        model = fitter.model()
+        if not isinstance(fitter, Method):
+            clock.lap("fit")
+        peak = peak_memory_bytes()
+        rank(model, split.test.sample(1, np.random.default_rng(0)), features, pool, str(case))  # loads the kernel
         clock.lap(None)
-        rank_held_out(embeddings, train, test, pool, str(run_))
+        rank(model, split.test, features, pool, str(case))
         clock.lap("evaluate")
-    keys = {"dataset": run_.dataset, "protocol": run_.protocol, "method": run_.method, "threads": 1}
+    keys = {"dataset": arguments.dataset, "protocol": arguments.protocol, "method": case.row, "threads": 1}
     return [
         keys | {"phase": phase, "seconds": seconds, "peak_rss_bytes": peak, "machine": processor()}
         for phase, seconds in clock.laps
@@ -117,9 +113,3 @@ class Clock:
         if name:
             self.laps.append((name, now - self._start))
         self._start = time.perf_counter()
-
-
-def peak_rss_bytes() -> int:
-    """Return the most memory this process has held, in bytes."""
-    kilobytes_or_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return kilobytes_or_bytes if sys.platform == "darwin" else kilobytes_or_bytes * 1024

@@ -1,50 +1,52 @@
-"""Time the methods side by side while nothing else runs."""
+"""Time the methods side by side, and how an epoch's time grows, while nothing else runs."""
 
 
 rule time_methods:
     input:
         sources("stages.time"),
+        features,
         lambda wildcards: sources(
             *(
                 f"methods.{PLAN.methods[row].method}"
-                for row in PLAN.trained_rows(wildcards.dataset)
+                for row in PLAN.timed_rows(place_of(wildcards))
             )
         ),
-        parts=f"{RUN}/seed{PLAN.config.seeds[0]}/split/test.parquet",
+        split=multiext(f"{PLACE}/seed{PLAN.config.seeds[0]}/split/", *SPLIT_NAMES),
         records=lambda wildcards: expand(
             f"{MODEL}/run.json",
             dataset=wildcards.dataset,
             protocol=wildcards.protocol,
             seed=PLAN.config.seeds[0],
-            row=PLAN.trained_rows(wildcards.dataset),
+            row=PLAN.timed_rows(place_of(wildcards)),
         ),
     output:
-        f"{RUN}/timing.parquet",
+        f"{PLACE}/timing.parquet",
     log:
-        f"{RUN}/timing.log",
+        f"{PLACE}/timing.log",
     threads: 1
     resources:
         slot=100,
     params:
         seed=PLAN.config.seeds[0],
-        methods=lambda wildcards: quoted_json(
+        processed=PROCESSED,
+        modules=lambda wildcards: quoted_json(
             {
                 row: PLAN.methods[row].method
-                for row in PLAN.trained_rows(wildcards.dataset)
+                for row in PLAN.timed_rows(place_of(wildcards))
             }
         ),
         repeats=PLAN.config.timing.repeats,
         epochs=PLAN.config.timing.epochs,
     shell:
-        "python -m vsebench time --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
-        " --seed {params.seed} --methods {params.methods:q} --repeats {params.repeats} --epochs {params.epochs}"
-        " --out {output} > {log} 2>&1"
+        "python -m vsebench time --results results --processed {params.processed} --dataset {wildcards.dataset}"
+        " --protocol {wildcards.protocol} --seed {params.seed} --modules {params.modules:q}"
+        " --repeats {params.repeats} --epochs {params.epochs} --out {output} > {log} 2>&1"
 
 
 use rule gather_metrics as gather_timing with:
     input:
         sources("stages.gather"),
-        parts=expand("results/{run}/timing.parquet", run=PLAN.runs),
+        parts=expand("results/{place}/timing.parquet", place=PLAN.places),
     output:
         "results/timing.parquet",
     log:

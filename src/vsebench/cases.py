@@ -1,0 +1,34 @@
+"""The arguments that the stages `fit` and `sweep` share: what names a case, its method and its validation."""
+
+import argparse
+import json
+from pathlib import Path
+
+from vsebench.core.configuration import Epochs, check
+from vsebench.core.errors import UserError
+from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method
+
+
+def add_case_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what names a case, its method and its validation."""
+    parser.add_argument("--split", type=Path, required=True, help="folder of the split")
+    parser.add_argument("--processed", type=Path, required=True, help="folder of the data set, for features")
+    parser.add_argument("--dataset", required=True)
+    parser.add_argument("--protocol", required=True)
+    parser.add_argument("--row", required=True, help="name of this method with its settings in the results")
+    parser.add_argument("--module", required=True, help="module in vsebench.methods")
+    parser.add_argument("--settings", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}; none: no epochs')
+    parser.add_argument("--metric", help="chosen by, such as ndcg@10; none: nothing is chosen")
+    parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
+
+
+def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Epochs | None]:
+    """Return the method that the arguments name, and when its training stops."""
+    where = f"config/methods/{arguments.row}.yaml: epochs"
+    method = load_method(arguments.module)
+    if issubclass(method, Method) != (arguments.epochs is not None):
+        raise UserError(f"{where}: {epochs_mistake(method)}")
+    return method, None if arguments.epochs is None else check(Epochs, arguments.epochs, where)

@@ -1,0 +1,97 @@
+"""What a metric is: the contracts, and how a module of this package is found by a metric's name.
+
+A name is a module's, with a cut-off where it takes one: `recall@10` is METRIC of `recall.py` with the cut-off 10.
+"""
+
+import importlib
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from vsebench.core.errors import UserError
+
+NAME = re.compile(r"([a-z][a-z0-9_]*)(?:@([1-9][0-9]*))?")
+LARGEST_CUTOFF_OF_LISTS = 10
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """A metric with its cut-off; None stands for the whole ranking."""
+
+    cutoff: int | None
+    takes_cutoff: ClassVar[Literal["always", "never", "optional"]]
+    lower_is_better: ClassVar[bool] = False
+    unit: ClassVar[Literal["image", "label"]] = "image"  # what a mean is over, and what a bootstrap draws
+
+
+class RankMetric(Metric):
+    """A metric of an image, from the ranks of its held-out labels."""
+
+    @abstractmethod
+    def value(self) -> pl.Expr:
+        """Return the metric as an aggregate over the rows of one image.
+
+        Columns: `above`, `tied`, `right` and `negatives` as in `schemas.RANKS`, and `place`, the place of the label in
+        the list: above + tied + its number among the image's held-out labels in this order. All but `negatives` are
+        null for a label that is no candidate (a miss). `pl.len()` is the number of held-out labels.
+        """
+
+
+class LabelMetric(Metric):
+    """A metric of a label, from the ranks of the images that carry it among all test images."""
+
+    unit = "label"
+
+    @abstractmethod
+    def value(self) -> pl.Expr:
+        """Return the metric as an aggregate over the rows of one label, with the columns of `schemas.LABEL_RANKS`."""
+
+
+class SetMetric(Metric):
+    """A metric of predicted label sets, from counts by label: no mean over images, so resamples are counted anew.
+
+    The predicted set of an image are the first `cutoff` labels of its list.
+    """
+
+    @abstractmethod
+    def value(self, hits: NDArray[np.float64], predicted: NDArray[np.float64], right: NDArray[np.float64]) -> float:
+        """Return the metric from three (n_labels,) counts of images.
+
+        `hits`: the label is predicted and right; `predicted`: it is predicted; `right`: the image carries it.
+        """
+
+
+@cache
+def load_metric(name: str) -> Metric:
+    """Return the metric of a name such as "recall@10"; a wrong one raises a `UserError` that says what there is."""
+    found = NAME.fullmatch(name)
+    module, cutoff = found.groups() if found else ("", None)
+    if module not in known_metrics():
+        raise UserError(f"there is no metric {name!r}; there are {', '.join(known_metrics())}")
+    metric: type[Metric] = importlib.import_module(f"vsebench.evaluation.metrics.{module}").METRIC
+    if metric.takes_cutoff == "always" and cutoff is None:
+        raise UserError(f"the metric {name!r} needs a cut-off, such as {module}@10")
+    if metric.takes_cutoff == "never" and cutoff is not None:
+        raise UserError(f"the metric {module!r} takes no cut-off")
+    if issubclass(metric, SetMetric) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
+        raise UserError(f"the metric {name!r}: lists end at place {LARGEST_CUTOFF_OF_LISTS}")
+    return metric(int(cutoff) if cutoff else None)
+
+
+@cache
+def known_metrics() -> list[str]:
+    """Return the names of the metrics' modules."""
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in ("__init__", "base"))
+
+
+def within(cutoff: int | None) -> pl.Expr:
+    """Return whether a label is among the first `cutoff` of the list; a miss is not."""
+    place = pl.col("place")
+    return (place.is_not_null() if cutoff is None else place <= cutoff).fill_null(False)

@@ -1,0 +1,19 @@
+"""Macro F1: the mean over all labels of the F1 of a label, 2 hits / (predicted + right); 0 for a label with neither."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.evaluation.metrics.base import SetMetric
+
+
+class MacroF1(SetMetric):
+    """Every label of the vocabulary weighs the same, those without a test image among them."""
+
+    takes_cutoff = "always"
+
+    def value(self, hits: NDArray[np.float64], predicted: NDArray[np.float64], right: NDArray[np.float64]) -> float:
+        both = predicted + right
+        return float(np.mean(np.divide(2 * hits, both, out=np.zeros_like(both), where=both > 0)))
+
+
+METRIC = MacroF1

@@ -1,0 +1,359 @@
+"""Image features, dense or sparse, and the normalisation that a method sees them through."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_arrays, replacing, write_arrays
+
+Step = Literal["l2", "idf", "standard", "root"]
+# (n, d) float32: a NumPy array, or a scipy.sparse.csr_array with sorted, unique column numbers in each row.
+Rows: TypeAlias = Any
+
+BLOCK = 4096  # rows that are checked at a time, so that a memory-mapped file is not read into memory as a whole
+SMALLEST_DEVIATION = 1e-6  # a column that varies less is only centred
+PREFIX = "normalise."  # of a normalisation's arrays in a model file
+
+
+@dataclass(frozen=True)
+class Features:
+    """Features of the images of a data set, one row per image.
+
+    Attributes
+    ----------
+    values : (n_images, d), all finite: float16 or float32 in C order, in memory or memory-mapped; or a
+        scipy.sparse.csr_array of float32 whose column numbers ascend in each row, none twice
+    known : (n_images,) bool, the images that have features; the rows of the others are zeros
+
+    Raises
+    ------
+    UserError
+        Shape, dtype or order are not as above, or a number is not finite. The message begins with `where`, which
+        names the file that the features are from.
+    """
+
+    values: Any
+    known: NDArray[np.bool_]
+    where: InitVar[str] = "features"
+
+    def __post_init__(self, where: str) -> None:
+        if self.values.ndim != 2 or self.values.shape[1] == 0:
+            raise UserError(f"{where}: features of shape {self.values.shape}; one row per image is needed")
+        if self.known.shape != (self.n_images,) or self.known.dtype != np.bool_:
+            raise UserError(f"{where}: {self.n_images} rows of features for {len(self.known)} images")
+        allowed = [np.dtype(np.float32)] if self.is_sparse else [np.dtype(np.float16), np.dtype(np.float32)]
+        if self.values.dtype not in allowed:
+            raise UserError(f"{where}: features are {self.values.dtype}, not {' or '.join(map(str, allowed))}")
+        if self.is_sparse:
+            _check_columns(self.values, where)
+        elif not self.values.flags.c_contiguous:
+            raise UserError(f"{where}: features are not stored row by row (C order)")
+        _check_finite(self.values, where)
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(sparse.issparse(self.values))
+
+    @property
+    def n_images(self) -> int:
+        return int(self.values.shape[0])
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.values.shape[1])
+
+    @property
+    def file_name(self) -> str:
+        """The file of a processed data set that holds such features."""
+        return "features.npz" if self.is_sparse else "features.npy"
+
+    def rows(self, images: NDArray[np.integer]) -> Rows:
+        """Return the rows of some images.
+
+        Parameters
+        ----------
+        images : (m,) row numbers, in any order
+
+        Returns
+        -------
+        (m, d) float32: a new dense array, or a scipy.sparse.csr_array where the features are sparse.
+        """
+        chosen = self.values[images]
+        return chosen if self.is_sparse else np.asarray(chosen, dtype=np.float32)
+
+    def take(self, images: NDArray[np.integer]) -> "Features":
+        """Return the features of some images as a set of their own; `images` are (m,) row numbers."""
+        return Features(self.values[images], self.known[images])
+
+
+def csr(
+    data: NDArray[np.float32], indices: NDArray[np.integer], offsets: NDArray[np.integer], shape: tuple[int, int]
+) -> Any:
+    """Return a scipy.sparse.csr_array, with int32 for columns and offsets where fewer than 2^31 entries allow it.
+
+    Parameters
+    ----------
+    data : (n_entries,) float32
+    indices : (n_entries,) column of each entry
+    offsets : (n_rows + 1,) where the entries of each row begin
+    shape : (n_rows, d)
+
+    Raises
+    ------
+    ValueError, TypeError
+        The arrays do not fit each other; whether columns are in range and ascend is left to `Features`.
+    """
+    if indices.dtype.kind not in "iu" or offsets.dtype.kind not in "iu":
+        raise TypeError("columns and offsets should be whole numbers")
+    integer = np.int32 if max(len(data), *shape) < 2**31 else np.int64
+    return sparse.csr_array((data, indices.astype(integer), offsets.astype(integer)), shape=shape)
+
+
+def write_features(features: Features, path: Path) -> None:
+    """Write features: a `.npy` file of dense ones, or an `.npz` file with the arrays of sparse ones.
+
+    The `.npz` file holds `data` (float32), `indices` (int32 columns), `offsets` (int64) and `shape` (int64).
+    """
+    if not features.is_sparse:
+        with replacing(path) as temporary:
+            np.save(temporary, features.values, allow_pickle=False)
+        return
+    values = features.values
+    write_arrays(
+        path,
+        data=values.data,
+        indices=values.indices.astype(np.int32),
+        offsets=values.indptr.astype(np.int64),
+        shape=np.array(values.shape, dtype=np.int64),
+    )
+
+
+def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
+    """Read what `write_features` wrote; dense features are memory-mapped.
+
+    Parameters
+    ----------
+    path : features.npy or features.npz of a processed data set
+    known : (n_images,) bool, the column `has_features` of its images.parquet
+
+    Raises
+    ------
+    UserError
+        The file is missing or damaged, or does not fit the images.
+    """
+    if path.suffix == ".npz":
+        arrays = read_arrays(path)
+        try:
+            shape = tuple(arrays["shape"].tolist())
+            values = csr(arrays["data"], arrays["indices"], arrays["offsets"], shape)
+        except (KeyError, ValueError, TypeError) as error:
+            raise UserError(f"{path}: no sparse features ({error}); delete it and run again") from None
+        return Features(values, known, where=str(path))
+    try:
+        dense = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise UserError(f"{path}: not a readable .npy file ({error}); delete it and run again") from None
+    return Features(dense, known, where=str(path))
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """Steps that a method's features go through, in order, with what was learnt from the images of its fit.
+
+    `root`      a row over its sum, then the square root of each number; features must not be negative
+    `idf`       column j times ln((n + 1) / (1 + df_j)), df_j of the n images having a number other than 0 there
+    `standard`  minus the column's mean, over its population deviation, or over 1 where that is below 1e-6
+    `l2`        a row over its Euclidean length
+
+    A row of zeros stays as it is under `root`, `idf` and `l2`. Sparse features stay sparse, so `standard` is refused.
+
+    Attributes
+    ----------
+    steps : names of the steps
+    learnt : for each step its arrays by name, (d,) float32 each: `weight` of `idf`, `mean` and `deviation` of
+        `standard`, none of the others
+    """
+
+    steps: tuple[Step, ...]
+    learnt: tuple[Mapping[str, NDArray[np.float32]], ...]
+
+    @classmethod
+    def fit(cls, steps: Sequence[Step], features: Features, images: NDArray[np.integer]) -> "Normalisation":
+        """Learn means, deviations and document frequencies.
+
+        Parameters
+        ----------
+        steps : names of the steps, in the order in which they are applied
+        features : of all images of the data set
+        images : (m,) row numbers of the images that the method is fitted to; those without features do not count
+
+        Raises
+        ------
+        UserError
+            `standard` for sparse features, `root` for negative numbers, or no image with features.
+        """
+        if features.is_sparse and "standard" in steps:
+            raise UserError("normalise: 'standard' would make sparse features dense; use 'root', 'idf' or 'l2'")
+        if not {"idf", "standard"} & set(steps):
+            return cls(tuple(steps), tuple({} for _ in steps))
+        images = images[features.known[images]]
+        if len(images) == 0:
+            raise UserError("normalise: none of the images to learn from has features")
+        rows = features.rows(images)
+        learnt = []
+        for step in steps:
+            learnt.append(_learn(step, rows))
+            rows = _apply(step, rows, learnt[-1])
+        return cls(tuple(steps), tuple(learnt))
+
+    def apply(self, rows: Rows) -> Rows:
+        """Normalise rows of any images.
+
+        Parameters
+        ----------
+        rows : (m, d) float16 or float32, or a scipy.sparse.csr_array of float32; not changed
+
+        Returns
+        -------
+        (m, d) float32 of the same kind; `rows` themselves where there is no step and they are float32.
+        """
+        rows = rows.astype(np.float32, copy=False)
+        for step, arrays in zip(self.steps, self.learnt, strict=True):
+            rows = _apply(step, rows, arrays)
+        return rows
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return arrays that `from_arrays` reads; their names begin with "normalise.", for a model file."""
+        named = {f"{i}.{name}": array for i, arrays in enumerate(self.learnt) for name, array in arrays.items()}
+        return {
+            f"{PREFIX}{name}": array for name, array in {"steps": np.array(self.steps, dtype="U8"), **named}.items()
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], where: str) -> "Normalisation":
+        """Read what `arrays` returned; other names are ignored.
+
+        Raises
+        ------
+        UserError
+            An array is missing, or not of its shape or dtype. The message begins with `where`, the model file.
+        """
+        steps = arrays.get(f"{PREFIX}steps", np.array([0])).tolist()
+        if not set(steps) <= set(get_args(Step)):
+            raise UserError(f"{where}: {PREFIX}steps: {steps}; known are {', '.join(get_args(Step))}")
+        learnt = []
+        for number, step in enumerate(steps):
+            names = {name: f"{PREFIX}{number}.{name}" for name in LEARNT.get(step, ())}
+            for name in names.values():
+                array = arrays.get(name, np.empty(0))
+                if array.dtype != np.float32 or array.ndim != 1 or not np.isfinite(array).all():
+                    raise UserError(f"{where}: {name}: missing, or not one row of finite float32")
+            learnt.append({name: arrays[stored] for name, stored in names.items()})
+        if len({len(array) for step_arrays in learnt for array in step_arrays.values()}) > 1:
+            raise UserError(f"{where}: arrays of {PREFIX}* differ in length")
+        return cls(tuple(steps), tuple(learnt))
+
+
+LEARNT: dict[Step, tuple[str, ...]] = {"idf": ("weight",), "standard": ("mean", "deviation")}
+
+
+def _learn(step: Step, rows: Rows) -> dict[str, NDArray[np.float32]]:
+    if step == "idf":
+        columns = rows.indices[rows.data != 0] if sparse.issparse(rows) else np.nonzero(rows)[1]
+        n_images, dimensions = rows.shape
+        weight = np.log((n_images + 1) / (1 + np.bincount(columns, minlength=dimensions)))
+        return {"weight": weight.astype(np.float32)}
+    if step == "standard":
+        deviation = rows.std(axis=0, dtype=np.float64)
+        deviation[deviation < SMALLEST_DEVIATION] = 1
+        return {
+            "mean": rows.mean(axis=0, dtype=np.float64).astype(np.float32),
+            "deviation": deviation.astype(np.float32),
+        }
+    return {}
+
+
+def _apply(step: Step, rows: Rows, learnt: Mapping[str, NDArray[np.float32]]) -> Rows:
+    if any(len(array) != rows.shape[1] for array in learnt.values()):
+        fitted = len(next(iter(learnt.values())))
+        raise UserError(f"features of {rows.shape[1]} numbers per image, but {step!r} was fitted to {fitted}")
+    if step == "idf":
+        return _scale_columns(rows, learnt["weight"])
+    if step == "standard":
+        return (rows - learnt["mean"]) / learnt["deviation"]
+    numbers = rows.data if sparse.issparse(rows) else rows
+    if step == "l2":
+        return _scale_rows(rows, np.sqrt(_row_sums(rows, numbers.astype(np.float64) ** 2)))
+    if (numbers < 0).any():
+        raise UserError("normalise: 'root' is a square root, and the features have negative numbers")
+    shares = _scale_rows(rows, _row_sums(rows, numbers))
+    return _with_numbers(shares, np.sqrt(shares.data if sparse.issparse(shares) else shares))
+
+
+def _row_sums(rows: Rows, numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the sums of the rows of `numbers`, which are stored as those of `rows` are."""
+    if not sparse.issparse(rows):
+        return np.asarray(numbers.sum(axis=1, dtype=np.float64))
+    return np.asarray(np.bincount(_row_of_entry(rows), numbers, minlength=rows.shape[0]), dtype=np.float64)
+
+
+def _scale_rows(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
+    """Divide rows by (n,) divisors; where one is 0 the row is empty, and stays so."""
+    divisors = np.where(divisors == 0, 1, divisors)
+    if sparse.issparse(rows):
+        return _with_numbers(rows, rows.data / np.repeat(divisors, np.diff(rows.indptr)))
+    return (rows / divisors[:, None]).astype(np.float32)
+
+
+def _scale_columns(rows: Rows, weights: NDArray[np.float32]) -> Rows:
+    return _with_numbers(rows, rows.data * weights[rows.indices]) if sparse.issparse(rows) else rows * weights
+
+
+def _with_numbers(rows: Rows, numbers: NDArray[Any]) -> Rows:
+    """Return rows with other numbers, float32, in the same places."""
+    numbers = numbers.astype(np.float32, copy=False)
+    return (
+        sparse.csr_array((numbers, rows.indices, rows.indptr), shape=rows.shape) if sparse.issparse(rows) else numbers
+    )
+
+
+def _check_columns(values: Any, where: str) -> None:
+    """Check that offsets and column numbers of CSR are in range, and that columns ascend within each row."""
+    columns, offsets = values.indices, values.indptr
+    whole = offsets[0] == 0 and offsets[-1] == len(columns) == len(values.data) and (np.diff(offsets) >= 0).all()
+    if (
+        not whole
+        or values.shape[1] >= 2**31
+        or (len(columns) and (columns.min() < 0 or columns.max() >= values.shape[1]))
+    ):
+        raise UserError(f"{where}: sparse features with offsets or column numbers out of range")
+    rows = _row_of_entry(values)
+    wrong = np.flatnonzero(np.diff(rows * values.shape[1] + columns) <= 0)
+    if len(wrong):
+        row = rows[wrong[0]] + 1
+        raise UserError(f"{where}: row {row}: the column numbers of sparse features should ascend, none twice")
+
+
+def _check_finite(values: Any, where: str) -> None:
+    if sparse.issparse(values):
+        wrong = _row_of_entry(values)[~np.isfinite(values.data)]
+        if len(wrong):
+            raise UserError(f"{where}: row {wrong[0] + 1}: holds a number that is not finite")
+        return
+    for start in range(0, len(values), BLOCK):
+        wrong = np.flatnonzero(~np.isfinite(values[start : start + BLOCK]).all(axis=1))
+        if len(wrong):
+            raise UserError(f"{where}: row {start + wrong[0] + 1}: holds a number that is not finite")
+
+
+def _row_of_entry(rows: Rows) -> NDArray[np.int64]:
+    """Return the row of each stored number of CSR, (n_entries,) int64."""
+    return np.repeat(np.arange(rows.shape[0], dtype=np.int64), np.diff(rows.indptr))

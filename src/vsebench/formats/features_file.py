@@ -1,0 +1,171 @@
+"""Image features in a file of their own, such as a user's, beside the annotations of a data set.
+
+    .npy       an array (rows, d) of numbers
+    .npz       a sparse matrix (rows, d), as scipy.sparse.save_npz writes a CSR one
+    .parquet   a column of image ids (text or whole numbers); the other columns are numbers, or one of them is a list
+               of numbers, of the same length in each row
+
+Rows are matched to images by the image's id: a .parquet file has a column of ids, the others a text file beside them
+with one id per line, in the order of the rows. Without such a file the rows are in the order of the data set's images.
+An image without a row has no features; rows of other images are counted and left out. float16 stays float16, all other
+numbers become float32.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import sparse
+
+from vsebench.core.configuration import FeaturesFile
+from vsebench.core.errors import UserError
+from vsebench.features import Features, csr
+from vsebench.formats.annotations import Dropped, check_unique
+from vsebench.formats.archives import text_lines
+from vsebench.formats.own_files import find
+
+SAVE_SPARSE = "save a CSR matrix with scipy.sparse.save_npz, or dense features as .npy"
+
+
+def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -> tuple[Features, list[Dropped]]:
+    """Read the features of a data set's images.
+
+    Parameters
+    ----------
+    raw : folder with downloaded files
+    source : the file, and where the ids of its rows stand
+    images : id of each image of the data set
+
+    Returns
+    -------
+    The features in the order of `images`, and the number of rows that belong to no image of the data set.
+
+    Raises
+    ------
+    UserError
+        A file is missing or damaged; its shape or type is wrong, or a number is not finite; an id is missing or
+        there twice, or numbers of ids and rows differ; or no id is that of an image.
+    """
+    path = find(raw, source.file)
+    if path.suffix == ".parquet":
+        ids, values = read_parquet(path, source.image)
+    else:
+        values = read_csr(path) if path.suffix == ".npz" else read_npy(path)
+        ids = list(images) if source.ids is None else read_ids(find(raw, source.ids))
+    if len(ids) != values.shape[0]:
+        whose = f"ids in {source.ids}" if source.ids else "images in the data set; name the image of each row (`ids`)"
+        raise UserError(f"{path}: {values.shape[0]} rows of features for {len(ids)} {whose}")
+    Features(values, np.ones(len(ids), dtype=bool), where=str(path))  # checks all rows, before some are left out
+    return arrange(values, ids, images, path)
+
+
+def arrange(values: Any, ids: list[str], images: Sequence[str], path: Path) -> tuple[Features, list[Dropped]]:
+    """Bring rows into the order of the images."""
+    row_of = {image: row for row, image in enumerate(ids)}
+    rows = np.array([row_of.get(image, -1) for image in images], dtype=np.int64)
+    known = rows >= 0
+    if not known.any():
+        raise UserError(f"{path}: no row is of an image of the data set; ids are {ids[:1]}, images {list(images[:1])}")
+    extra = len(ids) - int(known.sum())
+    dropped = [Dropped("rows of features", extra, "their images are not in the data set")] if extra else []
+    if sparse.issparse(values):
+        n_rows, dimensions = values.shape
+        with_empty_row = csr(
+            values.data, values.indices, np.append(values.indptr, len(values.data)), (n_rows + 1, dimensions)
+        )
+        placed = with_empty_row[np.where(known, rows, n_rows)]
+    else:
+        placed = np.zeros((len(images), values.shape[1]), dtype=values.dtype)
+        placed[known] = values[rows[known]]
+    return Features(placed, known, where=str(path)), dropped
+
+
+def load(path: Path) -> Any:
+    """Read a .npy file, memory-mapped, or the arrays of an .npz file by their names; nothing in it is executed."""
+    try:
+        content = np.load(path, mmap_mode="r", allow_pickle=False)
+        return content if isinstance(content, np.ndarray) else {name: content[name] for name in content.files}
+    except Exception as error:  # damaged bytes lead NumPy's reader to a dozen kinds of them
+        raise UserError(f"{path}: not a readable {path.suffix} file ({error})") from None
+
+
+def read_npy(path: Path) -> NDArray[Any]:
+    """Read an array of numbers."""
+    values = load(path)
+    if isinstance(values, dict):
+        raise UserError(f"{path}: an archive of several arrays under the name of one")
+    return np.ascontiguousarray(as_float(values, path))
+
+
+def as_float(values: NDArray[Any], path: Path) -> NDArray[Any]:
+    """Return numbers as float16 (if they are) or float32, in this machine's byte order."""
+    if values.dtype.kind not in "fiu":
+        raise UserError(f"{path}: features are {values.dtype}, not numbers")
+    half = values.dtype.kind == "f" and values.dtype.itemsize == 2
+    with np.errstate(over="ignore"):  # what is too big for float32 becomes infinite, and is refused as such
+        return values.astype(np.float16 if half else np.float32, copy=False)
+
+
+def read_csr(path: Path) -> Any:
+    """Read a sparse matrix in the layout of scipy.sparse.save_npz."""
+    arrays = load(path)
+    if not isinstance(arrays, dict):
+        raise UserError(f"{path}: an array, no sparse matrix; {SAVE_SPARSE}")
+    try:
+        if arrays["format"].item() != b"csr":
+            raise UserError(f"{path}: a sparse matrix of another format than CSR; {SAVE_SPARSE}")
+        data = as_float(arrays["data"], path).astype(np.float32)
+        n_rows, dimensions = (int(length) for length in arrays["shape"])
+        return csr(data, arrays["indices"], arrays["indptr"], (n_rows, dimensions))
+    except (KeyError, ValueError, TypeError, OverflowError) as error:
+        raise UserError(f"{path}: no sparse matrix ({error}); {SAVE_SPARSE}") from None
+
+
+def read_ids(path: Path) -> list[str]:
+    """Read one image id per line."""
+    ids = text_lines(path.read_bytes(), str(path))
+    if "" in ids:
+        raise UserError(f"{path}: line {ids.index('') + 1}: there is no image id")
+    check_unique(ids, str(path), "image")
+    return ids
+
+
+def read_parquet(path: Path, column: str) -> tuple[list[str], NDArray[np.float32]]:
+    """Read the ids and the features of a table."""
+    try:
+        frame = pl.read_parquet(path, glob=False)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise UserError(f"{path}: not a readable .parquet file ({' '.join(str(error).split())[:200]})") from None
+    if column not in frame.columns:
+        raise UserError(f"{path}: no column {column!r} with image ids; the columns are {', '.join(frame.columns[:9])}")
+    names = frame[column]
+    if not (names.dtype.is_integer() or names.dtype == pl.String):
+        raise UserError(f"{path}: the column {column!r} is {names.dtype}; it should be text or whole numbers")
+    ids = [str(image).strip() for image in names]
+    missing = [row for row, (image, name) in enumerate(zip(names, ids, strict=True), 1) if image is None or not name]
+    if missing:
+        raise UserError(f"{path}: row {missing[0]}: there is no image id")
+    check_unique(ids, str(path), "image")
+    return ids, numbers_of(frame.drop(column), path)
+
+
+def numbers_of(frame: pl.DataFrame, path: Path) -> NDArray[np.float32]:
+    """Return the features of a table: its columns, or the one list that it has."""
+    if len(frame.columns) == 1 and isinstance(frame.dtypes[0], pl.List | pl.Array):
+        lists = frame.to_series().cast(pl.List(frame.dtypes[0].inner))
+        lengths = lists.list.len()
+        wrong = lengths.ne_missing(lengths[0]).arg_true()
+        if lengths[0] is None or len(wrong):
+            row = int(wrong[0]) if len(wrong) else 0
+            raise UserError(f"{path}: row {row + 1}: {lengths[row]} features where row 1 has {lengths[0]}")
+        flat = numbers_of(lists.explode().to_frame(), path) if lengths[0] else np.empty(0, dtype=np.float32)
+        return flat.reshape(len(lists), lengths[0])
+    for name, dtype in frame.schema.items():
+        if not dtype.is_numeric():
+            raise UserError(f"{path}: the column {name!r} is {dtype}; features are numbers")
+        if frame[name].null_count():
+            raise UserError(f"{path}: the column {name!r} has cells without a number")
+    return np.ascontiguousarray(frame.cast(pl.Float32).to_numpy())

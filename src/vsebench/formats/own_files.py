@@ -1,0 +1,25 @@
+"""Files of the user that are read where they lie."""
+
+from pathlib import Path, PurePath
+from typing import Any
+
+from vsebench.core.errors import UserError
+from vsebench.formats.verify import digest_of
+
+
+def find(raw: Path, name: str) -> Path:
+    """Return where a file lies: in `raw`, the folder of downloaded files, or at a path of the user's own.
+
+    Raises a `UserError` if it is in neither place, or a different file in each.
+    """
+    places = [path for path in (raw / PurePath(name).name, Path(name).expanduser()) if path.is_file()]
+    if not places:
+        raise UserError(f"{name}: no such file (seen from {Path.cwd()}, and not in {raw})")
+    if len(places) == 2 and not places[0].samefile(places[1]):
+        raise UserError(f"{name}: is {places[0]} or {places[1]} meant? move or rename one")
+    return places[0]
+
+
+def record(raw: Path, name: str) -> dict[str, Any]:
+    """Describe a file of the user for the provenance: its path, and what identifies its content."""
+    return {"name": name, "source": "the user's own file", **digest_of(find(raw, name))._asdict()}

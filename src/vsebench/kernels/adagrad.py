@@ -1,0 +1,77 @@
+"""Adagrad: each parameter has a learning rate of its own, eta / sqrt(sum of its squared gradients so far).
+
+Source: Duchi, Hazan and Singer, "Adaptive subgradient methods for online learning and stochastic optimization", JMLR
+2011.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from vsebench.kernels.vectors import FASTMATH, LANES, divide_or_zero, load, sqrt, store
+
+
+class SquaredGradients(NamedTuple):
+    """Sums of the squared gradients so far, one for each parameter; updated by each step.
+
+    Attributes
+    ----------
+    images : (n_images, K) float32
+    labels : (n_labels, K) float32
+    biases : (n_labels,) float32
+    """
+
+    images: NDArray[np.float32]
+    labels: NDArray[np.float32]
+    biases: NDArray[np.float32]
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def adagrad_step(embedding, biases, squares, i, p, n, weight, learning_rate, regularisation):
+    """Take one Adagrad step with the gradient weight * dm/dv - lambda v, m = <v_i, v_p - v_n> + b_p - b_n.
+
+    embedding : `Embedding`, updated
+    biases : (n_labels,) float32, b_c; updated
+    squares : `SquaredGradients`, updated
+    i, p, n : whole numbers, image, positive and negative
+    weight, learning_rate, regularisation : float32; the latter are eta and lambda
+    """
+    images, labels = embedding
+    for f in range(0, images.shape[1], LANES):
+        image, positive, negative = load(images, (i, f)), load(labels, (p, f)), load(labels, (n, f))
+        gradient = weight * (positive - negative) - regularisation * image
+        adagrad(images, squares.images, i, f, image, gradient, learning_rate)
+        gradient_p = weight * image - regularisation * positive
+        adagrad(labels, squares.labels, p, f, positive, gradient_p, learning_rate)
+        gradient_n = -weight * image - regularisation * negative
+        adagrad(labels, squares.labels, n, f, negative, gradient_n, learning_rate)
+    adagrad_bias(biases, squares.biases, p, weight, learning_rate, regularisation)
+    adagrad_bias(biases, squares.biases, n, -weight, learning_rate, regularisation)
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def adagrad(matrix, squares, row, f, value, gradient, learning_rate):
+    """Take the step of 16 parameters, matrix[row, f:f + 16].
+
+    matrix, squares : (n, K) float32, parameters and sums of their squared gradients; updated
+    value, gradient : `Vector`, the parameters before the step and their gradient
+    learning_rate : float32
+    """
+    square = load(squares, (row, f)) + gradient * gradient
+    store(squares, (row, f), square)
+    store(matrix, (row, f), value + learning_rate * divide_or_zero(gradient, sqrt(square)))
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def adagrad_bias(biases, squares, label, weight, learning_rate, regularisation):
+    """Take the step of one label's bias, whose gradient is weight - lambda b.
+
+    biases, squares : (n_labels,) float32, biases and sums of their squared gradients; updated
+    label : whole number
+    weight, learning_rate, regularisation : float32; the latter are eta and lambda
+    """
+    gradient = weight - regularisation * biases[label]
+    squares[label] += gradient * gradient
+    biases[label] += learning_rate * gradient / np.sqrt(squares[label])

@@ -1,0 +1,131 @@
+"""Ranks and lists from scores, for any number of held-out labels per image, and for any set of candidates."""
+
+import numpy as np
+from numba import njit
+
+NEGATIVE, EXCLUDED, RIGHT = 0, 1, 2
+
+
+@njit(cache=True)
+def mark_labels(kinds, candidates, known, right):
+    """Write what each label is to an image: EXCLUDED from the candidates, a RIGHT candidate, or a NEGATIVE.
+
+    kinds : (n_labels,) int8, written
+    candidates : (n_labels,) bool
+    known, right : int32 labels of the image; a right label that is known as well is excluded
+    """
+    for c in range(len(kinds)):
+        kinds[c] = NEGATIVE if candidates[c] else EXCLUDED
+    for label in known:
+        kinds[label] = EXCLUDED
+    for label in right:
+        if kinds[label] == NEGATIVE:
+            kinds[label] = RIGHT
+
+
+@njit(cache=True, nogil=True)
+def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, right):
+    """Compare every held-out label of n images with the other candidates of its image.
+
+    Parameters
+    ----------
+    scores : (n, n_labels) float32
+    candidates : (n_labels,) bool
+    known_offsets, right_offsets : (n + 1,) int64, where the labels of each image start in `known` and `right`
+    known, right : int32, the known and the held-out labels
+
+    Returns
+    -------
+    (4, number of held-out labels) int32, for each: the negatives that score higher, the negatives that score the same,
+    the held-out labels of the image that score at least as high (itself included), and all negatives. The first three
+    are -1 where the label is no candidate.
+    """
+    n_labels = scores.shape[1]
+    counts = np.empty((4, right_offsets[-1] - right_offsets[0]), dtype=np.int32)
+    kinds = np.empty(n_labels, dtype=np.int8)
+    for i in range(len(scores)):
+        row = scores[i]
+        own = right[right_offsets[i] : right_offsets[i + 1]]
+        mark_labels(kinds, candidates, known[known_offsets[i] : known_offsets[i + 1]], own)
+        negatives = np.int32(0)
+        for c in range(n_labels):
+            negatives += np.int32(kinds[c] == NEGATIVE)
+        for pair in range(right_offsets[i], right_offsets[i + 1]):
+            label, place = right[pair], pair - right_offsets[0]
+            counts[3, place] = negatives
+            if kinds[label] != RIGHT:
+                counts[:3, place] = -1
+                continue
+            above, tied, at_least = np.int32(0), np.int32(0), np.int32(0)
+            score = row[label]
+            for c in range(n_labels):
+                above += np.int32((kinds[c] == NEGATIVE) & (row[c] > score))
+                tied += np.int32((kinds[c] == NEGATIVE) & (row[c] == score))
+            for other in own:
+                at_least += np.int32((kinds[other] == RIGHT) & (row[other] >= score))
+            counts[0, place], counts[1, place], counts[2, place] = above, tied, at_least
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def top_labels(scores, candidates, known_offsets, known, right_offsets, right, size):
+    """Return the first labels of each image's list, (n, size) int32; -1 behind the last candidate.
+
+    Labels with the same score stand in this order: wrong ones first, then by their numbers. The arguments are those of
+    `rank_right_labels`.
+    """
+    n_labels = scores.shape[1]
+    lists = np.full((len(scores), size), -1, dtype=np.int32)
+    kinds = np.empty(n_labels, dtype=np.int8)
+    for i in range(len(scores)):
+        row = scores[i]
+        own = right[right_offsets[i] : right_offsets[i + 1]]
+        mark_labels(kinds, candidates, known[known_offsets[i] : known_offsets[i + 1]], own)
+        length = 0
+        for c in range(n_labels):
+            if kinds[c] == EXCLUDED or (length == size and row[c] < row[lists[i, size - 1]]):
+                continue
+            place = length
+            while place > 0:
+                before = lists[i, place - 1]
+                wrong_first = row[c] == row[before] and kinds[c] == NEGATIVE and kinds[before] == RIGHT
+                if not (row[c] > row[before] or wrong_first):
+                    break
+                place -= 1
+            if place == size:
+                continue
+            length = min(length + 1, size)
+            for later in range(length - 1, place, -1):
+                lists[i, later] = lists[i, later - 1]
+            lists[i, place] = c
+    return lists
+
+
+@njit(cache=True, nogil=True)
+def count_images_above(scores, kinds_offsets, carried, sorted_scores, score_offsets, above, tied):
+    """Count, for each label, the images without it that score above each image with it, and those that score the same.
+
+    Parameters
+    ----------
+    scores : (n, n_labels) float32, of some test images
+    kinds_offsets : (n + 1,) int64, where the labels that each image carries start in `carried`
+    carried : int32, ascending for each image
+    sorted_scores : (n_pairs,) float32, by label, the scores of the images that carry it, ascending
+    score_offsets : (n_labels + 1,) int64, where the scores of each label start
+    above, tied : (n_pairs + 1,) int64, added to: differences of the counts along `sorted_scores`
+    """
+    for i in range(len(scores)):
+        following, last = kinds_offsets[i], kinds_offsets[i + 1]
+        for c in range(scores.shape[1]):
+            if following < last and carried[following] == c:
+                following += 1
+                continue
+            start, stop = score_offsets[c], score_offsets[c + 1]
+            if start == stop:
+                continue
+            lower = start + np.searchsorted(sorted_scores[start:stop], scores[i, c], side="left")
+            upper = start + np.searchsorted(sorted_scores[start:stop], scores[i, c], side="right")
+            above[start] += 1
+            above[lower] -= 1
+            tied[lower] += 1
+            tied[upper] -= 1

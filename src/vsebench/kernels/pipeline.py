@@ -1,0 +1,122 @@
+"""The prefetch pipeline that Opt-AUC, WARP and VSE-ens share: positives are drawn and fetched before their step.
+
+A step waits for memory much longer than it computes, so what it will read is prefetched. Steps are therefore taken in
+batches of 16, and each batch passes four stages, one per turn of the kernel's outer loop:
+
+                turn:    1        2        3        4        5        6        7
+    batch 0           choose    read    fetch     step
+    batch 1                    choose    read    fetch     step
+    batch 2                             choose    read    fetch     step
+    batch 3                                      choose    read    fetch     step
+
+    choose   draw a row of `pairs` for each step, and prefetch that row
+    read     read the row: image, positive, and where the image's labels are; prefetch these labels
+    fetch    prefetch what the step reads (the kernel's part): vectors of the image and of the positive, a negative's
+    step     take the step (the kernel's part)
+
+In a turn, the four stages of the four batches take place step by step: slot t of each, then slot t + 1. A processor
+waits for only some two dozen cache lines at a time, so prefetches are spread between steps that compute meanwhile.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from vsebench.kernels.random_numbers import below
+from vsebench.kernels.vectors import LANES, prefetch
+
+BATCH = 16  # steps, at most LANES; the vectors of two batches fit into the nearest cache
+IMAGE, POSITIVE, START, STOP = range(4)  # columns of `Positives.pairs` and of a batch
+
+
+class Positives(NamedTuple):
+    """The positive (image, label) pairs that steps draw from.
+
+    Attributes
+    ----------
+    pairs
+        (n, 4) int32, one row per occurrence of a label on an image: image i, label p, and start and stop such that
+        row_labels[start:stop] are all labels of i. A label that an image carries twice has two rows.
+    row_labels
+        (n_pairs + LANES,) int32, the labels of each image, one image after the other, and LANES unused numbers.
+    """
+
+    pairs: NDArray[np.int32]
+    row_labels: NDArray[np.int32]
+
+
+class Pipeline(NamedTuple):
+    """The four batches in the pipeline. In a batch of shape (BATCH, 4), a row is a row of `Positives.pairs`.
+
+    Attributes
+    ----------
+    choosing : (BATCH,) int64, rows of `pairs`
+    reading, fetching, stepping : (BATCH, 4) int64
+    """
+
+    choosing: NDArray[np.int64]
+    reading: NDArray[np.int64]
+    fetching: NDArray[np.int64]
+    stepping: NDArray[np.int64]
+
+
+@njit(cache=True, inline="always")
+def new_pipeline():
+    """Return a `Pipeline` without contents."""
+    return Pipeline(
+        np.empty(BATCH, dtype=np.int64),
+        np.empty((BATCH, 4), dtype=np.int64),
+        np.empty((BATCH, 4), dtype=np.int64),
+        np.empty((BATCH, 4), dtype=np.int64),
+    )
+
+
+@njit(cache=True, inline="always")
+def turns(steps):
+    """Return a range over the turns: the first step of the batch that takes its steps in each.
+
+    The first three, with negative numbers, only fill the pipeline.
+    """
+    return range(-3 * BATCH, steps, BATCH)
+
+
+@njit(cache=True, inline="always")
+def batch_size(steps, first):
+    """Return the number of steps of the batch that begins with step `first`; 0 outside of range(steps)."""
+    return max(min(BATCH, steps - first), 0) if first >= 0 else 0
+
+
+@njit(cache=True, inline="always")
+def choose_and_read(t, pipeline, positives, first, steps, rng):
+    """Do the first two stages for slot t of their batches, in the turn whose batch begins with step `first`.
+
+    t : whole number below BATCH
+    pipeline : `Pipeline`, written
+    positives : `Positives`
+    steps : how many steps there are in all
+    rng : (1,) uint64, draws the positives, each row with the same probability; advanced
+    """
+    if t < batch_size(steps, first + 2 * BATCH):
+        for column in range(4):
+            pipeline.reading[t, column] = positives.pairs[pipeline.choosing[t], column]
+        prefetch(positives.row_labels, pipeline.reading[t, START])
+        for start in range(pipeline.reading[t, START], pipeline.reading[t, STOP], LANES):
+            prefetch(positives.row_labels, start + LANES - 1)
+    if t < batch_size(steps, first + 3 * BATCH):
+        pipeline.choosing[t] = below(rng, len(positives.pairs))
+        prefetch(positives.pairs, (pipeline.choosing[t], 0))
+
+
+@njit(cache=True, inline="always")
+def advance(pipeline):
+    """Return the pipeline of the next turn: each batch one stage further, its old arrays used again."""
+    return Pipeline(pipeline.choosing, pipeline.stepping, pipeline.reading, pipeline.fetching)
+
+
+@njit(cache=True, inline="always")
+def prefetch_row(matrix, row):
+    """Prefetch a row of a matrix (n, K) float32."""
+    for f in range(0, matrix.shape[1], LANES):
+        prefetch(matrix, (row, f))

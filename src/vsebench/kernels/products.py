@@ -1,0 +1,60 @@
+"""Inner products of embeddings: what a score is made of."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from vsebench.kernels.vectors import FASTMATH, LANES, add_products, add_up, broadcast, load, zero_sums
+
+
+class Embedding(NamedTuple):
+    """The vectors of a model, which its kernels update in place. The score of label c for image i is <v_i, v_c>.
+
+    K is a multiple of 16: `padded_size` of the number of factors. The factors that pad it are 0 and stay 0.
+
+    Attributes
+    ----------
+    images : (n_images, K) float32, v_i
+    labels : (n_labels, K) float32, v_c
+    """
+
+    images: NDArray[np.float32]
+    labels: NDArray[np.float32]
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def dot(a, i, b, j):
+    """Return <a_i, b_j>, float32, of row i of `a` (n, K) and row j of `b` (m, K), both float32."""
+    products = broadcast(np.float32(0))
+    for f in range(0, a.shape[1], LANES):
+        products = products + load(a, (i, f)) * load(b, (j, f))
+    return add_up(products)
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def margin(embedding, i, p, n):
+    """Return how much higher image i scores label p than label n, <v_i, v_p - v_n>, float32."""
+    images, labels = embedding
+    products = broadcast(np.float32(0))
+    for f in range(0, images.shape[1], LANES):
+        products = products + load(images, (i, f)) * (load(labels, (p, f)) - load(labels, (n, f)))
+    return add_up(products)
+
+
+@njit(cache=True, inline="always")
+def rounded_products(vectors, rows, pairs, groups):
+    """Return inner products of rounded vectors with 16 labels each: a tuple of `IntVector`s, one per row.
+
+    vectors : (n, K) int16, rounded vectors (`vsebench.kernels.rounding`)
+    rows : tuple of numbers of rows of `vectors`
+    pairs : (n_groups, K / 2, 32) int16, of a `RoundedLabels`
+    groups : tuple as long as `rows`: the group of 16 labels that each row is multiplied with
+
+    Several at a time, because a processor waits for a sum before it can add to it: four to six keep it busy.
+    """
+    sums = zero_sums(rows)
+    for pair in range(pairs.shape[1]):
+        sums = add_products(sums, vectors, rows, pairs, groups, pair)
+    return sums

@@ -1,0 +1,57 @@
+"""Drawing negatives: labels that an image does not carry."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from vsebench.kernels.random_numbers import below, new_state
+from vsebench.kernels.vectors import LANES, any_equal
+
+
+class Streams(NamedTuple):
+    """States of independent streams of random numbers, (1,) uint64 each; advanced by each draw.
+
+    One for each purpose: positives can then be drawn ahead of time without any effect on the negatives.
+
+    Attributes
+    ----------
+    positives : draws the positives
+    negatives : draws the negatives, or the first attempt at each
+    redraws : draws the further attempts at a negative, where the first was a positive (VSE-ens only)
+    """
+
+    positives: NDArray[np.uint64]
+    negatives: NDArray[np.uint64]
+    redraws: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, seed: int, positives: int, negatives: int, redraws: int) -> "Streams":
+        """Return the streams of these numbers, which set the streams of a seed apart."""
+        return cls(new_state(seed, positives), new_state(seed, negatives), new_state(seed, redraws))
+
+
+@njit(cache=True, inline="always")
+def contains(row_labels, start, stop, label):
+    """Return whether row_labels[start:stop] contains a label.
+
+    row_labels : int32, with LANES unused numbers at its end, because 16 are compared at a time
+    """
+    found = False
+    for j in range(start, stop, LANES):
+        found |= any_equal(row_labels, j, stop - j, label)
+    return found
+
+
+@njit(cache=True, inline="always")
+def draw_negative(row_labels, start, stop, n_labels, rng):
+    """Return a label, each with the same probability, that is not in row_labels[start:stop]; there must be one.
+
+    row_labels : int32, with LANES unused numbers at its end
+    rng : (1,) uint64, advanced
+    """
+    label = below(rng, n_labels)
+    while contains(row_labels, start, stop, label):
+        label = below(rng, n_labels)
+    return label

@@ -1,0 +1,416 @@
+"""A vector of 16 float32 as a type of its own in compiled code: `Vector`. The one exotic module of this package.
+
+Why: numba cannot promise the compiler that two arrays do not overlap. A plain loop that reads and writes several arrays
+therefore reads back what it has just written, and is not vectorised. A `Vector` is a value: it stays in a register of
+the processor from `load` to `store`. In a kernel, the line
+
+    slope = slope + (w - excess * load(scores, j)) * load(x, (f, 0))
+
+computes 16 slopes at a time: of 16 images, of 16 positives of a label, or of 16 factors of an embedding. How much that
+gains is measured by `python -m benchmarks --only vectors`.
+
+Operations, named as in NumPy where NumPy has them:
+
+    load(array, index)                 16 consecutive float32 of an array, from an index on
+    store(array, index, v)             write them there
+    broadcast(x)                       16 times the float32 x
+    +  -  *                            between two vectors, or with a float32 on the left
+    absolute(v)  sqrt(v)  cumsum(v)    as NumPy's, of 16 numbers
+    add_up(v)                          the sum of the 16 numbers: NumPy's sum
+    divide_or_zero(a, b)               a / b; 0 where b is not positive
+    greater_mask(v, x)                 a number whose bit e is 1 where v[e] > x
+    count_bits(mask)                   how many bits are 1
+    any_equal(array, index, n, x)      whether one of n <= 16 consecutive int32 equals x
+    fence(x)                           the float32 x; fastmath reorders nothing across it
+    transpose(array, index)            transpose 16 x 16 consecutive float32 in place
+    prefetch(array, index)             start to fetch an array's element into the cache
+    zero_sums(rows), add_products(...) inner products of int16 numbers, summed in int32
+    to_float(sums)                     16 int32 as a `Vector`
+
+An index is a whole number or a tuple of them, and is not checked; the 16 numbers from there on have to be contiguous.
+Compilers split a `Vector` on processors with shorter registers.
+
+16 float32 fill a cache line (64 bytes) if the array starts on one. `aligned` and `scratch` make such arrays; with others
+each row would touch one line more and take up to twice the time to fetch.
+
+The module builds on parts of numba that carry no promise of stability. pyproject.toml bounds numba's version, and
+tests/kernels/test_numba_internals.py reports which part has changed.
+"""
+
+import operator
+
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numba.core import cgutils, types
+from numba.core.types.containers import BaseTuple
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+from numpy.typing import NDArray
+
+LANES = 16  # numbers in a vector
+CACHE_LINE = 64  # bytes
+# All flags of fastmath except those that assume that NaN and infinity never occur: divergence must stay visible.
+FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+
+INT8, INT16, INT32, INT64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
+MASK = ir.IntType(LANES)
+FLOAT_VECTOR, INT_VECTOR = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(INT32, LANES)
+
+
+def aligned(*shape: int) -> NDArray[np.float32]:
+    """Return float32 zeros, C-contiguous, whose first element starts a cache line."""
+    n_bytes = int(np.prod(shape)) * 4
+    buffer = np.empty(n_bytes + CACHE_LINE, dtype=np.uint8)  # np.zeros would not ask for large memory pages
+    buffer[:] = 0
+    skip = -buffer.ctypes.data % CACHE_LINE
+    return buffer[skip : skip + n_bytes].view(np.float32).reshape(shape)
+
+
+def padded_size(n: int) -> int:
+    """Return the smallest multiple of LANES that is at least n."""
+    return -(-n // LANES) * LANES
+
+
+@njit(cache=True, inline="always")
+def scratch(size):
+    """Return `size` float32 zeros, (size,), that start on a cache line; callable in a kernel."""
+    buffer = np.zeros(size + LANES, dtype=np.float32)
+    skip = (-buffer.ctypes.data % CACHE_LINE) // 4
+    return buffer[skip : skip + size]
+
+
+class VectorType(types.Type):
+    """Numba's type of 16 float32."""
+
+    def __init__(self):
+        super().__init__(name="Vector")
+
+
+class IntVectorType(types.Type):
+    """Numba's type of 16 int32, the sums of `add_products`."""
+
+    def __init__(self):
+        super().__init__(name="IntVector")
+
+
+vector, int_vector = VectorType(), IntVectorType()
+
+
+@register_model(VectorType)
+class VectorModel(models.PrimitiveModel):
+    """A `Vector` is one LLVM vector."""
+
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, FLOAT_VECTOR)
+
+
+@register_model(IntVectorType)
+class IntVectorModel(models.PrimitiveModel):
+    """An `IntVector` is one LLVM vector."""
+
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, INT_VECTOR)
+
+
+# How instructions are generated. `builder` appends LLVM instructions to the function that is being compiled.
+
+
+def _int_constants(numbers):
+    """Return a constant vector of int32."""
+    return ir.Constant(INT_VECTOR, list(numbers))
+
+
+def _float_zeros():
+    return ir.Constant(FLOAT_VECTOR, [0.0] * LANES)
+
+
+def _broadcast(builder, scalar):
+    """Return a vector that has an LLVM value in each lane."""
+    undefined = ir.Constant(ir.VectorType(scalar.type, LANES), ir.Undefined)
+    first = builder.insert_element(undefined, scalar, INT32(0))
+    return builder.shuffle_vector(first, undefined, _int_constants([0] * LANES))
+
+
+def _pointer(context, builder, array_type, array, indices, index_types, element_type):
+    """Return the pointer to an element of an array; `indices` are LLVM values, one per dimension."""
+    array = context.make_array(array_type)(context, builder, array)
+    indices = [context.cast(builder, i, t, types.intp) for i, t in zip(indices, index_types, strict=True)]
+    pointer = cgutils.get_item_pointer(context, builder, array_type, array, indices)
+    return builder.bitcast(pointer, element_type.as_pointer())
+
+
+def _element(context, builder, signature_, arguments, element_type):
+    """Return the pointer to the element that the second argument indexes in the array that is the first."""
+    array_type, index_type = signature_.args[:2]
+    if isinstance(index_type, BaseTuple):
+        indices, index_types = cgutils.unpack_tuple(builder, arguments[1]), list(index_type)
+    else:
+        indices, index_types = [arguments[1]], [index_type]
+    return _pointer(context, builder, array_type, arguments[0], indices, index_types, element_type)
+
+
+def _elementwise(name):
+    """Return a generator of the call of one of LLVM's functions of a number, for all 16."""
+
+    def generate(context, builder, signature_, arguments):
+        kind = ir.FunctionType(FLOAT_VECTOR, [FLOAT_VECTOR])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f32"), arguments)
+
+    return generate
+
+
+def _define_operator(function, instruction):
+    """Let an operator of Python mean an LLVM instruction between two vectors, or a float32 and a vector."""
+
+    @infer_global(function)
+    class Operator(AbstractTemplate):
+        def generic(self, args, kws):
+            if len(args) == 2 and args[0] in (vector, types.float32) and args[1] == vector:
+                return signature(vector, *args)
+            return None
+
+    @lower_builtin(function, vector, vector)
+    def vector_first(context, builder, signature_, arguments):
+        return getattr(builder, instruction)(*arguments, flags=sorted(FASTMATH))
+
+    @lower_builtin(function, types.float32, vector)
+    def scalar_first(context, builder, signature_, arguments):
+        return getattr(builder, instruction)(_broadcast(builder, arguments[0]), arguments[1], flags=sorted(FASTMATH))
+
+
+_define_operator(operator.add, "fadd")
+_define_operator(operator.sub, "fsub")
+_define_operator(operator.mul, "fmul")
+
+
+# The operations. Each docstring says what a kernel gets; `generate` says how.
+
+
+@intrinsic
+def load(typing_context, array, index):
+    """Return 16 consecutive numbers of a float32 array, from an index on."""
+
+    def generate(context, builder, signature_, arguments):
+        return builder.load(_element(context, builder, signature_, arguments, FLOAT_VECTOR), align=4)
+
+    return vector(array, index), generate
+
+
+@intrinsic
+def store(typing_context, array, index, value):
+    """Write 16 consecutive numbers into a float32 array, from an index on."""
+
+    def generate(context, builder, signature_, arguments):
+        builder.store(arguments[2], _element(context, builder, signature_, arguments, FLOAT_VECTOR), align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, index, value), generate
+
+
+@intrinsic
+def broadcast(typing_context, number):
+    """Return a vector of 16 times the same float32."""
+
+    def generate(context, builder, signature_, arguments):
+        return _broadcast(builder, arguments[0])
+
+    return vector(types.float32), generate
+
+
+@intrinsic
+def absolute(typing_context, value):
+    """Return the 16 absolute values."""
+    return vector(value), _elementwise("fabs")
+
+
+@intrinsic
+def sqrt(typing_context, value):
+    """Return the 16 square roots."""
+    return vector(value), _elementwise("sqrt")
+
+
+@intrinsic
+def add_up(typing_context, value):
+    """Return the sum of the 16 numbers, float32, added in any order."""
+
+    def generate(context, builder, signature_, arguments):
+        kind = ir.FunctionType(ir.FloatType(), [ir.FloatType(), FLOAT_VECTOR])
+        add = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.fadd.v{LANES}f32")
+        return builder.call(add, [ir.FloatType()(0.0), arguments[0]], fastmath=sorted(FASTMATH))
+
+    return types.float32(value), generate
+
+
+@intrinsic
+def cumsum(typing_context, value):
+    """Return the cumulative sums: the sum of the first number, of the first two, ... of all 16."""
+
+    def generate(context, builder, signature_, arguments):
+        sums = arguments[0]
+        for distance in (1, 2, 4, 8):  # after each round a number is the sum of twice as many
+            lower = _int_constants(LANES + e - distance for e in range(LANES))
+            sums = builder.fadd(sums, builder.shuffle_vector(_float_zeros(), sums, lower), flags=sorted(FASTMATH))
+        return sums
+
+    return vector(value), generate
+
+
+@intrinsic
+def divide_or_zero(typing_context, numerator, denominator):
+    """Return the 16 quotients; 0 where the denominator is not greater than 0."""
+
+    def generate(context, builder, signature_, arguments):
+        positive = builder.fcmp_ordered(">", arguments[1], _float_zeros())
+        return builder.select(positive, builder.fdiv(*arguments), _float_zeros())
+
+    return vector(numerator, denominator), generate
+
+
+@intrinsic
+def greater_mask(typing_context, value, bound):
+    """Return an int64 whose bit e is 1 where number e is greater than a float32. A NaN is not."""
+
+    def generate(context, builder, signature_, arguments):
+        greater = builder.fcmp_ordered(">", arguments[0], _broadcast(builder, arguments[1]))
+        return builder.zext(builder.bitcast(greater, MASK), INT64)
+
+    return types.int64(value, types.float32), generate
+
+
+@intrinsic
+def count_bits(typing_context, mask):
+    """Return how many bits of an int64 are 1."""
+
+    def generate(context, builder, signature_, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def fence(typing_context, number):
+    """Return a float32 unchanged. Fastmath reorders nothing across it: a * fence(b / c) does not become (a * b) / c."""
+
+    def generate(context, builder, signature_, arguments):
+        kind = ir.FunctionType(ir.FloatType(), [ir.FloatType()])
+        name = "llvm.arithmetic.fence.f32"
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+
+    return types.float32(types.float32), generate
+
+
+@intrinsic
+def any_equal(typing_context, array, index, n, number):
+    """Return whether one of n consecutive numbers of an int32 array, from an index on, equals a number.
+
+    More than 16 are not looked at. 16 are read whatever n is, so the array has to go on that far.
+    """
+
+    def generate(context, builder, signature_, arguments):
+        values = builder.load(_element(context, builder, signature_, arguments, INT_VECTOR), align=4)
+        limit, wanted = (
+            _broadcast(builder, context.cast(builder, argument, kind, types.int32))
+            for argument, kind in zip(arguments[2:], signature_.args[2:], strict=True)
+        )
+        counted = builder.icmp_signed("<", _int_constants(range(LANES)), limit)
+        equal = builder.and_(counted, builder.icmp_signed("==", values, wanted))
+        return builder.icmp_signed("!=", builder.bitcast(equal, MASK), MASK(0))
+
+    return types.boolean(array, index, n, number), generate
+
+
+@intrinsic
+def transpose(typing_context, array, index):
+    """Transpose a 16 x 16 tile of a float32 array in place: 256 consecutive numbers, from an index on.
+
+    In each of four rounds, rows at some distance swap the elements that are on the wrong side of the diagonal.
+    """
+
+    def generate(context, builder, signature_, arguments):
+        start = _element(context, builder, signature_, arguments, FLOAT_VECTOR)
+        pointers = [builder.gep(start, [INT32(r)]) for r in range(LANES)]
+        rows = [builder.load(pointer, align=4) for pointer in pointers]
+        for distance in (8, 4, 2, 1):
+            low = _int_constants([e if not e & distance else LANES + e - distance for e in range(LANES)])
+            high = _int_constants([e + distance if not e & distance else LANES + e for e in range(LANES)])
+            for r in range(LANES):
+                if not r & distance:
+                    a, b = rows[r], rows[r + distance]
+                    rows[r] = builder.shuffle_vector(a, b, low)
+                    rows[r + distance] = builder.shuffle_vector(a, b, high)
+        for row, pointer in zip(rows, pointers, strict=True):
+            builder.store(row, pointer, align=4)
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+@intrinsic
+def prefetch(typing_context, array, index):
+    """Ask the processor to fetch the cache line of an array's element, which will be read soon. Nothing else happens."""
+
+    def generate(context, builder, signature_, arguments):
+        pointer = _element(context, builder, signature_, arguments, INT8)
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, INT32, INT32, INT32])
+        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(fetch, [pointer, INT32(0), INT32(3), INT32(1)])  # to read, into the nearest cache, data
+        return context.get_dummy_value()
+
+    return types.void(array, index), generate
+
+
+@intrinsic
+def zero_sums(typing_context, rows):
+    """Return a tuple of as many `IntVector`s of zeros as the tuple `rows` has numbers."""
+
+    def generate(context, builder, signature_, arguments):
+        return context.make_tuple(builder, signature_.return_type, [_int_constants([0] * LANES)] * len(rows))
+
+    return types.UniTuple(int_vector, len(rows))(rows), generate
+
+
+@intrinsic
+def add_products(typing_context, sums, vectors, rows, groups_of_labels, groups, pair):
+    """Add the products of two factors to inner products of int16 vectors; return the new sums, a tuple as long as `rows`.
+
+    sums : tuple of `IntVector`s; sum t belongs to row rows[t] of `vectors` and to the 16 labels of group groups[t]
+    vectors : (n, K) int16
+    rows, groups : tuples of whole numbers
+    groups_of_labels : (n_groups, K / 2, 32) int16, two factors of the first label, of the second, ... of the sixteenth
+    pair : which two factors, 2 pair and 2 pair + 1
+
+    Lane e of sum t grows by x[2 pair] y[2 pair] + x[2 pair + 1] y[2 pair + 1], x being the row and y label e of the
+    group. Processors of the x86 family have one instruction for that. Sums beyond int32 are not noticed.
+    """
+
+    def generate(context, builder, signature_, arguments):
+        vectors_type, rows_type, labels_type, groups_type, pair_type = signature_.args[1:]
+        halves, products = ir.VectorType(INT16, 2 * LANES), ir.VectorType(INT32, 2 * LANES)
+        unpacked = (cgutils.unpack_tuple(builder, arguments[place]) for place in (0, 2, 4))
+        first, intp = builder.mul(context.cast(builder, arguments[5], pair_type, types.intp), INT64(2)), types.intp
+        results = []
+        for t, (total, row, group) in enumerate(zip(*unpacked, strict=True)):
+            pointer = _pointer(context, builder, vectors_type, arguments[1], [row, first], [rows_type[t], intp], INT32)
+            left = builder.bitcast(_broadcast(builder, builder.load(pointer, align=2)), halves)
+            indices, index_types = [group, arguments[5], INT64(0)], [groups_type[t], pair_type, intp]
+            pointer = _pointer(context, builder, labels_type, arguments[3], indices, index_types, halves)
+            right = builder.load(pointer, align=2)
+            both = builder.mul(builder.sext(left, products), builder.sext(right, products))
+            even, odd = (
+                builder.shuffle_vector(both, both, _int_constants(range(half, 2 * LANES, 2))) for half in (0, 1)
+            )
+            results.append(builder.add(total, builder.add(even, odd)))
+        return context.make_tuple(builder, signature_.return_type, results)
+
+    return sums(sums, vectors, rows, groups_of_labels, groups, pair), generate
+
+
+@intrinsic
+def to_float(typing_context, sums):
+    """Return an `IntVector` as a `Vector`, rounded to float32."""
+
+    def generate(context, builder, signature_, arguments):
+        return builder.sitofp(arguments[0], FLOAT_VECTOR)
+
+    return vector(sums), generate

@@ -1,0 +1,147 @@
+"""Nearest images: a label's score is the sum of the weights of the nearest training images that carry it.
+
+A second key, 1e-6 times the label's training frequency over the largest one, orders labels with the same sum. The
+search is exact; of training images at the same distance the first one is nearer.
+
+Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, with the distances and weights of
+the settings below.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from vsebench.core.errors import UserError
+from vsebench.features import Normalisation, Rows, Step
+from vsebench.methods.base import Control, Settings
+from vsebench.models import Model, check_matrix
+from vsebench.problem import LabelMatrix, Matrix, Problem, Queries
+
+SECOND_KEY = 1e-6
+
+
+class NearestImagesSettings(Settings):
+    """Settings of the neighbourhood."""
+
+    neighbours: int = Field(ge=1)  # all where there are fewer
+    distance: Literal["cosine", "euclidean"] = "cosine"
+    weights: Literal["equal", "cosine", "inverse_distance"] = "equal"  # cosine only with that distance
+    normalise: tuple[Step, ...] = Field(default=(), strict=False)  # steps that the features go through, in this order
+
+
+@dataclass(frozen=True)
+class NearestImages(Model):
+    """The training images with their labels.
+
+    Attributes
+    ----------
+    features : (n, d) float32, normalised; of unit length where the distance is the cosine
+    labels : n rows
+    second_key : (n_labels,) float32
+    settings : of the neighbourhood
+    normalisation : as fitted to the training images
+    """
+
+    kind: ClassVar[str] = "nearest_images"
+    features: Matrix
+    labels: LabelMatrix
+    second_key: Matrix
+    settings: NearestImagesSettings
+    normalisation: Normalisation
+
+    def __post_init__(self) -> None:
+        check_matrix(self.features, "features", (self.labels.n_rows, None))
+        check_matrix(self.second_key, "second_key", (self.labels.n_labels,))
+
+    def scores(self, queries: Queries) -> Matrix:
+        rows = prepare(self.normalisation.apply(queries.features), self.settings)
+        nearest, weights = self._neighbours(rows)
+        scores = np.tile(self.second_key.astype(np.float64), (len(rows), 1))
+        for row in range(len(rows)):
+            near = self.labels.rows(nearest[row])
+            np.add.at(scores[row], near.label_of_pair, np.repeat(weights[row], near.n_labels_of_row))
+        return scores.astype(np.float32)
+
+    def _neighbours(self, rows: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the nearest training images of each row, (n, k), and their weights."""
+        products = rows.astype(np.float64) @ self.features.T.astype(np.float64)
+        if self.settings.distance == "euclidean":
+            squares = np.einsum("nd,nd->n", self.features, self.features, dtype=np.float64)
+            own = np.einsum("nd,nd->n", rows, rows, dtype=np.float64)
+            distance = np.sqrt(np.maximum(own[:, np.newaxis] - 2 * products + squares, 0))
+        else:
+            distance = 1 - products
+        k = min(self.settings.neighbours, self.labels.n_rows)
+        nearest = np.argsort(distance, axis=1, kind="stable")[:, :k]
+        distance = np.take_along_axis(distance, nearest, axis=1)
+        match self.settings.weights:
+            case "cosine":
+                weights = np.maximum(1 - distance, 0)
+            case "inverse_distance":
+                weights = 1 / np.maximum(distance, 1e-12)
+            case _:
+                weights = np.ones_like(distance)
+        return nearest, weights
+
+    def largest_score(self) -> float:
+        return float(np.abs(self.features).max(initial=0.0))  # sums of finite weights are finite
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        own: dict[str, NDArray[Any]] = {
+            "features": self.features,
+            "offsets": self.labels.offsets,
+            "label_of_pair": self.labels.label_of_pair,
+            "count_of_pair": self.labels.count_of_pair,
+            "second_key": self.second_key,
+            "settings": np.array(self.settings.model_dump_json()),
+        }
+        return own | self.normalisation.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "NearestImages":
+        labels = LabelMatrix(
+            len(arrays["second_key"]), arrays["offsets"], arrays["label_of_pair"], arrays["count_of_pair"]
+        )
+        settings = NearestImagesSettings.model_validate_json(str(arrays["settings"]))
+        normalisation = Normalisation.from_arrays(arrays, cls.kind)
+        return cls(arrays["features"], labels, arrays["second_key"], settings, normalisation)
+
+
+class NearestImagesMethod(Control):
+    """Nearest images; images without features are left out."""
+
+    settings_type = NearestImagesSettings
+    needs = frozenset({"features"})
+
+    def __init__(self, problem: Problem, settings: NearestImagesSettings) -> None:
+        if settings.weights == "cosine" and settings.distance != "cosine":
+            raise UserError("nearest_images: weights 'cosine' need the distance 'cosine'")
+        self.problem, self.settings = problem, settings
+
+    def model(self) -> NearestImages:
+        features, training = self.problem.features, self.problem.training
+        assert features is not None
+        images = training.images[features.known[training.images]]
+        normalisation = Normalisation.fit(self.settings.normalise, features, images)
+        rows = prepare(normalisation.apply(features.rows(images)), self.settings)
+        labels = training.labels.rows(images)
+        frequency = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
+        key = (SECOND_KEY * frequency / max(frequency.max(initial=0), 1)).astype(np.float32)
+        return NearestImages(rows, labels, key, self.settings, normalisation)
+
+
+def prepare(rows: Rows, settings: NearestImagesSettings) -> Matrix:
+    """Return normalised rows as a dense C-contiguous array, of unit length where the distance is the cosine."""
+    found = np.ascontiguousarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float32)
+    if settings.distance == "cosine":
+        lengths = np.sqrt(np.einsum("nd,nd->n", found, found, dtype=np.float64))
+        found = (found / np.where(lengths > 0, lengths, 1)[:, np.newaxis]).astype(np.float32)
+    return found
+
+
+MODEL = NearestImages
+METHOD = NearestImagesMethod

@@ -1,0 +1,20 @@
+"""Embeddings that training starts from."""
+
+import numpy as np
+
+from vsebench.kernels.vectors import aligned, padded_size
+from vsebench.problem import Matrix
+
+
+def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Generator) -> Matrix:
+    """Return (n_rows, K) float32 from a normal distribution around 0.
+
+    K is `factors`, filled up to a multiple of the LANES of kernels with factors that are 0.
+    """
+    start = aligned(n_rows, padded_size(factors))
+    if start.shape[1] == factors:
+        rng.standard_normal(out=start, dtype=np.float32)
+    else:
+        start[:, :factors] = rng.standard_normal((n_rows, factors), dtype=np.float32)
+    start *= np.float32(deviation)
+    return start

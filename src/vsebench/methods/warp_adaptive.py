@@ -1,0 +1,48 @@
+"""WARP as LightFM trains it, with Adagrad and a bias for each label: what the benchmarks compare with LightFM."""
+
+from pydantic import Field
+
+from vsebench.kernels.adagrad import SquaredGradients
+from vsebench.kernels.vectors import aligned
+from vsebench.kernels.warp_adaptive import warp_adaptive_epoch
+from vsebench.methods.base import Progress
+from vsebench.methods.sgd import SgdMethod, SgdSettings, with_biases
+from vsebench.methods.warp import rank_losses
+from vsebench.models import Embeddings
+from vsebench.problem import Problem
+
+
+class WarpAdaptiveSettings(SgdSettings):
+    """Settings of WARP with Adagrad and biases."""
+
+    trials: int | None = Field(ge=1)  # most trials of a step; none: as many as there are negatives
+
+
+class WarpAdaptive(SgdMethod):
+    """WARP with Adagrad and biases. A step without a violator among its trials changes nothing."""
+
+    settings_type = WarpAdaptiveSettings
+    settings: WarpAdaptiveSettings
+
+    def __init__(self, problem: Problem, settings: WarpAdaptiveSettings) -> None:
+        train = problem.training.labels
+        super().__init__(problem, settings)
+        self.biases = aligned(train.n_labels)
+        self.squares = SquaredGradients(*(aligned(*a.shape) for a in (self.images, self.labels, self.biases)))
+        for squares in self.squares:
+            squares += 1  # as in LightFM: no rate is above the first one
+        self.max_trials = settings.trials or train.n_labels
+        self.rank_loss = rank_losses(train.n_labels)
+
+    def epoch(self) -> Progress:
+        loss, trials = warp_adaptive_epoch(
+            self.embedding, self.biases, self.squares, self.positives, self.rank_loss, self.steps, self.max_trials,
+            self.rates, self.rng,
+        )  # fmt: skip
+        return Progress(loss, trials)
+
+    def model(self) -> Embeddings:
+        return with_biases(super().model(), self.biases)
+
+
+METHOD = WarpAdaptive

@@ -1,0 +1,200 @@
+"""Fitted models: they score labels for images, and are saved and loaded with a check of every array.
+
+A file model.npz holds `kind`, `version` and the arrays of its kind. `Embedded` models score by inner products of
+vectors and are ranked by the fast kernels; other models are ranked by their scores.
+"""
+
+import importlib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_arrays, write_arrays
+from vsebench.problem import Matrix, Queries
+
+VERSION = 1
+LARGEST_SCORE = 1e37
+
+
+class Model(ABC):
+    """A fitted model. A class has a `kind`, which names it in a file, and lists the arrays of the file."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def scores(self, queries: Queries) -> Matrix:
+        """Return the scores of all labels, (n, n_labels) float32; larger is better.
+
+        Raises
+        ------
+        UserError
+            The model cannot score these images, as those of a model without features that it was not fitted to.
+        """
+
+    @abstractmethod
+    def largest_score(self) -> float:
+        """Return a bound on the absolute score, NaN where a number of the model is NaN."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what a file holds of the model."""
+
+    @classmethod
+    @abstractmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Model":
+        """Build the model from what a file holds; raises a `ValueError` that names an array that does not fit."""
+
+    def has_finite_scores(self) -> bool:
+        """Return whether every score is sure to be a finite number."""
+        return self.largest_score() < LARGEST_SCORE  # False for NaN as well
+
+
+class Embedded(Model):
+    """A model whose score is the inner product of an image's vector with a label's, K numbers each.
+
+    A bias of a label is one factor more, which is 1 for every image.
+    """
+
+    label: Matrix  # (n_labels, K)
+
+    @abstractmethod
+    def vectors(self, queries: Queries) -> Matrix:
+        """Return the vectors of images, (n, K) float32, C-contiguous."""
+
+    @cached_property
+    def _columns(self) -> Matrix:
+        return np.ascontiguousarray(self.label.T)
+
+    def scores(self, queries: Queries) -> Matrix:
+        product: Matrix = self.vectors(queries) @ self._columns
+        return product
+
+
+@dataclass(frozen=True)
+class Embeddings(Embedded):
+    """One vector per image of the data set and one per label.
+
+    Attributes
+    ----------
+    image : (n_images, K) float32
+    label : (n_labels, K) float32
+    """
+
+    kind: ClassVar[str] = "embeddings"
+    image: Matrix
+    label: Matrix
+
+    def __post_init__(self) -> None:
+        check_matrix(self.label, "label", (None, None))
+        check_matrix(self.image, "image", (None, self.label.shape[1]))
+
+    def vectors(self, queries: Queries) -> Matrix:
+        check_images(queries, len(self.image))
+        return self.image[queries.images]
+
+    def largest_score(self) -> float:
+        return norm(self.image) * norm(self.label)  # Cauchy and Schwarz
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"image": self.image, "label": self.label}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Embeddings":
+        return cls(arrays["image"], arrays["label"])
+
+
+@dataclass(frozen=True)
+class LabelWeights(Model):
+    """The score of a label for an image is the sum of the weights that the image's known labels give it.
+
+    Attributes
+    ----------
+    weight : (n_labels, n_labels) float32, one row per label that gives
+    """
+
+    kind: ClassVar[str] = "label_weights"
+    weight: Matrix
+
+    def __post_init__(self) -> None:
+        check_matrix(self.weight, "weight", (len(self.weight), len(self.weight)))
+
+    def scores(self, queries: Queries) -> Matrix:
+        # An image has few labels, so their rows are added up: a product with a dense matrix would be far more work.
+        known = queries.known
+        scores = np.zeros((known.n_rows, len(self.weight)), dtype=np.float32)
+        for row, (first, last) in enumerate(zip(known.offsets[:-1], known.offsets[1:], strict=True)):
+            np.sum(self.weight[known.label_of_pair[first:last]], axis=0, out=scores[row])
+        return scores
+
+    def largest_score(self) -> float:
+        return norm(self.weight) * math.sqrt(len(self.weight))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"weight": self.weight}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "LabelWeights":
+        return cls(arrays["weight"])
+
+
+SHARED: tuple[type[Model], ...] = (Embeddings, LabelWeights)
+
+
+def save(model: Model, path: Path) -> None:
+    """Write a model."""
+    write_arrays(path, kind=np.array(model.kind), version=np.array(VERSION), **model.arrays())
+
+
+def load(path: Path) -> Model:
+    """Read a model; a file that holds none, or one that does not fit together, raises a `UserError`."""
+    arrays = read_arrays(path)
+    try:
+        kind, version = str(arrays.pop("kind")), int(arrays.pop("version"))
+        if version != VERSION:
+            raise ValueError(f"version {version} of the format, this release reads version {VERSION}")
+        return model_class(kind).from_arrays(arrays)
+    except (KeyError, ValueError, TypeError) as error:
+        raise UserError(f"{path}: not a model ({error}); delete it and run again") from None
+
+
+def model_class(kind: str) -> type[Model]:
+    """Return the class of a kind: one of this module's, or `MODEL` of the method's module of that name."""
+    for shared in SHARED:
+        if shared.kind == kind:
+            return shared
+    try:
+        found: type[Model] = importlib.import_module(f"vsebench.methods.{kind}").MODEL
+    except (ImportError, AttributeError):
+        raise ValueError(f"unknown kind of model {kind!r}") from None
+    return found
+
+
+def check_matrix(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) -> None:
+    """Refuse what is not a C-contiguous float32 array of a shape; None stands for any size.
+
+    Kernels read these arrays without a check of their own.
+    """
+    fits = array.ndim == len(shape) and all(want in (None, size) for size, want in zip(array.shape, shape, strict=True))
+    if not fits or array.dtype != np.float32 or not array.flags.c_contiguous:
+        wanted = " x ".join("any" if size is None else str(size) for size in shape)
+        raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, not contiguous float32 of shape {wanted}")
+
+
+def check_images(queries: Queries, n_images: int) -> None:
+    """Refuse images that a model has no vector for."""
+    if len(queries.images) and not 0 <= queries.images.min() <= queries.images.max() < n_images:
+        raise UserError("this model knows the images of its data set alone; it cannot score new ones")
+
+
+def norm(matrix: Matrix) -> float:
+    """Return the Frobenius norm; infinity or NaN if a number is, or if their squares are too large."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.sqrt(np.vdot(matrix, matrix)))

@@ -1,0 +1,75 @@
+"""What a protocol is, and how a module of this package is found by its name."""
+
+import importlib
+import zlib
+from abc import ABC, abstractmethod
+from functools import cache
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from vsebench.core.errors import UserError
+from vsebench.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Training
+
+
+class Protocol(ABC):
+    """How labels or images are held out. A module defines one subclass, `PROTOCOL`.
+
+    Attributes
+    ----------
+    words : what is held out, for tables and the report
+    new_images : whether test images are never learnt from; then a method needs features
+    validation_metric : what settings and epochs are chosen by, unless a run names another metric
+    """
+
+    words: ClassVar[str]
+    new_images: ClassVar[bool]
+    validation_metric: ClassVar[str]
+
+    @abstractmethod
+    def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
+        """Split a data set; raises a `UserError` where it cannot be."""
+
+
+@cache
+def known_protocols() -> list[str]:
+    """Return the names of the protocols' modules."""
+    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in NO_PROTOCOLS)
+
+
+NO_PROTOCOLS = ("__init__", "base", "labels", "whole_images")
+
+
+@cache
+def load_protocol(name: str) -> Protocol:
+    """Return the protocol of a name; a wrong one raises a `UserError` that says what there is."""
+    if name not in known_protocols():
+        raise UserError(f"there is no protocol {name!r}; there are {', '.join(known_protocols())}")
+    protocol: type[Protocol] = importlib.import_module(f"vsebench.protocols.{name}").PROTOCOL
+    return protocol()
+
+
+def split_generator(protocol: str, seed: int) -> np.random.Generator:
+    """Return the random numbers of a split: the same for a protocol and a seed on any machine."""
+    return np.random.Generator(np.random.PCG64([seed, zlib.crc32(protocol.encode())]))
+
+
+def assemble(parts: tuple[LabelMatrix, LabelMatrix, LabelMatrix], images: tuple[Ids, Ids, Ids, Ids]) -> Split:
+    """Build a split in which all labels are learnt and are candidates.
+
+    Parameters
+    ----------
+    parts : the labels to train on, the validation labels and the test labels, one row per image of the data set
+    images : those of `first`, of `valid`, of `final` and of `test`, each ascending
+    """
+    train, valid, test = parts
+    first_images, valid_images, final_images, test_images = images
+    every = np.ones(train.n_labels, dtype=np.bool_)
+    both = train + valid
+    return Split(
+        Training(train, first_images, every),
+        HeldOut(valid_images, valid.rows(valid_images), train.rows(valid_images), every),
+        Training(both, final_images, every),
+        HeldOut(test_images, test.rows(test_images), both.rows(test_images), every),
+    )

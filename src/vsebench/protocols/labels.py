@@ -1,0 +1,57 @@
+"""Leave one label out: what the protocols `distinct` and `regions` share."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from vsebench.problem import Dataset, Ids, LabelMatrix, Split
+from vsebench.protocols.base import assemble
+
+
+def leave_one_out(dataset: Dataset, by_occurrence: bool, rng: np.random.Generator) -> Split:
+    """Hold one label of each image out for the test, and one of the rest for validation.
+
+    Parameters
+    ----------
+    by_occurrence : hold out one occurrence, and keep the others of the same label; else one distinct label with all
+        of its occurrences, and only on images that keep another one
+    """
+    rest, test = hold_out(dataset.labels, by_occurrence, rng)
+    train, valid = hold_out(rest, by_occurrence, rng)
+    every = np.arange(dataset.labels.n_rows, dtype=np.int32)
+    return assemble((train, valid, test), (every, _with_a_label(valid), every, _with_a_label(test)))
+
+
+def hold_out(labels: LabelMatrix, by_occurrence: bool, rng: np.random.Generator) -> tuple[LabelMatrix, LabelMatrix]:
+    """Take one label (or one occurrence) from each image that has enough; return the rest and what was taken."""
+    image, count = labels.image_of_pair, labels.count_of_pair
+    weight = count if by_occurrence else np.ones_like(count)
+    place = draw_pairs(image, weight, labels.n_rows, rng)
+    size = np.bincount(image, weights=weight, minlength=labels.n_rows)
+    chosen = place[size >= (1 if by_occurrence else 2)]
+    taken = np.zeros(len(count), dtype=count.dtype)
+    taken[chosen] = 1 if by_occurrence else count[chosen]
+    return _with_counts(labels, count - taken), _with_counts(labels, taken)
+
+
+def draw_pairs(image: Ids, weight: Ids, n_images: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw one pair of each image in proportion to its weight; pairs are sorted by image.
+
+    Returns (n_images,) places of pairs; that of an image without pairs means nothing.
+    """
+    ends = np.cumsum(weight, dtype=np.int64)
+    size = np.bincount(image, weights=weight, minlength=n_images).astype(np.int64)
+    start = np.cumsum(size) - size
+    # Every image draws, whether it has pairs or not, so that one image's pairs do not move another's choice.
+    offset = np.floor(rng.random(n_images) * size).astype(np.int64)
+    return np.searchsorted(ends, start + offset, side="right")
+
+
+def _with_counts(labels: LabelMatrix, count: Ids) -> LabelMatrix:
+    """Return the pairs whose new count is above 0."""
+    pairs = labels.to_pairs().with_columns(pl.Series("count", count, dtype=pl.Int32)).filter(pl.col("count") > 0)
+    return LabelMatrix.from_pairs(pairs, labels.n_rows, labels.n_labels)
+
+
+def _with_a_label(labels: LabelMatrix) -> Ids:
+    return np.flatnonzero(labels.n_labels_of_row).astype(np.int32)

@@ -1,0 +1,30 @@
+"""Protocol `official`: tested on the images that the data set's own partition calls test."""
+
+import numpy as np
+
+from vsebench.core.errors import UserError
+from vsebench.problem import Dataset, Split
+from vsebench.protocols.base import Protocol
+from vsebench.protocols.whole_images import hold_out_images
+
+EVERY = 9
+
+
+class Official(Protocol):
+    """Validation images are the partition's own, or else every ninth training image: the same for all seeds."""
+
+    words = "the data set's own test images held out"
+    new_images = True
+    validation_metric = "map"
+
+    def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
+        if dataset.parts is None:
+            raise UserError("this data set has no partition of its own; use the protocol 'images'")
+        valid = dataset.parts == "valid"
+        if not valid.any():
+            training = np.flatnonzero(dataset.parts == "train")
+            valid[training[EVERY - 1 :: EVERY]] = True
+        return hold_out_images(dataset, valid, dataset.parts == "test")
+
+
+PROTOCOL = Official

@@ -1,0 +1,21 @@
+"""Protocol `regions`: one occurrence (a region label) is held out; what else the image carries stays."""
+
+import numpy as np
+
+from vsebench.problem import Dataset, Split
+from vsebench.protocols.base import Protocol
+from vsebench.protocols.labels import leave_one_out
+
+
+class Regions(Protocol):
+    """The occurrence is drawn uniformly. Where the same label stays on the image, the held-out one is a miss."""
+
+    words = "one region label of each image held out, repeated labels stay"
+    new_images = False
+    validation_metric = "ndcg@10"
+
+    def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
+        return leave_one_out(dataset, by_occurrence=True, rng=rng)
+
+
+PROTOCOL = Regions

@@ -1,0 +1,101 @@
+"""Choose settings and epochs of a method on the validation labels, then fit it to training and validation labels.
+
+The test labels are not read. Writes model.npz, history.parquet (every epoch of the chosen settings, and of the last
+fit) and run.json (settings, all tries, versions, machine and commit).
+"""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from tqdm import tqdm
+
+from vsebench import models, splits
+from vsebench.cases import add_case_arguments, open_method
+from vsebench.core.configuration import Epochs
+from vsebench.core.errors import UserError
+from vsebench.core.machine import describe
+from vsebench.core.places import Case, Place
+from vsebench.core.schemas import HISTORY
+from vsebench.core.storage import write_json, write_table
+from vsebench.core.workers import workers
+from vsebench.evaluation.ranking import check_finite
+from vsebench.inputs import load_features, load_truth
+from vsebench.methods.base import Fitter
+from vsebench.problem import Problem, Split
+from vsebench.training import (
+    Attempt,
+    DivergenceError,
+    Validation,
+    attempt,
+    best_attempt,
+    configurations,
+    history,
+    open_validation,
+    problems,
+    refit,
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_case_arguments(parser)
+    parser.add_argument("--grid", type=json.loads, default={}, help="JSON: values to try for some settings")
+    parser.add_argument("--out", type=Path, required=True, help="folder for model.npz, history.parquet, run.json")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
+    method, limits = open_method(arguments)
+    split = splits.load(arguments.split, with_test=False)
+    with workers(arguments.threads) as pool:
+        features = load_features(arguments.processed) if "features" in method.needs else None
+        truth = load_truth(arguments.processed) if "truth" in method.needs else None
+        first, final = problems(split, arguments.seed, pool, features, truth)
+        chosen, selected, record = choose(arguments, method, limits, first, split, case)
+        try:
+            model, refitted = refit(method, chosen, final, case)
+        except DivergenceError:
+            raise UserError(
+                f"{case}: training diverged on training and validation labels together with "
+                f"{json.dumps(chosen.settings)}; lower learning_rate or raise regularisation"
+            ) from None
+    check_finite(model, str(case))
+    models.save(model, arguments.out / "model.npz")
+    write_table(pl.concat([selected, refitted]), HISTORY, arguments.out / "history.parquet")
+    write_json(
+        {
+            **case.keys,
+            "module": arguments.module,
+            "threads": arguments.threads,
+            "selection": record,
+            **describe(),
+        },
+        arguments.out / "run.json",
+    )
+
+
+def choose(
+    arguments: argparse.Namespace, method: type[Fitter], limits: Epochs | None, first: Problem, split: Split, case: Case
+) -> tuple[Attempt, pl.DataFrame, dict[str, Any]]:
+    """Try all settings; return the best with its history, and what run.json says of the choice."""
+    nothing = history([], case, "selection")
+    if arguments.metric is None:
+        chosen = Attempt(arguments.settings, None, None)
+        return chosen, nothing, asdict(chosen)
+    validation: Validation = open_validation(first, split, arguments.metric, arguments.images)
+    tries, histories = [], []
+    for settings in tqdm(configurations(arguments.settings, arguments.grid), desc=str(case), mininterval=5):
+        tried, epochs = attempt(method, settings, validation, limits, case)
+        tries.append(tried)
+        histories.append(epochs)
+    winner = best_attempt(tries, case)
+    record = asdict(tries[winner]) | {
+        "metric": arguments.metric,
+        "n_configurations": len(tries),
+        "diverged": sum(tried.value is None for tried in tries),
+        "tries": [asdict(tried) for tried in tries],
+    }
+    return tries[winner], histories[winner], record

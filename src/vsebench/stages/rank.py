@@ -1,0 +1,35 @@
+"""Rank the held-out labels of the test, and list the first labels of each test image.
+
+Where test images are new, the images are ranked for each label as well.
+"""
+
+import argparse
+from pathlib import Path
+
+from vsebench import models, splits
+from vsebench.core.schemas import LABEL_RANKS, LISTS, RANKS
+from vsebench.core.storage import write_table
+from vsebench.core.workers import workers
+from vsebench.evaluation.ranking import list_tops, rank, rank_images
+from vsebench.inputs import load_features
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--split", type=Path, required=True, help="folder of the split")
+    parser.add_argument("--model", type=Path, required=True, help="model.npz")
+    parser.add_argument("--features", type=Path, help="folder of the data set, where the model reads features")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--ranks", type=Path, required=True, help="ranks.parquet")
+    parser.add_argument("--lists", type=Path, required=True, help="lists.parquet")
+    parser.add_argument("--label-ranks", type=Path, help="label_ranks.parquet, where test images are new")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    held_out = splits.load(arguments.split).test
+    model = models.load(arguments.model)
+    features = load_features(arguments.features) if arguments.features else None
+    with workers(arguments.threads) as pool:
+        write_table(rank(model, held_out, features, pool, str(arguments.model)), RANKS, arguments.ranks)
+        write_table(list_tops(model, held_out, features, pool), LISTS, arguments.lists)
+        if arguments.label_ranks:
+            write_table(rank_images(model, held_out, features, pool), LABEL_RANKS, arguments.label_ranks)

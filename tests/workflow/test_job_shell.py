@@ -1,0 +1,56 @@
+"""What the shell of a job does, without Snakemake: `python` is a script here that ends as it is told to."""
+
+import os
+import shlex
+import subprocess
+
+import pytest
+
+from tests.workflow.project import ROOT
+
+KILLED = "vsebench: this job was killed, most likely because memory ran out\n"
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Run a job's command as Snakemake does; its `python` runs its last argument as a command of the shell."""
+    program = tmp_path / "bin of this test" / "python"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "says something"\neval "$3"\n')
+    program.chmod(0o755)
+
+    def run(command):
+        prefix = f"BIN={shlex.quote(str(program.parent))}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; "
+        return subprocess.run(
+            ["bash", "-c", prefix + command], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    return run
+
+
+@pytest.mark.parametrize("redirection", ["> {log} 2>&1", "2>&1 | tee {log} >&2", "--out 'a > b' > {log} 2>&1"])
+@pytest.mark.parametrize("log", ["train.log", "'a folder/train > 1.log'"])
+def test_a_killed_job_says_so_in_its_log(shell, tmp_path, redirection, log):
+    (tmp_path / "a folder").mkdir()
+    done = shell(f"python -m vsebench 'kill -9 $$' {redirection.format(log=log)}")
+    assert done.returncode == 137
+    text = (tmp_path / shlex.split(log)[0]).read_text()
+    assert text.startswith("says something\n")
+    assert text.endswith(KILLED)
+
+
+def test_a_job_that_fails_keeps_its_status_and_its_log(shell, tmp_path):
+    done = shell("python -m vsebench 'echo no such file >&2; exit 3' > train.log 2>&1; echo not reached")
+    assert done.returncode == 3
+    assert done.stdout == ""
+    assert (tmp_path / "train.log").read_text() == "says something\nno such file\n"
+
+
+def test_a_job_that_succeeds(shell, tmp_path):
+    done = shell("python -m vsebench true > train.log 2>&1 && echo reached")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "reached\n", "")
+
+
+def test_a_job_knows_the_process_that_started_its_shell(shell):
+    done = shell("""python -m vsebench 'echo "$VSEBENCH_PARENT"'""")
+    assert done.stdout.splitlines()[-1] == str(os.getpid())

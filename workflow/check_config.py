@@ -1,0 +1,19 @@
+"""Say in one line what keeps a run's configuration file from being read; Snakemake answers with a long traceback.
+
+`make CONFIG=FILE` starts this first. What the file says is checked by the package once Snakemake has read it.
+"""
+
+import sys
+from pathlib import Path
+
+from vsebench.core.configuration import read_yaml
+from vsebench.core.errors import UserError
+
+path = Path(sys.argv[1])
+try:
+    if not isinstance(read_yaml(path), dict):
+        raise UserError(f"{path}: no keys; a run's configuration is one YAML mapping, see config/README.md")
+except UserError as error:
+    sys.exit(f"vsebench: {error}")
+except OSError as error:
+    sys.exit(f"vsebench: {path}: {error.strerror}")

@@ -1,0 +1,112 @@
+"""Choose settings on the validation labels, fit to training and validation labels together, and vary single settings."""
+
+
+# One job per row, with the sources that its models depend on. One job for all rows would need ancient() to keep the other
+# rows' models, and behind an ancient() input that is made again Snakemake overlooks every other change (its issue 4166).
+rule compile_kernels:
+    input:
+        method_sources(),
+    output:
+        "results/kernels/{row}.json",
+    log:
+        "results/logs/compile/{row}.log",
+    params:
+        module=method_module,
+        settings=lambda wildcards: quoted_json(PLAN.methods[wildcards.row].settings),
+    shell:
+        "python -m vsebench compile --module {params.module} --settings {params.settings:q} --out {output} > {log} 2>&1"
+
+
+rule compile_shared_kernels:
+    input:
+        sources("stages.compile"),
+    output:
+        "results/kernels/ranking-and-simulator.json",
+    log:
+        "results/logs/compile/ranking-and-simulator.log",
+    shell:
+        "python -m vsebench compile --out {output} > {log} 2>&1"
+
+
+rule describe_machine:
+    input:
+        sources("stages.describe"),
+        kernels=expand(
+            "results/kernels/{name}.json",
+            name=[
+                "ranking-and-simulator",
+                *(row for row in PLAN.methods if PLAN.methods[row].epochs),
+            ],
+        ),
+    output:
+        "results/machine.json",
+    log:
+        "results/logs/machine.log",
+    shell:
+        "python -m vsebench describe --kernels {input.kernels} --out {output} > {log} 2>&1"
+
+
+rule fit:
+    input:
+        compiled_kernels,
+        extra_inputs,
+        fit_sources("stages.fit"),
+        split=multiext(f"{SPLIT}/", *FIT_FILES),
+    output:
+        multiext(f"{MODEL}/", "model.npz", "history.parquet", "run.json"),
+    log:
+        f"{MODEL}/fit.log",
+    threads: 1
+    params:
+        split=split_folder,
+        processed=PROCESSED,
+        out=MODEL,
+        module=method_module,
+        settings=row_settings,
+        grid=lambda wildcards: quoted_json(PLAN.grid(wildcards.row)),
+        validation=validation_options,
+    shell:
+        "python -m vsebench fit --split {params.split} --processed {params.processed} --dataset {wildcards.dataset}"
+        " --protocol {wildcards.protocol} --row {wildcards.row} --module {params.module}"
+        " --settings {params.settings:q} --grid {params.grid:q} --seed {wildcards.seed} --threads {threads}"
+        " {params.validation} --out {params.out} > {log} 2>&1"
+
+
+rule sweep:
+    input:
+        compiled_kernels,
+        extra_inputs,
+        fit_sources("stages.sweep"),
+        metric_sources,
+        split=multiext(f"{SPLIT}/", *SPLIT_NAMES),
+        chosen=f"{MODEL}/run.json",
+    output:
+        table=f"{MODEL}/sweep/{{parameter}}.parquet",
+        ranks=f"{MODEL}/sweep/{{parameter}}-ranks.parquet",
+    log:
+        f"{MODEL}/sweep/{{parameter}}.log",
+    threads: 1
+    params:
+        split=split_folder,
+        processed=PROCESSED,
+        module=method_module,
+        settings=row_settings,
+        validation=validation_options,
+        values=lambda wildcards: quoted_json(
+            PLAN.config.sweeps[wildcards.row][wildcards.parameter]
+        ),
+        metrics=PLAN.rank_metrics,
+    shell:
+        "python -m vsebench sweep --split {params.split} --processed {params.processed} --dataset {wildcards.dataset}"
+        " --protocol {wildcards.protocol} --row {wildcards.row} --module {params.module}"
+        " --settings {params.settings:q} --seed {wildcards.seed} --threads {threads} {params.validation}"
+        " --chosen {input.chosen} --parameter {wildcards.parameter} --values {params.values:q}"
+        " --metrics {params.metrics} --ranks {output.ranks} --out {output.table} > {log} 2>&1"
+
+
+SWEEPS = [
+    f"results/{place}/seed{seed}/{row}/sweep/{parameter}"
+    for place in PLAN.places
+    for seed in PLAN.config.seeds
+    for row, parameter in PLAN.sweeps(place)
+]
