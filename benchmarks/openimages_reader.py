@@ -125,11 +125,10 @@ class _Lines(io.RawIOBase):
 
 def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, float]:
     """Run the stage in a process of its own; returns its seconds, those of all cores, and its peak of memory."""
-    config = folder / "generated.yaml"
     options = {"archive": ARCHIVE, "min_confidence": 0.5}
-    about = {"title": "generated", "licence": "none", "citation": "none", "family": "openimages"}
-    config.write_text(json.dumps({**about, "adapter": "openimages", "options": options, "vocabulary": vocabulary}))
-    command = [sys.executable, "-m", "vsebench", "prepare", "--config", config, "--raw", folder, "--out", out]
+    definition = json.dumps({"adapter": "openimages", "options": options, "vocabulary": vocabulary})
+    command = [sys.executable, "-m", "vsebench", "prepare", "--name", "generated", "--definition", definition]
+    command += ["--raw", str(folder), "--out", str(out)]
     start = time.perf_counter()
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)

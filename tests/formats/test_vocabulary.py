@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from vsebench.core.configuration import Vocabulary
 from vsebench.core.errors import UserError
+from vsebench.features import Features
 from vsebench.formats.annotations import Dropped, RawAnnotations
 from vsebench.formats.vocabulary import apply_vocabulary, sample_images
 from vsebench.problem import SCHEMA
@@ -26,7 +27,7 @@ def make(pairs, n_images, n_labels):
         pairs=pl.DataFrame(rows, schema=SCHEMA, orient="row"),
         dropped=[BEFORE],
         parts=pl.Series("part", [f"part of i{image}" for image in range(n_images)], dtype=pl.String),
-        features={"f": images[:, None]},
+        features=Features(images[:, None], np.arange(n_images) % 3 > 0),
         truth={"image": images[:, None], "label": labels[:, None]},
     )
 

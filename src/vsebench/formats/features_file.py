@@ -36,7 +36,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
     Parameters
     ----------
     raw : folder with downloaded files
-    source : the file, and where the ids of its rows stand
+    source : the file, and where the ids of its rows are
     images : id of each image of the data set
 
     Returns
