@@ -146,7 +146,7 @@ MISTAKES = {
     "infinite": (npy(np.where(VALUES == 3, np.inf, VALUES)), "f.npy: row 3: contains a number that is not finite"),
     "too big": (npy(VALUES.astype(np.float64) * 1e300), "f.npy: row 1: contains a number that is not finite"),
     "one dimension": (npy(VALUES[:, 0]), "f.npy: features of shape (4,)"),
-    "no dimension": (npy(np.float32(1)), "f.npy: features of shape ()"),
+    "no dimension": (npy(np.float32(1)), "f.npy: features of shape (1,)"),
     "three dimensions": (npy(VALUES[None]), "f.npy: features of shape (1, 4, 3)"),
     "no columns": (npy(VALUES[:, :0]), "f.npy: features of shape (4, 0)"),
     "text": (npy(np.array([["a"]] * 4)), "f.npy: features are <U1, not numbers"),

@@ -8,7 +8,6 @@ from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.formats import mirflickr
 
-CONFIG = {"title": "t", "family": "flickr", "adapter": "mirflickr", "licence": "l", "citation": "c"}
 TAGS = {1: "Sky\r\nsea\r\n", 2: "", 10: "sky\nnikon\n\ngeo:lat=52.1\n"}
 
 

@@ -1,8 +1,8 @@
 """Users' tags of the MIRFLICKR collections: 25,000 or a million images from Flickr.
 
-An archive has a text file for each image, one tag per line: `mirflickr/meta/tags/tags<number>.txt` in `mirflickr25k.zip`,
-`<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files are not read, nor are the tags in a folder
-`tags_raw`. An image's id is its number. `tags.py` makes labels of tags.
+An archive has a text file for each image, one tag per line: `mirflickr/meta/tags/tags<number>.txt` in
+`mirflickr25k.zip`, `<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files are not read, nor are
+those in a folder `tags_raw`. An image's id is its number. `tags.py` makes labels of tags.
 
 Source: Huiskes and Lew, "The MIR Flickr retrieval evaluation", MIR 2008; Huiskes, Thomee and Lew, "New trends and ideas
 in visual concept detection: the MIR Flickr retrieval evaluation initiative", MIR 2010.

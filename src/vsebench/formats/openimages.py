@@ -1,8 +1,9 @@
 """Open Images: image-level labels by machine or by people.
 
 The archive has a table for each part of the official partition, `.../train/labels.csv` and so on, with the header
-`ImageID,Source,LabelName,Confidence` and one line per label of an image: 16 hexadecimal digits, where the label is from,
-the label's id ("mid"), and how sure the source is (0 to 1; people say 1 or 0: they looked, and it is there or not).
+`ImageID,Source,LabelName,Confidence` and one line per label of an image: the image's id (16 hexadecimal digits), where
+the label is from, the label's id ("mid"), and the confidence of the source, 0 to 1 (of people 1, the label is right, or
+0, it is wrong).
 
 - The labels that stay are those with at least `min_confidence`. With 1 they are those that people saw.
 - The same label of an image in several lines (two sources, or twice) is one pair with the count 1. It stays if any of

@@ -220,7 +220,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def read_csv(path: Path, options: Options) -> Iterator[Row]:
-    """Yield the rows of a CSV or TSV table; a cell may be in double quotes, and has to be if it contains a line break."""
+    """Yield the rows of a CSV or TSV table; a cell may be in double quotes, and must be if it has a line break."""
     delimiter = "\t" if format_of(path.name) == ".tsv" else ","
     reader = csv.reader(lines_of(path), delimiter=delimiter, strict=True)
     try:

@@ -68,7 +68,7 @@ def discard(part: Path) -> None:
 def fetch(address: str, part: Path) -> None:
     """Fetch `address` into the file `part`, which is whole when this returns.
 
-    After a temporary failure it continues after a pause that doubles (1, 2, 4 s), until `ATTEMPTS` in a row have brought
+    After a temporary failure it continues after a pause that doubles (1, 2, 4 s), until `ATTEMPTS` in a row brought
     nothing new. Raises `TransferError`, also for a source that sends less than `LOWEST` bytes in `WINDOW` seconds; the
     bytes so far stay for the next time.
     """
