@@ -148,6 +148,13 @@ class Plan:
             if not _read_named(DatasetConfig, self.folder / "datasets", name, f"{where}: scaling").simulated:
                 raise UserError(f"{where}: scaling.dataset: {name} is not simulated, so its size cannot be varied")
 
+    def download_definition(self, dataset: str) -> dict[str, Any]:
+        """Return the keys of a data set's file that its download depends on."""
+        config = self.datasets[dataset]
+        adapter = load_adapter(config.adapter, dataset)
+        asks = config.adapter == "table" or hasattr(adapter, "alternatives") or hasattr(adapter, "fetch")
+        return config.definition("vocabulary", "expected", *([] if asks else ["options"]))
+
     @property
     def splits(self) -> list[str]:
         """Return every "dataset/protocol"."""

@@ -29,7 +29,7 @@ rule download:
     params:
         out=RAW,
         definition=lambda wildcards: quoted_json(
-            PLAN.datasets[wildcards.dataset].definition("vocabulary", "expected")
+            PLAN.download_definition(wildcards.dataset)
         ),
     shell:
         "python -m vsebench download --name {wildcards.dataset} --definition {params.definition:q}"
