@@ -52,6 +52,9 @@ LANES = 16  # numbers in a vector
 CACHE_LINE = 64  # bytes
 # All flags of fastmath except those that assume that NaN and infinity never occur: divergence must stay visible.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+# For functions that allocate no array: numba then does not count references to arrays. In loops over steps that takes as
+# long as the steps themselves.
+NO_ALLOCATION = {"_nrt": False}
 
 INT8, INT16, INT32, INT64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 MASK = ir.IntType(LANES)
@@ -250,9 +253,7 @@ def cumsum(typing_context, value):
         sums = arguments[0]
         for distance in (1, 2, 4, 8):  # after each round a number is the sum of twice as many
             lower = _int_constants(LANES + e - distance for e in range(LANES))
-            sums = builder.fadd(
-                sums, builder.shuffle_vector(_float_zeros(), sums, lower), flags=sorted(FASTMATH)
-            )
+            sums = builder.fadd(sums, builder.shuffle_vector(_float_zeros(), sums, lower), flags=sorted(FASTMATH))
         return sums
 
     return vector(value), generate
@@ -393,9 +394,7 @@ def add_products(typing_context, sums, vectors, rows, groups_of_labels, groups, 
         first, intp = builder.mul(context.cast(builder, arguments[5], pair_type, types.intp), INT64(2)), types.intp
         results = []
         for t, (total, row, group) in enumerate(zip(*unpacked, strict=True)):
-            pointer = _pointer(
-                context, builder, vectors_type, arguments[1], [row, first], [rows_type[t], intp], INT32
-            )
+            pointer = _pointer(context, builder, vectors_type, arguments[1], [row, first], [rows_type[t], intp], INT32)
             left = builder.bitcast(_broadcast(builder, builder.load(pointer, align=2)), halves)
             indices, index_types = [group, arguments[5], INT64(0)], [groups_type[t], pair_type, intp]
             pointer = _pointer(context, builder, labels_type, arguments[3], indices, index_types, halves)

@@ -84,9 +84,7 @@ def first_violator(embedding, i, row_labels, start, stop, positive_score):
 
 
 @njit(cache=True, fastmath=FASTMATH)
-def first_violator_by_rounding(
-    embedding, i, row_labels, start, stop, positive_score, rounded_labels, rounded_image
-):
+def first_violator_by_rounding(embedding, i, row_labels, start, stop, positive_score, rounded_labels, rounded_image):
     """Return what `first_violator` returns, skipping labels that rounded products rule out, 64 at a time.
 
     embedding : `Embedding`

@@ -15,5 +15,5 @@ class Model(SgdMethod):
     settings_type = SgdSettings
 
     def epoch(self) -> EpochReport:
-        loss = opt_auc_epoch(self.embedding, self.positives, self.steps, self.rates, self.rng)
+        loss = opt_auc_epoch(self.embedding, self.pipeline, self.steps, self.rates, self.rng)
         return EpochReport(loss, trials_per_step=1.0)  # the first negative is taken

@@ -18,7 +18,7 @@ class Model(SgdMethod):
         self.biases = aligned(train.n_labels)
 
     def epoch(self) -> EpochReport:
-        loss = opt_auc_biases_epoch(self.embedding, self.biases, self.positives, self.steps, self.rates, self.rng)
+        loss = opt_auc_biases_epoch(self.embedding, self.biases, self.pipeline, self.steps, self.rates, self.rng)
         return EpochReport(loss, trials_per_step=1.0)  # the first negative is taken
 
     def scorer(self) -> Embeddings:

@@ -164,9 +164,7 @@ class Model(Method):
         return float(positives + everything + self.settings.regularisation * (image_norms + float(norms.sum())))
 
 
-def rows_and_columns(
-    train: LabelMatrix, order: NDArray[np.int64], weights: str, gamma: float
-) -> tuple[Rows, Columns]:
+def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str, gamma: float) -> tuple[Rows, Columns]:
     """Return the positives by images and by labels; `order` is the images' order, `weights` says what w_ic is.
 
     An example with LANES = 4 in place of 16 and three labels. Image 0 has the labels 0, 1 and 2, image 1 has label 1,

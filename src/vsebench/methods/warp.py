@@ -6,11 +6,9 @@ instead (`regularisation`). Where an image has several labels, negatives are the
 Y - 1 is their number.
 """
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.kernels.warp import warp_epoch
+from vsebench.kernels.warp import new_trials, warp_epoch
 from vsebench.labels import LabelMatrix
 from vsebench.methods.base import EpochReport
 from vsebench.methods.sgd import SgdMethod, SgdSettings
@@ -32,17 +30,10 @@ class Model(SgdMethod):
 
     def __init__(self, train: LabelMatrix, settings: WarpSettings, seed: int, workers: Workers) -> None:
         super().__init__(train, settings, seed, workers)
-        self.max_trials = settings.trials or train.n_labels
-        self.rank_loss = rank_losses(train.n_labels)
+        self.trials = new_trials(train.n_labels, settings.trials)
 
     def epoch(self) -> EpochReport:
         loss, trials = warp_epoch(
-            self.embedding, self.positives, self.rank_loss, self.steps, self.max_trials, self.rates,
-            self.settings.maximum_norm, self.rng,
+            self.embedding, self.pipeline, self.trials, self.steps, self.rates, self.settings.maximum_norm, self.rng
         )  # fmt: skip
         return EpochReport(loss, trials)
-
-
-def rank_losses(n_labels: int) -> NDArray[np.float64]:
-    """Return L(k) = 1 + 1/2 + ... + 1/k for k from 0 to n_labels."""
-    return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n_labels + 1))])
