@@ -54,8 +54,8 @@ class Pipeline(NamedTuple):
     ----------
     positives : `Positives`
     choosing : (BATCH,) int64, rows of `pairs`
-    reading, fetching, stepping : (BATCH, 5) int64, one row per step: a row of `pairs`, and the negative where the kernel
-        draws it ahead of time
+    reading, fetching, stepping : (BATCH, 5) int64, one row per step: a row of `pairs`, and the negative if it is drawn
+        before the step
     """
 
     positives: Positives

@@ -1,7 +1,7 @@
 """VSE-ens: negatives of a high rank, drawn from lists of the labels sorted by single factors; the hinge loss.
 
-Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling", Eq. 5 to 9
-and Algorithm 1.
+Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling", Eq. 5 to
+9 and Algorithm 1.
 """
 
 from typing import NamedTuple
@@ -94,9 +94,9 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
     sum of the losses of the steps, float64
 
     A negative depends on the vector of its image alone. So for several steps, as long as no image comes twice among
-    them, first all factors are weighed, then all places in lists are found, then all negatives there, and then the steps
-    are taken: what a step reads has been prefetched by then. There is nothing to do in the pipeline's stage "fetch":
-    weighing the factors of one image does not wait for the vector of another.
+    them, first all factors are weighed, then all places in lists are found, then the negatives there are read, and then
+    the steps are taken: what each of these reads has been prefetched by then. In the pipeline's stage "fetch" there is
+    nothing to do: weighing the factors of one image does not wait for the vector of another.
     """
     images, labels = embedding
     n_labels = len(labels)
@@ -128,8 +128,8 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
                     batch[t, NEGATIVE] = -1
                 elif contains(pipeline.positives.row_labels, start, stop, batch[t, NEGATIVE]):
                     batch[t, NEGATIVE] = redraw_negative(
-                        images, batch[t, IMAGE], pipeline.positives.row_labels, start, stop, lists.order, sums[t], rank_scale,
-                        streams.redraws,
+                        images, batch[t, IMAGE], pipeline.positives.row_labels, start, stop, lists.order, sums[t],
+                        rank_scale, streams.redraws,
                     )  # fmt: skip
                 prefetch_row(labels, max(batch[t, NEGATIVE], 0))
             for t in range(begin, end):

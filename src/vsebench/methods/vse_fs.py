@@ -47,8 +47,8 @@ class VseFsSettings(FactorSettings):
 class Model(Method):
     """VSE-fs. One epoch is one iteration: all images, then all labels.
 
-    Kernels have the images in another order, `order`: those with few labels first. The work is cut into pieces that do not depend on each other; the sums
-    over images have a fixed order, so the number of threads changes nothing.
+    Kernels have the images in another order, `order`: those with few labels first. The work is cut into pieces that do
+    not depend on each other; the sums over images have a fixed order, so the number of threads changes nothing.
     """
 
     settings_type = VseFsSettings
