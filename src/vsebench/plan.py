@@ -78,8 +78,6 @@ class Plan:
         plan._check_sweeps(where)
         plan._check_scaling(where)
         plan._check_papers()
-        if not plan.modules:
-            raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
         plan._check_places(where)
         return plan
 
@@ -189,6 +187,16 @@ class Plan:
         found = {row: self.method_class(row).obstacle(offers) for row in self.methods}
         return {row: reason for row, reason in found.items() if reason is not None}
 
+    def left_out_lines(self) -> list[str]:
+        """Say in one line per place and reason which rows are left out."""
+        lines = []
+        for place in self.places:
+            found = self.obstacles(place)
+            for reason in dict.fromkeys(found.values()):
+                rows = ", ".join(row for row in found if found[row] == reason)
+                lines.append(f"Left out at {place}: {rows}: {reason}.")
+        return lines
+
     def method_class(self, row: str) -> type[Fitter]:
         """Return the class of a row's method."""
         return load_method(self.methods[row].method)
@@ -262,6 +270,8 @@ class Plan:
         """Return a row's settings on a data set, before tuning."""
         method = self.methods[row]
         settings = method.settings | method.family_settings.get(self.datasets[dataset].family, {})
+        if settings.get("normalise", ...) is None:
+            settings |= {"normalise": self.datasets[dataset].normalise}
         return settings | {"factors": self.config.factors} if "factors" in settings else settings
 
     def grid(self, row: str) -> dict[str, list[Any]]:
@@ -278,11 +288,6 @@ class Plan:
         """Return each (row, setting) that is varied at a place."""
         rows = self.rows(place)
         return [(row, parameter) for row, sweep in self.config.sweeps.items() if row in rows for parameter in sweep]
-
-    @property
-    def modules(self) -> dict[str, dict[str, Any]]:
-        """Return the modules of the trained rows, with settings to compile their kernels by."""
-        return {method.method: method.settings for method in self.methods.values() if method.epochs}
 
 
 def _check_metrics(config: RunConfig, where: str) -> None:

@@ -36,7 +36,6 @@ ROOT = Path(__file__).parents[2]
 BASES = [TableKind, FigureKind]
 
 
-
 @pytest.mark.parametrize("base", BASES)
 def test_every_module_has_one_kind_that_reads_known_files(base: type) -> None:
     for kind in known(base):
@@ -61,9 +60,9 @@ def test_names_of_a_run(results: Results) -> None:
         "training-time",
         "trials",
     ]
-    assert {name for name, table in instances_of_run(TableKind, results.outline).items() if table.kind == "accuracy"} == {
-        f"accuracy-{place}" for place in places
-    }
+    assert {
+        name for name, table in instances_of_run(TableKind, results.outline).items() if table.kind == "accuracy"
+    } == {f"accuracy-{place}" for place in places}
 
 
 def test_a_table_is_made_from_the_files_that_its_kind_needs_and_no_others(results: Results, tmp_path: Path) -> None:
@@ -189,7 +188,9 @@ def test_a_figure_from_the_docs_takes_one_file(tmp_path: Path) -> None:
         "sys.exit(main(['report', '--results', 'results', '--figures', 'figures', '--out', 'results/report.html']))\n"
     )
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     name = f"{Path(path).stem.replace('_', '-')}-sim-iapr-distinct"
     assert (tmp_path / "figures" / f"{name}.pdf").is_file()

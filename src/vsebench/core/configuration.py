@@ -176,6 +176,7 @@ class DatasetConfig(DatasetDefinition):
     licence: str
     citation: str
     homepage: str | None = None
+    normalise: list[str] = []  # steps that features go through in methods that name none of their own
 
     def definition(self, *left_out: str) -> dict[str, Any]:
         """Return the keys of `DatasetDefinition` that are set, without those `left_out`."""

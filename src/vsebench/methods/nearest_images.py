@@ -30,7 +30,8 @@ class NearestImagesSettings(Settings):
     neighbours: int = Field(ge=1)  # all where there are fewer
     distance: Literal["cosine", "euclidean"] = "cosine"
     weights: Literal["equal", "cosine", "inverse_distance"] = "equal"  # cosine only with that distance
-    normalise: tuple[Step, ...] = Field(default=(), strict=False)  # steps that the features go through, in this order
+    # Steps that the features go through, in this order; none: those of the data set's file.
+    normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class NearestImagesMethod(Control):
         features, training = self.problem.features, self.problem.training
         assert features is not None
         images = training.images[features.known[training.images]]
-        normalisation = Normalisation.fit(self.settings.normalise, features, images)
+        normalisation = Normalisation.fit(self.settings.normalise or (), features, images)
         rows = prepare(normalisation.apply(features.rows(images)), self.settings)
         labels = training.labels.rows(images)
         frequency = np.bincount(labels.label_of_pair, minlength=labels.n_labels)

@@ -15,7 +15,7 @@ from vsebench.core.places import Place
 from vsebench.papers.base import Paper
 from vsebench.rendering.claims import count_claims
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
-from vsebench.rendering.paper_section import describe_audit, describe_paper, figures_of, tables_of
+from vsebench.rendering.paper_section import describe_audit, describe_paper, figures_of, place_in_paper, tables_of
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import format_interval, format_value
 
@@ -148,7 +148,7 @@ def drawing(results: Results, figures: Path, instance: Instance) -> Drawing:
     return Drawing(
         source=f"data:image/svg+xml;base64,{base64.b64encode(data).decode('ascii')}",
         width=f"{PAGE_REM * share:.0f}rem",
-        caption=kind.caption(results),
+        caption=place_in_paper(results, instance) + kind.caption(results),
         alternative=kind.alternative(results),
     )
 

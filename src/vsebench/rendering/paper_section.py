@@ -35,6 +35,14 @@ def figures_of(paper: Paper) -> dict[str, Instance]:
     return instances_of_paper(FigureKind, paper.path, paper.figures)
 
 
+def place_in_paper(results: Results, figure: Instance) -> str:
+    """Return the beginning of the caption of a paper's figure: which one it is; empty for a figure of the run."""
+    if figure.paper is None:
+        return ""
+    name = figure.name.removeprefix(f"{figure.paper}_").replace("figure", "figure ").replace("_", " ")
+    return f"{paper_title(results, figure.paper)}, {name}, on this run's data. "
+
+
 def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
     """Return the section on one paper, or None where its file asks for nothing that a section could show."""
     tables = {
@@ -43,7 +51,7 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
     }
     figures = list(figures_of(paper))
     tested = results.claims.filter(paper=paper.name)
-    claims = make(TableKind, "claims", {"only": paper.name}, "claims").table(results) if len(tested) else None
+    claims = make(TableKind, "claims", {"of": paper.name}, "claims").table(results) if len(tested) else None
     if not tables and not figures and claims is None:
         return None
     return PaperSection(
