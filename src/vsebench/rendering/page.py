@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
@@ -22,17 +22,10 @@ from vsebench.rendering.table import format_interval, format_value
 PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
 PAGE_INCHES = 7.0
 # Where the page shows a table or figure. Those of a place are in its section, and others under "More".
-ARRANGED: tuple[str, ...] = (
-    "claims-summary",
-    "claims",
-    "best",
-    "training-time",
-    "growth",
-    "audit",
-    "audit-counts",
-    "settings",
-)
-ARRANGED += ("datasets", "overview", "mean-ranks", "trials")
+ARRANGED = {
+    *("claims-summary", "claims", "best", "training-time", "growth", "audit", "audit-counts", "settings", "datasets"),
+    *("overview", "mean-ranks", "trials"),
+}
 
 
 @dataclass(frozen=True)
@@ -59,7 +52,7 @@ def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Pat
     of_papers = {name: figure for paper in papers for name, figure in figures_of(paper).items()}
     table_names = [*tables, *(name for paper in papers for name in tables_of(paper))]
     described = [describe_paper(paper, results) for paper in papers]
-    page: str = environment().render(
+    return template().render(
         summary=what_was_run(results),
         simulated=[results.dataset_title(name) for name in results.datasets if results.is_simulated(name)],
         real=[results.dataset_title(name) for name in results.datasets if not results.is_simulated(name)],
@@ -77,10 +70,9 @@ def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Pat
         machine=list(flatten(results.machine)),
         files=files(results.folder / "tables", table_names, figures, [*drawn, *of_papers], folder),
     )
-    return page
 
 
-def environment() -> Any:
+def template() -> Template:
     """Return the page's template."""
     found = Environment(
         loader=PackageLoader("vsebench.rendering"),
