@@ -29,7 +29,9 @@ def configured_as_on_the_page(**changes):
     run = yaml.safe_load((ROOT / "config" / "own.yaml").read_text(encoding="utf-8"))
     (block,) = [text for text in re.findall(r"^    data:\n(?:      .*\n)*", PAGE, re.MULTILINE) if "features" in text]
     data = yaml.safe_load(dedent(block))["data"]
-    assert {key: value for key, value in data.items() if key != "features"} == run["datasets"]["my-photos"]["data"]
+    assert {key: value for key, value in data.items() if key not in ("features", "normalise")} == run["datasets"][
+        "my-photos"
+    ]["data"]
     run["datasets"]["my-photos"] = {"protocols": ["distinct"], "data": data | changes}
     return run
 
@@ -47,6 +49,7 @@ def test_features_beside_a_table_of_ones_own(folder):
     values = np.random.default_rng(0).random((400, 3))
     saved_as_on_the_page([*photos[1:], "another"], values)
     config = Plan.read(ROOT / "config", configured_as_on_the_page(), []).datasets["my-photos"]
+    assert config.normalise == ["standard"]
     assert list(config.own_files.values()) == [TABLE, "my-features.npy", "my-features.txt"]
     assert data_sets.download(config.definition("vocabulary", "expected"), "raw", name="my-photos") == 0
     assert [file["name"] for file in read_json(folder / "raw" / "provenance.json")["files"]] == [
@@ -71,8 +74,16 @@ def test_features_beside_a_table_of_ones_own(folder):
 
 MISTAKES = {
     "no such file": ({}, "datasets.my-photos.data.features.file: there is no file my-features.npy"),
-    "unknown key": ({"features": {"path": "x.npy"}}, "datasets.my-photos.data.features: path: unknown key"),
-    "another format": ({"features": {"file": "x.mat"}}, "datasets.my-photos.data.features: file: "),
+    "unknown key": (
+        {"features": {"file": "x.npy", "path": "x"}},
+        "datasets.my-photos.data: features.path: unknown key",
+    ),
+    "another format": ({"features": {"file": "x.mat"}}, "datasets.my-photos.data: features.file: "),
+    "unknown step": ({"normalise": ["whiten"]}, "datasets.my-photos.data: normalise.0: "),
+    "sparse": (
+        {"features": {"file": "x.npz"}, "normalise": ["standard"]},
+        "datasets.my-photos.data: normalise: 'standard' would make sparse features dense",
+    ),
 }
 
 
