@@ -52,7 +52,7 @@ def test_every_run_has_names_that_begin_with_their_kind(base: type, results: Res
 
 def test_names_of_a_run(results: Results) -> None:
     places = ["sim-iapr-distinct", "saiapr-regions"]
-    assert [name for name in instances_of_run(FigureKind, results.outline)] == [
+    assert list(instances_of_run(FigureKind, results.outline)) == [
         *(f"accuracy-{place}" for place in places),
         *(f"convergence-{place}" for place in places),
         "mean-ranks",

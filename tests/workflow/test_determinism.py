@@ -4,7 +4,7 @@ import pytest
 
 from tests.workflow.project import MODELS_AND_RANKS, tiny_set
 
-THREADS = ["fit=4", "rank=3"]
+MORE_THREADS = ["--cores", "4", "--set-threads", "fit=4", "rank=3"]
 
 
 @pytest.mark.long
