@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from vsebench.core.configuration import Vocabulary
 from vsebench.core.errors import UserError
+from vsebench.core.schemas import PAIRS
 from vsebench.features import Features
 from vsebench.formats.annotations import Dropped, RawAnnotations
 from vsebench.formats.vocabulary import apply_vocabulary, sample_images
-from vsebench.problem import SCHEMA
 
 BEFORE = Dropped("words", 3, "before")
 
@@ -24,7 +24,7 @@ def make(pairs, n_images, n_labels):
     return RawAnnotations(
         images=pl.Series("id", [f"i{image}" for image in range(n_images)], dtype=pl.String),
         labels=[f"l{label}" for label in range(n_labels)],
-        pairs=pl.DataFrame(rows, schema=SCHEMA, orient="row"),
+        pairs=pl.DataFrame(rows, schema=PAIRS, orient="row"),
         dropped=[BEFORE],
         parts=pl.Series("part", [f"part of i{image}" for image in range(n_images)], dtype=pl.String),
         features=Features(images[:, None], np.arange(n_images) % 3 > 0),

@@ -3,10 +3,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.reference.full_sample import Problem
+from tests.reference.full_sample import Problem as Twin
 from vsebench.core.workers import workers
-from vsebench.methods.vse_fs import Model, VseFsSettings, chunks_of_equal_work, label_penalties
-from vsebench.problem import LabelMatrix
+from vsebench.methods.vse_fs import VseFs, VseFsSettings, chunks_of_equal_work, label_penalties
+from vsebench.problem import LabelMatrix, Problem, Training
 
 
 def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ridge=0.3, pool=None):
@@ -23,9 +23,9 @@ def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ri
         factors=factors, beta_0=3.0, alpha=0.5, gamma=gamma, regularisation=ridge, weights=weights, deviation=0.5
     )
     with workers(1) as one:
-        model = Model(matrix, settings, seed, pool or one)
+        model = VseFs(Problem(Training.all_of(matrix), seed, pool or one), settings)
     dense_weights = counts if weights == "counts" else np.ones_like(counts)
-    twin = Problem(images_of(model), model.labels[:, :factors], positive, dense_weights, model.penalties, gamma, ridge)
+    twin = Twin(images_of(model), model.labels[:, :factors], positive, dense_weights, model.penalties, gamma, ridge)
     return model, twin
 
 
@@ -61,11 +61,11 @@ def test_agrees_with_exact_coordinate_minima(gamma, weights):
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.4])
-def test_scorer_scores_with_the_extended_embeddings(gamma):
+def test_the_model_scores_with_the_extended_embeddings(gamma):
     model, twin = sparse_problem(2, gamma, "counts")
     model.epoch()
     copy_into(twin, model)
-    scorer = model.scorer()
+    scorer = model.model()
     np.testing.assert_allclose(scorer.image, twin.images + twin.extended, rtol=1e-4, atol=1e-5)
 
 

@@ -13,7 +13,7 @@ MORE_THREADS = ["--cores", "4", "--set-threads", "fit=4", "rank=3"]
     [
         (
             ["popularity", "warp", "vse_ens", "vse_fs"],
-            ["--cores", "4", "--set-threads", *THREADS],
+            MORE_THREADS,
             {"PYTHONHASHSEED": 1},
         ),
         (["oracle", "opt_auc"], ["--cores", "1"], {"PYTHONHASHSEED": 2, "NUMBA_NUM_THREADS": 1}),
