@@ -310,7 +310,7 @@ def test_seconds_an_image(single, verdict):
         p table1 d test_images 100000 count
         p table6 d/m test_time 1.00 days test_time
         p text d/m test_time_per_image {single} seconds test_time"""
-    assert found(lines, "time an image") == [("text d/m test_time_per_image", verdict)]
+    assert found(lines, "time per image") == [("text d/m test_time_per_image", verdict)]
 
 
 @pytest.mark.parametrize(("large", "verdict"), [("20", "agrees"), ("60", "contradicts")])
@@ -416,7 +416,7 @@ def test_known_contradictions_are_found(real, line):
 
 def test_what_is_known_to_hold_is_not_accused(real):
     contradicting = {(each.paper, each.check) for each in real if each.verdict == "contradicts"}
-    for check in ("improvement", "MAP@10", "NDCG@10", "AUC is cut", "macro F1", "time an image"):
+    for check in ("improvement", "MAP@10", "NDCG@10", "AUC is cut", "macro F1", "time per image"):
         assert not [paper for paper, name in contradicting if name == check]
     assert {paper for paper, _ in contradicting} == {"vse_ens", "vse_fs", "wsabie", "sampled_tagging"}
 
