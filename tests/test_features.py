@@ -88,12 +88,12 @@ WRONG = {
     "float64": (np.zeros((2, 1)), YES, "features are float64, not float16 or float32"),
     "sparse float64": (sparse.csr_array(np.ones((2, 1))), YES, "features are float64, not float32"),
     "by columns": (np.asfortranarray(np.zeros((2, 2), np.float32)), YES, "not stored row by row"),
-    "NaN": (np.array([[1], [np.nan]], np.float32), YES, "row 2: holds a number that is not finite"),
-    "infinite": (np.array([[1], [np.inf]], np.float16), YES, "row 2: holds a number that is not finite"),
+    "NaN": (np.array([[1], [np.nan]], np.float32), YES, "row 2: contains a number that is not finite"),
+    "infinite": (np.array([[1], [np.inf]], np.float16), YES, "row 2: contains a number that is not finite"),
     "sparse NaN": (
         as_csr(np.array([[0, 1], [np.nan, 0]], np.float32)),
         YES,
-        "row 2: holds a number that is not finite",
+        "row 2: contains a number that is not finite",
     ),
     "unsorted": (
         csr(np.ones(3, np.float32), np.array([0, 2, 1]), np.array([0, 1, 3]), (2, 3)),

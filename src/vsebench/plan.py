@@ -94,9 +94,11 @@ class Plan:
                 raise UserError(f"{where}: datasets.{name}.options.pairs: name the table in the data set's own file")
             if dataset.features is not None and dataset.options.get("features"):
                 raise UserError(f"{key}: features: a data set has one set of features; options.features names another")
-            for path in dataset.own_files:
+            for name_of_file, path in dataset.own_files.items():
                 if not Path(path).is_file():
-                    raise UserError(f"{key}: there is no file {path} (seen from {Path.cwd()})")
+                    separator = ": " if entry.data is None else "."
+                    inside = name_of_file if entry.data is None else name_of_file.removeprefix("options.")
+                    raise UserError(f"{key}{separator}{inside}: there is no file {path} (seen from {Path.cwd()})")
 
     def _check_settings(self) -> None:
         """Check every row's settings and each value of its grid, before a job meets them."""
@@ -168,6 +170,14 @@ class Plan:
             read_published([paper.numbers])
             instances_of_paper(TableKind, paper.path, paper.tables)
             instances_of_paper(FigureKind, paper.path, paper.figures)
+
+    def download_definition(self, dataset: str) -> dict[str, Any]:
+        """Return the keys of a data set's file that its download depends on."""
+        config = self.datasets[dataset]
+        adapter = load_adapter(config.adapter, dataset)
+        asks = config.adapter == "table" or hasattr(adapter, "alternatives") or hasattr(adapter, "fetch")
+        return config.definition("vocabulary", "expected", *([] if asks else ["options"]))
+
 
     @property
     def places(self) -> list[Place]:

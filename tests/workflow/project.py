@@ -74,7 +74,8 @@ class Outcome:
     def jobs(self) -> list[Job]:
         """The jobs that a dry-run listed."""
         blocks = re.findall(r"^(?:local)?rule (\w+):\n((?: {4}.*\n?)*)", self.text, re.MULTILINE)
-        return [Job(rule, _wildcards(block)) for rule, block in blocks]
+        # Each data set has a rule of its own, prepare_<data set>.
+        return [Job("prepare" if rule.startswith("prepare_") else rule, _wildcards(block)) for rule, block in blocks]
 
     @property
     def rules(self) -> set[str]:

@@ -160,12 +160,13 @@ class DatasetDefinition(Strict):
         return [*always, *features, *(["truth.npz"] if self.simulated else [])]
 
     @property
-    def own_files(self) -> list[str]:
-        """Paths of the user's own files, which are read where they lie and not downloaded."""
-        table = [self.options["pairs"]] if self.adapter == "table" and "pairs" in self.options else []
-        features = [self.features.file, self.features.ids] if self.features else []
+    def own_files(self) -> dict[str, str]:
+        """Paths of the user's own files, which are read where they lie and not downloaded, by their keys."""
+        named = {"options.pairs": self.options.get("pairs")} if self.adapter == "table" else {}
+        if self.features is not None:
+            named |= {"features.file": self.features.file, "features.ids": self.features.ids}
         downloaded = {file.name for file in self.files}
-        return [name for name in [*table, *features] if name is not None and name not in downloaded]
+        return {key: name for key, name in named.items() if name is not None and name not in downloaded}
 
 
 class DatasetConfig(DatasetDefinition):
