@@ -178,7 +178,6 @@ class Plan:
         asks = config.adapter == "table" or hasattr(adapter, "alternatives") or hasattr(adapter, "fetch")
         return config.definition("vocabulary", "expected", *([] if asks else ["options"]))
 
-
     @property
     def places(self) -> list[Place]:
         """Return every data set with each of its protocols."""

@@ -5,7 +5,7 @@ import pytest
 
 from tests.reference.full_sample import Problem
 from vsebench.core.workers import workers
-from vsebench.methods.vse_fs import Model, VseFsSettings, chunks_of_equal_work, label_weights
+from vsebench.methods.vse_fs import Model, VseFsSettings, chunks_of_equal_work, label_penalties
 from vsebench.problem import LabelMatrix
 
 
@@ -25,22 +25,22 @@ def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ri
     with workers(1) as one:
         model = Model(matrix, settings, seed, pool or one)
     dense_weights = counts if weights == "counts" else np.ones_like(counts)
-    twin = Problem(images_of(model), model.labels[:, :factors], positive, dense_weights, model.beta, gamma, ridge)
+    twin = Problem(images_of(model), model.labels[:, :factors], positive, dense_weights, model.penalties, gamma, ridge)
     return model, twin
 
 
 def images_of(model):
     """The v_i in the order of the data: u_i without the share of the labels that u_i was last updated with."""
-    users = users_of(model)
+    extended = extended_of(model)
     for image, (start, stop) in enumerate(pairwise(model.rows.offsets)):
         share = model.settings.gamma / np.sqrt(max(stop - start, 1))
-        users[image] -= share * model.before[model.rows.labels[start:stop]].sum(axis=0)
-    images = np.empty_like(users)
-    images[model.rows.order] = users
+        extended[image] -= share * model.previous[model.rows.labels[start:stop]].sum(axis=0)
+    images = np.empty_like(extended)
+    images[model.order] = extended
     return images[:, : model.settings.factors]
 
 
-def users_of(model):
+def extended_of(model):
     """The u_i in the order of the model."""
     return model.blocks.swapaxes(0, 1).reshape(model.blocks.shape[1], -1).copy()
 
@@ -124,18 +124,18 @@ def test_padded_factors_stay_zero():
     model, _ = sparse_problem(4, 0.1, "ones")
     for _ in range(3):
         model.epoch()
-    assert users_of(model).shape[1] == model.labels.shape[1] == 32
-    assert not users_of(model)[:, 18:].any()
+    assert extended_of(model).shape[1] == model.labels.shape[1] == 32
+    assert not extended_of(model)[:, 18:].any()
     assert not model.labels[:, 18:].any()
 
 
-def test_label_weights_by_hand():
+def test_label_penalties_by_hand():
     """Labels on 1, 4 and 0 of 5 pairs; alpha 1/2 makes shares 1 : 2 : 0 of beta_0."""
     matrix = LabelMatrix(
         3, np.array([0, 2, 3, 4, 5]), np.array([0, 1, 1, 1, 1], dtype=np.int32), np.ones(5, dtype=np.int32)
     )
-    np.testing.assert_allclose(label_weights(matrix, 6.0, 0.5), [2, 4, 0])
-    np.testing.assert_allclose(label_weights(matrix, 6.0, 0.0), [2, 2, 2])
+    np.testing.assert_allclose(label_penalties(matrix, 6.0, 0.5), [2, 4, 0])
+    np.testing.assert_allclose(label_penalties(matrix, 6.0, 0.0), [2, 2, 2])
 
 
 @pytest.mark.parametrize("sizes", [[5], [0, 0, 7, 0], [1] * 200, [1000, 1, 1, 1]])

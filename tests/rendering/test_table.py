@@ -140,5 +140,7 @@ def test_latex_is_well_formed() -> None:
     check_latex(to_latex(TABLE, "tab:one"))
     nasty = r"a\b{c}d~e^f$g#h_i%j&k<l>"
     check_latex(
-        to_latex(replace(TABLE, caption=nasty, notes=(nasty,), rows=(Row((Cell(nasty),) * 2 + (Cell(),) * 2),)), "tab:one")
+        to_latex(
+            replace(TABLE, caption=nasty, notes=(nasty,), rows=(Row((Cell(nasty),) * 2 + (Cell(),) * 2),)), "tab:one"
+        )
     )

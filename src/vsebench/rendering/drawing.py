@@ -71,7 +71,11 @@ def draw_dots(axis: Axes, results: Results, accuracy: pl.DataFrame, metric: str,
     for oracle in results.oracles_of(accuracy):
         found = pick(accuracy, metric, oracle)
         if found is not None:
-            line = {"color": look[oracle].colour, "linestyle": (0, look[oracle].dashes), "linewidth": 0.9}
+            line: dict[str, Any] = {
+                "color": look[oracle].colour,
+                "linestyle": (0, look[oracle].dashes),
+                "linewidth": 0.9,
+            }
             axis.axvline(found["value"], **line)
     axis.set_xlim(left=0)
     axis.margins(x=0.08)

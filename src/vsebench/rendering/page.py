@@ -22,7 +22,16 @@ from vsebench.rendering.table import format_interval, format_value
 PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
 PAGE_INCHES = 7.0
 # Where the page shows a table or figure. Those of a place are in its section, and others under "More".
-ARRANGED = ("claims-summary", "claims", "best", "training-time", "growth", "audit", "audit-counts", "settings")
+ARRANGED: tuple[str, ...] = (
+    "claims-summary",
+    "claims",
+    "best",
+    "training-time",
+    "growth",
+    "audit",
+    "audit-counts",
+    "settings",
+)
 ARRANGED += ("datasets", "overview", "mean-ranks", "trials")
 
 
@@ -50,7 +59,7 @@ def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Pat
     of_papers = {name: figure for paper in papers for name, figure in figures_of(paper).items()}
     table_names = [*tables, *(name for paper in papers for name in tables_of(paper))]
     described = [describe_paper(paper, results) for paper in papers]
-    return environment().render(
+    page: str = environment().render(
         summary=what_was_run(results),
         simulated=[results.dataset_title(name) for name in results.datasets if results.is_simulated(name)],
         real=[results.dataset_title(name) for name in results.datasets if not results.is_simulated(name)],
@@ -68,6 +77,7 @@ def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Pat
         machine=list(flatten(results.machine)),
         files=files(results.folder / "tables", table_names, figures, [*drawn, *of_papers], folder),
     )
+    return page
 
 
 def environment() -> Any:
