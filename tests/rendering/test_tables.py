@@ -182,7 +182,7 @@ def test_every_latex_table_compiles_within_the_width_of_a_page(
     made = dict(all_tables(results))
     made["nasty"] = replace(made["datasets"], caption=r"a\b{c}d~e^f$g#h_i%j&k<l>")
     body = "\n".join(to_latex(table, f"tab:{name.replace('_', '-')}") for name, table in made.items())
-    packages = "\\usepackage{array}\n\\usepackage{booktabs}\n\\usepackage{siunitx}\n"
+    packages = "\\usepackage{booktabs}\n\\usepackage{siunitx}\n"
     # A page at a time: LaTeX holds but a few floats.
     body = body.replace("\\end{table}\n", "\\end{table}\n\\clearpage\n")
     document = f"\\documentclass{{article}}\n{packages}{intervals}\\begin{{document}}\n{body}\\end{{document}}\n"

@@ -13,9 +13,9 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 TEXTS = ("paper", "claim", "where", "dataset", "protocol", "simulated", "method", "rival", "effect_is", "reason")
 COLUMNS = (
     *(Column(name, name, shown=False) for name in TEXTS),
-    Column("place", "Data"),
-    Column("against", "Against"),
-    Column("metric", "Effect on"),
+    Column("place", "Data", width=0.2),
+    Column("against", "Against", width=0.15),
+    Column("metric", "Effect on", width=0.13),
     Column("effect", "Effect", "effect", interval=True),
     Column("p_adjusted", "p", "p"),
     Column("verdict", "Verdict"),
