@@ -23,4 +23,4 @@ def test_negatives_avoid_positives_and_are_uniform():
 
 
 def test_streams_are_independent_of_each_other():
-    assert len({int(stream[0]) for stream in (*Streams.of(1), *Streams.of(2))}) == 6
+    assert len({int(stream[0]) for stream in (*Streams.of(1, 2, 3, 4), *Streams.of(2, 2, 3, 4))}) == 6
