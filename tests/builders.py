@@ -1,6 +1,7 @@
 """Small matrices, held-out labels and models for tests."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,7 +21,7 @@ def matrix_of(rows, n_labels, counts=None):
 
 def rows_of(matrix):
     """Return the list of labels of each row."""
-    return [row.tolist() for row in np.split(matrix.label_of_pair, matrix.offsets[1:-1])]
+    return [matrix.label_of_pair[start:stop].tolist() for start, stop in pairwise(matrix.offsets)]
 
 
 def dense(matrix):

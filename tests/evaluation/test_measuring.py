@@ -18,7 +18,7 @@ N_LABELS = 8
 NAMES = ["macro_f1@3", "recall@5", "label_map", "map", "micro_f1@3", "auc"]  # the three kinds, mixed
 
 
-def tested(scores, right, label_ranks=True, **changes):
+def ranked(scores, right, label_ranks=True, **changes):
     held_out = held_out_of([np.flatnonzero(row).tolist() for row in right], scores.shape[1], **changes)
     with workers(1) as pool:
         arguments = (Given(scores), held_out, None, pool)
@@ -36,18 +36,18 @@ def data():
 
 
 def test_values_stand_in_the_order_of_the_names(data):
-    model = tested(*data)
+    model = ranked(*data)
     (found,) = measure([model], NAMES, N_LABELS, 100)
     (again,) = measure([model], NAMES[::-1], N_LABELS, 100)
     assert np.array_equal(found.values, again.values[::-1])
-    assert np.array_equal(found.samples, again.samples[:, ::-1])
+    np.testing.assert_allclose(found.samples, again.samples[:, ::-1])
     assert found.samples.shape == (100, len(NAMES))
     assert found.values[NAMES.index("map")] == pytest.approx(mean_metric(model.ranks, "map"))
     assert found.values[NAMES.index("recall@5")] == pytest.approx(mean_metric(model.ranks, "recall@5"))
 
 
 def test_numbers_of_units(data):
-    (found,) = measure([tested(*data)], NAMES, N_LABELS, 100)
+    (found,) = measure([ranked(*data)], NAMES, N_LABELS, 100)
     n = dict(zip(NAMES, found.n.tolist(), strict=True))
     with_label = int(data[1].any(axis=1).sum())
     # Every test image has a predicted set; means over ranks are over images with a label, label_map over labels.
@@ -62,7 +62,7 @@ def test_f1_of_sets_agrees_with_scikit_learn(data, k):
     scores, right = data
     predicted = np.zeros_like(right)
     np.put_along_axis(predicted, np.argsort(-scores, axis=1)[:, :k], True, axis=1)
-    (found,) = measure([tested(*data)], [f"macro_f1@{k}", f"micro_f1@{k}"], N_LABELS, 100)
+    (found,) = measure([ranked(*data)], [f"macro_f1@{k}", f"micro_f1@{k}"], N_LABELS, 100)
     for value, average in zip(found.values, ("macro", "micro"), strict=True):
         expected = sklearn_metrics.f1_score(right, predicted, average=average, zero_division=0)
         assert value == pytest.approx(expected)
@@ -73,7 +73,7 @@ def test_label_map_agrees_with_scikit_learn(data, ties):
     scores, right = data
     rng = np.random.default_rng(6)
     column_scores = rng.integers(0, 5, scores.shape) if ties else rng.random(scores.shape)
-    (found,) = measure([tested(column_scores.astype(np.float32), right)], ["label_map"], N_LABELS, 100)
+    (found,) = measure([ranked(column_scores.astype(np.float32), right)], ["label_map"], N_LABELS, 100)
     column_scores = column_scores.astype(np.float32)
     expected = [
         sklearn_metrics.average_precision_score(right[:, label], column_scores[:, label])
@@ -86,7 +86,7 @@ def test_label_map_agrees_with_scikit_learn(data, ties):
 def test_resamples_of_sets_count_their_images_anew(data):
     """A bootstrap value of micro F1 is that of the drawn images."""
     scores, right = data
-    (found,) = measure([tested(*data)], ["micro_f1@3"], N_LABELS, 50)
+    (found,) = measure([ranked(*data)], ["micro_f1@3"], N_LABELS, 50)
     rng = np.random.Generator(np.random.PCG64([95, 60]))
     predicted = np.zeros_like(right)
     np.put_along_axis(predicted, np.argsort(-scores, axis=1)[:, :3], True, axis=1)
@@ -97,13 +97,13 @@ def test_resamples_of_sets_count_their_images_anew(data):
 
 def test_models_are_compared_on_the_same_resamples(data):
     scores, right = data
-    twins = [tested(scores, right), tested(2 * scores, right)]
+    twins = [ranked(scores, right), ranked(2 * scores, right)]
     one, other = measure(twins, NAMES, N_LABELS, 50)
     assert np.array_equal(one.samples, other.samples)
 
 
 def test_a_metric_of_labels_cannot_be_had_where_images_were_not_ranked(data):
-    (found,) = measure([tested(*data, label_ranks=False)], ["map", "label_map"], N_LABELS, 50)
+    (found,) = measure([ranked(*data, label_ranks=False)], ["map", "label_map"], N_LABELS, 50)
     assert np.isnan(found.values).tolist() == [False, True]
     case = Case(Place("d", "distinct"), "row", 1)
     assert metrics_table({case: found}, ["map", "label_map"])["metric"].to_list() == ["map"]
@@ -112,7 +112,7 @@ def test_a_metric_of_labels_cannot_be_had_where_images_were_not_ranked(data):
 def test_an_image_without_candidates_has_an_empty_predicted_set():
     """It carries every label already, and its held-out one is a miss."""
     right = np.array([[True, False], [True, False]])
-    model = tested(np.array([[1.0, 2.0], [2.0, 1.0]]), right, known=[[0, 1], []])
+    model = ranked(np.array([[1.0, 2.0], [2.0, 1.0]]), right, known=[[0, 1], []])
     (found,) = measure([model], ["micro_f1@1"], 2, 10)
     assert found.values[0] == pytest.approx(2 * 1 / (1 + 2))
     assert found.n.tolist() == [2]
@@ -120,7 +120,7 @@ def test_an_image_without_candidates_has_an_empty_predicted_set():
 
 def test_table_has_one_row_per_metric_with_its_interval(data):
     cases = [Case(Place("d", "official"), row, seed) for seed in (1, 2) for row in ("b", "a")]
-    found = dict(zip(cases, measure([tested(*data)] * 4, NAMES, N_LABELS, 200), strict=True))
+    found = dict(zip(cases, measure([ranked(*data)] * 4, NAMES, N_LABELS, 200), strict=True))
     table = metrics_table(found, NAMES)
     assert table.schema == pl.Schema(METRICS)
     assert table.select("method", "seed").unique(maintain_order=True).rows() == [("b", 1), ("b", 2), ("a", 1), ("a", 2)]
