@@ -104,15 +104,16 @@ class TestEveryMethodAtEveryPlace:
 
 # How many of the two best labels that an image does not carry yet are of its own group; random reaches a quarter.
 RECOVERS = {name: 0.97 for name in NAMES if name not in ("popularity", "random")}
-EPOCHS = {"opt_auc": 40, "opt_auc_biases": 40, "warp": 40, "warp_published": 40, "vse_ens": 40, "vse_fs": 40}
+FROM_FEATURES = {"ridge", "nearest_images"}
 
 
 @pytest.mark.parametrize("where", ["dense features", "sparse features"])
 @pytest.mark.parametrize("name", RECOVERS)
 def test_planted_groups_are_recovered(name, where):
-    runs(name, where)
-    changes = {"normalise": ["root", "l2"]} if "normalise" in method_of(name).settings_type.model_fields else {}
-    model, queries = fitted(name, where, epochs=EPOCHS.get(name, 15), **changes)
+    if name not in FROM_FEATURES and where == "sparse features":
+        pytest.skip("the method reads no features")
+    changes = {"normalise": ["root", "l2"]} if name in FROM_FEATURES else {}
+    model, queries = fitted(name, where, epochs=40, **changes)
     scores = model.scores(queries)
     scores[dense(queries.known)] = -np.inf
     top = np.argsort(-scores, axis=1)[:, :2]
