@@ -73,8 +73,8 @@ class Plan:
         _check_metrics(config, where)
         plan = cls(folder, config, datasets, methods, _papers(config, folder, where))
         plan._check_data(where)
+        plan._check_epochs(where)  # before the rows' files: a wrong row here is no mistake of its file
         plan._check_settings()
-        plan._check_epochs(where)
         plan._check_grids()
         plan._check_sweeps(where)
         plan._check_scaling(where)
