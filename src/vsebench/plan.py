@@ -12,7 +12,6 @@ import yaml
 
 from vsebench.core.configuration import (
     DatasetConfig,
-    FeaturesFile,
     MethodConfig,
     RunConfig,
     RunDataset,
@@ -79,8 +78,6 @@ class Plan:
         plan._check_sweeps(where)
         plan._check_scaling(where)
         plan._check_papers()
-        if not plan.modules:
-            raise UserError(f"{where}: methods: name at least one that is trained, such as opt_auc")
         plan._check_places(where)
         return plan
 
@@ -97,9 +94,13 @@ class Plan:
                 raise UserError(f"{where}: datasets.{name}.options.pairs: name the table in the data set's own file")
             if dataset.features is not None and dataset.options.get("features"):
                 raise UserError(f"{key}: features: a data set has one set of features; options.features names another")
-            for path in dataset.own_files:
+            if dataset.features_name == "features.npz" and "standard" in dataset.normalise:
+                raise UserError(f"{key}: normalise: 'standard' would make sparse features dense; leave it out")
+            for name_of_file, path in dataset.own_files.items():
                 if not Path(path).is_file():
-                    raise UserError(f"{key}: there is no file {path} (seen from {Path.cwd()})")
+                    separator = ": " if entry.data is None else "."
+                    inside = name_of_file if entry.data is None else name_of_file.removeprefix("options.")
+                    raise UserError(f"{key}{separator}{inside}: there is no file {path} (seen from {Path.cwd()})")
 
     def _check_settings(self) -> None:
         """Check every row's settings and each value of its grid, before a job meets them."""
@@ -172,6 +173,13 @@ class Plan:
             instances_of_paper(TableKind, paper.path, paper.tables)
             instances_of_paper(FigureKind, paper.path, paper.figures)
 
+    def download_definition(self, dataset: str) -> dict[str, Any]:
+        """Return the keys of a data set's file that its download depends on."""
+        config = self.datasets[dataset]
+        adapter = load_adapter(config.adapter, dataset)
+        asks = config.adapter == "table" or hasattr(adapter, "alternatives") or hasattr(adapter, "fetch")
+        return config.definition("vocabulary", "expected", *([] if asks else ["options"]))
+
     @property
     def places(self) -> list[Place]:
         """Return every data set with each of its protocols."""
@@ -189,6 +197,16 @@ class Plan:
         offers = self.offers(place)
         found = {row: self.method_class(row).obstacle(offers) for row in self.methods}
         return {row: reason for row, reason in found.items() if reason is not None}
+
+    def left_out_lines(self) -> list[str]:
+        """Say in one line per place and reason which rows are left out."""
+        lines = []
+        for place in self.places:
+            found = self.obstacles(place)
+            for reason in dict.fromkeys(found.values()):
+                rows = ", ".join(row for row in found if found[row] == reason)
+                lines.append(f"Left out at {place}: {rows}: {reason}.")
+        return lines
 
     def method_class(self, row: str) -> type[Fitter]:
         """Return the class of a row's method."""
@@ -263,6 +281,8 @@ class Plan:
         """Return a row's settings on a data set, before tuning."""
         method = self.methods[row]
         settings = method.settings | method.family_settings.get(self.datasets[dataset].family, {})
+        if settings.get("normalise", ...) is None:
+            settings |= {"normalise": self.datasets[dataset].normalise}
         return settings | {"factors": self.config.factors} if "factors" in settings else settings
 
     def grid(self, row: str) -> dict[str, list[Any]]:
@@ -279,11 +299,6 @@ class Plan:
         """Return each (row, setting) that is varied at a place."""
         rows = self.rows(place)
         return [(row, parameter) for row, sweep in self.config.sweeps.items() if row in rows for parameter in sweep]
-
-    @property
-    def modules(self) -> dict[str, dict[str, Any]]:
-        """Return the modules of the trained rows, with settings to compile their kernels by."""
-        return {method.method: method.settings for method in self.methods.values() if method.epochs}
 
 
 def _check_metrics(config: RunConfig, where: str) -> None:
@@ -372,23 +387,22 @@ def _dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetC
 
 
 def _own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> DatasetConfig:
-    """Return the description of a user's own table: options of `formats/table.py`, and `features`."""
+    """Return the description of a user's own table: options of `formats/table.py`, `features` and `normalise`."""
     _check_name(DATASET_NAME, "datasets", name, where)
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")
     key = f"{where}: datasets.{name}.data"
-    given = {option: value for option, value in data.items() if option != "features"}
-    options = check(table.Options, given, key)
-    features = data.get("features")
-    return DatasetConfig(
-        title=name,
-        family="other",
-        adapter="table",
-        options=options.model_dump(exclude_unset=True),
-        features=None if features is None else check(FeaturesFile, features, f"{key}.features"),
-        licence="the user's own",
-        citation=options.pairs,
-    )
+    beside = {name for name in ("features", "normalise") if name in data}
+    options = check(table.Options, {option: value for option, value in data.items() if option not in beside}, key)
+    description = {
+        "title": name,
+        "family": "other",
+        "adapter": "table",
+        "options": options.model_dump(exclude_unset=True),
+        "licence": "the user's own",
+        "citation": options.pairs,
+    }
+    return check(DatasetConfig, description | {option: data[option] for option in beside}, key)
 
 
 def _check_name(pattern: str, key: str, name: str, where: str) -> None:

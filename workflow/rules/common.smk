@@ -36,6 +36,10 @@ try:
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
+if workflow.is_main_process:
+    for line in PLAN.left_out_lines():
+        print(line, file=sys.stderr)
+
 # Commands find the Python that runs Snakemake, with or without an activated environment.
 BIN = shlex.quote(str(Path(sys.executable).parent))
 shell.prefix(f"BIN={BIN}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; ")

@@ -26,7 +26,8 @@ class RidgeSettings(Settings):
     """Settings of ridge regression."""
 
     regularisation: float = Field(gt=0)  # a
-    normalise: tuple[Step, ...] = Field(default=(), strict=False)  # steps that the features go through, in this order
+    # Steps that the features go through, in this order; none: those of the data set's file.
+    normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Ridge(Control):
         features, training = self.problem.features, self.problem.training
         assert features is not None
         images = training.images[features.known[training.images]]
-        normalisation = Normalisation.fit(self.settings.normalise, features, images)
+        normalisation = Normalisation.fit(self.settings.normalise or (), features, images)
         rows = dense(normalisation.apply(features.rows(images))).astype(np.float64)
         labels = training.labels.rows(images)
         truth = np.zeros((len(images), labels.n_labels))
