@@ -59,7 +59,8 @@ def test_run_files_are_valid(path):
 
 
 def default(**changes):
-    return values(CONFIG / "config.yaml") | changes
+    """The default run on one data set."""
+    return values(CONFIG / "config.yaml") | {"datasets": {"sim-iapr": ONE}} | changes
 
 
 ONE = {"protocols": ["distinct"]}
@@ -105,7 +106,6 @@ def test_a_run_limits_the_epochs_of_single_rows():
         ({"validation_metric": "macro_f1@5"}, "validation_metric: macro_f1@5 cannot choose settings"),
         ({"datasets": {"imagenet": {"protocols": ["distinct"]}}}, "'imagenet' has no file"),
         ({"methods": ["opt_auc", "resnet"]}, "'resnet' has no file"),
-        ({"methods": ["popularity"]}, "name at least one that is trained"),
         ({"factors": 0}, "some.yaml: factors"),
         ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; every method gets the same number"),
         ({"sweeps": {"vse_fx": {"alpha": [0]}}}, "'vse_fx' has no file"),
@@ -126,7 +126,7 @@ def test_a_run_limits_the_epochs_of_single_rows():
         ),
         (
             {"datasets": {"mine": ONE | {"data": {"pairs": "no.csv"}}}},
-            "datasets.mine.data: there is no file no.csv",
+            "datasets.mine.data.pairs: there is no file no.csv",
         ),
         ({"datasets": {"mine": ONE | {"data": {"file": "x"}}}}, "datasets.mine.data: pairs: this key is missing"),
         ({"datasets": {"Mine": ONE | {"data": {"pairs": "x"}}}}, "'Mine' cannot be a name"),
@@ -172,11 +172,18 @@ def test_yaml_executes_nothing(tmp_path):
 
 
 def test_settings_of_a_row_depend_on_the_family_and_the_runs_factors():
-    plan = Plan.read(CONFIG, default(factors=7), [])
+    plan = Plan.read(CONFIG, default(factors=7, datasets={"sim-iapr": ONE, "sim-nuswide": ONE}), [])
     assert plan.settings("vse_fs_published", "sim-nuswide")["beta_0"] == 3.0
     assert plan.settings("vse_fs_published", "sim-iapr")["beta_0"] == 128.0
     assert plan.settings("vse_fs_published", "sim-iapr")["factors"] == 7
     assert plan.settings("popularity", "sim-iapr") == {}
+
+
+def test_features_are_normalised_as_the_data_set_says_unless_the_row_does(folder):
+    change_method(folder, "nearest_images", settings={"neighbours": 5, "normalise": ["l2"]})
+    plan = Plan.read(folder, with_partition(methods=["ridge", "nearest_images", "opt_auc"]), [])
+    assert plan.settings("ridge", "corel5k-densehue")["normalise"] == ["root", "standard"]
+    assert plan.settings("nearest_images", "corel5k-densehue")["normalise"] == ["l2"]
 
 
 def test_untuned_runs_try_nothing():
@@ -189,11 +196,6 @@ def folder(tmp_path):
     """A copy of the configuration, to change."""
     shutil.copytree(CONFIG, tmp_path / "config")
     return tmp_path / "config"
-
-
-def write_method(folder, name, **values):
-    content = {"title": name, "method": name, "role": "baseline", "source": "a test", **values}
-    (folder / "methods" / f"{name}.yaml").write_text(yaml.safe_dump(content))
 
 
 def change_method(folder, name, **changes):
@@ -229,9 +231,8 @@ def with_partition(**changes):
     return default(datasets=datasets, papers=[], **changes)
 
 
-def test_a_row_runs_where_the_place_offers_what_it_needs(folder):
-    write_method(folder, "ridge", settings={"regularisation": 1.0}, grid={"regularisation": [1.0] * 8})
-    plan = Plan.read(folder, with_partition(methods=["opt_auc", "popularity", "oracle", "ridge"]), [])
+def test_a_row_runs_where_the_place_offers_what_it_needs():
+    plan = Plan.read(CONFIG, with_partition(methods=["opt_auc", "popularity", "oracle", "ridge"]), [])
     official, distinct = Place("corel5k-densehue", "official"), Place("corel5k-densehue", "distinct")
     assert plan.rows(official) == ["popularity", "ridge"]
     assert plan.rows(distinct) == ["opt_auc", "popularity", "ridge"]

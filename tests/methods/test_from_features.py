@@ -61,7 +61,7 @@ def test_neighbours_are_those_of_scikit_learn(distance, weights):
     distances, nearest = search.kneighbors(queries.features)
     each = np.ones_like(distances) if weights == "equal" else 1 / distances
     expected = np.einsum("nk,nkl->nl", each, dense(problem.training.labels)[images][nearest])
-    assert np.allclose(model.scores(queries), expected, rtol=1e-3, atol=1e-5)
+    assert np.allclose(model.scores(queries) - model.second_key, expected, rtol=1e-3, atol=1e-5)
 
 
 def test_cosines_weigh_neighbours_and_frequent_labels_come_first_of_equals():
@@ -74,7 +74,14 @@ def test_cosines_weigh_neighbours_and_frequent_labels_come_first_of_equals():
 def test_of_neighbours_at_the_same_distance_the_first_is_nearer():
     model = fit_here("nearest_images", matrix_of([[0], [1], [2]], 3), [[1], [1], [1]], neighbours=2)
     (scores,) = model.scores(queries_of([[1]], 3))
-    assert np.round(scores).tolist() == [1, 1, 0]
+    assert scores.tolist() == [1.5, 1.5, 0.5]  # the second key adds a half: all are as frequent
+
+
+def test_frequency_orders_labels_of_as_many_neighbours():
+    matrix = matrix_of([[0, 1], [1], [1]], 3)
+    model = fit_here("nearest_images", matrix, [[1, 0], [0, 1], [0, 2]], neighbours=1)
+    (scores,) = model.scores(queries_of([[1, 0.1]], 3))
+    assert scores == pytest.approx([1 + 0.5 / 3, 1 + 0.5, 0])
 
 
 @pytest.mark.parametrize("name", ["ridge", "nearest_images"])
