@@ -23,7 +23,9 @@ def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:
     """Return the positives as ones, in arrays of their own: some packages want to be allowed to write."""
     ones = np.ones(matrix.n_pairs, dtype=np.float32)
     shape = (matrix.n_rows, matrix.n_labels)
-    return scipy.sparse.csr_matrix((ones, matrix.label_of_pair, matrix.offsets.astype(np.int32)), shape=shape, copy=True)
+    return scipy.sparse.csr_matrix(
+        (ones, matrix.label_of_pair, matrix.offsets.astype(np.int32)), shape=shape, copy=True
+    )
 
 
 class ImplicitAls:

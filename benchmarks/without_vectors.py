@@ -36,7 +36,9 @@ def draw_triples(train: LabelMatrix) -> Triples:
     rng = np.random.default_rng(SEED)
     order = rng.permutation(train.n_pairs)
     others = rng.integers(0, train.n_labels, train.n_pairs)
-    return np.stack([train.image_of_pair[order], train.label_of_pair[order], others], axis=1, dtype=np.int32, casting="same_kind")
+    return np.stack(
+        [train.image_of_pair[order], train.label_of_pair[order], others], axis=1, dtype=np.int32, casting="same_kind"
+    )
 
 
 def start(train: LabelMatrix, factors: int) -> Embedding:

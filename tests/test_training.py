@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from pydantic import Field
 
 from tests.builders import Given, dense, held_out_of, matrix_of
 from vsebench.core.configuration import Epochs
@@ -33,7 +34,7 @@ class ScriptSettings(Settings):
     """The share of validation images that are right after each epoch, and the loss of each."""
 
     right: list[float]
-    loss: list[float | None] = []
+    loss: tuple[float | None, ...] = Field(default=(1.0,), strict=False)
     size: float = 1.0
 
 
@@ -47,7 +48,7 @@ class Script(Method):
 
     def epoch(self):
         self.epochs += 1
-        return Progress((self.settings.loss or [1.0])[min(self.epochs, len(self.settings.loss) or 1) - 1], 2.0)
+        return Progress(self.settings.loss[min(self.epochs, len(self.settings.loss)) - 1], 2.0)
 
     def model(self):
         scores = np.zeros((self.problem.training.labels.n_rows, self.problem.training.labels.n_labels))

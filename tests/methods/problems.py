@@ -66,7 +66,7 @@ def group_of(images):
 
 
 def planted_labels():
-    """Images of four groups; an image draws six of its group's eight labels, so the missing two are the right answer."""
+    """Images of four groups; an image has six of its group's eight labels, so the missing two are the right answer."""
     rng = np.random.default_rng(11)
     return matrix_of([sorted(8 * group_of(i) + rng.choice(8, 6, replace=False)) for i in range(N_IMAGES)], N_LABELS)
 

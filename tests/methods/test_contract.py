@@ -154,7 +154,7 @@ def test_a_module_that_is_not_there_is_named():
 
 
 def test_a_module_without_a_method_is_refused():
-    with pytest.raises(UserError, match="sgd.py has no METHOD; set it to the method's class"):
+    with pytest.raises(UserError, match=r"sgd\.py has no METHOD; set it to the method's class"):
         load_method("sgd")
 
 

@@ -61,6 +61,7 @@ def test_accuracy_is_that_of_another_program(processed, dataset, module, setting
                out / "ranks.parquet", "--lists", out / "lists.parquet", "--label-ranks",
                out / "label_ranks.parquet") == 0  # fmt: skip
     assert run("measure", "--results", processed, *keys, "--rows", "row", "--seeds", 1, "--metrics", *METRICS,
-               "--bootstrap", 100, "--out", out / "metrics.parquet", "--summary", out / "summary.parquet") == 0  # fmt: skip
+               "--bootstrap", 100, "--out", out / "metrics.parquet", "--summary",
+               out / "summary.parquet") == 0  # fmt: skip
     found = dict(read_parquet(out / "metrics.parquet").select("metric", "value").iter_rows())
     assert [found[name] for name in METRICS] == pytest.approx(EXPECTED[dataset, module, settings], abs=0.002)

@@ -57,7 +57,7 @@ def test_a_protocol_says_what_it_does(name):
 
 @pytest.mark.parametrize("name", ["leave_two_out", "base", "labels", "whole_images", "", "../splits"])
 def test_a_wrong_name_is_refused(name):
-    with pytest.raises(UserError, match="there is no protocol .*; there are distinct, images, official, regions"):
+    with pytest.raises(UserError, match=r"there is no protocol .*; there are distinct, images, official, regions"):
         load_protocol(name)
 
 
