@@ -30,8 +30,8 @@ from benchmarks.quality import Judge, recall
 from benchmarks.ranking import CUTOFF, blocked_ranks, implicit_recall
 from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.metrics import mean_metric
-from vsebench.evaluation.ranking import rank_held_out
-from vsebench.methods.base import Embeddings
+from vsebench.evaluation.ranking import rank
+from vsebench.models import Embeddings
 
 ENOUGH = 0.95  # of the best Rec@10 of both
 
@@ -76,7 +76,7 @@ class Bench:
         values = []
         for _ in range(self.plan.trainings[data.name].epochs):
             training.run(1)
-            values.append(recall(training.scorer(), data.train, data.valid, pool))
+            values.append(recall(training.model(), data.valid, pool))
         return values
 
 
@@ -147,18 +147,18 @@ def ranking(bench: Bench, data: Data, threads: int) -> list[Row]:
     with workers(max(bench.plan.threads)) as pool:
         training = VSE_FS.start(data.known, VSE_FS.grid[0] | {"factors": bench.plan.factors}, pool)
         training.run(2)
-        model = training.scorer()
+        model = training.model()
     assert isinstance(model, Embeddings)
     with workers(threads) as pool:
-        by_implicit = implicit_recall(model, data.known, data.test, threads)
+        by_implicit = implicit_recall(model, data.test, threads)
         turns = [
-            lambda: rank_held_out(model, data.known, data.test, pool, "benchmark"),
+            lambda: rank(model, data.test, None, pool, "benchmark"),
             by_implicit,
-            lambda: blocked_ranks(model, data.known, data.test, pool),
+            lambda: blocked_ranks(model, data.test, pool),
         ]
         seconds = interleave([timed(turn) for turn in turns], bench.plan.repeats)
-        ours = mean_metric(rank_held_out(model, data.known, data.test, pool, "benchmark"), RANKED)
-        qualities = [by_implicit(), float((blocked_ranks(model, data.known, data.test, pool) <= CUTOFF).mean())]
+        ours = mean_metric(rank(model, data.test, None, pool, "benchmark"), RANKED)
+        qualities = [by_implicit(), float((blocked_ranks(model, data.test, pool) <= CUTOFF).mean())]
     rows = []
     for peer, theirs, quality in zip(("implicit.evaluation", "blocked NumPy"), seconds[1:], qualities, strict=True):
         keys = {"what": "ranking", "size": data.name, "threads": threads, "ours": "ranks", "peer": peer}
@@ -171,7 +171,7 @@ def sgemm_share(bench: Bench, data: Data, threads: int) -> list[Row]:
 
     The ratio is the share of the machine's peak.
     """
-    needed = flops(data.known.n_images, data.known.n_labels, data.known.n_pairs, bench.plan.factors)
+    needed = flops(data.known.n_rows, data.known.n_labels, data.known.n_pairs, bench.plan.factors)
     with workers(threads) as pool:
         training = VSE_FS.start(data.known, VSE_FS.grid[0] | {"factors": bench.plan.factors}, pool)
         turns: list[Callable[[], float]] = [one_epoch(training), lambda: needed / sgemm_rate(threads)]

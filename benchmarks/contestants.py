@@ -15,8 +15,11 @@ from benchmarks.plan import SEED
 from vsebench.core.configuration import MethodConfig, read_config
 from vsebench.core.errors import UserError
 from vsebench.core.workers import Workers
-from vsebench.methods.base import Method, Scorer, load_method, read_settings, warm_up
-from vsebench.problem import LabelMatrix
+from vsebench.methods.base import Method, load_method, read_settings
+from vsebench.models import Model
+from vsebench.problem import LabelMatrix, Problem
+from vsebench.problem import Training as Labels
+from vsebench.training import warm_up
 
 Settings = dict[str, float | str]
 PEERS = ("implicit", "cornac", "lightfm")
@@ -28,7 +31,7 @@ class Training(Protocol):
     def run(self, epochs: int) -> list[float]:
         """Train; return the seconds of each epoch, without what a package prepares once a call."""
 
-    def scorer(self) -> Scorer:
+    def model(self) -> Model:
         """Return the model as it stands."""
 
 
@@ -73,18 +76,19 @@ class Ours:
         module: str | None = None,
     ) -> None:
         method, values = warm(row, module)
-        self.model = method(train, read_settings(method, values | fixed | settings, row), SEED, pool)
+        problem = Problem(Labels.all_of(train), SEED, pool)
+        self.method = method(problem, read_settings(method, values | fixed | settings, row))
 
     def run(self, epochs: int) -> list[float]:
         seconds = []
         for _ in range(epochs):
             start = time.perf_counter()
-            self.model.epoch()
+            self.method.epoch()
             seconds.append(time.perf_counter() - start)
         return seconds
 
-    def scorer(self) -> Scorer:
-        return self.model.scorer()
+    def model(self) -> Model:
+        return self.method.model()
 
 
 def _peer(name: str, train: LabelMatrix, settings: Settings, pool: Workers) -> Training:

@@ -7,10 +7,10 @@ import polars as pl
 
 from benchmarks.plan import SEED
 from vsebench.formats.simulator import read
-from vsebench.problem import LabelMatrix
-from vsebench.selection import sample
+from vsebench.problem import Dataset, HeldOut, LabelMatrix
+from vsebench.protocols.base import load_protocol, split_generator
 from vsebench.stages.scale import simulator_options
-from vsebench.stages.split import split
+from vsebench.streams import VALIDATION_SAMPLE, generator
 
 CONFIG = Path(__file__).parents[1] / "config"
 
@@ -28,12 +28,12 @@ class Data:
     name: str
     train: LabelMatrix
     known: LabelMatrix
-    valid: pl.DataFrame
-    test: pl.DataFrame
+    valid: HeldOut
+    test: HeldOut
 
 
 def simulate(name: str, scale: float) -> LabelMatrix:
-    """Draw the set `sim-<name>`; a label counts once an image, so that an epoch has as many steps for every package."""
+    """Draw the set `sim-<name>`; a label counts once per image, so that an epoch has as many steps for every package."""
     options = simulator_options(CONFIG / "datasets" / f"sim-{name}.yaml").model_copy(update={"scale": scale})
     annotations = read(Path(), options)
     pairs = annotations.pairs.with_columns(count=pl.lit(1, dtype=pl.Int32))
@@ -41,10 +41,7 @@ def simulate(name: str, scale: float) -> LabelMatrix:
 
 
 def hold_out(name: str, matrix: LabelMatrix, images: int) -> Data:
-    """Split a set; at most `images` labels are ranked."""
-    parts = split(matrix.to_pairs(), matrix.n_images, "distinct", SEED)
-    train = LabelMatrix.from_pairs(parts["train"], matrix.n_images, matrix.n_labels)
-    both = pl.concat([parts["train"], parts["valid"]])
-    known = LabelMatrix.from_pairs(both, matrix.n_images, matrix.n_labels)
-    valid, test = (sample(parts[part], images, SEED) for part in ("valid", "test"))
-    return Data(name, train, known, valid, test)
+    """Split a set; a maximum of `images` labels is ranked."""
+    split = load_protocol("distinct").split(Dataset(matrix), split_generator("distinct", SEED))
+    valid, test = (part.sample(images, generator(SEED, VALIDATION_SAMPLE)) for part in (split.valid, split.test))
+    return Data(name, split.first.labels, split.final.labels, valid, test)

@@ -15,7 +15,7 @@ METHODS = ("vse_fs", "opt_auc", "warp", "vse_ens", "implicit_als", "lightfm_warp
 
 
 def measure(plan: Plan, out: Path) -> pl.DataFrame:
-    """Write and return scaling.SCHEMA's table for METHODS; WARP has LightFM's limit on trials."""
+    """Write and return the table `schemas.SCALING` for METHODS; WARP has LightFM's limit on trials."""
     configs = {row: read_config(MethodConfig, CONFIG / "methods" / f"{row}.yaml") for row in METHODS}
     own = {"warp": {"trials": 10}}
     methods = {row: [config.method, config.settings | own.get(row, {})] for row, config in configs.items()}

@@ -19,8 +19,8 @@ from benchmarks.plan import Plan
 from vsebench.core.machine import memory_bytes, peak_memory_bytes, processor
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.core.workers import workers
-from vsebench.methods.base import tiny_matrix
 from vsebench.problem import LabelMatrix
+from vsebench.training import tiny_problem
 
 SCHEMA = {
     "size": pl.String,
@@ -54,10 +54,14 @@ def measure(plan: Plan) -> pl.DataFrame:
 def _write(matrix: LabelMatrix, path: Path, factors: int) -> int:
     """Write a matrix; return its bytes and those of the embeddings."""
     write_arrays(
-        path, offsets=matrix.offsets, labels=matrix.labels, counts=matrix.counts, n_labels=np.array(matrix.n_labels)
+        path,
+        offsets=matrix.offsets,
+        labels=matrix.label_of_pair,
+        counts=matrix.count_of_pair,
+        n_labels=np.array(matrix.n_labels),
     )
-    pairs = matrix.offsets.nbytes + matrix.labels.nbytes + matrix.counts.nbytes
-    return 4 * factors * (matrix.n_images + matrix.n_labels) + pairs
+    pairs = matrix.offsets.nbytes + matrix.label_of_pair.nbytes + matrix.count_of_pair.nbytes
+    return 4 * factors * (matrix.n_rows + matrix.n_labels) + pairs
 
 
 def epoch_here(path: Path, name: str, factors: int, threads: int) -> dict[str, Any]:
@@ -65,7 +69,7 @@ def epoch_here(path: Path, name: str, factors: int, threads: int) -> dict[str, A
     contestant = next(one for one in EVERYONE if one.name == name)
     settings = contestant.grid[0] | {"factors": factors}
     with workers(threads) as pool:
-        contestant.start(tiny_matrix(), settings, pool).run(1)
+        contestant.start(tiny_problem(pool).training.labels, settings, pool).run(1)
         start = memory_bytes()
         arrays = read_arrays(path)
         matrix = LabelMatrix(int(arrays["n_labels"]), arrays["offsets"], arrays["labels"], arrays["counts"])

@@ -15,15 +15,17 @@ from benchmarks.contestants import Settings
 from benchmarks.plan import SEED
 from vsebench.core.workers import Workers
 from vsebench.methods import implicit_als, lightfm_warp
-from vsebench.methods.base import Embeddings, Scorer
-from vsebench.problem import LabelMatrix
+from vsebench.models import Embeddings
+from vsebench.problem import LabelMatrix, Problem, Training
 
 
 def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:
     """Return the positives as ones, in arrays of their own: some packages want to be allowed to write."""
     ones = np.ones(matrix.n_pairs, dtype=np.float32)
-    shape = (matrix.n_images, matrix.n_labels)
-    return scipy.sparse.csr_matrix((ones, matrix.labels, matrix.offsets.astype(np.int32)), shape=shape, copy=True)
+    shape = (matrix.n_rows, matrix.n_labels)
+    return scipy.sparse.csr_matrix(
+        (ones, matrix.label_of_pair, matrix.offsets.astype(np.int32)), shape=shape, copy=True
+    )
 
 
 class ImplicitAls:
@@ -43,18 +45,18 @@ class ImplicitAls:
             confidence=1 / beta,
             regularisation=float(settings["regularisation"]) / beta,
         )
-        self.model = implicit_als.Model(train, own, SEED, pool)
+        self.method = implicit_als.ImplicitAls(Problem(Training.all_of(train), SEED, pool), own)
 
     def run(self, epochs: int) -> list[float]:
         seconds: list[float] = []
-        self.model.als.iterations = epochs
-        self.model.als.fit(
-            self.model.weights, show_progress=False, callback=lambda _, elapsed, __: seconds.append(elapsed)
+        self.method.als.iterations = epochs
+        self.method.als.fit(
+            self.method.weights, show_progress=False, callback=lambda _, elapsed, __: seconds.append(elapsed)
         )
         return seconds
 
-    def scorer(self) -> Scorer:
-        return self.model.scorer()
+    def model(self) -> Embeddings:
+        return self.method.model()
 
 
 class ImplicitBpr:
@@ -62,7 +64,7 @@ class ImplicitBpr:
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
         self.positives = sparse(train)
-        self.model = BayesianPersonalizedRanking(
+        self.bpr = BayesianPersonalizedRanking(
             factors=int(settings["factors"]), learning_rate=settings["learning_rate"],
             regularization=settings["regularisation"], num_threads=pool.threads, verify_negative_samples=True,
             random_state=np.random.default_rng(SEED),  # goes on from call to call, where a seed would start again
@@ -70,15 +72,15 @@ class ImplicitBpr:
 
     def run(self, epochs: int) -> list[float]:
         seconds: list[float] = []
-        self.model.iterations = epochs
-        self.model.fit(
+        self.bpr.iterations = epochs
+        self.bpr.fit(
             self.positives, show_progress=False, callback=lambda _, elapsed, *__: seconds.append(elapsed)
         )  # fmt: skip
         return seconds
 
-    def scorer(self) -> Scorer:
+    def model(self) -> Embeddings:
         """Return the model; its last factor is the labels' bias."""
-        return Embeddings(self.model.user_factors, self.model.item_factors)
+        return Embeddings(self.bpr.user_factors, self.bpr.item_factors)
 
 
 class CornacBpr:
@@ -91,11 +93,11 @@ class CornacBpr:
         rng = np.random.default_rng(SEED)
         k = int(settings["factors"])
         self.threads = pool.threads
-        self.model = BPR(k=k, learning_rate=settings["learning_rate"], lambda_reg=settings["regularisation"])
-        self.image = (rng.random((train.n_images, k), dtype=np.float32) - np.float32(0.5)) / k  # as in BPR._init
+        self.bpr = BPR(k=k, learning_rate=settings["learning_rate"], lambda_reg=settings["regularisation"])
+        self.image = (rng.random((train.n_rows, k), dtype=np.float32) - np.float32(0.5)) / k  # as in BPR._init
         self.label = (rng.random((train.n_labels, k), dtype=np.float32) - np.float32(0.5)) / k
         self.bias = np.zeros(train.n_labels, dtype=np.float32)
-        self.pair_image, self.rows = train.images, sparse(train)
+        self.pair_image, self.rows = train.image_of_pair, sparse(train)
         self.every_label = np.arange(train.n_labels, dtype=np.int32)
         self.positives = RNGVector(pool.threads, train.n_pairs - 1, SEED)
         self.negatives = RNGVector(pool.threads, train.n_labels - 1, SEED + 1)
@@ -104,14 +106,14 @@ class CornacBpr:
         seconds = []
         for _ in range(epochs):
             start = time.perf_counter()
-            self.model._fit_sgd(
+            self.bpr._fit_sgd(
                 self.positives, self.negatives, self.threads, self.pair_image, self.rows.indices, self.every_label,
                 self.rows.indptr, self.image, self.label, self.bias,
             )  # fmt: skip
             seconds.append(time.perf_counter() - start)
         return seconds
 
-    def scorer(self) -> Scorer:
+    def model(self) -> Embeddings:
         """Return the model with the labels' biases as one factor more."""
         ones = np.ones((len(self.image), 1), dtype=np.float32)
         return Embeddings(np.hstack([self.image, ones]), np.hstack([self.label, self.bias[:, np.newaxis]]))
@@ -125,16 +127,16 @@ class LightfmWarp:
             factors=int(settings["factors"]), learning_rate=float(settings["learning_rate"]),
             regularisation=float(settings["regularisation"]), trials=10,
         )  # fmt: skip
-        self.wrapped = lightfm_warp.Model(train, own, SEED, pool)
+        self.method = lightfm_warp.LightfmWarp(Problem(Training.all_of(train), SEED, pool), own)
         self.threads = pool.threads
 
     def run(self, epochs: int) -> list[float]:
         seconds = []
         for _ in range(epochs):
             start = time.perf_counter()
-            self.wrapped.model.fit_partial(self.wrapped.positives, epochs=1, num_threads=self.threads)
+            self.method.lightfm.fit_partial(self.method.positives, epochs=1, num_threads=self.threads)
             seconds.append(time.perf_counter() - start)
         return seconds
 
-    def scorer(self) -> Scorer:
-        return self.wrapped.scorer()
+    def model(self) -> Embeddings:
+        return self.method.model()

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 
 SEED = 1
-RANKED = "rec@10"  # what quality is, here
+RANKED = "recall@10"  # what quality is, here
 
 
 @dataclass(frozen=True)

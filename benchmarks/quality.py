@@ -9,9 +9,9 @@ from benchmarks.data import Data
 from benchmarks.plan import RANKED, Plan
 from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.metrics import mean_metric
-from vsebench.evaluation.ranking import has_finite_scores, rank_held_out
-from vsebench.methods.base import Scorer
-from vsebench.problem import LabelMatrix
+from vsebench.evaluation.ranking import rank
+from vsebench.models import Model
+from vsebench.problem import HeldOut
 
 SCHEMA = {
     "size": pl.String,
@@ -75,7 +75,7 @@ class Judge:
         with workers(max(self.plan.threads)) as pool:
             training = contestant.start(data.known, settings, pool)
             training.run(epochs)
-            return recall(training.scorer(), data.known, data.test, pool)
+            return recall(training.model(), data.test, pool)
 
     def settings(self, choice: Choice) -> Settings:
         """Return the settings with the number of factors."""
@@ -87,14 +87,14 @@ class Judge:
         best = Choice(settings, limits.every, -1.0)
         for epochs in range(limits.every, limits.epochs + 1, limits.every):
             training.run(limits.every)
-            value = recall(training.scorer(), data.train, data.valid, pool)
+            value = recall(training.model(), data.valid, pool)
             if value > best.validation:
                 best = Choice(settings, epochs, value)
         return best
 
 
-def recall(model: Scorer, known: LabelMatrix, held_out: pl.DataFrame, pool: Workers) -> float:
+def recall(model: Model, held_out: HeldOut, pool: Workers) -> float:
     """Return Rec@10 on the held-out labels; of a model that left the finite numbers, 0."""
-    if not has_finite_scores(model):
+    if not model.has_finite_scores():
         return 0.0
-    return mean_metric(rank_held_out(model, known, held_out, pool, "benchmark"), RANKED)
+    return mean_metric(rank(model, held_out, None, pool, "benchmark"), RANKED)

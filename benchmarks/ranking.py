@@ -4,25 +4,24 @@ import importlib
 from collections.abc import Callable
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.chunks import even_chunks
 from vsebench.core.workers import Workers
-from vsebench.methods.base import Embeddings
-from vsebench.problem import LabelMatrix
+from vsebench.models import Embeddings
+from vsebench.problem import HeldOut, LabelMatrix
 
 SCORES_A_BLOCK = 1 << 20  # 4 MiB: between too many calls and scores that have left the cache when they are counted
 CUTOFF = 10
 
 
-def blocked_ranks(model: Embeddings, known: LabelMatrix, held_out: pl.DataFrame, pool: Workers) -> NDArray[np.int32]:
-    """Return the rank of each held-out label, a block of images at a time.
+def blocked_ranks(model: Embeddings, held_out: HeldOut, pool: Workers) -> NDArray[np.int32]:
+    """Return the rank of each image's one held-out label, a block of images at a time.
 
     A block's scores are one matrix product; known labels are masked and the scores above the held-out label's counted.
     Both arrays of a block are used again for the next one. No held-out label is a known one.
     """
-    images, labels = held_out["image"].to_numpy(), held_out["label"].to_numpy()
+    images, labels, known = held_out.images, held_out.right.label_of_pair, held_out.known
     columns = np.ascontiguousarray(model.label.T)
     ranks = np.empty(len(images), dtype=np.int32)
     block = max(1, SCORES_A_BLOCK // known.n_labels)
@@ -32,10 +31,10 @@ def blocked_ranks(model: Embeddings, known: LabelMatrix, held_out: pl.DataFrame,
         above = np.empty((block, known.n_labels), dtype=np.bool_)
         for first in range(start, stop, block):
             last = min(first + block, stop)
-            rows, n = images[first:last], last - first
-            np.matmul(model.image[rows], columns, out=scores[:n])
+            n, own_known = last - first, known.slice(first, last)
+            np.matmul(model.image[images[first:last]], columns, out=scores[:n])
             own = scores[np.arange(n), labels[first:last]]
-            scores[known_places(known, rows)] = -np.inf
+            scores[own_known.image_of_pair, own_known.label_of_pair] = -np.inf
             np.greater(scores[:n], own[:, np.newaxis], out=above[:n])
             ranks[first:last] = above[:n].sum(axis=1, dtype=np.int32) + 1
 
@@ -43,15 +42,7 @@ def blocked_ranks(model: Embeddings, known: LabelMatrix, held_out: pl.DataFrame,
     return ranks
 
 
-def known_places(known: LabelMatrix, images: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return row and column of every known label of some images, the rows counted from 0."""
-    starts, degrees = known.offsets[images], known.offsets[images + 1] - known.offsets[images]
-    before = np.cumsum(degrees) - degrees
-    pairs = np.repeat(starts - before, degrees) + np.arange(degrees.sum())
-    return np.repeat(np.arange(len(images)), degrees), known.labels[pairs]
-
-
-def implicit_recall(model: Embeddings, known: LabelMatrix, held_out: pl.DataFrame, threads: int) -> Callable[[], float]:
+def implicit_recall(model: Embeddings, held_out: HeldOut, threads: int) -> Callable[[], float]:
     """Return what computes Rec@10 by implicit's evaluation; models and matrices are made here, ahead of it."""
     peers = importlib.import_module("benchmarks.peers")
     evaluation = importlib.import_module("implicit.evaluation")
@@ -59,15 +50,23 @@ def implicit_recall(model: Embeddings, known: LabelMatrix, held_out: pl.DataFram
         factors=model.label.shape[1], num_threads=threads
     )
     als.user_factors, als.item_factors = model.image, model.label
-    known_labels = peers.sparse(known)
-    ones = held_out.select("image", "label").with_columns(count=pl.lit(1, dtype=pl.Int32))
-    tested = peers.sparse(LabelMatrix.from_pairs(ones, known.n_images, known.n_labels))
+    known_labels, tested = (
+        peers.sparse(for_every_image(part, held_out, len(model.image))) for part in (held_out.known, held_out.right)
+    )
 
     def work() -> float:
         metrics = evaluation.ranking_metrics_at_k(
             als, known_labels, tested, K=CUTOFF, show_progress=False, num_threads=threads
         )
-        # With one held-out label an image, what it calls precision (hits over min(K, held-out labels)) is Rec@K.
+        # With one held-out label per image, what it calls precision (hits over min(K, held-out labels)) is Rec@K.
         return float(metrics["precision"])
 
     return work
+
+
+def for_every_image(part: LabelMatrix, held_out: HeldOut, n_images: int) -> LabelMatrix:
+    """Return the rows of the tested images in a matrix with one row per image of the data set."""
+    sizes = np.zeros(n_images, dtype=np.int64)
+    sizes[held_out.images] = part.n_labels_of_row
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    return LabelMatrix(part.n_labels, offsets, part.label_of_pair, part.count_of_pair)

@@ -7,13 +7,13 @@ import polars as pl
 
 from benchmarks import clock, memory, quality, starts
 from benchmarks.goals import TITLES
+from vsebench.core.schemas import SCALING
 from vsebench.core.storage import read_parquet, write_parquet
-from vsebench.stages import scale as scaling
 
 SCHEMAS = {
     "comparisons": clock.SCHEMA,
     "settings": quality.SCHEMA,
-    "growth": scaling.SCHEMA,
+    "growth": SCALING,
     "memory": memory.SCHEMA,
     "starts": starts.SCHEMA,
 }

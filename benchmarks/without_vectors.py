@@ -15,7 +15,7 @@ from benchmarks.plan import SEED
 from vsebench.kernels.products import Embedding, margin
 from vsebench.kernels.steps import logistic, sgd_step
 from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, fence
-from vsebench.methods.base import padded_start
+from vsebench.methods.start import padded_start
 from vsebench.problem import LabelMatrix
 
 RATE, SHRINKAGE, DEVIATION = np.float32(0.1), np.float32(0.001), 0.1
@@ -36,13 +36,15 @@ def draw_triples(train: LabelMatrix) -> Triples:
     rng = np.random.default_rng(SEED)
     order = rng.permutation(train.n_pairs)
     others = rng.integers(0, train.n_labels, train.n_pairs)
-    return np.stack([train.images[order], train.labels[order], others], axis=1, dtype=np.int32, casting="same_kind")
+    return np.stack(
+        [train.image_of_pair[order], train.label_of_pair[order], others], axis=1, dtype=np.int32, casting="same_kind"
+    )
 
 
 def start(train: LabelMatrix, factors: int) -> Embedding:
     """Return an embedding to start from, always the same."""
     rng = np.random.default_rng(SEED)
-    images, labels = (padded_start(n, factors, DEVIATION, rng) for n in (train.n_images, train.n_labels))
+    images, labels = (padded_start(n, factors, DEVIATION, rng) for n in (train.n_rows, train.n_labels))
     return Embedding(images, labels)
 
 

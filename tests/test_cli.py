@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from vsebench.cli import STAGES, main
+from vsebench.cli import main, stage_names, summary
+
+STAGES = stage_names()
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -14,7 +16,9 @@ def test_every_stage_explains_itself(stage, capsys):
     with pytest.raises(SystemExit) as end:
         main([stage, "--help"])
     assert end.value.code == 0
-    assert f"usage: vsebench {stage}" in capsys.readouterr().out
+    output = capsys.readouterr().out
+    assert f"usage: vsebench {stage}" in output
+    assert summary(stage)[:40] in " ".join(output.split())
 
 
 def test_help_lists_the_stages(capsys):
@@ -24,18 +28,42 @@ def test_help_lists_the_stages(capsys):
     assert all(stage in output for stage in STAGES)
 
 
-def test_unknown_stage_is_refused(capsys):
+def test_the_stages_of_a_run():
+    assert {"download", "prepare", "split", "fit", "rank", "measure", "gather", "time", "report"} <= set(STAGES)
+
+
+@pytest.mark.parametrize("arguments", [["bake"], ["__init__"], ["stages.fit"], []])
+def test_unknown_stage_is_refused(arguments, capsys):
     with pytest.raises(SystemExit) as end:
-        main(["bake"])
+        main(arguments)
     assert end.value.code == 2
-    assert "invalid choice: 'bake'" in capsys.readouterr().err
+    assert "STAGE" in capsys.readouterr().err
 
 
-def test_every_stage_is_a_module_with_both_functions():
-    for module_name, _ in STAGES.values():
-        module = importlib.import_module(module_name)
-        assert callable(module.add_arguments)
-        assert callable(module.run)
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_is_a_module_with_both_functions(stage):
+    module = importlib.import_module(f"vsebench.stages.{stage}")
+    assert callable(module.add_arguments)
+    assert callable(module.run)
+
+
+def test_a_users_mistake_is_one_line(tmp_path, capsys):
+    arguments = ["rank", "--split", str(tmp_path), "--model", "m.npz", "--ranks", "r", "--lists", "l"]
+    assert main(arguments) == 1
+    error = capsys.readouterr().err
+    assert error == f"vsebench rank: {tmp_path / 'split.json'}: no such file\n"
+
+
+def test_another_error_is_not_hidden(monkeypatch):
+    module = importlib.import_module("vsebench.stages.describe")
+
+    def fail(arguments):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(module, "run", fail)
+    monkeypatch.setattr(module, "add_arguments", lambda parser: None)
+    with pytest.raises(ZeroDivisionError):
+        main(["describe"])
 
 
 def test_the_command_and_the_module_are_the_same():
@@ -45,6 +73,16 @@ def test_the_command_and_the_module_are_the_same():
     done = subprocess.run([sys.executable, "-m", "vsebench", "bake"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "invalid choice: 'bake'" in done.stderr
+
+
+def test_help_imports_no_stage():
+    """It is shown at once: numba and polars take most of a second."""
+    code = (
+        "import sys; from vsebench.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+        "print(sorted(name for name in ('numba', 'numpy', 'polars') if name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_a_job_ends_soon_after_its_snakemake():

@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import pytest
@@ -5,12 +6,13 @@ import yaml
 
 from vsebench.core.configuration import DatasetConfig, MethodConfig, RunConfig, check, read_config
 from vsebench.core.errors import UserError
-from vsebench.methods.base import load_method, read_settings
+from vsebench.core.places import Place
+from vsebench.methods.base import LACKS, load_method, read_settings
 from vsebench.plan import Plan
 
 ROOT = Path(__file__).parent.parent
 CONFIG = ROOT / "config"
-RUNS = sorted(path for path in CONFIG.glob("*.yaml") if path.stem != "claims")
+RUNS = sorted(CONFIG.glob("*.yaml"))
 
 
 PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm"}
@@ -50,24 +52,27 @@ def test_method_files_are_valid_with_every_setting_they_try(path):
 def test_run_files_are_valid(path):
     needs_peers(values(path)["methods"])
     plan = Plan.read(CONFIG, values(path), [path])
-    assert plan.runs
-    for dataset in plan.datasets:
-        assert ("oracle" in plan.rows(dataset)) <= plan.datasets[dataset].simulated
+    assert plan.places
+    for place in plan.places:
+        assert plan.rows(place)
+        assert ("oracle" in plan.rows(place)) <= plan.datasets[place.dataset].simulated
 
 
 def default(**changes):
-    return values(CONFIG / "config.yaml") | changes
+    """The default run on one data set."""
+    return values(CONFIG / "config.yaml") | {"datasets": {"sim-iapr": ONE}} | changes
 
 
 ONE = {"protocols": ["distinct"]}
+IAPR = Place("sim-iapr", "distinct")
 SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10, 20], "factors": [1, 2]}
 
 
 def test_a_sweep_of_a_method_that_is_not_in_the_run_is_left_out():
     plan = Plan.read(CONFIG, default(methods=["opt_auc"], sweeps={"vse_fs": {"alpha": [0]}}), [])
-    assert plan.sweeps("sim-iapr") == []
+    assert plan.sweeps(IAPR) == []
     plan = Plan.read(CONFIG, default(sweeps={"vse_fs": {"alpha": [0], "gamma": [0]}}), [])
-    assert plan.sweeps("sim-iapr") == [("vse_fs", "alpha"), ("vse_fs", "gamma")]
+    assert plan.sweeps(IAPR) == [("vse_fs", "alpha"), ("vse_fs", "gamma")]
 
 
 def test_a_run_limits_the_epochs_of_single_rows():
@@ -83,10 +88,24 @@ def test_a_run_limits_the_epochs_of_single_rows():
         ({"seeds": "three"}, "some.yaml: seeds: Input should be a valid list, not 'three'"),
         ({"seeds": [1, "2"]}, "some.yaml: seeds.1: Input should be a valid integer"),
         ({"sedes": [1]}, "some.yaml: sedes: unknown key"),
-        ({"datasets": {"sim-iapr": {"protocols": ["leave-two-out"]}}}, "some.yaml: datasets.sim-iapr.protocols.0"),
+        (
+            {"datasets": {"sim-iapr": {"protocols": ["leave-two-out"]}}},
+            "some.yaml: datasets.sim-iapr.protocols: there is no protocol 'leave-two-out'; there are distinct, images",
+        ),
+        ({"datasets": {"sim-iapr": {"protocols": []}}}, "some.yaml: datasets.sim-iapr.protocols"),
+        ({"datasets": {"sim-iapr": {"protocols": ["regions"] * 2}}}, "protocols: 'regions' is there more than once"),
+        ({"methods": ["opt_auc", "opt_auc"]}, "some.yaml: methods: 'opt_auc' is there more than once"),
+        ({"seeds": [1, 1]}, "some.yaml: seeds: 1 is there more than once"),
+        ({"seeds": [-1]}, "some.yaml: seeds: -1 is negative"),
+        ({"metrics": ["recall@5", "recal@5"]}, "some.yaml: metrics: there is no metric 'recal@5'; there are auc"),
+        ({"metrics": ["recall"]}, "some.yaml: metrics: the metric 'recall' needs a cut-off, such as recall@10"),
+        ({"metrics": ["map", "mrr", "map"]}, "some.yaml: metrics: 'map' is there more than once"),
+        ({"metrics": []}, "some.yaml: metrics"),
+        ({"validation_metric": "coverage"}, "validation_metric: coverage cannot choose settings; use ndcg@10 or map"),
+        ({"validation_metric": "label_map"}, "validation_metric: label_map cannot choose settings"),
+        ({"validation_metric": "macro_f1@5"}, "validation_metric: macro_f1@5 cannot choose settings"),
         ({"datasets": {"imagenet": {"protocols": ["distinct"]}}}, "'imagenet' has no file"),
         ({"methods": ["opt_auc", "resnet"]}, "'resnet' has no file"),
-        ({"methods": ["popularity"]}, "name at least one that is trained"),
         ({"factors": 0}, "some.yaml: factors"),
         ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; every method gets the same number"),
         ({"sweeps": {"vse_fx": {"alpha": [0]}}}, "'vse_fx' has no file"),
@@ -101,7 +120,6 @@ def test_a_run_limits_the_epochs_of_single_rows():
         ({"sweeps": {"vse_fs": {"alpha": [0, -1]}}}, "some.yaml: sweeps.vse_fs: alpha"),
         ({"scaling": SCALING | {"dataset": "corel5k"}}, "scaling.dataset: corel5k is not simulated"),
         ({"scaling": SCALING | {"pairs": [10]}}, "some.yaml: scaling.pairs"),
-        ({"datasets": {"sim-iapr": {"protocols": ["images"]}}}, "no method can be tested on held-out images yet"),
         (
             {"datasets": {"sim-iapr": ONE | {"vocabulary": {"top": 5}}}},
             "datasets.sim-iapr.vocabulary: top: unknown key",
@@ -113,7 +131,7 @@ def test_a_run_limits_the_epochs_of_single_rows():
         ({"datasets": {"mine": ONE | {"data": {"file": "x"}}}}, "datasets.mine.data: pairs: this key is missing"),
         ({"datasets": {"Mine": ONE | {"data": {"pairs": "x"}}}}, "'Mine' cannot be a name"),
         ({"datasets": {"corel5k": ONE | {"data": {"pairs": "x"}}}}, "has a data set of this name; take another one"),
-        ({"validation_metric": "f1"}, "'f1' is none of pre@5"),
+        ({"validation_metric": "f2"}, "validation_metric: there is no metric 'f2'"),
     ],
 )
 def test_mistakes_name_file_and_key(changes, message):
@@ -154,13 +172,129 @@ def test_yaml_executes_nothing(tmp_path):
 
 
 def test_settings_of_a_row_depend_on_the_family_and_the_runs_factors():
-    plan = Plan.read(CONFIG, default(factors=7), [])
+    plan = Plan.read(CONFIG, default(factors=7, datasets={"sim-iapr": ONE, "sim-nuswide": ONE}), [])
     assert plan.settings("vse_fs_published", "sim-nuswide")["beta_0"] == 3.0
     assert plan.settings("vse_fs_published", "sim-iapr")["beta_0"] == 128.0
     assert plan.settings("vse_fs_published", "sim-iapr")["factors"] == 7
     assert plan.settings("popularity", "sim-iapr") == {}
 
 
+def test_features_are_normalised_as_the_data_set_says_unless_the_row_does(folder):
+    change_method(folder, "nearest_images", settings={"neighbours": 5, "normalise": ["l2"]})
+    plan = Plan.read(folder, with_partition(methods=["ridge", "nearest_images", "opt_auc"]), [])
+    assert plan.settings("ridge", "corel5k-densehue")["normalise"] == ["root", "standard"]
+    assert plan.settings("nearest_images", "corel5k-densehue")["normalise"] == ["l2"]
+
+
 def test_untuned_runs_try_nothing():
     assert Plan.read(CONFIG, default(), []).grid("opt_auc") == {}
     assert len(Plan.read(CONFIG, default(tune=True), []).grid("opt_auc")) == 2
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of the configuration, to change."""
+    shutil.copytree(CONFIG, tmp_path / "config")
+    return tmp_path / "config"
+
+
+def change_method(folder, name, **changes):
+    path = folder / "methods" / f"{name}.yaml"
+    content = {key: value for key, value in (values(path) | changes).items() if value is not None}
+    path.write_text(yaml.safe_dump(content))
+
+
+@pytest.mark.parametrize(
+    ("row", "changes", "message"),
+    [
+        ("opt_auc", {"epochs": None, "grid": None}, "epochs: this key is missing; OptAuc is trained by epochs"),
+        ("popularity", {"epochs": {"maximum": 1, "patience": 1}}, "epochs: Popularity has no epochs; remove this key"),
+        ("opt_auc", {"role": "rival"}, "role: Input should be 'paper', 'baseline', 'control' or 'oracle', not 'rival'"),
+        ("opt_auc", {"method": "nonsense"}, "there is no module src/vsebench/methods/nonsense.py"),
+        ("opt_auc", {"method": "sgd"}, "has no METHOD"),
+        ("opt_auc", {"settings": {"factors": 8}}, "settings: learning_rate: this key is missing"),
+        ("opt_auc", {"grid": {"learning_rate": [0.1, -1]}}, "grid: learning_rate"),
+        ("opt_auc", {"family_settings": {"iapr": {"typo": 1}}}, "family_settings.iapr: typo: unknown key"),
+    ],
+)
+def test_mistakes_in_the_file_of_a_row_name_it(folder, row, changes, message):
+    change_method(folder, row, **changes)
+    with pytest.raises(UserError) as error:
+        Plan.read(folder, default(methods=["vse_fs", row]), [])
+    assert str(error.value).startswith(f"{folder}/methods/{row}.yaml: ")
+    assert message in str(error.value)
+
+
+def with_partition(**changes):
+    """A data set with a partition and features, and a simulated one without."""
+    datasets = {"corel5k-densehue": {"protocols": ["official", "distinct"]}, "sim-iapr": ONE}
+    return default(datasets=datasets, papers=[], **changes)
+
+
+def test_a_row_runs_where_the_place_offers_what_it_needs():
+    plan = Plan.read(CONFIG, with_partition(methods=["opt_auc", "popularity", "oracle", "ridge"]), [])
+    official, distinct = Place("corel5k-densehue", "official"), Place("corel5k-densehue", "distinct")
+    assert plan.rows(official) == ["popularity", "ridge"]
+    assert plan.rows(distinct) == ["opt_auc", "popularity", "ridge"]
+    assert plan.rows(IAPR) == ["opt_auc", "popularity", "oracle"]
+    assert plan.timed_rows(distinct) == ["opt_auc", "ridge"]
+    assert plan.oracles(IAPR) == ["oracle"]
+    left_out = {(entry.dataset, entry.protocol, entry.method): entry.reason for entry in plan.outline.left_out}
+    assert left_out == {
+        ("corel5k-densehue", "official", "opt_auc"): LACKS["known_labels"],
+        ("corel5k-densehue", "official", "oracle"): LACKS["truth"],
+        ("corel5k-densehue", "distinct", "oracle"): LACKS["truth"],
+        ("sim-iapr", "distinct", "ridge"): LACKS["features"],
+    }
+
+
+def test_a_place_where_no_row_can_run_is_refused_with_all_reasons():
+    with pytest.raises(UserError) as error:
+        Plan.read(CONFIG, with_partition(methods=["opt_auc", "oracle"]), [])
+    message = str(error.value)
+    assert "datasets.corel5k-densehue: no method can run under official" in message
+    assert f"opt_auc: {LACKS['known_labels']}; oracle: {LACKS['truth']}" in message
+
+
+def test_settings_are_chosen_by_the_protocols_metric_unless_the_run_names_one():
+    plan = Plan.read(CONFIG, with_partition(methods=["opt_auc", "popularity"]), [])
+    assert plan.validation_metric(IAPR) == "ndcg@10"
+    assert plan.validation_metric(Place("corel5k-densehue", "official")) == "map"
+    plan = Plan.read(CONFIG, with_partition(methods=["opt_auc", "popularity"], validation_metric="mrr"), [])
+    assert plan.validation_metric(IAPR) == "mrr"
+
+
+def test_sweeps_show_the_metrics_of_images():
+    metrics = ["map", "label_map", "macro_f1@5", "recall@5"]
+    assert Plan.read(CONFIG, default(metrics=metrics), []).rank_metrics == ["map", "recall@5"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"bootstrap": 12345},
+        {"metrics": ["map", "coverage"]},
+        {"papers": []},
+        {"seeds": [1, 2, 3, 4]},
+        {"timing": {"repeats": 9, "epochs": 9}},
+        {"scaling": None},
+        {"sweeps": {"vse_fs": {"alpha": [0.0]}}},
+    ],
+)
+def test_a_fit_has_the_same_parameters_whatever_else_a_run_says(changes):
+    def parameters(plan):
+        return {
+            row: (
+                plan.settings(row, "sim-iapr"), plan.grid(row), plan.methods[row].epochs, plan.is_validated(row),
+                plan.validation_metric(IAPR), plan.config.validation_images,
+            )
+            for row in plan.methods
+        }  # fmt: skip
+
+    assert parameters(Plan.read(CONFIG, default(**changes), [])) == parameters(Plan.read(CONFIG, default(), []))
+
+
+def test_a_user_may_say_words_on_the_command_line():
+    given = {"tune": "true", "seeds": ["1", "2"], "validation_metric": "mrr", "tuning_budget": 8}
+    plan = Plan.read(CONFIG, default(**given), [CONFIG / "config.yaml"], overridden=list(given))
+    assert (plan.config.tune, plan.config.seeds, plan.config.validation_metric) == (True, [1, 2], "mrr")

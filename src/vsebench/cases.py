@@ -31,4 +31,6 @@ def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Epochs | N
     method = load_method(arguments.module)
     if issubclass(method, Method) != (arguments.epochs is not None):
         raise UserError(f"{where}: {epochs_mistake(method)}")
+    if arguments.epochs is not None and arguments.metric is None:
+        raise UserError("--metric: epochs are chosen by a metric; name one, such as ndcg@10")
     return method, None if arguments.epochs is None else check(Epochs, arguments.epochs, where)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
+from vsebench.features import Rows
 from vsebench.problem import Matrix, Queries
 
 VERSION = 1
@@ -161,7 +162,7 @@ def load(path: Path) -> Model:
         if version != VERSION:
             raise ValueError(f"version {version} of the format, this release reads version {VERSION}")
         return model_class(kind).from_arrays(arrays)
-    except (KeyError, ValueError, TypeError) as error:
+    except (KeyError, ValueError, TypeError, UserError) as error:
         raise UserError(f"{path}: not a model ({error}); delete it and run again") from None
 
 
@@ -192,6 +193,17 @@ def check_images(queries: Queries, n_images: int) -> None:
     """Refuse images that a model has no vector for."""
     if len(queries.images) and not 0 <= queries.images.min() <= queries.images.max() < n_images:
         raise UserError("this model knows the images of its data set alone; it cannot score new ones")
+
+
+def features_of(queries: Queries, dimensions: int) -> Rows:
+    """Return the features of images; refuse images without, or with other features than a model was fitted to."""
+    if queries.features is None:
+        raise UserError("this model scores images by their features, and these images have none")
+    if queries.features.shape[1] != dimensions:
+        raise UserError(
+            f"this model was fitted to {dimensions} features per image; these images have {queries.features.shape[1]}"
+        )
+    return queries.features
 
 
 def norm(matrix: Matrix) -> float:

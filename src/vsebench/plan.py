@@ -66,13 +66,14 @@ class Plan:
         where = " + ".join([*map(str, files), *(["--config"] if overridden else [])]) or "the command line"
         config = check(RunConfig, values | {key: _typed(values[key]) for key in overridden}, where)
         _check_lists(config, where)
+        _check_protocols(config, where)
         datasets = {name: _dataset(name, entry, folder, where) for name, entry in config.datasets.items()}
         methods = {name: _method(name, config, folder, where) for name in config.methods}
         _check_metrics(config, where)
         plan = cls(folder, config, datasets, methods, _papers(config, folder, where))
         plan._check_data(where)
+        plan._check_epochs(where)  # before the rows' files: a wrong row here is no mistake of its file
         plan._check_settings()
-        plan._check_epochs(where)
         plan._check_grids()
         plan._check_sweeps(where)
         plan._check_scaling(where)
@@ -362,6 +363,16 @@ def _check_lists(config: RunConfig, where: str) -> None:
             raise UserError(f"{where}: {key}: {twice[0]!r} is there more than once")
     if min(config.seeds) < 0:
         raise UserError(f"{where}: seeds: {min(config.seeds)} is negative")
+
+
+def _check_protocols(config: RunConfig, where: str) -> None:
+    """Check the names of protocols."""
+    for name, entry in config.datasets.items():
+        for protocol in entry.protocols:
+            try:
+                load_protocol(protocol)
+            except UserError as error:
+                raise UserError(f"{where}: datasets.{name}.protocols: {error}") from None
 
 
 def _dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetConfig:

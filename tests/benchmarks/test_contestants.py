@@ -19,6 +19,7 @@ from benchmarks.data import hold_out, simulate
 from benchmarks.peak import flops
 from benchmarks.plan import FULL
 from benchmarks.quality import recall
+from tests.builders import dense
 from vsebench.core.workers import workers
 
 
@@ -50,10 +51,10 @@ def test_everyone_learns(contestant, threads, data):
     with workers(threads) as pool:
         training = contestant.start(data.train, contestant.grid[0] | {"factors": 16}, pool)
         assert len(training.run(3)) == 3
-        before = training.scorer().arrays()["image"].copy()
+        before = training.model().arrays()["image"].copy()
         assert all(seconds > 0 for seconds in training.run(2))
-        assert not np.array_equal(before, training.scorer().arrays()["image"])
-        assert recall(training.scorer(), data.train, data.valid, pool) > 0
+        assert not np.array_equal(before, training.model().arrays()["image"])
+        assert recall(training.model(), data.valid, pool) > 0
 
 
 def test_implicit_als_has_the_objective_of_vse_fs(data):
@@ -63,9 +64,8 @@ def test_implicit_als_has_the_objective_of_vse_fs(data):
     with workers(1) as pool:
         training = ALS.start(data.train, settings, pool)
         training.run(200)
-    image, label = (array.astype(np.float64) for array in training.scorer().arrays().values())
-    positive = np.zeros((data.train.n_images, data.train.n_labels), dtype=bool)
-    positive[data.train.images, data.train.labels] = True
+    image, label = (array.astype(np.float64) for array in training.model().arrays().values())
+    positive = dense(data.train)
     beta = settings["beta_0"] / data.train.n_labels
 
     def loss(scale):

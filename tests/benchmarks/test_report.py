@@ -12,7 +12,7 @@ from benchmarks.contestants import CORNAC_BPR, VSE_FS
 from benchmarks.goals import TITLES, goal
 from benchmarks.growth import METHODS
 from benchmarks.plan import QUICK, Training
-from vsebench.stages import scale as scaling
+from vsebench.core.schemas import SCALING
 
 COMPARED = [("VSE-fs", "implicit ALS"), ("Opt-AUC", "Cornac BPR")]
 
@@ -51,7 +51,7 @@ def tables():
     return results.Tables(
         comparisons(),
         pl.DataFrame(chosen, schema=quality.SCHEMA, orient="row"),
-        pl.DataFrame(grown, schema=scaling.SCHEMA, orient="row"),
+        pl.DataFrame(grown, schema=SCALING, orient="row"),
         pl.DataFrame(held, schema=memory.SCHEMA, orient="row"),
         pl.DataFrame(started, schema=starts.SCHEMA, orient="row"),
     )

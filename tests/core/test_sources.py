@@ -1,18 +1,123 @@
-from vsebench.core.sources import sources_of
+"""What a stage depends on, and so what an edit runs again. A new import edge is a failed test here."""
+
+import pytest
+
+from tests.methods.problems import names_of_methods
+from vsebench.cli import stage_names
+from vsebench.core.sources import PACKAGE, sources_of
+from vsebench.evaluation.metrics.base import known_metrics
+
+SGD = {"pipeline", "products", "random_numbers", "sampling", "steps", "vectors"}
+# Every method with the kernels that its models follow from: an edit of one of them trains it again.
+KERNELS = {
+    "ease": {"cooccurrence"},
+    "implicit_als": set(),
+    "item_knn": {"cooccurrence"},
+    "lightfm_warp": set(),
+    "nearest_images": set(),
+    "opt_auc": SGD | {"opt_auc"},
+    "opt_auc_biases": SGD | {"opt_auc", "opt_auc_biases"},
+    "oracle": set(),
+    "popularity": set(),
+    "random": {"vectors"},
+    "ridge": set(),
+    "vse_ens": SGD | {"sorted_lists", "vse_ens"},
+    "vse_fs": {"full_sample", "products", "vectors"},
+    "warp": SGD | {"warp"},
+    "warp_adaptive": SGD | {"adagrad", "warp", "warp_adaptive"},
+    "warp_published": SGD | {"rounding", "warp_published"},
+}
+RANKING = {"held_out", "products", "ranking", "rounding", "vectors"}
+UP_TO_MEASURE = ["download", "prepare", "split", "compile", "fit", "sweep", "rank", "measure", "gather"]
 
 
 def names(*modules):
-    return {path.name for path in sources_of(*modules)}
+    """Return modules of a closure, without the package's own name and without `__init__`."""
+    paths = (path.relative_to(PACKAGE).with_suffix("") for path in sources_of(*(f"vsebench.{m}" for m in modules)))
+    return {".".join(path.parts).removesuffix(".__init__") for path in paths}
 
 
-def test_a_method_depends_on_its_kernel_and_on_no_other():
-    opt_auc, vse_fs = names("vsebench.methods.opt_auc"), names("vsebench.methods.vse_fs")
-    assert {"opt_auc.py", "sgd.py", "base.py", "pipeline.py", "random_numbers.py"} <= opt_auc
-    assert not {"full_sample.py", "warp.py", "vse_ens.py"} & opt_auc
-    assert "full_sample.py" in vse_fs
-    assert not {"pipeline.py", "sampling.py", "steps.py", "random_numbers.py"} & vse_fs
+def inside(folder, modules):
+    return {name.removeprefix(f"{folder}.") for name in modules if name.startswith(f"{folder}.")}
 
 
-def test_stages_do_not_depend_on_rendering():
-    for stage in ("training", "selection", "evaluation.ranks", "evaluation.metrics", "datasets.prepare", "splits"):
-        assert not any("rendering" in str(path) for path in sources_of(f"vsebench.{stage}"))
+def test_every_method_has_its_line_here():
+    assert sorted(KERNELS) == names_of_methods()
+
+
+@pytest.mark.parametrize("method", KERNELS)
+def test_a_method_depends_on_its_kernels_and_on_no_other(method):
+    found = names(f"methods.{method}")
+    assert inside("kernels", found) == KERNELS[method]
+    assert not inside("evaluation", found) | inside("protocols", found) | inside("stages", found)
+
+
+@pytest.mark.parametrize("method", KERNELS)
+def test_a_method_depends_on_no_other_method(method):
+    assert inside("methods", names(f"methods.{method}")) <= {"base", "sgd", "start", method}
+
+
+@pytest.mark.parametrize("stage", ["fit", "sweep"])
+def test_a_fit_depends_on_the_ranking_kernels_and_on_no_method_of_its_own(stage):
+    found = names(f"stages.{stage}")
+    assert inside("kernels", found) == RANKING
+    assert inside("methods", found) == {"base"}
+    assert not inside("protocols", found) | inside("formats", found)
+
+
+@pytest.mark.parametrize("stage", ["fit", "rank"])
+def test_a_metric_file_runs_no_fit_again_unless_it_validates(stage):
+    assert inside("evaluation.metrics", names(f"stages.{stage}")) <= {"base"}
+    assert inside("evaluation.metrics", names("stages.fit", "evaluation.metrics.ndcg")) == {"base", "ndcg"}
+
+
+@pytest.mark.parametrize("metric", known_metrics())
+def test_a_metric_depends_on_no_other_metric(metric):
+    assert inside("evaluation.metrics", names(f"evaluation.metrics.{metric}")) == {"base", metric}
+
+
+def test_ranking_depends_on_no_method_and_no_training():
+    found = names("stages.rank")
+    assert not inside("methods", found)
+    assert "training" not in found
+    assert inside("kernels", found) == RANKING
+
+
+def test_measuring_depends_on_no_kernel():
+    found = names("stages.measure")
+    assert not inside("kernels", found) | inside("methods", found)
+    assert {name for name in found if name.startswith("evaluation")} == {
+        "evaluation.measuring", "evaluation.metrics", "evaluation.metrics.base", "evaluation.significance",
+        "evaluation.summary",
+    }  # fmt: skip
+
+
+def test_a_split_depends_on_its_protocol_alone():
+    assert inside("protocols", names("stages.split")) == {"base"}
+    assert inside("protocols", names("stages.split", "protocols.official")) == {"base", "official", "whole_images"}
+    assert not inside("kernels", names("stages.split")) | inside("methods", names("stages.split"))
+
+
+@pytest.mark.parametrize("stage", stage_names())
+def test_a_stage_imports_no_stage_and_nothing_depends_on_core(stage):
+    found = names(f"stages.{stage}")
+    assert inside("stages", found) == {stage}
+    assert not inside("core", found)
+    assert not found & {"core", "cli", "plan"}
+
+
+@pytest.mark.parametrize("stage", UP_TO_MEASURE)
+def test_numbers_do_not_depend_on_rendering_or_papers(stage):
+    found = names(f"stages.{stage}")
+    assert not inside("rendering", found) | inside("papers", found)
+
+
+@pytest.mark.parametrize(("stage", "folder"), [("table", "tables"), ("figure", "figures")])
+def test_a_table_depends_on_its_kind_alone(stage, folder):
+    assert not inside(f"rendering.{folder}", names(f"stages.{stage}"))
+
+
+def test_the_closure_follows_every_form_of_import():
+    found = names("stages.fit")
+    assert {"training", "models", "problem"} <= found  # `from vsebench import models`, `from vsebench.problem import X`
+    assert list(sources_of("vsebench.stages.fit")) == sorted(sources_of("vsebench.stages.fit"))

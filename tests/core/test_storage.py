@@ -11,6 +11,7 @@ from vsebench.core.storage import (
     write_arrays,
     write_json,
     write_parquet,
+    write_table,
 )
 
 
@@ -62,3 +63,19 @@ def test_pickles_are_not_read(tmp_path):
     np.savez(path, a=np.array([{}], dtype=object))
     with pytest.raises(UserError, match=r"a\.npz"):
         read_arrays(path)
+
+
+def test_a_table_whose_columns_are_not_those_of_its_schema_is_not_written(tmp_path):
+    path = tmp_path / "a.parquet"
+    schema = {"image": pl.Int32, "count": pl.Int32}
+    frames = [
+        pl.DataFrame({"image": [1]}, schema={"image": pl.Int32}),
+        pl.DataFrame({"count": [1], "image": [1]}, schema={"count": pl.Int32, "image": pl.Int32}),
+        pl.DataFrame({"image": [1], "count": [1]}),
+    ]
+    for frame in frames:
+        with pytest.raises(TypeError, match="columns .*, the schema has"):
+            write_table(frame, schema, path)
+    assert not path.exists()
+    write_table(frames[-1].cast(pl.Int32), schema, path)
+    assert read_parquet(path).schema == pl.Schema(schema)

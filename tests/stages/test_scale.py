@@ -35,7 +35,7 @@ def test_the_simulated_matrix_has_the_wanted_sizes():
     matrix = simulate(simulator_options(CONFIG / "sim-nuswide.yaml"), 4000, 200)
     assert matrix.n_labels == 200
     assert matrix.n_pairs == 4000
-    assert matrix.n_images == pytest.approx(4000 * 269648 / 2286521, abs=1)
+    assert matrix.n_rows == pytest.approx(4000 * 269648 / 2286521, abs=1)
 
 
 def test_every_size_is_measured_in_every_repeat(tmp_path, monkeypatch):

@@ -35,7 +35,7 @@ def write_parquet(frame: pl.DataFrame, path: Path) -> None:
 
 def write_table(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
     """Write a table after a check of its columns: their names, order and types."""
-    if dict(frame.schema) != schema:
+    if frame.schema != pl.Schema(schema):  # plain dictionaries would be equal in any order
         raise TypeError(f"{path}: columns {dict(frame.schema)}, the schema has {schema}")
     write_parquet(frame, path)
 

@@ -117,7 +117,9 @@ def set_counts(model: Ranked, cutoff: int | None, n_labels: int) -> SetCounts:
     predicted = model.lists.filter(pl.col("place") <= cutoff).select("image", "label")
     right = model.ranks.select("image", "label")
     hits = predicted.join(right, on=["image", "label"], how="semi")
-    numbers = {image: number for number, image in enumerate(model.lists["image"].unique().sort())}
+    # An image without candidates has no list, and one without labels has no ranks.
+    images = pl.concat([model.lists["image"], model.ranks["image"]]).unique().sort()
+    numbers = {image: number for number, image in enumerate(images)}
     pairs = tuple(
         (
             frame["image"].replace_strict(numbers, return_dtype=pl.Int64).to_numpy(),

@@ -13,12 +13,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
-from vsebench.core.errors import UserError
 from vsebench.features import Normalisation, Rows, Step
 from vsebench.methods.base import Control, Settings
-from vsebench.models import Model, check_matrix
+from vsebench.models import Model, check_matrix, features_of
 from vsebench.problem import LabelMatrix, Matrix, Problem, Queries
 
 # How much the second key adds at most. Equal weights add up to whole numbers: there a large key orders ties alone, and
@@ -34,6 +34,12 @@ class NearestImagesSettings(Settings):
     weights: Literal["equal", "cosine", "inverse_distance"] = "equal"  # cosine only with that distance
     # Steps that the features go through, in this order; none: those of the data set's file.
     normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
+
+    @model_validator(mode="after")
+    def _fitting(self) -> "NearestImagesSettings":
+        if self.weights == "cosine" and self.distance != "cosine":
+            raise PydanticCustomError("weights", "weights: 'cosine' goes with the distance 'cosine' only")
+        return self
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class NearestImages(Model):
         check_matrix(self.second_key, "second_key", (self.labels.n_labels,))
 
     def scores(self, queries: Queries) -> Matrix:
-        rows = prepare(self.normalisation.apply(queries.features), self.settings)
+        rows = prepare(self.normalisation.apply(features_of(queries, self.features.shape[1])), self.settings)
         nearest, weights = self._neighbours(rows)
         scores = np.tile(self.second_key.astype(np.float64), (len(rows), 1))
         for row in range(len(rows)):
@@ -121,8 +127,6 @@ class NearestImagesMethod(Control):
     needs = frozenset({"features"})
 
     def __init__(self, problem: Problem, settings: NearestImagesSettings) -> None:
-        if settings.weights == "cosine" and settings.distance != "cosine":
-            raise UserError("nearest_images: weights 'cosine' need the distance 'cosine'")
         self.problem, self.settings = problem, settings
 
     def model(self) -> NearestImages:

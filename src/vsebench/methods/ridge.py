@@ -18,7 +18,7 @@ from pydantic import Field
 
 from vsebench.features import Normalisation, Rows, Step
 from vsebench.methods.base import Control, Settings
-from vsebench.models import Embedded, check_matrix, norm
+from vsebench.models import Embedded, check_matrix, features_of, norm
 from vsebench.problem import Matrix, Problem, Queries
 
 
@@ -48,7 +48,7 @@ class LinearMap(Embedded):
         check_matrix(self.label, "label", (None, None))
 
     def vectors(self, queries: Queries) -> Matrix:
-        rows = dense(self.normalisation.apply(queries.features))
+        rows = dense(self.normalisation.apply(features_of(queries, self.label.shape[1] - 1)))
         return np.hstack([rows, np.ones((len(rows), 1), dtype=np.float32)])
 
     def largest_score(self) -> float:

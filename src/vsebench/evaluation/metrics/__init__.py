@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from vsebench.core.errors import UserError
 from vsebench.evaluation.metrics.base import RankMetric, load_metric
 
 
@@ -33,5 +34,5 @@ def mean_metric(ranks: pl.DataFrame, name: str) -> float:
 def _rank_metric(name: str) -> RankMetric:
     metric = load_metric(name)
     if not isinstance(metric, RankMetric):
-        raise TypeError(f"{name} is no metric of an image's ranks")
+        raise UserError(f"{name} cannot be computed from the ranks of an image's labels; use a metric such as map")
     return metric

@@ -1,0 +1,130 @@
+"""Metrics of whole models: means over images and labels, label sets, and their bootstrap samples."""
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn import metrics as sklearn_metrics
+
+from tests.builders import Given, held_out_of
+from vsebench.core.places import Case, Place
+from vsebench.core.schemas import METRICS
+from vsebench.core.workers import workers
+from vsebench.evaluation.measuring import Ranked, measure
+from vsebench.evaluation.metrics import mean_metric
+from vsebench.evaluation.ranking import list_tops, rank, rank_images
+from vsebench.evaluation.summary import metrics_table
+
+N_LABELS = 8
+NAMES = ["macro_f1@3", "recall@5", "label_map", "map", "micro_f1@3", "auc"]  # the three kinds, mixed
+
+
+def ranked(scores, right, label_ranks=True, **changes):
+    held_out = held_out_of([np.flatnonzero(row).tolist() for row in right], scores.shape[1], **changes)
+    with workers(1) as pool:
+        arguments = (Given(scores), held_out, None, pool)
+        return Ranked(rank(*arguments, "test"), list_tops(*arguments), rank_images(*arguments) if label_ranks else None)
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Scores without ties of sixty images, and their labels; some images and one label have none."""
+    rng = np.random.default_rng(4)
+    right = rng.random((60, N_LABELS)) < 0.3
+    right[:, 6] = False
+    right[7] = False
+    return rng.permuted(np.tile(np.arange(N_LABELS, dtype=float), (60, 1)), axis=1) + 0.5 * right, right
+
+
+def test_values_stand_in_the_order_of_the_names(data):
+    model = ranked(*data)
+    (found,) = measure([model], NAMES, N_LABELS, 100)
+    (again,) = measure([model], NAMES[::-1], N_LABELS, 100)
+    assert np.array_equal(found.values, again.values[::-1])
+    np.testing.assert_allclose(found.samples, again.samples[:, ::-1])
+    assert found.samples.shape == (100, len(NAMES))
+    assert found.values[NAMES.index("map")] == pytest.approx(mean_metric(model.ranks, "map"))
+    assert found.values[NAMES.index("recall@5")] == pytest.approx(mean_metric(model.ranks, "recall@5"))
+
+
+def test_numbers_of_units(data):
+    (found,) = measure([ranked(*data)], NAMES, N_LABELS, 100)
+    n = dict(zip(NAMES, found.n.tolist(), strict=True))
+    with_label = int(data[1].any(axis=1).sum())
+    # Every test image has a predicted set; means over ranks are over images with a label, label_map over labels.
+    assert n == {
+        "macro_f1@3": 60, "micro_f1@3": 60, "recall@5": with_label, "map": with_label, "auc": with_label,
+        "label_map": 7,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_f1_of_sets_agrees_with_scikit_learn(data, k):
+    scores, right = data
+    predicted = np.zeros_like(right)
+    np.put_along_axis(predicted, np.argsort(-scores, axis=1)[:, :k], True, axis=1)
+    (found,) = measure([ranked(*data)], [f"macro_f1@{k}", f"micro_f1@{k}"], N_LABELS, 100)
+    for value, average in zip(found.values, ("macro", "micro"), strict=True):
+        expected = sklearn_metrics.f1_score(right, predicted, average=average, zero_division=0)
+        assert value == pytest.approx(expected)
+
+
+def test_label_map_agrees_with_scikit_learn_where_no_scores_are_equal(data):
+    right = data[1]
+    scores = np.random.default_rng(6).random(right.shape, dtype=np.float32)
+    (found,) = measure([ranked(scores, right)], ["label_map"], N_LABELS, 100)
+    with_images = np.flatnonzero(right.any(axis=0))
+    expected = [sklearn_metrics.average_precision_score(right[:, label], scores[:, label]) for label in with_images]
+    assert found.values[0] == pytest.approx(np.mean(expected))
+
+
+def test_images_that_score_the_same_stand_behind_those_without_the_label():
+    """Five images score the same, two of them with the label: places 4 and 5, precision 1/4 and 2/5."""
+    right = np.array([[True], [False], [True], [False], [False]])
+    (found,) = measure([ranked(np.ones((5, 1)), right)], ["label_map"], 1, 10)
+    assert found.values[0] == pytest.approx((1 / 4 + 2 / 5) / 2)
+
+
+def test_resamples_of_sets_count_their_images_anew(data):
+    """A bootstrap value of micro F1 is that of the drawn images."""
+    scores, right = data
+    (found,) = measure([ranked(*data)], ["micro_f1@3"], N_LABELS, 50)
+    rng = np.random.Generator(np.random.PCG64([95, 60]))
+    predicted = np.zeros_like(right)
+    np.put_along_axis(predicted, np.argsort(-scores, axis=1)[:, :3], True, axis=1)
+    for sample in found.samples[:, 0]:
+        drawn = rng.integers(0, 60, 60)
+        assert sample == pytest.approx(sklearn_metrics.f1_score(right[drawn], predicted[drawn], average="micro"))
+
+
+def test_models_are_compared_on_the_same_resamples(data):
+    scores, right = data
+    twins = [ranked(scores, right), ranked(2 * scores, right)]
+    one, other = measure(twins, NAMES, N_LABELS, 50)
+    assert np.array_equal(one.samples, other.samples)
+
+
+def test_a_metric_of_labels_cannot_be_had_where_images_were_not_ranked(data):
+    (found,) = measure([ranked(*data, label_ranks=False)], ["map", "label_map"], N_LABELS, 50)
+    assert np.isnan(found.values).tolist() == [False, True]
+    case = Case(Place("d", "distinct"), "row", 1)
+    assert metrics_table({case: found}, ["map", "label_map"])["metric"].to_list() == ["map"]
+
+
+def test_an_image_without_candidates_has_an_empty_predicted_set():
+    """It carries every label already, and its held-out one is a miss."""
+    right = np.array([[True, False], [True, False]])
+    model = ranked(np.array([[1.0, 2.0], [2.0, 1.0]]), right, known=[[0, 1], []])
+    (found,) = measure([model], ["micro_f1@1"], 2, 10)
+    assert found.values[0] == pytest.approx(2 * 1 / (1 + 2))
+    assert found.n.tolist() == [2]
+
+
+def test_table_has_one_row_per_metric_with_its_interval(data):
+    cases = [Case(Place("d", "official"), row, seed) for seed in (1, 2) for row in ("b", "a")]
+    found = dict(zip(cases, measure([ranked(*data)] * 4, NAMES, N_LABELS, 200), strict=True))
+    table = metrics_table(found, NAMES)
+    assert table.schema == pl.Schema(METRICS)
+    assert table.select("method", "seed").unique(maintain_order=True).rows() == [("b", 1), ("b", 2), ("a", 1), ("a", 2)]
+    assert table.filter(method="a", seed=2)["metric"].to_list() == NAMES
+    assert (table["ci_low"] <= table["value"]).all()
+    assert (table["value"] <= table["ci_high"]).all()

@@ -1,0 +1,134 @@
+"""Four small problems on which every method is tried, and how a method is fitted to one."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from scipy import sparse
+
+from tests.builders import matrix_of
+from vsebench.core.workers import workers
+from vsebench.features import Features
+from vsebench.methods.base import Method, load_method, read_settings
+from vsebench.problem import LabelMatrix, Problem, Queries, Training
+
+CONFIG = Path(__file__).parents[2] / "config" / "methods"
+PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm"}
+N_IMAGES, N_LABELS, N_GROUPS = 400, 32, 4
+SMALL = {"factors": 16}
+# Small problems need other settings than data sets do; what is not named here is as in config/methods.
+SETTINGS = {
+    "opt_auc": {"learning_rate": 0.1, "deviation": 0.1},
+    "opt_auc_biases": {"learning_rate": 0.1, "regularisation": 0.01, "deviation": 0.1},
+    "warp": {"learning_rate": 0.02, "regularisation": 0.01},
+    "warp_adaptive": {"learning_rate": 0.05, "regularisation": 0.0, "deviation": 0.1, "trials": 10},
+    "warp_published": {"learning_rate": 0.1},
+    "vse_ens": {"learning_rate": 0.05, "regularisation": 0.2},
+    "vse_fs": {"beta_0": 4.0, "alpha": 0.5, "gamma": 0.05, "regularisation": 0.5},
+    "ease": {"regularisation": 3.0},
+    "item_knn": {"neighbours": 7, "shrinkage": 0.0},
+    "implicit_als": {"confidence": 20.0, "regularisation": 2.0},
+    "lightfm_warp": {"regularisation": 0.0},
+    "ridge": {"regularisation": 1.0},
+    "nearest_images": {"neighbours": 20},
+}
+
+
+def names_of_methods():
+    """Return the modules of vsebench.methods that define METHOD, by their text: some cannot be imported here."""
+    from vsebench.methods import __file__ as package
+
+    paths = sorted(Path(package).parent.glob("*.py"))
+    return [path.stem for path in paths if "\nMETHOD = " in path.read_text(encoding="utf-8")]
+
+
+def method_of(name):
+    """Return a method's class; skip where its optional package is missing."""
+    if name in PACKAGES:
+        pytest.importorskip(PACKAGES[name], reason="optional, `make setup-peers` installs it")
+    return load_method(name)
+
+
+def settings_of(name, **changes):
+    """Return a method's settings: those of config/methods where there are any, made fit for small problems."""
+    path = CONFIG / f"{name}.yaml"
+    values = yaml.safe_load(path.read_text(encoding="utf-8")).get("settings", {}) if path.is_file() else {}
+    values |= SETTINGS.get(name, {})
+    if "factors" in method_of(name).settings_type.model_fields:
+        values |= SMALL
+    return read_settings(method_of(name), values | changes, name)
+
+
+def group_of(images):
+    return np.asarray(images) % N_GROUPS
+
+
+def planted_labels():
+    """Images of four groups; an image has six of its group's eight labels, so the missing two are the right answer."""
+    rng = np.random.default_rng(11)
+    return matrix_of([sorted(8 * group_of(i) + rng.choice(8, 6, replace=False)) for i in range(N_IMAGES)], N_LABELS)
+
+
+def planted_features(kind):
+    """Return noise around a centre of each group, (400, 12); one image has no features."""
+    rng = np.random.default_rng(12)
+    centres = rng.uniform(1, 5, (N_GROUPS, 12)) * (rng.random((N_GROUPS, 12)) < 0.5)
+    values = np.maximum(centres[group_of(np.arange(N_IMAGES))] + rng.normal(0, 0.3, (N_IMAGES, 12)), 0)
+    known = np.ones(N_IMAGES, dtype=bool)
+    known[5] = False
+    values[~known] = 0
+    values = values.astype(np.float32)
+    return Features(sparse.csr_array(values) if kind == "sparse" else values, known)
+
+
+def planted_truth():
+    """Return what a simulator would have drawn the labels from: topics of images, and labels of topics."""
+    image = np.eye(N_GROUPS, dtype=np.float32)[group_of(np.arange(N_IMAGES))]
+    label = np.repeat(np.eye(N_GROUPS, dtype=np.float32), 8, axis=0)
+    return {"image": image, "label": label}
+
+
+# What each problem offers beside labels.
+PROBLEMS = {
+    "labels": {"known_labels"},
+    "dense features": {"known_labels", "features", "truth"},
+    "sparse features": {"known_labels", "features"},
+    "new images": {"features", "truth"},
+}
+
+
+def problem_of(name, pool, seed=1):
+    """Return one of PROBLEMS and the images to score: those learnt from, or the last fifty, which are not."""
+    labels, offers = planted_labels(), PROBLEMS[name]
+    features = planted_features(name.partition(" ")[0]) if "features" in offers else None
+    truth = planted_truth() if "truth" in offers else None
+    images = np.arange(N_IMAGES, dtype=np.int32)
+    training = Training.all_of(labels)
+    if "known_labels" not in offers:
+        learnt, images = images[:-50], images[-50:]
+        pairs = labels.to_pairs().filter(labels.image_of_pair < N_IMAGES - 50)
+        training = replace(training, labels=LabelMatrix.from_pairs(pairs, N_IMAGES, N_LABELS), images=learnt)
+    known = training.labels.rows(images)
+    queries = Queries(images, known, None if features is None else features.rows(images))
+    return Problem(training, seed, pool, features, truth), queries
+
+
+def fit(name, problem, epochs=2, **changes):
+    """Fit a method; returns the model and the reports of its epochs."""
+    fitter = method_of(name)(problem, settings_of(name, **changes))
+    reports = [fitter.epoch() for _ in range(epochs)] if isinstance(fitter, Method) else []
+    return fitter.model(), reports
+
+
+def fitted(name, where, epochs=2, threads=1, seed=1, **changes):
+    """Fit a method to one of PROBLEMS; returns the model and what it is to score."""
+    with workers(threads) as pool:
+        problem, queries = problem_of(where, pool, seed)
+        return fit(name, problem, epochs, **changes)[0], queries
+
+
+def problem_from(matrix, pool, seed=1, **changes):
+    """Return the problem to learn a whole matrix."""
+    return Problem(Training.all_of(matrix), seed, pool, **changes)

@@ -1,0 +1,193 @@
+"""What every method must do: the contract of `vsebench.methods.base`, on the problems of `tests.methods.problems`."""
+
+import numpy as np
+import pytest
+import yaml
+
+from tests.builders import dense, matrix_of
+from tests.methods.problems import (
+    CONFIG,
+    N_LABELS,
+    PROBLEMS,
+    fit,
+    fitted,
+    group_of,
+    method_of,
+    names_of_methods,
+    planted_labels,
+    problem_from,
+    settings_of,
+)
+from vsebench import models
+from vsebench.core.errors import UserError
+from vsebench.core.workers import workers
+from vsebench.methods.base import LACKS, Control, Method, Settings, epochs_mistake, load_method, read_settings
+from vsebench.models import Model
+
+NAMES = names_of_methods()
+IN_EPOCHS = [
+    "implicit_als", "lightfm_warp", "opt_auc", "opt_auc_biases", "vse_ens", "vse_fs", "warp", "warp_adaptive",
+    "warp_published",
+]  # fmt: skip
+EVERY_PLACE = [(name, where) for name in NAMES for where in PROBLEMS]
+
+
+def runs(name, where):
+    """Skip where the method is left out; its class says so."""
+    if method_of(name).obstacle(PROBLEMS[where]) is not None:
+        pytest.skip("the method has an obstacle here")
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestEveryMethod:
+    def test_its_class_says_what_it_is(self, name):
+        method = method_of(name)
+        assert issubclass(method, Method) == (name in IN_EPOCHS)
+        assert issubclass(method, Method) != issubclass(method, Control)
+        assert issubclass(method.settings_type, Settings)
+        assert method.needs <= set(LACKS)
+        assert method.__doc__
+
+    def test_epochs_stand_in_the_file_exactly_if_it_is_trained_by_epochs(self, name):
+        paths = [path for path in CONFIG.glob("*.yaml") if f"\nmethod: {name}\n" in path.read_text(encoding="utf-8")]
+        for path in paths:
+            has_epochs = "epochs" in yaml.safe_load(path.read_text(encoding="utf-8"))
+            assert has_epochs == (name in IN_EPOCHS), path
+
+    def test_an_unknown_setting_names_key_and_file(self, name):
+        values = settings_of(name).model_dump() | {"typo": 1}
+        with pytest.raises(UserError, match=r"some\.yaml: typo: unknown key"):
+            read_settings(method_of(name), values, "some.yaml")
+
+    @pytest.mark.parametrize("where", PROBLEMS)
+    def test_an_obstacle_names_what_is_missing(self, name, where):
+        missing = method_of(name).needs - PROBLEMS[where]
+        reason = method_of(name).obstacle(PROBLEMS[where])
+        assert (reason is None) == (not missing)
+        if missing:
+            assert reason in {LACKS[need] for need in missing}
+
+    def test_another_seed_gives_another_model_if_there_is_chance(self, name):
+        where = "dense features"
+        runs(name, where)
+        one, other = (fitted(name, where, epochs=1, seed=seed)[0].arrays() for seed in (1, 2))
+        same = all(one[key].tobytes() == other[key].tobytes() for key in one)
+        assert same == (name not in [*IN_EPOCHS, "random"])
+
+
+@pytest.mark.parametrize(("name", "where"), EVERY_PLACE)
+class TestEveryMethodAtEveryPlace:
+    def test_scores_are_one_row_per_query_and_finite(self, name, where):
+        runs(name, where)
+        model, queries = fitted(name, where)
+        assert isinstance(model, Model)
+        scores = model.scores(queries)
+        assert scores.shape == (len(queries.images), N_LABELS)
+        assert scores.dtype == np.float32
+        assert scores.flags.c_contiguous
+        assert model.has_finite_scores()
+        assert np.isfinite(scores).all()
+
+    def test_a_saved_model_gives_the_same_scores(self, name, where, tmp_path):
+        runs(name, where)
+        model, queries = fitted(name, where)
+        models.save(model, tmp_path / "model.npz")
+        again = models.load(tmp_path / "model.npz")
+        assert type(again) is type(model)
+        assert np.array_equal(again.scores(queries), model.scores(queries))
+
+    def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(self, name, where):
+        runs(name, where)
+        found = [fitted(name, where, threads=threads)[0].arrays() for threads in (1, 1, 2)]
+        assert all(found[0][key].tobytes() == other[key].tobytes() for other in found[1:] for key in other)
+
+
+# How many of the two best labels that an image does not carry yet are of its own group; random reaches a quarter.
+RECOVERS = {name: 0.97 for name in NAMES if name not in ("popularity", "random")}
+FROM_FEATURES = {"ridge", "nearest_images"}
+
+
+@pytest.mark.parametrize("where", ["dense features", "sparse features"])
+@pytest.mark.parametrize("name", RECOVERS)
+def test_planted_groups_are_recovered(name, where):
+    if name not in FROM_FEATURES and where == "sparse features":
+        pytest.skip("the method reads no features")
+    changes = {"normalise": ["root", "l2"]} if name in FROM_FEATURES else {}
+    model, queries = fitted(name, where, epochs=40, **changes)
+    scores = model.scores(queries)
+    scores[dense(queries.known)] = -np.inf
+    top = np.argsort(-scores, axis=1)[:, :2]
+    right = top // 8 == group_of(queries.images)[:, None]
+    assert right[queries.images != 5].mean() > RECOVERS[name]  # image 5 has no features
+
+
+@pytest.mark.parametrize("name", ["ridge", "nearest_images", "oracle"])
+def test_the_labels_of_new_images_are_found(name):
+    model, queries = fitted(name, "new images")
+    top = np.argsort(-model.scores(queries), axis=1)[:, :8]
+    assert (top // 8 == group_of(queries.images)[:, None]).mean() > 0.97
+
+
+@pytest.mark.parametrize("name", IN_EPOCHS)
+class TestEveryMethodInEpochs:
+    def test_loss_falls(self, name):
+        with workers(1) as pool:
+            _, reports = fit(name, problem_from(planted_labels(), pool), epochs=10)
+        if reports[0].loss is not None:  # third-party packages do not report it
+            assert reports[-1].loss < reports[0].loss
+
+    def test_number_of_factors_need_not_fit_the_machine(self, name):
+        model, queries = fitted(name, "labels", epochs=1, factors=5)
+        assert model.vectors(queries).shape[1] in (5, 6)  # a bias is one factor more
+
+    def test_an_image_with_every_label_or_none_is_left_out(self, name):
+        """It has no negative, or no positive; training must neither hang nor fail."""
+        with workers(1) as pool:
+            matrix = matrix_of([[0, 1, 2], [0], [], [1, 2]], 3)
+            model, _ = fit(name, problem_from(matrix, pool), epochs=5)
+        assert model.has_finite_scores()
+
+
+def test_a_module_that_is_not_there_is_named():
+    with pytest.raises(UserError, match=r"there is no module src/vsebench/methods/nonsense\.py"):
+        load_method("nonsense")
+
+
+def test_a_module_without_a_method_is_refused():
+    with pytest.raises(UserError, match=r"sgd\.py has no METHOD; set it to the method's class"):
+        load_method("sgd")
+
+
+def test_a_package_that_is_not_there_is_named(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError(f"No module named {name}", name="implicit")
+
+    monkeypatch.setattr("vsebench.methods.base.importlib.import_module", missing)
+    with pytest.raises(UserError, match=r"implicit_als.*needs the package implicit.*make setup-peers"):
+        load_method("implicit_als")
+
+
+def test_a_row_whose_epochs_do_not_fit_its_class_is_told_what_to_do():
+    assert "needs maximum and patience" in epochs_mistake(load_method("warp"))
+    assert "has no epochs; remove this key" in epochs_mistake(load_method("ease"))
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [
+        ("opt_auc", "learning_rate", 0),
+        ("opt_auc", "factors", 0),
+        ("opt_auc", "factors", 1.5),
+        ("opt_auc", "deviation", "x"),
+        ("warp", "trials", 0),
+        ("vse_fs", "weights", "some"),
+        ("ease", "regularisation", 0.0),
+        ("ridge", "regularisation", -1.0),
+        ("ridge", "normalise", ["sqrt"]),
+        ("nearest_images", "neighbours", 0),
+        ("nearest_images", "distance", "manhattan"),
+    ],
+)
+def test_settings_out_of_range_are_refused(name, key, value):
+    with pytest.raises(UserError, match=f"some.yaml: {key}"):
+        read_settings(load_method(name), settings_of(name).model_dump() | {key: value}, "some.yaml")

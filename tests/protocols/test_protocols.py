@@ -1,0 +1,214 @@
+"""What every protocol holds out, on drawn data sets; and splits that are frozen."""
+
+import hashlib
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.builders import dense, matrix_of, rows_of
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import PAIRS
+from vsebench.evaluation.metrics.base import RankMetric, load_metric
+from vsebench.problem import Dataset, LabelMatrix
+from vsebench.protocols.base import Protocol, known_protocols, load_protocol, split_generator
+from vsebench.splits import pairs_of
+
+LABELS = ["distinct", "regions"]  # hold out labels of known images
+IMAGES = ["images", "official"]  # hold out whole images
+
+
+def split(dataset, protocol, seed=1):
+    return load_protocol(protocol).split(dataset, split_generator(protocol, seed))
+
+
+def parts_of(split):
+    return {"train": split.first.labels.to_pairs(), "valid": pairs_of(split.valid), "test": pairs_of(split.test)}
+
+
+@st.composite
+def datasets(draw):
+    """A data set of up to 25 images with a partition, some without labels."""
+    n_images = draw(st.integers(1, 25))
+    cells = draw(st.sets(st.tuples(st.integers(0, n_images - 1), st.integers(0, 9)), max_size=80))
+    rows = [(image, label, draw(st.integers(1, 4))) for image, label in sorted(cells)]
+    names = draw(st.sampled_from([["train", "test"], ["train", "valid", "test"]]))
+    parts = draw(st.lists(st.sampled_from(names), min_size=n_images, max_size=n_images))
+    matrix = LabelMatrix.from_pairs(pl.DataFrame(rows, schema=PAIRS, orient="row"), n_images, 10)
+    return Dataset(matrix, np.array(parts))
+
+
+def test_every_protocol_is_tested_here():
+    assert known_protocols() == sorted(LABELS + IMAGES)
+
+
+@pytest.mark.parametrize("name", known_protocols())
+def test_a_protocol_says_what_it_does(name):
+    protocol = load_protocol(name)
+    assert isinstance(protocol, Protocol)
+    assert protocol.words
+    assert protocol.new_images == (name in IMAGES)
+    metric = load_metric(protocol.validation_metric)
+    assert isinstance(metric, RankMetric)
+    assert not metric.lower_is_better
+
+
+@pytest.mark.parametrize("name", ["leave_two_out", "base", "labels", "whole_images", "", "../splits"])
+def test_a_wrong_name_is_refused(name):
+    with pytest.raises(UserError, match=r"there is no protocol .*; there are distinct, images, official, regions"):
+        load_protocol(name)
+
+
+@settings(max_examples=150, deadline=None)
+@given(datasets(), st.sampled_from(LABELS + IMAGES), st.integers(0, 2**31))
+def test_parts_add_up_to_the_data_set(dataset, protocol, seed):
+    found = split(dataset, protocol, seed)
+    total = pl.concat(parts_of(found).values()).group_by("image", "label").agg(pl.col("count").sum())
+    assert total.sort("image", "label").equals(dataset.labels.to_pairs())
+
+
+@settings(max_examples=150, deadline=None)
+@given(datasets(), st.sampled_from(LABELS + IMAGES), st.integers(0, 2**31))
+def test_the_final_model_learns_from_all_but_the_test_labels(dataset, protocol, seed):
+    found = split(dataset, protocol, seed)
+    both = pl.concat([found.first.labels.to_pairs(), pairs_of(found.valid)])
+    both = both.group_by("image", "label").agg(pl.col("count").sum()).sort("image", "label")
+    assert found.final.labels.to_pairs().equals(both)
+    for part, training in ((found.valid, found.first), (found.test, found.final)):
+        assert dense(part.known).tolist() == dense(training.labels)[part.images].tolist()
+        assert part.candidates.all()
+        assert training.learnt.all()
+        assert (np.diff(part.images) > 0).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(datasets(), st.sampled_from(LABELS), st.integers(0, 2**31))
+def test_one_label_per_image_is_held_out_where_there_are_enough(dataset, protocol, seed):
+    found = split(dataset, protocol, seed)
+    rest = dataset.labels.to_pairs()
+    for part in (found.test, found.valid):
+        size = rest.group_by("image").agg(n=pl.col("count").sum() if protocol == "regions" else pl.len())
+        enough = size.filter(pl.col("n") >= (1 if protocol == "regions" else 2))["image"]
+        assert part.images.tolist() == sorted(enough)
+        assert (part.right.n_labels_of_row == 1).all()
+        if protocol == "regions":
+            assert (part.right.count_of_pair == 1).all()
+        taken = pairs_of(part).rename({"count": "taken"})
+        rest = (
+            rest.join(taken, on=["image", "label"], how="left")
+            .with_columns(count=pl.col("count") - pl.col("taken").fill_null(0))
+            .filter(pl.col("count") > 0)
+            .drop("taken")
+        )
+
+
+@settings(max_examples=50, deadline=None)
+@given(datasets(), st.integers(0, 2**31))
+def test_a_held_out_label_is_no_training_label_unless_regions_repeat(dataset, seed):
+    found = split(dataset, "distinct", seed)
+    for part in (found.valid, found.test):
+        assert not (dense(part.right) & dense(part.known)).any()
+
+
+@settings(max_examples=100, deadline=None)
+@given(datasets(), st.sampled_from(IMAGES), st.integers(0, 2**31))
+def test_no_test_image_is_learnt_from(dataset, protocol, seed):
+    found = split(dataset, protocol, seed)
+    first, valid, test = (set(part.images.tolist()) for part in (found.first, found.valid, found.test))
+    assert first | valid | test == set(range(dataset.labels.n_rows))  # those without a label among them
+    assert not first & valid
+    assert not (first | valid) & test
+    assert set(found.final.images.tolist()) == first | valid
+    for part in (found.valid, found.test):
+        assert part.known.n_pairs == 0
+        assert rows_of(part.right) == [rows_of(dataset.labels)[image] for image in part.images]
+
+
+@settings(max_examples=50, deadline=None)
+@given(datasets(), st.sampled_from(LABELS + IMAGES), st.integers(0, 2**31))
+def test_the_same_seed_gives_the_same_split(dataset, protocol, seed):
+    one, other = parts_of(split(dataset, protocol, seed)), parts_of(split(dataset, protocol, seed))
+    assert all(one[name].equals(other[name]) for name in one)
+
+
+@pytest.fixture(scope="module")
+def large():
+    rng = np.random.default_rng(0)
+    cells = np.unique(rng.integers(0, [2000, 30], (10000, 2)), axis=0)
+    pairs = pl.DataFrame({"image": cells[:, 0], "label": cells[:, 1], "count": rng.integers(1, 4, len(cells))})
+    matrix = LabelMatrix.from_pairs(pairs, 2000, 30)
+    return Dataset(matrix, np.tile(["train", "test", "train", "train"], 500))
+
+
+@pytest.mark.parametrize("protocol", [*LABELS, "images"])
+def test_another_seed_gives_another_split(large, protocol):
+    one, other = (parts_of(split(large, protocol, seed))["test"] for seed in (1, 2))
+    assert not one.equals(other)
+
+
+def test_a_tenth_of_the_images_is_held_out_each_for_validation_and_test(large):
+    found = split(large, "images")
+    assert len(found.valid.images) == len(found.test.images) == 200
+
+
+def test_official_validates_on_every_ninth_training_image(large):
+    found = split(large, "official")
+    training = np.flatnonzero(large.parts == "train")
+    assert found.test.images.tolist() == np.flatnonzero(large.parts == "test").tolist()
+    assert found.valid.images.tolist() == training[8::9].tolist()
+    other = split(large, "official", seed=2)
+    assert other.valid.images.tolist() == found.valid.images.tolist()
+
+
+def test_official_takes_the_partitions_own_validation_images():
+    dataset = Dataset(matrix_of([[0]] * 6, 2), np.array(["train", "valid", "test", "train", "valid", "train"]))
+    found = split(dataset, "official")
+    assert (found.first.images.tolist(), found.valid.images.tolist()) == ([0, 3, 5], [1, 4])
+    assert (found.final.images.tolist(), found.test.images.tolist()) == ([0, 1, 3, 4, 5], [2])
+
+
+def test_official_needs_a_partition(large):
+    with pytest.raises(UserError, match="no partition of its own; use the protocol 'images'"):
+        split(Dataset(large.labels), "official")
+
+
+@pytest.mark.parametrize(("protocol", "weights"), [("distinct", [1, 1, 1]), ("regions", [1, 2, 3])])
+def test_held_out_label_is_drawn_uniformly(protocol, weights):
+    """Labels of an image with counts 1, 2, 3: each alike under `distinct`, by its count under `regions`."""
+    n = 6000
+    dataset = Dataset(matrix_of([[0, 1, 2]] * n, 3, counts=[1, 2, 3] * n))
+    counts = np.bincount(split(dataset, protocol, 3).test.right.label_of_pair, minlength=3)
+    expected = n * np.array(weights) / sum(weights)
+    assert ((counts - expected) ** 2 / expected).sum() < 13.8  # 99.9 % of chi-square with two degrees of freedom
+
+
+def test_known_split_is_the_same_on_every_machine():
+    """Frozen result: a change of this is a change of every published number."""
+    rows = [list(range(image % 4 + 1)) for image in range(6)]
+    counts = [1 + (image + label) % 3 for image, row in enumerate(rows) for label in row]
+    dataset = Dataset(matrix_of(rows, 4, counts))
+    assert {name: pairs_of(split(dataset, name).test).rows() for name in LABELS} == KNOWN
+
+
+KNOWN = {
+    "distinct": [(1, 1, 3), (2, 1, 1), (3, 2, 3), (5, 1, 1)],
+    "regions": [(0, 0, 1), (1, 1, 1), (2, 0, 1), (3, 2, 1), (4, 0, 1), (5, 0, 1)],
+}
+
+
+@pytest.mark.parametrize("protocol", LABELS + IMAGES)
+def test_frozen_digest_of_a_larger_split(large, protocol):
+    digest = hashlib.sha256()
+    for part in parts_of(split(large, protocol, 7)).values():
+        digest.update(part.to_numpy().astype("<i4").tobytes())
+    assert digest.hexdigest()[:16] == DIGESTS[protocol]
+
+
+DIGESTS = {
+    "distinct": "d23f4825b7761b8d",
+    "regions": "76d4bed7829d4415",
+    "images": "fd69f84ac607871f",
+    "official": "7ee59eac0b2c8d74",
+}

@@ -1,0 +1,60 @@
+"""A small processed data set and stages run on it, in this process."""
+
+import json
+
+import numpy as np
+import polars as pl
+
+from vsebench.cli import main
+from vsebench.core.schemas import IMAGES, LABELS, PAIRS
+from vsebench.core.storage import write_table
+
+SETTINGS = {"factors": 4, "learning_rate": 0.1, "regularisation": 0.01, "deviation": 0.1}
+EPOCHS = {"maximum": 6, "patience": 3}
+
+
+def write_processed(folder, n_images=80, features=False):
+    """Write images in four groups, an image with four of its group's six labels; every fourth is a test image."""
+    rng = np.random.default_rng(0)
+    rows = [(i, int(label), 1) for i in range(n_images) for label in 6 * (i % 4) + rng.choice(6, 4, replace=False)]
+    pairs = pl.DataFrame(rows, schema=PAIRS, orient="row").sort("image", "label")
+    write_table(pairs, PAIRS, folder / "pairs.parquet")
+    images = {
+        "image": np.arange(n_images),
+        "id": [f"i{i}" for i in range(n_images)],
+        "part": ["test" if i // 4 % 5 == 0 else "train" for i in range(n_images)],
+        "has_features": [features] * n_images,
+    }
+    write_table(pl.DataFrame(images, schema=IMAGES), IMAGES, folder / "images.parquet")
+    frequency = np.bincount(pairs["label"], minlength=24)
+    labels = {"label": np.arange(24), "name": [f"l{label}" for label in range(24)]}
+    labels |= {"frequency": frequency, "occurrences": frequency}
+    write_table(pl.DataFrame(labels, schema=LABELS), LABELS, folder / "labels.parquet")
+    if features:
+        np.save(folder / "features.npy", np.eye(4, dtype=np.float32)[np.arange(n_images) % 4])
+
+
+def run(*arguments):
+    """Run a stage; returns its exit status."""
+    return main([str(argument) for argument in arguments])
+
+
+def split(folder, protocol="distinct", seed=1):
+    return run(
+        "split", "--processed", folder, "--protocol", protocol, "--seed", seed, "--out", folder / "split"
+    )  # fmt: skip
+
+
+def case(folder, module="opt_auc", settings=SETTINGS, protocol="distinct"):
+    """Return the arguments that `fit` and `sweep` share."""
+    return [
+        "--split", folder / "split", "--processed", folder, "--dataset", "sim-tiny", "--protocol", protocol,
+        "--row", "my_row", "--module", module, "--settings", json.dumps(settings), "--seed", 1,
+    ]  # fmt: skip
+
+
+def fit(folder, *, grid=None, epochs=EPOCHS, metric="ndcg@10", **changes):
+    arguments = ["fit", *case(folder, **changes), "--images", 1000, "--out", folder / "model"]
+    arguments += ["--grid", json.dumps(grid)] if grid else []
+    arguments += ["--epochs", json.dumps(epochs)] if epochs else []
+    return run(*arguments, *(["--metric", metric] if metric else []))
