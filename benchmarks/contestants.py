@@ -46,22 +46,33 @@ class Contestant:
 
 
 @cache
-def warm(row: str) -> tuple[type[Method], dict[str, Any]]:
-    """Return the method of a row and its settings, with its kernels loaded."""
+def warm(row: str, module: str | None) -> tuple[type[Method], dict[str, Any]]:
+    """Return the method of a row, or of another module, and the settings that it takes of the row's; kernels loaded."""
     path = CONFIG / "methods" / f"{row}.yaml"
     config = read_config(MethodConfig, path)
-    method = load_method(config.method)
+    method = load_method(module or config.method)
     if not issubclass(method, Method):
         raise UserError(f"{path}: an untrained method has no training time")
-    warm_up(method, read_settings(method, config.settings, str(path)))
-    return method, config.settings
+    settings = config.settings
+    if module:
+        settings = {key: value for key, value in settings.items() if key in method.settings_type.model_fields}
+    warm_up(method, read_settings(method, settings, str(path)))
+    return method, settings
 
 
 class Ours:
-    """A method of this package."""
+    """A method of this package: that of a row of `config/methods`, or another module with the row's settings."""
 
-    def __init__(self, row: str, fixed: Settings, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
-        method, values = warm(row)
+    def __init__(
+        self,
+        row: str,
+        fixed: Settings,
+        train: LabelMatrix,
+        settings: Settings,
+        pool: Workers,
+        module: str | None = None,
+    ) -> None:
+        method, values = warm(row, module)
         self.model = method(train, read_settings(method, values | fixed | settings, row), SEED, pool)
 
     def run(self, epochs: int) -> list[float]:
@@ -102,11 +113,16 @@ MATCHED = Contestant(
     OBJECTIVES,
 )
 # Embeddings start smaller than in the papers, as they do in Cornac and LightFM; Opt-AUC and WARP have what those have.
-OPT_AUC = Contestant("opt_auc", "Opt-AUC, biases", partial(Ours, "opt_auc", {"deviation": 0.01, "biases": True}), BPR)
+OPT_AUC = Contestant(
+    "opt_auc",
+    "Opt-AUC, biases",
+    partial(Ours, "opt_auc", {"deviation": 0.01}, module="opt_auc_biases"),
+    BPR,
+)
 WARP_10 = Contestant(
     "warp",
     "WARP, 10 trials, adaptive",
-    partial(Ours, "warp", {"trials": 10, "adaptive": True, "maximum_norm": 0.0, "deviation": 0.002}),
+    partial(Ours, "warp", {"trials": 10, "deviation": 0.002}, module="warp_adaptive"),
     WARP,
 )
 OPT_AUC_PLAIN = Contestant("opt_auc_plain", "Opt-AUC", partial(Ours, "opt_auc", {}), AS_CONFIGURED)

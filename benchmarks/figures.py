@@ -11,7 +11,7 @@ from benchmarks.clock import named
 from benchmarks.goals import TITLES
 from benchmarks.report import METHODS
 from benchmarks.results import Tables
-from vsebench.rendering.figures import nothing, panels
+from vsebench.rendering.drawing import nothing, panels
 from vsebench.rendering.style import COLOURS, DASHES, DOUBLE, GREY, MARKERS, SINGLE, save, style
 
 GROWTH = ("factors", "labels", "pairs")

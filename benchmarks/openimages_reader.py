@@ -134,11 +134,10 @@ class _Lines(io.RawIOBase):
 
 def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, float]:
     """Run the stage in a process of its own; return its seconds, its seconds on all cores, and its peak memory."""
-    config = folder / "generated.yaml"
     options = {"archive": ARCHIVE, "min_confidence": 0.5}
-    about = {"title": "generated", "licence": "none", "citation": "none", "family": "openimages"}
-    config.write_text(json.dumps({**about, "adapter": "openimages", "options": options, "vocabulary": vocabulary}))
-    command = [sys.executable, "-c", STAGE, "prepare", "--config", config, "--raw", folder, "--out", out]
+    definition = json.dumps({"adapter": "openimages", "options": options, "vocabulary": vocabulary})
+    command = [sys.executable, "-c", STAGE, "prepare", "--name", "generated", "--definition", definition]
+    command += ["--raw", str(folder), "--out", str(out)]
     start = time.perf_counter()
     process = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if process.returncode:

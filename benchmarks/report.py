@@ -9,9 +9,10 @@ from benchmarks.goals import MEMORY_LIMIT, START_LIMITS, TITLES, goal
 from benchmarks.results import Tables
 from vsebench.core.storage import replacing
 from vsebench.evaluation.growth import exponents
-from vsebench.papers.audit.cells import read_cells
-from vsebench.rendering.papers import GROWTH_COLUMNS, GROWTH_NOTES, growth_cells
-from vsebench.rendering.table import Cell, Column, Row, Table, to_markdown
+from vsebench.papers.published import read_published
+from vsebench.rendering.growth import COLUMNS, NOTES, growth_cells
+from vsebench.rendering.markdown import to_markdown
+from vsebench.rendering.table import Cell, Column, Row, Table
 
 SECONDS = ("seconds_ours", "seconds_peer")
 METHODS = {
@@ -70,7 +71,7 @@ def comparison_table(rows: pl.DataFrame) -> Table:
         "Share of the peak: the time that the operations needed would take at the rate of a sgemm of 2048 x 2048 on as "
         "many threads, over the time of an iteration.",
     )
-    return Table(columns, tuple(body), "Ours beside other packages", "tab:benchmarks", notes=notes)
+    return Table(columns, tuple(body), "Ours beside other packages", notes=notes)
 
 
 def settings_table(rows: pl.DataFrame) -> Table:
@@ -85,19 +86,19 @@ def settings_table(rows: pl.DataFrame) -> Table:
         Column("test", "Rec@10, test", "score"),
     )
     body = tuple(Row(tuple(Cell(row[column.key]) for column in columns)) for row in rows.iter_rows(named=True))
-    return Table(columns, body, "Settings, chosen on the validation labels", "tab:benchmark-settings")
+    return Table(columns, body, "Settings, chosen on the validation labels")
 
 
 def growth_table(growth: pl.DataFrame) -> Table:
     """Return each method's exponents beside the complexity that the VSE-fs paper prints."""
     fitted = exponents(growth) if len(growth) else None
-    printed = read_cells([CONFIG / "published" / "vse_fs.csv"]).all
+    printed = read_published([CONFIG / "papers" / "vse_fs.csv"]).all
     complexity = {cell.row: cell.value for cell in printed if cell.column == "time_complexity"}
     methods = growth["method"].unique(maintain_order=True).to_list()
     body = [Row((Cell(METHODS[row]), Cell(complexity.get(row)), *growth_cells(fitted, row))) for row in methods]
-    columns = (Column("method", "Method"), Column("published", "Published"), *GROWTH_COLUMNS)
-    notes = (*GROWTH_NOTES, "Published: N images, M labels, |D| pairs, K factors, T trials (VSE-fs, Table 2).")
-    return Table(columns, tuple(body), "Growth of an epoch's time, one core", "tab:benchmark-growth", notes=notes)
+    columns = (Column("method", "Method"), Column("published", "Published"), *COLUMNS)
+    notes = (*NOTES, "Published: N images, M labels, |D| pairs, K factors, T trials (VSE-fs, Table 2).")
+    return Table(columns, tuple(body), "Growth of an epoch's time, one core", notes=notes)
 
 
 def memory_table(rows: pl.DataFrame) -> Table:
@@ -120,7 +121,7 @@ def memory_table(rows: pl.DataFrame) -> Table:
         "One epoch in a fresh process on all cores. The peak counts the interpreter and everything imported.",
         f"Limit: VSE-fs at the largest size, {MEMORY_LIMIT}.",
     )
-    return Table(columns, tuple(body), "Peak memory", "tab:benchmark-memory", notes=notes)
+    return Table(columns, tuple(body), "Peak memory", notes=notes)
 
 
 def start_table(rows: pl.DataFrame) -> Table:
@@ -142,4 +143,4 @@ def start_table(rows: pl.DataFrame) -> Table:
     notes = (
         "Cold: every kernel, no cache. Warm: one method, all in the cache. Whole processes on one core; median, range.",
     )
-    return Table(columns, body, "Compilation", "tab:benchmark-starts", notes=notes)
+    return Table(columns, body, "Compilation", notes=notes)

@@ -1,5 +1,7 @@
 """Features and their normalisation, beside scikit-learn's."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,9 +11,10 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import StandardScaler, normalize
 
+from vsebench.core.configuration import NormalisationStep
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
-from vsebench.features import Features, Normalisation, csr, read_features, write_features
+from vsebench.features import Features, Normalisation, Step, csr, read_features, write_features
 
 COUNTS = np.array([[3, 0, 1, 0], [0, 0, 0, 0], [1, 2, 0, 4], [0, 5, 0, 1], [2, 0, 0, 0]], dtype=np.float32)
 
@@ -88,12 +91,12 @@ WRONG = {
     "float64": (np.zeros((2, 1)), YES, "features are float64, not float16 or float32"),
     "sparse float64": (sparse.csr_array(np.ones((2, 1))), YES, "features are float64, not float32"),
     "by columns": (np.asfortranarray(np.zeros((2, 2), np.float32)), YES, "not stored row by row"),
-    "NaN": (np.array([[1], [np.nan]], np.float32), YES, "row 2: holds a number that is not finite"),
-    "infinite": (np.array([[1], [np.inf]], np.float16), YES, "row 2: holds a number that is not finite"),
+    "NaN": (np.array([[1], [np.nan]], np.float32), YES, "row 2: contains a number that is not finite"),
+    "infinite": (np.array([[1], [np.inf]], np.float16), YES, "row 2: contains a number that is not finite"),
     "sparse NaN": (
         as_csr(np.array([[0, 1], [np.nan, 0]], np.float32)),
         YES,
-        "row 2: holds a number that is not finite",
+        "row 2: contains a number that is not finite",
     ),
     "unsorted": (
         csr(np.ones(3, np.float32), np.array([0, 2, 1]), np.array([0, 1, 3]), (2, 3)),
@@ -146,6 +149,11 @@ def test_arrays_that_are_no_sparse_features(tmp_path):
 
 
 # Normalisation
+
+
+def test_configuration_and_normalisation_know_the_same_steps():
+    assert get_args(NormalisationStep) == get_args(Step)
+
 
 ALL = np.arange(5)
 matrices = arrays(np.float32, st.tuples(st.integers(1, 9), st.integers(1, 6)), elements=st.integers(0, 50))

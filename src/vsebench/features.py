@@ -346,12 +346,12 @@ def _check_finite(values: Any, where: str) -> None:
     if sparse.issparse(values):
         wrong = _row_of_entry(values)[~np.isfinite(values.data)]
         if len(wrong):
-            raise UserError(f"{where}: row {wrong[0] + 1}: holds a number that is not finite")
+            raise UserError(f"{where}: row {wrong[0] + 1}: contains a number that is not finite")
         return
     for start in range(0, len(values), BLOCK):
         wrong = np.flatnonzero(~np.isfinite(values[start : start + BLOCK]).all(axis=1))
         if len(wrong):
-            raise UserError(f"{where}: row {start + wrong[0] + 1}: holds a number that is not finite")
+            raise UserError(f"{where}: row {start + wrong[0] + 1}: contains a number that is not finite")
 
 
 def _row_of_entry(rows: Rows) -> NDArray[np.int64]:

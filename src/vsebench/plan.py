@@ -12,7 +12,6 @@ import yaml
 
 from vsebench.core.configuration import (
     DatasetConfig,
-    FeaturesFile,
     MethodConfig,
     RunConfig,
     RunDataset,
@@ -94,9 +93,13 @@ class Plan:
                 raise UserError(f"{where}: datasets.{name}.options.pairs: name the table in the data set's own file")
             if dataset.features is not None and dataset.options.get("features"):
                 raise UserError(f"{key}: features: a data set has one set of features; options.features names another")
-            for path in dataset.own_files:
+            if dataset.features_name == "features.npz" and "standard" in dataset.normalise:
+                raise UserError(f"{key}: normalise: 'standard' would make sparse features dense; leave it out")
+            for name_of_file, path in dataset.own_files.items():
                 if not Path(path).is_file():
-                    raise UserError(f"{key}: there is no file {path} (seen from {Path.cwd()})")
+                    separator = ": " if entry.data is None else "."
+                    inside = name_of_file if entry.data is None else name_of_file.removeprefix("options.")
+                    raise UserError(f"{key}{separator}{inside}: there is no file {path} (seen from {Path.cwd()})")
 
     def _check_settings(self) -> None:
         """Check every row's settings and each value of its grid, before a job meets them."""
@@ -168,6 +171,13 @@ class Plan:
             read_published([paper.numbers])
             instances_of_paper(TableKind, paper.path, paper.tables)
             instances_of_paper(FigureKind, paper.path, paper.figures)
+
+    def download_definition(self, dataset: str) -> dict[str, Any]:
+        """Return the keys of a data set's file that its download depends on."""
+        config = self.datasets[dataset]
+        adapter = load_adapter(config.adapter, dataset)
+        asks = config.adapter == "table" or hasattr(adapter, "alternatives") or hasattr(adapter, "fetch")
+        return config.definition("vocabulary", "expected", *([] if asks else ["options"]))
 
     @property
     def places(self) -> list[Place]:
@@ -366,23 +376,22 @@ def _dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetC
 
 
 def _own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> DatasetConfig:
-    """Return the description of a user's own table: options of `formats/table.py`, and `features`."""
+    """Return the description of a user's own table: options of `formats/table.py`, `features` and `normalise`."""
     _check_name(DATASET_NAME, "datasets", name, where)
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")
     key = f"{where}: datasets.{name}.data"
-    given = {option: value for option, value in data.items() if option != "features"}
-    options = check(table.Options, given, key)
-    features = data.get("features")
-    return DatasetConfig(
-        title=name,
-        family="other",
-        adapter="table",
-        options=options.model_dump(exclude_unset=True),
-        features=None if features is None else check(FeaturesFile, features, f"{key}.features"),
-        licence="the user's own",
-        citation=options.pairs,
-    )
+    beside = {name for name in ("features", "normalise") if name in data}
+    options = check(table.Options, {option: value for option, value in data.items() if option not in beside}, key)
+    description = {
+        "title": name,
+        "family": "other",
+        "adapter": "table",
+        "options": options.model_dump(exclude_unset=True),
+        "licence": "the user's own",
+        "citation": options.pairs,
+    }
+    return check(DatasetConfig, description | {option: data[option] for option in beside}, key)
 
 
 def _check_name(pattern: str, key: str, name: str, where: str) -> None:

@@ -182,8 +182,9 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Split:
-    """Settings are chosen by fitting to `first` and looking at `valid`; the model tested on `test` is fitted to `final`,
-    which holds the labels of `first` and `valid` together.
+    """Settings are chosen by fitting to `first` and looking at `valid`; the tested model is fitted to `final`.
+
+    `final` holds the labels of `first` and `valid` together.
     """
 
     first: Training

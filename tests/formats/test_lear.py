@@ -1,5 +1,4 @@
 import io
-import json
 import tarfile
 from pathlib import Path
 
@@ -9,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from vsebench.cli import main
 from vsebench.core.errors import UserError
-from vsebench.core.storage import read_arrays, read_parquet
 from vsebench.formats.lear import Options, parse_hvecs, read
 
 OPTIONS = Options(prefix="tiny")
+GIST_OPTIONS = Options(prefix="tiny", features="Gist")
 MATRIX = np.array([[1, 0, 1], [0, 1, 0], [0, 0, 0]], dtype="<i2")
 
 
@@ -54,7 +52,7 @@ def test_what_was_written_is_read(tmp_path_factory, data):
     assert annotations.images.to_list() == [f"img/{i}" for i in range(shape[0])]
     assert annotations.labels == [f"label{i}" for i in range(shape[1])]
     assert annotations.parts.to_list() == ["train"] * n_train + ["test"] * (shape[0] - n_train)
-    assert annotations.features == {}
+    assert annotations.features is None
     dense = np.zeros(shape, dtype=int)
     dense[annotations.pairs["image"], annotations.pairs["label"]] = annotations.pairs["count"]
     assert np.array_equal(dense, matrix)
@@ -65,9 +63,9 @@ def spoil(name, data):
 
 
 FAULTS = {
-    "missing member": (lambda content: content.pop("tiny_test_list.txt"), "holds no tiny_test_list.txt"),
-    "label twice": (spoil("tiny_dictionary.txt", b"a\na\nb\n"), "'a' stands there 2 times"),
-    "image twice": (spoil("tiny_test_list.txt", b"img/0\n"), "image 'img/0' stands there 2 times"),
+    "missing member": (lambda content: content.pop("tiny_test_list.txt"), "contains no tiny_test_list.txt"),
+    "label twice": (spoil("tiny_dictionary.txt", b"a\na\nb\n"), "duplicate label 'a' (2 times)"),
+    "image twice": (spoil("tiny_test_list.txt", b"img/0\n"), "duplicate image 'img/0' (2 times)"),
     "fewer rows than images": (
         spoil("tiny_train_annot.hvecs", hvecs(MATRIX[:1])),
         "tiny_train_annot.hvecs: has 1 rows where tiny_train_list.txt has 2 images",
@@ -150,30 +148,28 @@ def test_the_features_that_were_written_are_read(tmp_path_factory, data):
     matrix = data.draw(arrays(number, (3, data.draw(st.integers(1, 5))), elements=elements))
     folder = tmp_path_factory.mktemp("raw")
     write(folder, with_features(n_train=data.draw(st.integers(0, 3)), Gist=(kind, matrix)))
-    features = read(folder, OPTIONS).features
-    assert list(features) == ["Gist"]
-    assert features["Gist"].dtype == np.float32
-    assert np.array_equal(features["Gist"], matrix.astype(np.float32))
+    features = read(folder, GIST_OPTIONS).features
+    assert features.values.dtype == np.float32
+    assert np.array_equal(features.values, matrix.astype(np.float32))
+    assert features.known.all()
 
 
-def test_features_can_be_chosen(tmp_path):
+def test_one_feature_can_be_chosen(tmp_path):
     ones, twos = np.ones((3, 2)), np.full((3, 4), 2)
-    write(tmp_path, with_features(Gist=("fvec", ones), Hsv=("hvecs32", twos), Other=("fvec", ones)))
-    assert sorted(read(tmp_path, OPTIONS).features) == ["Gist", "Hsv", "Other"]
-    assert list(read(tmp_path, Options(prefix="tiny", features=["Hsv"])).features) == ["Hsv"]
-    assert read(tmp_path, Options(prefix="tiny", features=False)).features == {}
-    with pytest.raises(UserError, match=r"tiny\.20091111\.tar\.bz2: holds no feature Lab"):
-        read(tmp_path, Options(prefix="tiny", features=["Hsv", "Lab"]))
+    write(tmp_path, with_features(Gist=("fvec", ones), Hsv=("hvecs32", twos), HsvV3H1=("fvec", ones)))
+    assert read(tmp_path, OPTIONS).features is None
+    assert read(tmp_path, Options(prefix="tiny", features="Hsv")).features.values.tolist() == twos.tolist()
+    with pytest.raises(UserError, match=r"tiny\.20091111\.tar\.bz2: contains no feature Lab"):
+        read(tmp_path, Options(prefix="tiny", features="Lab"))
+    with pytest.raises(UserError, match="contains no feature annot"):
+        read(tmp_path, Options(prefix="tiny", features="annot"))
 
 
-def test_features_are_written_beside_the_labels(tmp_path):
-    write(tmp_path, with_features(Gist=("fvec", np.arange(6).reshape(3, 2))))
-    config = {"title": "t", "family": "other", "adapter": "lear", "options": {"prefix": "tiny"}}
-    (tmp_path / "t.yaml").write_text(json.dumps({**config, "licence": "l", "citation": "c"}))
-    arguments = ["--config", str(tmp_path / "t.yaml"), "--raw", str(tmp_path), "--out", str(tmp_path / "out")]
-    assert main(["prepare", *arguments]) == 0
-    assert read_arrays(tmp_path / "out" / "features.npz")["Gist"].tolist() == [[0, 1], [2, 3], [4, 5]]
-    assert read_parquet(tmp_path / "out" / "images.parquet")["part"].to_list() == ["train", "train", "test"]
+def test_features_that_nobody_asks_for_are_not_parsed(tmp_path):
+    write(tmp_path, members(MATRIX, 2) | {"tiny_train_Gist.fvec": b"nonsense"})
+    assert read(tmp_path, OPTIONS).features is None
+    with pytest.raises(UserError, match=r"Gist\.fvec: row 1"):
+        read(tmp_path, GIST_OPTIONS)
 
 
 GIST = vectors("fvec", np.ones((2, 3)))
@@ -183,7 +179,10 @@ FEATURE_FAULTS = {
         {"tiny_train_Gist.fvec": GIST[:16], "tiny_test_Gist.fvec": GIST[:16]},
         "1 rows for 2 train images",
     ),
-    "another kind as well": ({"tiny_train_Gist.fvec": GIST, "tiny_train_Gist.fvecs": GIST}, "Gist.fvecs twice"),
+    "another kind as well": (
+        {"tiny_train_Gist.fvec": GIST, "tiny_train_Gist.fvecs": GIST},
+        "Gist.fvecs more than once",
+    ),
     "cut off": ({"tiny_train_Gist.fvec": GIST[:-1]}, "tiny_train_Gist.fvec: row 2: the file ends in the middle"),
     "cut off at once": ({"tiny_train_Gist.fvec": GIST[:3]}, "tiny_train_Gist.fvec: row 1: the file ends in the middle"),
     "immense length": ({"tiny_train_Gist.fvec": b"\xff" * 32}, "tiny_train_Gist.fvec: row 1: the file ends"),
@@ -197,11 +196,11 @@ FEATURE_FAULTS = {
     ),
     "not finite": (
         {"tiny_train_Gist.fvec": vectors("fvec", np.array([[1.0, 2.0], [np.nan, 0.0]]))},
-        "tiny_train_Gist.fvec: row 2: holds a number that is not finite",
+        "tiny_train_Gist.fvec: row 2: contains a number that is not finite",
     ),
     "too big": (
-        {"tiny_train_G.dvec": vectors("dvecs", np.array([[1e300], [1.0]]))},
-        "row 1: holds a number that is not",
+        {"tiny_train_Gist.dvec": vectors("dvecs", np.array([[1e300], [1.0]]))},
+        "row 1: contains a number that is not",
     ),
 }
 
@@ -211,19 +210,7 @@ def test_a_fault_of_a_feature_is_named(tmp_path, fault):
     changes, message = FEATURE_FAULTS[fault]
     write(tmp_path, members(MATRIX, 2) | changes)
     with pytest.raises(UserError) as error:
-        read(tmp_path, OPTIONS)
+        read(tmp_path, GIST_OPTIONS)
     assert message in str(error.value)
     assert "tiny.20091111.tar.bz2" in str(error.value)
     assert "\n" not in str(error.value)
-
-
-def test_the_real_archives_at_hand(mirror):
-    annotations = read(mirror, Options(prefix="iaprtc12"))
-    assert annotations.features == {}
-    annotations = read(mirror, Options(prefix="corel5k"))
-    assert list(annotations.features) == ["DenseHue"]
-    features = annotations.features["DenseHue"]
-    assert (features.shape, features.dtype) == ((4999, 100), np.float32)
-    sums, counts = np.unique(features.sum(axis=1), return_counts=True)
-    assert dict(zip(sums.tolist(), counts.tolist(), strict=True)) == {268.0: 1, 1204.0: 4998}
-    assert annotations.parts.to_list() == ["train"] * 4500 + ["test"] * 499

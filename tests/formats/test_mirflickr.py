@@ -1,15 +1,13 @@
-import json
 import zipfile
 from collections import Counter
 
 import pytest
 
-from vsebench.cli import main
+from tests import data_sets
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.formats import mirflickr
 
-CONFIG = {"title": "t", "family": "flickr", "adapter": "mirflickr", "licence": "l", "citation": "c"}
 TAGS = {1: "Sky\r\nsea\r\n", 2: "", 10: "sky\nnikon\n\ngeo:lat=52.1\n"}
 
 
@@ -46,7 +44,7 @@ def test_a_tag_that_is_not_utf8_is_dropped_and_counted(tmp_path):
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({"a.txt": "x"}, "holds no tags<number>.txt or <number>.txt; is it the official archive?"),
+        ({"a.txt": "x"}, "contains no tags<number>.txt or <number>.txt; is it the official archive?"),
         ({"a/1.txt": "x", "b/tags1.txt": "y"}, "a/1.txt and b/tags1.txt are for the same image"),
         ({"1.txt": "nikon"}, "all of them are on the stop lists"),
     ],
@@ -78,15 +76,14 @@ def download(tmp_path, monkeypatch, capsys):
     def run(mirrored):
         closed = "http://127.0.0.1:9/"
         files = [{"name": "small.zip", "sources": []}, {"name": "big.zip", "sources": [closed + "big.zip"]}]
-        config = CONFIG | {"options": {"archives": ["small.zip", "big.zip"]}, "files": files}
-        (tmp_path / "m.yaml").write_text(json.dumps(config))
+        definition = {"adapter": "mirflickr", "options": {"archives": ["small.zip", "big.zip"]}, "files": files}
         mirror = tmp_path / "mirror"
         mirror.mkdir(exist_ok=True)
         for name in mirrored:
             make(mirror / name, {"1.txt": name.removesuffix(".zip")})
         monkeypatch.setenv("VSEBENCH_MIRROR", str(mirror))
         monkeypatch.setattr("vsebench.formats.transfer.pause", lambda seconds: None)
-        status = main(["download", "--config", str(tmp_path / "m.yaml"), "--out", str(tmp_path / "raw")])
+        status = data_sets.download(definition, tmp_path / "raw")
         return status, sorted(path.name for path in (tmp_path / "raw").iterdir()), capsys.readouterr().err
 
     return run
@@ -108,30 +105,25 @@ def test_none_of_the_archives_can_be_had(download):
     status, files, err = download([])
     assert (status, files) == (1, [])
     assert err.count("\n") == 1
-    for words in ("one of these files is needed", "small.zip could not be had", "big.zip could not be had"):
+    for words in ("one of these files is needed", "could not download small.zip", "could not download big.zip"):
         assert words in err
 
 
 def test_the_real_tags(mirror, tmp_path, monkeypatch):
     if not (mirror / "mirflickr25k_tags.zip").is_file():
         pytest.skip("VSEBENCH_MIRROR has no mirflickr25k_tags.zip")
-    config = "config/datasets/flickr-mir25k.yaml"
+    config = data_sets.described("flickr-mir25k")
     raw, out, whole = tmp_path / "raw", tmp_path / "out", tmp_path / "whole"
-    assert main(["download", "--config", config, "--out", str(raw)]) == 0
-    assert main(["prepare", "--config", config, "--raw", str(raw), "--out", str(out)]) == 0
+    assert data_sets.download(config, raw) == 0
+    assert data_sets.prepare(config, raw, out) == 0
     summary = read_json(out / "summary.json")
     assert summary["mismatches"] == {}
     assert len(summary["expected"]) == 4
-    no_filter = [
-        "--vocabulary",
-        '{"top_labels": null, "min_labels_per_image": null}',
-        "--options",
-        '{"stop_lists": []}',
-    ]
-    assert main(["prepare", "--config", config, "--raw", str(raw), "--out", str(whole), *no_filter]) == 0
+    unfiltered = config.replaced({"stop_lists": []}, {"top_labels": None, "min_labels_per_image": None})
+    assert data_sets.prepare(unfiltered, raw, whole) == 0
     summary = read_json(whole / "summary.json")
     assert summary["counts"]["images"] == 25000
-    # 223,537 tags in all: the 223,535 distinct ones, and two that stand there twice on an image.
+    # 223,537 tags in all: the 223,535 distinct ones, and two that are on an image twice.
     assert summary["counts"]["pairs"] + sum(entry["number"] for entry in summary["dropped"]) == 223537
     with zipfile.ZipFile(mirror / "mirflickr25k_tags.zip") as archive:
         words = [set(archive.read(name).decode().splitlines()) for name in archive.namelist()]

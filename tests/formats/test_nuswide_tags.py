@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.formats.test_nuswide_concepts import write as write_concepts
 from vsebench.core.errors import UserError
-from vsebench.formats.nuswide_tags import Options, read
+from vsebench.formats.nuswide_tags import Options, parse_matrix, read
 
 FINAL = Options(tags="final")
 ENDS = st.sampled_from(["\n", "\r\n", "\t\n", " \r\n"])
@@ -81,20 +81,20 @@ def test_the_matrix_that_was_written_is_read(tmp_path_factory, data):
     assert np.array_equal(dense(annotations), matrix)
 
 
-def test_a_matrix_of_many_blocks(tmp_path):
-    matrix = np.random.default_rng(0).random((9000, 1000)) < 0.01
-    names = [f"tag{i}" for i in range(1000)]
-    write(tmp_path, matrices(matrix, 5000, names) | {"Test_Tags1k.dat": rows(matrix[5000:]) + "\n \n"})
-    assert np.array_equal(dense(read(tmp_path, Options(tags="1k"))), matrix)
-    text = rows(matrix[:5000])
-    at = 4321 * 2001 + 400
-    write(tmp_path, matrices(matrix, 5000, names) | {"Train_Tags1k.dat": text[:at] + "7" + text[at + 1 :]})
-    with pytest.raises(UserError, match=r"Train_Tags1k\.dat: line 4322: '7' is neither 0 nor 1"):
-        read(tmp_path, Options(tags="1k"))
-    at = 2100 * 2001
-    write(tmp_path, matrices(matrix, 5000, names) | {"Train_Tags1k.dat": text[:at] + "\n" * (1 << 23) + text[at:]})
-    with pytest.raises(UserError, match=r"Train_Tags1k\.dat: line 2101: "):
-        read(tmp_path, Options(tags="1k"))
+def test_a_matrix_of_many_blocks():
+    matrix = np.random.default_rng(0).random((90, 100)) < 0.1
+    text, line = rows(matrix).encode(), 201
+
+    def parse(data):
+        return parse_matrix(data, 100, "x.dat", block_size=1000)
+
+    n_lines, image, tag = parse(text + b"\n \n")
+    assert n_lines == 90
+    assert np.array_equal(np.stack([image, tag]), np.nonzero(matrix))
+    with pytest.raises(UserError, match=r"x\.dat: line 44: '7' is neither 0 nor 1"):
+        parse(text[: 43 * line + 40] + b"7" + text[43 * line + 41 :])
+    with pytest.raises(UserError, match=r"x\.dat: line 22: "):
+        parse(text[: 21 * line] + b"\n" * 3000 + text[21 * line :])
 
 
 CONCEPTS = np.array([[1, 0], [0, 1], [1, 1]], dtype=bool)  # named c0 and c1
@@ -136,8 +136,8 @@ def test_what_is_left_out_is_noted(tmp_path):
     assert annotations.images.to_list() == ["7", "8", "7-2", "9", "7-3"]
     assert dense(annotations).tolist() == [[1, 1], [0, 0], [1, 0], [0, 0], [0, 1]]
     assert [(entry.number, entry.why) for entry in annotations.dropped] == [
-        (1, "an image has them a second time"),
-        (1, "in the list but for upper case"),
+        (1, "repeated on the same image"),
+        (1, "in the list only in lower case"),
     ]
 
 
@@ -147,7 +147,7 @@ FAULTS = {
     "no image": ("All_Tags.txt", "", "All_Tags.txt: line 1: '' is not a photo id"),
     "no list": ("Final_Tag_List.txt", "\n", "Final_Tag_List.txt: names no tag"),
     "blank in the list": ("Final_Tag_List.txt", "sky\n\ndog", "Final_Tag_List.txt: line 2: is blank"),
-    "tag twice": ("Final_Tag_List.txt", "sky\nsky\n", "Final_Tag_List.txt: the tag 'sky' stands there 2 times"),
+    "tag twice": ("Final_Tag_List.txt", "sky\nsky\n", "Final_Tag_List.txt: duplicate tag 'sky' (2 times)"),
     "list not UTF-8": ("Final_Tag_List.txt", b"sky\n\xff\n", "Final_Tag_List.txt: line 2: not UTF-8 text"),
     "too few values": ("Test_Tags1k.dat", "1\t1\t0\n1\t1\n", "line 2: has 2 values, TagList1k.txt has 3 tags"),
     "too many values": ("Test_Tags1k.dat", "1 1 0 0\n", "line 1: has 4 values, TagList1k.txt has 3 tags"),
@@ -171,5 +171,5 @@ def test_a_fault_is_named(folder, fault):
 
 
 def test_a_missing_member_is_named(folder):
-    with pytest.raises(UserError, match=r"NUS_WID_Tags\.zip: holds no Final_Tag_List\.txt, All_Tags\.txt"):
+    with pytest.raises(UserError, match=r"NUS_WID_Tags\.zip: contains no Final_Tag_List\.txt, All_Tags\.txt"):
         read(folder, FINAL)

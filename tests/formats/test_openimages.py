@@ -1,5 +1,4 @@
 import io
-import json
 import tarfile
 
 import numpy as np
@@ -8,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.openimages_reader import generate
-from vsebench.cli import main
+from tests import data_sets
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.formats import openimages
@@ -197,7 +196,7 @@ def test_other_faults_of_an_archive_are_named(tmp_path):
     with pytest.raises(UserError, match=r"ann/train/labels\.csv: line 1: is b'ImageID,Label\\n', not ImageID,Source"):
         read(tmp_path, TRAIN)
     write(tmp_path, train=[GOOD])
-    with pytest.raises(UserError, match=r"ann\.tar\.gz: holds no validation/labels\.csv"):
+    with pytest.raises(UserError, match=r"ann\.tar\.gz: contains no validation/labels\.csv"):
         read(tmp_path, BOTH)
     write(tmp_path, train=[GOOD, row(2, "/m/a")], validation=[row(2, "/m/b")])
     with pytest.raises(UserError, match=r"image 0000000000000002 is in several of the tables of train, validation"):
@@ -212,10 +211,9 @@ def generated(tmp_path_factory):
 
 
 def prepare(folder, out, vocabulary):
-    config = {"title": "t", "family": "openimages", "adapter": "openimages", "licence": "l", "citation": "c"}
     options = {"archive": "ann.tar.gz", "min_confidence": 0.5}
-    (folder / "t.yaml").write_text(json.dumps(config | {"options": options, "vocabulary": vocabulary}))
-    assert main(["prepare", "--config", str(folder / "t.yaml"), "--raw", str(folder), "--out", str(out)]) == 0
+    definition = {"adapter": "openimages", "options": options, "vocabulary": vocabulary}
+    assert data_sets.prepare(definition, folder, out) == 0
     return read_json(out / "summary.json")
 
 

@@ -30,7 +30,8 @@ def test_options_are_valid_and_their_files_are_downloaded(path):
         assert names == [options.archive, options.class_names.archive]
         assert all(file.md5 and file.size for file in config.files)
     if config.adapter == "lear":
-        assert names == [f"{options.prefix}.{options.release}.tar.bz2"]
+        assert names[0] == f"{options.prefix}.{options.release}.tar.bz2"
+        assert names[1:] == ([config.features.file, config.features.ids] if config.features else [])
     if config.adapter.startswith("nuswide"):
         assert all(len(file.sources) == 2 for file in config.files)
     assert all(source.endswith(file.name) for file in config.files for source in file.sources)

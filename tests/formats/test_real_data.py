@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vsebench.cli import main
-from vsebench.core.configuration import DatasetConfig, read_config
+from tests import data_sets
 from vsebench.core.storage import read_json, read_parquet
+from vsebench.features import read_features
 from vsebench.formats.simulator import Options, read
-
-CONFIGS = Path(__file__).parents[2] / "config" / "datasets"
 
 # images, labels in use, distinct pairs, labels with their counts, images without a label
 COUNTS = {
     "iaprtc12": (19_627, 291, 112_241, 112_241, 0),
     "saiapr": (20_000, 255, 82_489, 99_527, 0),
     "corel5k": (4_999, 260, 16_979, 16_979, 7),
+    "corel5k-densehue": (4_999, 260, 16_979, 16_979, 7),
+    "corel5k-network": (4_999, 260, 16_979, 16_979, 7),
     "nuswide81": (269_648, 81, 503_848, 503_848, 60_301),
 }
 
@@ -32,13 +32,12 @@ def prepared(mirror, tmp_path_factory):
 
     def run(name):
         if name not in done:
-            config, folder = CONFIGS / f"{name}.yaml", tmp_path_factory.mktemp(name)
-            for file in read_config(DatasetConfig, config).files:
+            config, folder = data_sets.described(name), tmp_path_factory.mktemp(name)
+            for file in config.files:
                 if not (mirror / file.name).is_file():
                     pytest.skip(f"VSEBENCH_MIRROR has no {file.name}")
-            raw, out = str(folder / "raw"), str(folder / "processed")
-            assert main(["download", "--config", str(config), "--out", raw]) == 0
-            assert main(["prepare", "--config", str(config), "--raw", raw, "--out", out]) == 0
+            assert data_sets.download(config, folder / "raw") == 0
+            assert data_sets.prepare(config, folder / "raw", folder / "processed") == 0
             done[name] = folder / "processed"
         return done[name]
 
@@ -73,6 +72,35 @@ def test_official_partition_of_the_real_sets(prepared, name):
     assert parts == sorted(parts, reverse=True)
 
 
+def features_of(folder):
+    images = read_parquet(folder / "images.parquet")
+    return images, read_features(folder / "features.npy", images["has_features"].to_numpy())
+
+
+def test_densehue_of_corel5k(prepared):
+    images, features = features_of(prepared("corel5k-densehue"))
+    assert (features.values.shape, features.values.dtype) == ((4999, 100), np.float32)
+    assert features.known.all()
+    sums = features.rows(np.arange(4999)).sum(axis=1)
+    assert images["part"][int(np.flatnonzero(sums == 268)[0])] == "train"
+    assert (sums == 1204).sum() == 4998
+
+
+def test_network_features_of_corel5k_in_the_order_of_its_lists(prepared, mirror):
+    images, features = features_of(prepared("corel5k-network"))
+    given = np.load(mirror / "corel5k_mobilenetedgetpu.npy")
+    assert images["id"].to_list() == (mirror / "corel5k_mobilenetedgetpu.ids.txt").read_text().split()
+    assert features.values.dtype == np.float16
+    assert features.known.all()
+    assert np.array_equal(features.values, given)
+
+
+def test_labels_do_not_depend_on_the_features(prepared):
+    folders = [prepared(name) for name in ("corel5k", "corel5k-densehue", "corel5k-network")]
+    for name in ("pairs.parquet", "labels.parquet"):
+        assert len({(folder / name).read_bytes() for folder in folders}) == 1
+
+
 SHARES = np.array([0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
 
 
@@ -88,7 +116,7 @@ def image_profile(lengths):
 
 
 def simulated(name, **changes):
-    config = read_config(DatasetConfig, CONFIGS / f"{name}.yaml")
+    config = data_sets.described(name)
     annotations = read(Path(), Options(**{**config.options, **changes}))
     pairs = annotations.pairs
     frequencies = np.bincount(pairs["label"], minlength=len(annotations.labels))

@@ -63,7 +63,7 @@ FAULTS = {
     "features in labels": ({"00/labels.txt": b"1\t1\t0.5 0.5\t3\n"}, "00/labels.txt: line 1: has 5 fields"),
     "region twice": (
         {"00/labels.txt": b"1\t1\t3\n", "01/labels.txt": b"1\t1\t7\n"},
-        "01/labels.txt: line 1: region 1 of image 1 stands",
+        "01/labels.txt: line 1: duplicate region 1 of image 1",
     ),
     "huge number": (
         {"00/labels.txt": b"99999999999999999999\t1\t3\n"},
@@ -72,15 +72,15 @@ FAULTS = {
     "digits of another script": ({"00/labels.txt": "\u0661\t1\t3\n".encode()}, "labels.txt: line 1: image, region"),
     "underscore": ({"00/labels.txt": b"1_0\t1\t3\n"}, "labels.txt: line 1: image, region and code are not"),
     "huge code": ({"wlist.txt": b"9" * 5000 + b"\ta\n", "00/labels.txt": b""}, "wlist.txt: line 1:"),
-    "no table": ({"00/other.txt": b""}, "holds no labels.txt or features.txt"),
-    "no words": ({"wlist.txt": None, "00/labels.txt": b""}, "holds 0 files named wlist.txt"),
+    "no table": ({"00/other.txt": b""}, "contains no labels.txt or features.txt"),
+    "no words": ({"wlist.txt": None, "00/labels.txt": b""}, "contains 0 files named wlist.txt"),
     "code twice": (
         {"wlist.txt": b"1\ta\n1\tb\n", "00/labels.txt": b""},
         "wlist.txt: line 2: '1\\tb' is not a new code",
     ),
     "word twice": (
         {"wlist.txt": b"1\ta\n2\ta\n", "00/labels.txt": b""},
-        "wlist.txt: line 2: the word 'a' stands there already",
+        "wlist.txt: line 2: duplicate word 'a'",
     ),
 }
 

@@ -2,13 +2,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
+from sklearn.metrics import label_ranking_average_precision_score
 
 from vsebench.core.configuration import DatasetConfig, read_config
 from vsebench.core.errors import UserError
-from vsebench.formats.simulator import LabelsPerImage, Options, Popularity, draw_lengths, draw_topics, read
+from vsebench.formats.simulator import (
+    LabelsPerImage,
+    Options,
+    Popularity,
+    SimulatedFeatures,
+    draw_features,
+    draw_lengths,
+    draw_topics,
+    read,
+)
 from vsebench.kernels.drawing import draw_labels
 from vsebench.kernels.random_numbers import new_state, uniform
 
+FEATURES = SimulatedFeatures(dimensions=7, noise=0.5)
 CONFIGS = Path(__file__).parents[2] / "config" / "datasets"
 
 
@@ -67,6 +79,29 @@ def test_truth_is_a_probability_and_its_average_the_law():
     law = (rank + 0.01) ** -0.9 * np.exp(-rank)
     average = draw_topics(options(), 40, np.random.default_rng(0)).mean(axis=0)
     assert np.allclose(np.sort(average)[::-1], law / law.sum(), rtol=1e-3)
+
+
+def test_features_leave_the_labels_as_they_are():
+    without, with_features, again = draw(), draw(features=FEATURES), draw(features=FEATURES)
+    assert without.features is None
+    assert with_features.pairs.equals(without.pairs)
+    for key in ("image", "label"):
+        assert with_features.truth[key].tobytes() == without.truth[key].tobytes()
+    assert with_features.features.values.tobytes() == again.features.values.tobytes()
+    assert (with_features.features.values.shape, with_features.features.values.dtype) == ((500, 7), np.float32)
+    assert with_features.features.known.all()
+
+
+def test_features_follow_their_formula():
+    """Without noise they are linear in the mixtures; the noise is normal, with its deviation."""
+    mixtures = np.random.default_rng(1).dirichlet(np.ones(4), size=20_000).astype(np.float32)
+    exact = draw_features(mixtures, SimulatedFeatures(dimensions=3, noise=0), np.random.default_rng(2)).values
+    projection, residuals, *_ = np.linalg.lstsq(mixtures.astype(float), exact, rcond=None)
+    assert residuals.sum() < 1e-9
+    assert np.allclose(exact, mixtures @ np.random.default_rng(2).standard_normal((4, 3)) / 2, atol=1e-6)
+    noisy = draw_features(mixtures, SimulatedFeatures(dimensions=3, noise=0.5), np.random.default_rng(2)).values
+    noise = (noisy - mixtures @ projection).std(axis=0)
+    assert np.allclose(noise, 0.5, atol=0.01)
 
 
 def chi_square_is_plausible(counts, probabilities):
@@ -147,3 +182,19 @@ def test_the_sets_of_the_configuration_can_be_drawn_small(name, scale):
     assert "simulated" in config.title
     mean = config.options["occurrences"] / config.options["images"]
     assert annotations.pairs["count"].sum() / len(annotations.images) == pytest.approx(mean, abs=0.02)
+
+
+def test_the_simulated_features_of_the_configuration_tell_images_apart():
+    """Ridge regression on them ranks an image's labels better than popularity does, and worse than the truth."""
+    annotations = read(Path(), Options(**read_config(DatasetConfig, CONFIGS / "sim-features.yaml").options))
+    n_images = len(annotations.images)
+    matrix = np.zeros((n_images, len(annotations.labels)))
+    matrix[annotations.pairs["image"], annotations.pairs["label"]] = 1
+    test = np.arange(n_images) % 5 == 0
+    known, asked = matrix[~test], matrix[test]
+    ridge = Ridge(alpha=100).fit(annotations.features.values[~test], known).predict(annotations.features.values[test])
+    truth = annotations.truth["image"][test] @ annotations.truth["label"].T
+    scores = [np.tile(known.mean(axis=0), (len(asked), 1)), ridge, truth]
+    popularity, found, best = (label_ranking_average_precision_score(asked, score) for score in scores)
+    assert found > popularity + 0.05
+    assert best > found + 0.05

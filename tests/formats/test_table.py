@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vsebench.cli import main
 from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
 from vsebench.formats import table
+from vsebench.formats.own_files import find
 
 ROWS = [
     ("007", "Zürich"),
@@ -176,7 +176,7 @@ JSON_FAULTS = {
     "not JSON": ('{"image": "1", "label": "a"}\n{"image"\n', "line 2: not JSON"),
     "a list": ("[1, 2]\n", "line 1: should be a JSON object"),
     "no name": ('{"image": "1", "label": "a"}\n\n{"image": "1", "tag": "a"}\n', "line 3: no column 'label'"),
-    "a name twice": ('{"image": "1", "image": "2", "label": "a"}\n', "line 1: not JSON (a name stands there twice"),
+    "a name twice": ('{"image": "1", "image": "2", "label": "a"}\n', "line 1: not JSON (duplicate name"),
     "a fraction": ('{"image": 1.0, "label": "a"}\n', "line 1: the image is 1.0; it should be text or a whole number"),
     "true": ('{"image": "1", "label": true}\n', "line 1: the label is True"),
     "null": ('{"image": null, "label": "a"}\n', "line 1: there is no image"),
@@ -249,23 +249,9 @@ def test_a_table_is_found_among_the_downloads_or_at_its_path(tmp_path, monkeypat
     raw = tmp_path / "raw"
     raw.mkdir()
     with pytest.raises(UserError, match=r"t\.csv: no such file"):
-        table.find(raw, "t.csv")
+        find(raw, "t.csv")
     (raw / "t.csv").write_text("x")
-    assert table.find(raw, "t.csv") == raw / "t.csv"
+    assert find(raw, "t.csv") == raw / "t.csv"
     (tmp_path / "t.csv").write_text("y")
     with pytest.raises(UserError, match=r"is .* meant\? move or rename one"):
-        table.find(raw, "t.csv")
-
-
-def test_the_provenance_says_which_table_it_was(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "my tags.csv", ROWS)
-    config = {"title": "t", "family": "other", "adapter": "table", "options": {"pairs": "my tags.csv"}}
-    (tmp_path / "mine.yaml").write_text(json.dumps(config | {"licence": "l", "citation": "c"}))
-    assert main(["download", "--config", "mine.yaml", "--out", "raw"]) == 0
-    (record,) = json.loads((tmp_path / "raw" / "provenance.json").read_text())["files"]
-    assert (record["name"], record["source"]) == ("my tags.csv", "the user's own table")
-    assert record["bytes"] == (tmp_path / "my tags.csv").stat().st_size
-    assert len(record["sha256"]) == 64
-    assert main(["prepare", "--config", "mine.yaml", "--raw", "raw", "--out", "out"]) == 0
-    assert json.loads((tmp_path / "out" / "summary.json").read_text())["counts"]["occurrences"] == len(ROWS)
+        find(raw, "t.csv")

@@ -4,7 +4,6 @@ import contextlib
 import gzip
 import hashlib
 import io
-import json
 import os
 import re
 import resource
@@ -15,11 +14,12 @@ import tarfile
 import threading
 import time
 import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from tests import data_sets
+from tests.servers import Handler, serve
 from vsebench.cli import main
 from vsebench.core.storage import read_json
 from vsebench.formats import transfer
@@ -45,10 +45,10 @@ NOISE = b"".join(hashlib.sha256(bytes([i])).digest() for i in range(250))  # 8,0
 FILES = {"x.zip": zip_of(NOISE), "x.tar.gz": tar_of(NOISE), "x.csv.gz": gzip.compress(NOISE), "x.csv": NOISE}
 
 
-class Handler(BaseHTTPRequestHandler):
+class Faulty(Handler):
     """Answers /<act>/<name> as its method `act` does; /good/<name> is a well-behaved server."""
 
-    def do_GET(self):
+    def answer(self):
         _, act, name = self.path.split("/")
         self.data = FILES[name]
         found = re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))
@@ -163,9 +163,6 @@ class Handler(BaseHTTPRequestHandler):
     def nonsense(self):
         self.wfile.write(b"\x00\xff nonsense\r\n\r\n")
 
-    def log_message(self, *args):
-        pass
-
 
 @pytest.fixture
 def server(monkeypatch):
@@ -175,14 +172,9 @@ def server(monkeypatch):
     monkeypatch.setattr(transfer, "TIMEOUT", (2.0, 0.1))
     monkeypatch.setattr(transfer, "WINDOW", 0.2)
     monkeypatch.setattr(transfer, "LOWEST", 1000)
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads, server.block_on_close = True, False
-        server.seen, server.over = [], threading.Event()
-        server.address = f"http://127.0.0.1:{server.server_port}"
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    with serve(Faulty, over=threading.Event()) as server:
         yield server
         server.over.set()
-        server.shutdown()
 
 
 @pytest.fixture
@@ -192,9 +184,7 @@ def configure(server, tmp_path):
     def write(*acts, name="x.zip", **known):
         sources = [f"{server.address}/{act}/{name}" for act in acts]
         file = {"name": name, "sources": sources, **known}
-        config = {"title": "t", "family": "other", "adapter": "lear", "licence": "l", "citation": "c", "files": [file]}
-        (tmp_path / "tiny.yaml").write_text(json.dumps(config))
-        return ["download", "--config", str(tmp_path / "tiny.yaml"), "--out", str(tmp_path / "raw")]
+        return data_sets.arguments("download", {"adapter": "lear", "files": [file]}, tmp_path / "raw", name="tiny")
 
     return write
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from vsebench.core.configuration import Vocabulary
 from vsebench.core.errors import UserError
+from vsebench.core.schemas import PAIRS
+from vsebench.features import Features
 from vsebench.formats.annotations import Dropped, RawAnnotations
 from vsebench.formats.vocabulary import apply_vocabulary, sample_images
-from vsebench.problem import SCHEMA
 
 BEFORE = Dropped("words", 3, "before")
 
@@ -23,10 +24,10 @@ def make(pairs, n_images, n_labels):
     return RawAnnotations(
         images=pl.Series("id", [f"i{image}" for image in range(n_images)], dtype=pl.String),
         labels=[f"l{label}" for label in range(n_labels)],
-        pairs=pl.DataFrame(rows, schema=SCHEMA, orient="row"),
+        pairs=pl.DataFrame(rows, schema=PAIRS, orient="row"),
         dropped=[BEFORE],
         parts=pl.Series("part", [f"part of i{image}" for image in range(n_images)], dtype=pl.String),
-        features={"f": images[:, None]},
+        features=Features(images[:, None], np.arange(n_images) % 3 > 0),
         truth={"image": images[:, None], "label": labels[:, None]},
     )
 
@@ -67,7 +68,7 @@ filters = st.builds(
 sets = st.sets(st.tuples(st.integers(0, 9), st.integers(0, 7)), max_size=60)
 
 
-@settings(deadline=None, max_examples=1000)
+@settings(deadline=None, max_examples=300)
 @given(sets, filters)
 def test_filters_do_what_they_say(numbers, vocabulary):
     before = make(numbers, 10, 8)
@@ -118,7 +119,8 @@ def assert_consistent(before, after, vocabulary):
     assert images == sorted(images)
     assert labels == sorted(labels)
     assert list(after.parts) == [f"part of i{image}" for image in images]
-    assert after.features["f"][:, 0].tolist() == images
+    assert after.features.values[:, 0].tolist() == images
+    assert after.features.known.tolist() == [image % 3 > 0 for image in images]
     assert after.truth["image"][:, 0].tolist() == images
     assert after.truth["label"][:, 0].tolist() == labels
     assert after.pairs.schema == before.pairs.schema
@@ -187,6 +189,6 @@ def test_filters_are_repeated_until_all_of_them_hold():
 
 
 def test_without_parts_features_and_truth():
-    bare = dataclasses.replace(make(dense, 30, 6), parts=None, features={}, truth=None)
+    bare = dataclasses.replace(make(dense, 30, 6), parts=None, features=None, truth=None)
     result = apply_vocabulary(bare, Vocabulary(top_labels=1), "here")
-    assert (result.parts, result.features, result.truth) == (None, {}, None)
+    assert (result.parts, result.features, result.truth) == (None, None, None)

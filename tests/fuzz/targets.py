@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import yaml
+from scipy import sparse
 
 from tests.fuzz import references
 from tests.fuzz.mutate import Files
 from tests.fuzz.references import Reading
-from vsebench.core.configuration import DatasetConfig, MethodConfig, RunConfig, read_config
+from vsebench.core.configuration import DatasetConfig, FeaturesFile, MethodConfig, RunConfig, read_config
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_parquet
-from vsebench.formats import lear, mirflickr, nuswide_concepts, nuswide_tags, openimages, saiapr, table
+from vsebench.formats import features_file, lear, mirflickr, nuswide_concepts, nuswide_tags, openimages, saiapr, table
 from vsebench.formats.annotations import RawAnnotations
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -256,6 +257,29 @@ def read_table(name: str, layout: str = "long") -> Callable[[Files, Path], Readi
     return read
 
 
+# Image features of the user
+
+
+FEATURES = np.array([[0.5, 0, 0, 1], [0, 0, 2, 0], [0, 3, 0, 0]], dtype=np.float32)
+
+
+def read_features(name: str) -> Callable[[Files, Path], list[Any]]:
+    def read(files: Files, folder: Path) -> list[Any]:
+        write_files(folder, files)
+        source = FeaturesFile(file=str(folder / name), ids=str(folder / "ids.txt"))
+        features, dropped = features_file.read_features_file(folder / "raw", source, ["01", "b", "Äste"])
+        return [features.rows(np.flatnonzero(features.known)).sum(axis=1).tolist(), features.known.tolist(), dropped]
+
+    return read
+
+
+def saved(save: Callable[[Any], object], name: str = "f.npy") -> Files:
+    """Return a file as NumPy or SciPy writes it, and the ids of its rows."""
+    buffer = io.BytesIO()
+    save(buffer)
+    return {name: buffer.getvalue(), "ids.txt": "01\nb\nÄste\n".encode()}
+
+
 def parquet_of(frame: pl.DataFrame) -> bytes:
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd", statistics=False)
@@ -392,5 +416,11 @@ TARGETS: dict[str, Target] = {
     ),
     "results, npz": Target({"a.npz": written(lambda arrays, path: write_arrays(path, **arrays), ARRAYS)}, read_npz),
     "results, Parquet": Target({"a.parquet": written(write_parquet, FRAME)}, read_frame),
+    "features, npy": Target(saved(lambda buffer: np.save(buffer, FEATURES)), read_features("f.npy"), any_result=True),
+    "features, npz": Target(
+        saved(lambda buffer: sparse.save_npz(buffer, sparse.csr_array(FEATURES)), "f.npz"),
+        read_features("f.npz"),
+        any_result=True,
+    ),
     "table, Parquet": Target({"t.parquet": parquet_of(NAMES)}, read_table("t.parquet"), any_result=True),
 }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from vsebench.cli import main
+from tests import data_sets
 from vsebench.core.configuration import DatasetConfig, read_config
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_json, read_parquet
@@ -128,13 +128,16 @@ def test_yaml_that_asks_for_python_is_refused(trace, tmp_path, text):
     refused(lambda path: read_config(DatasetConfig, path), tmp_path / "a.yaml")
 
 
-def test_a_stage_says_so_in_one_line(trace, tmp_path, capsys):
-    path = tmp_path / "a.yaml"
-    path.write_text(f"!!python/object/apply:os.system ['touch {trace}']")
-    assert main(["download", "--config", str(path), "--out", str(tmp_path / "raw")]) == 1
+@pytest.mark.parametrize("save", [np.save, np.savez])
+def test_a_pickle_in_a_users_features_is_refused_in_one_line(trace, tmp_path, capsys, save):
+    table, features = tmp_path / "t.csv", tmp_path / ("f.npy" if save is np.save else "f.npz")
+    table.write_text("image,label\na,b\n")
+    save(features, np.array([[Bomb(trace)]], dtype=object))
+    definition = {"adapter": "table", "options": {"pairs": str(table)}, "features": {"file": str(features)}}
+    assert data_sets.prepare(definition, tmp_path / "raw", tmp_path / "out") == 1
     said = capsys.readouterr().err
     assert len(said.splitlines()) == 1
-    assert str(path) in said
+    assert str(features) in said
 
 
 def test_a_pickled_bomb_does_go_off(tmp_path):

@@ -3,10 +3,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.reference.full_sample import Problem
+from tests.reference.full_sample import Problem as Twin
 from vsebench.core.workers import workers
-from vsebench.methods.vse_fs import Model, VseFsSettings, chunks_of_equal_work, label_weights
-from vsebench.problem import LabelMatrix
+from vsebench.methods.vse_fs import VseFs, VseFsSettings, chunks_of_equal_work, label_penalties
+from vsebench.problem import LabelMatrix, Problem, Training
 
 
 def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ridge=0.3, pool=None):
@@ -23,24 +23,24 @@ def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ri
         factors=factors, beta_0=3.0, alpha=0.5, gamma=gamma, regularisation=ridge, weights=weights, deviation=0.5
     )
     with workers(1) as one:
-        model = Model(matrix, settings, seed, pool or one)
+        model = VseFs(Problem(Training.all_of(matrix), seed, pool or one), settings)
     dense_weights = counts if weights == "counts" else np.ones_like(counts)
-    twin = Problem(images_of(model), model.labels[:, :factors], positive, dense_weights, model.beta, gamma, ridge)
+    twin = Twin(images_of(model), model.labels[:, :factors], positive, dense_weights, model.penalties, gamma, ridge)
     return model, twin
 
 
 def images_of(model):
     """The v_i in the order of the data: u_i without the share of the labels that u_i was last updated with."""
-    users = users_of(model)
+    extended = extended_of(model)
     for image, (start, stop) in enumerate(pairwise(model.rows.offsets)):
         share = model.settings.gamma / np.sqrt(max(stop - start, 1))
-        users[image] -= share * model.before[model.rows.labels[start:stop]].sum(axis=0)
-    images = np.empty_like(users)
-    images[model.rows.order] = users
+        extended[image] -= share * model.previous[model.rows.labels[start:stop]].sum(axis=0)
+    images = np.empty_like(extended)
+    images[model.order] = extended
     return images[:, : model.settings.factors]
 
 
-def users_of(model):
+def extended_of(model):
     """The u_i in the order of the model."""
     return model.blocks.swapaxes(0, 1).reshape(model.blocks.shape[1], -1).copy()
 
@@ -61,11 +61,11 @@ def test_agrees_with_exact_coordinate_minima(gamma, weights):
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.4])
-def test_scorer_scores_with_the_extended_embeddings(gamma):
+def test_the_model_scores_with_the_extended_embeddings(gamma):
     model, twin = sparse_problem(2, gamma, "counts")
     model.epoch()
     copy_into(twin, model)
-    scorer = model.scorer()
+    scorer = model.model()
     np.testing.assert_allclose(scorer.image, twin.images + twin.extended, rtol=1e-4, atol=1e-5)
 
 
@@ -124,18 +124,18 @@ def test_padded_factors_stay_zero():
     model, _ = sparse_problem(4, 0.1, "ones")
     for _ in range(3):
         model.epoch()
-    assert users_of(model).shape[1] == model.labels.shape[1] == 32
-    assert not users_of(model)[:, 18:].any()
+    assert extended_of(model).shape[1] == model.labels.shape[1] == 32
+    assert not extended_of(model)[:, 18:].any()
     assert not model.labels[:, 18:].any()
 
 
-def test_label_weights_by_hand():
+def test_label_penalties_by_hand():
     """Labels on 1, 4 and 0 of 5 pairs; alpha 1/2 makes shares 1 : 2 : 0 of beta_0."""
     matrix = LabelMatrix(
         3, np.array([0, 2, 3, 4, 5]), np.array([0, 1, 1, 1, 1], dtype=np.int32), np.ones(5, dtype=np.int32)
     )
-    np.testing.assert_allclose(label_weights(matrix, 6.0, 0.5), [2, 4, 0])
-    np.testing.assert_allclose(label_weights(matrix, 6.0, 0.0), [2, 2, 2])
+    np.testing.assert_allclose(label_penalties(matrix, 6.0, 0.5), [2, 4, 0])
+    np.testing.assert_allclose(label_penalties(matrix, 6.0, 0.0), [2, 2, 2])
 
 
 @pytest.mark.parametrize("sizes", [[5], [0, 0, 7, 0], [1] * 200, [1000, 1, 1, 1]])

@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.evaluation.ranking import rank_held_out
-from vsebench.methods.base import Embeddings
-from vsebench.problem import LabelMatrix
+from vsebench.evaluation import ranking
+from vsebench.models import Embeddings
+from vsebench.problem import HeldOut, LabelMatrix
 
 
 @pytest.fixture(params=[True, False], ids=["rounded", "all scores"], autouse=True)
 def way(request, monkeypatch):
     """Both ways to count, whatever the processor."""
-    monkeypatch.setattr("vsebench.methods.base.ROUNDING_PAYS", request.param)
+    monkeypatch.setattr("vsebench.evaluation.ranking.ROUNDING_PAYS", request.param)
 
 
 def rank(scores, known, held_out, threads=1):
@@ -25,16 +25,21 @@ def rank(scores, known, held_out, threads=1):
 
 def rank_by(model, known, held_out, threads=1):
     """Rank with a model."""
-    offsets = np.cumsum([0, *map(len, known)])
-    matrix = LabelMatrix(
-        len(model.label),
-        offsets,
-        np.array([label for row in known for label in row], dtype=np.int32),
-        np.ones(offsets[-1], dtype=np.int32),
-    )
-    pairs = pl.DataFrame(held_out, schema={"image": pl.Int32, "label": pl.Int32}, orient="row")
+    n_labels, images = len(model.label), np.array([image for image, _ in held_out], dtype=np.int32)
+    every = np.ones(n_labels, dtype=np.bool_)
+    right = matrix([[label] for _, label in held_out], n_labels)
     with workers(threads) as pool:
-        return rank_held_out(model, matrix, pairs, pool, "test").rows()
+        frame = ranking.rank(model, HeldOut(images, right, matrix(known, n_labels), every), None, pool, "test")
+    place, is_candidate = pl.col("above") + 1, pl.col("above").is_not_null()
+    columns = ["image", "label", place, pl.col("tied").fill_null(0), pl.col("negatives") + is_candidate.cast(pl.Int32)]
+    return frame.select(columns).rows()
+
+
+def matrix(rows, n_labels):
+    """Return a matrix with these labels in its rows."""
+    offsets = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+    labels = np.array([label for row in rows for label in row], dtype=np.int32)
+    return LabelMatrix(n_labels, offsets, labels, np.ones(len(labels), dtype=np.int32))
 
 
 def test_by_hand():

@@ -1,10 +1,10 @@
-"""Products of vectors rounded to whole numbers, and their bound."""
+"""Products of vectors rounded to rounded numbers, and their bound."""
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vsebench.kernels.rounding import round_label_again, round_labels, rounded
+from vsebench.kernels.rounding import round_labels, round_rows, update_label
 
 
 @settings(max_examples=50, deadline=None)
@@ -20,9 +20,9 @@ def test_products_of_rounded_vectors_are_within_the_bound(seed, n_factors, n, od
     images, labels = (
         (rng.standard_normal((n, n_factors)) ** (3 if odd else 1) * 10.0**size).astype(np.float32) for size in sizes
     )
-    whole_images, image_scales = rounded(images, n)
-    whole_labels, label_scales = rounded(labels, n)
-    products = whole_images.astype(np.int64) @ whole_labels.T.astype(np.int64)
+    rounded_images, image_scales = round_rows(images, n)
+    rounded_labels, label_scales = round_rows(labels, n)
+    products = rounded_images.astype(np.int64) @ rounded_labels.T.astype(np.int64)
     with np.errstate(under="ignore"):
         scores = (images @ labels.T).astype(np.float64)
     exact = scores * image_scales.astype(np.float64)[:, None] * label_scales.astype(np.float64)
@@ -43,18 +43,18 @@ def test_the_bound_is_as_low_as_it_can_be():
     shares = []
     for n_factors in range(1, 300):
         ones = np.ones((1, n_factors), dtype=np.float32)
-        whole, _ = rounded(ones, 1)
-        exact, product = 32767**2, int((whole.astype(np.int64) ** 2).sum())
+        rounded, _ = round_rows(ones, 1)
+        exact, product = 32767**2, int((rounded.astype(np.int64) ** 2).sum())
         shares.append(abs(exact - product) / round_labels(ones).bound)
     assert 0.9 < max(shares) < 1
 
 
-def test_a_label_that_moved_is_rounded_again_in_its_place():
+def test_a_changed_label_is_rounded_again_in_its_place():
     rng = np.random.default_rng(3)
     labels = rng.standard_normal((20, 16), dtype=np.float32)
     ours = round_labels(labels)
     labels[17] *= rng.uniform(-2, 2, 16).astype(np.float32)
-    round_label_again(ours, labels, 17, np.empty(16, dtype=np.int16))
+    update_label(ours, labels, 17, np.empty(16, dtype=np.int16))
     expected = round_labels(labels)
     assert (ours.pairs == expected.pairs).all()
     assert np.array_equal(ours.scales, expected.scales, equal_nan=True)

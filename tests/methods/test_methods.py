@@ -10,7 +10,9 @@ from vsebench.methods.base import Method, load_method, read_settings
 SGD = {"factors": 16, "learning_rate": 0.1, "regularisation": 0.01, "deviation": 0.1}
 TRAINED = {
     "opt_auc": SGD,
+    "opt_auc_biases": SGD,
     "warp": SGD | {"learning_rate": 0.02, "trials": None, "maximum_norm": 1.0},
+    "warp_adaptive": SGD | {"learning_rate": 0.02, "trials": 10},
     "warp_published": SGD,
     "vse_ens": SGD | {"learning_rate": 0.05, "regularisation": 0.2, "rank_scale": 0.3},
     "vse_fs": {
@@ -18,6 +20,7 @@ TRAINED = {
         "deviation": 0.1,
     },
 }  # fmt: skip
+BIASED = ("opt_auc_biases", "warp_adaptive")  # the labels' biases are one factor more
 
 
 def train(name, matrix, epochs, seed=1, threads=1, **changes):
@@ -44,8 +47,8 @@ class TestEveryMethod:
 
     def test_model_has_a_row_an_image_and_a_label(self, name, small):
         image, label, _ = train(name, small, 1)
-        assert image.shape == (30, 16)
-        assert label.shape == (12, 16)
+        assert image.shape == (30, 16 + (name in BIASED))
+        assert label.shape == (12, 16 + (name in BIASED))
         assert image.dtype == label.dtype == np.float32
 
     def test_loss_falls(self, name, planted):
@@ -63,7 +66,7 @@ class TestEveryMethod:
 
     def test_number_of_factors_need_not_fit_the_machine(self, name, small):
         image, _, _ = train(name, small, 1, factors=5)
-        assert image.shape == (30, 5)
+        assert image.shape == (30, 5 + (name in BIASED))
 
     def test_unknown_setting_names_key_and_file(self, name):
         method = load_method(name)

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "config" / "published"
+FOLDER = Path(__file__).parents[2] / "config" / "papers"
 COLUMNS = ["paper", "table", "row", "column", "value", "unit", "protocol", "note"]
 UNITS = {
     "1",
@@ -72,7 +72,7 @@ vse_ens table1 iapr train_pairs 79527 count
 vse_ens table1 nuswide test_pairs 267642 count
 vse_ens table2 openimages/vse_ens auc@10 0.7168 1
 vse_ens table2 nuswide/warp map@10 0.0336 1
-vse_ens table2 iapr/opt_auc rec@10 0.4136 1
+vse_ens table2 iapr/opt_auc recall@10 0.4136 1
 vse_ens table2 nuswide/warp/improve map@10 165.77 percent
 vse_ens table3 warp time_complexity O(Tk) formula
 vse_ens table4 openimages/warp training_time 35.65 hours
@@ -86,34 +86,34 @@ vse_fs table3 openimages/vse_fs iteration_time 6.14 minutes
 vse_fs table3 nuswide/vse_ens iteration_time 447.49 seconds
 vse_fs table3 openimages/warp/accelerate speedup 32.24 times
 vse_fs table3 iapr/opt_auc/accelerate speedup 3.68 times
-vse_fs table4 openimages/vse_fs rec@5 0.4303 1
+vse_fs table4 openimages/vse_fs recall@5 0.4303 1
 vse_fs table4 flickr/vse_ens ndcg@10 0.4621 1
-vse_fs table4 flickr/opt_auc pre@5 0.1001 1
-vse_fs table4 nuswide/opt_auc/improve pre@5 794.29 percent
+vse_fs table4 flickr/opt_auc precision@5 0.1001 1
+vse_fs table4 nuswide/opt_auc/improve precision@5 794.29 percent
 vse_fs table4 iapr/vse_fs auc@10 0.7242 1
 vse_fs table4 iapr/opt_auc/improve auc@10 3.29 percent
 vse_fs text nuswide/vse_fs alpha 0.85 1
 vse_fs text openimages train_pairs 10052007 count
 wsabie table1 webdata validation_images 3287280 count
 wsabie table2 imagenet/approx_knn map 2.32 percent
-wsabie table2 webdata/wsabie sibling_pre@10 9.84 percent
-wsabie table4 imagenet/wsabie_500 pre@10 1.44 percent
-wsabie table5 imagenet/linear_warp pre@1 4.25 percent
-wsabie table5 webdata/embedding_auc pre@10 0.13 percent
+wsabie table2 webdata/wsabie sibling_precision@10 9.84 percent
+wsabie table4 imagenet/wsabie_500 precision@10 1.44 percent
+wsabie table5 imagenet/linear_warp precision@1 4.25 percent
+wsabie table5 webdata/embedding_auc precision@10 0.13 percent
 wsabie table6 webdata/knn test_time 3913 days
 wsabie table6 imagenet/wsabie memory 12 MB
 wsabie table6 imagenet/approx_knn test_time variable text
 wsabie table7 imagenet/wsabie_100_200_300 map 11.23 percent
-wsabie text imagenet/knn pre@1 4.5 percent
+wsabie text imagenet/knn precision@1 4.5 percent
 sampled_tagging table1 nuswide_925/fast0tag epoch_time 43.6 seconds
 sampled_tagging table1 iapr images 17665 count
-sampled_tagging table2 nuswide_925_to_81/s_opt_x_ent rec@5 44.6 percent
+sampled_tagging table2 nuswide_925_to_81/s_opt_x_ent recall@5 44.6 percent
 sampled_tagging table2 yfcc100m_to_espgame/s_opt_x_ent f1@5 17.9 percent
-sampled_tagging table2 visual_genome_to_espgame/x_ent pre@5 14.1 percent
-sampled_tagging table3 iapr/fasttag pre@5 47 percent
-sampled_tagging table3 espgame/s_opt_x_ent rec@5 39 percent
+sampled_tagging table2 visual_genome_to_espgame/x_ent precision@5 14.1 percent
+sampled_tagging table3 iapr/fasttag precision@5 47 percent
+sampled_tagging table3 espgame/s_opt_x_ent recall@5 39 percent
 sampled_tagging supplement_table1 mscoco/avg_wv f1@5 44.0 percent
-sampled_tagging supplement_table2 visual_genome/densecap_objects rec@5 14.9 percent
+sampled_tagging supplement_table2 visual_genome/densecap_objects recall@5 14.9 percent
 sampled_tagging text yfcc100m labels 432213 count
 lsep table1 nuswide_81/lsep pc_precision 66.7 percent
 lsep table1 mscoco/cnn_rnn ov_recall 66.4 percent
@@ -131,7 +131,7 @@ def published():
     return {path.stem: pl.read_csv(path, infer_schema=False) for path in FOLDER.glob("*.csv")}
 
 
-def test_there_is_one_file_a_paper(published):
+def test_there_is_one_file_per_paper(published):
     assert sorted(published) == PAPERS
 
 

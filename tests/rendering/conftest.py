@@ -240,7 +240,8 @@ def frame(rows: Iterator[dict[str, Any]], schema: schemas.Schema) -> pl.DataFram
 def make_results(folder: Path, places: Sequence[Place] = SMALL, seeds: int = 3, epochs: int = 40) -> Path:
     """Write everything that tables, figures and the page are made from into `folder`."""
     run = MadeUp(places, seeds, epochs)
-    write_json(run.outline().model_dump(mode="json"), folder / "outline.json")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "outline.json").write_text(run.outline().model_dump_json(), encoding="utf-8")
     for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling"):
         schema = getattr(schemas, name.upper())
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")

@@ -1,4 +1,4 @@
-"""Stage `figure`: files that a publisher accepts, that do not change, and that say what is simulated."""
+"""Figures that a publisher accepts, that do not change, and that say what is simulated."""
 
 import json
 from itertools import combinations
@@ -8,22 +8,23 @@ import polars as pl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from vsebench.rendering.names import PAPER_FIGURES, figure_names
-from vsebench.rendering.paper_figures import draw as draw_paper_figure
 
+from tests.rendering.conftest import SMALL, figure_kind, figures
 from vsebench.cli import main
-from vsebench.core.storage import read_parquet
-from vsebench.rendering import paper_figures
-from vsebench.rendering.figures import draw, validation_history
+from vsebench.rendering.figures import memory_and_settings
+from vsebench.rendering.history import validated_epochs
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import looks, save, style
 
-NAMES = figure_names([("sim-iapr", "distinct"), ("saiapr", "regions")])
+NAMES = [f"{kind}-{place.name}" for kind in ("accuracy", "convergence") for place in SMALL]
+NAMES += ["mean-ranks", "overview", "training-time", "trials", "vse_ens_figure1", "vse_fs_figure2"]
 
 
-@pytest.fixture(scope="module")
-def results(results_folder: Path, titles: str) -> Results:
-    return Results(results_folder, json.loads(titles))
+def changed(results: Results, **frames: pl.DataFrame | None) -> Results:
+    """Return the same results with other tables."""
+    other = Results(results.folder)
+    vars(other).update(frames)  # what a cached property has read
+    return other
 
 
 def texts(figure: Figure) -> str:
@@ -45,30 +46,46 @@ def check_page(figure: Figure) -> None:
     assert not any(legend.overlaps(axis.get_tightbbox()) for legend in legends for axis in figure.axes)
 
 
+def test_all_figures_are_tested(results: Results) -> None:
+    assert sorted(figures(results)) == sorted(NAMES)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_says_what_is_simulated_and_fits_its_page(name: str, results: Results) -> None:
     with style():
-        figure = draw(results, name)
+        figure = figure_kind(results, name).figure(results)
         assert ("imulated" in texts(figure)) == ("saiapr" not in name)
         check_page(figure)
 
 
-@pytest.mark.parametrize("name", PAPER_FIGURES)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_has_a_caption_and_an_alternative_in_sentences(name: str, results: Results) -> None:
+    kind = figure_kind(results, name)
+    for text in (kind.caption(results), kind.alternative(results)):
+        assert len(text) > 20
+        assert text[0].isupper()
+        assert text.endswith(".")
+        assert "@0" not in text
+
+
+def test_the_alternative_names_the_best_method(results: Results) -> None:
+    alternative = figure_kind(results, "overview").alternative(results)
+    value = results.accuracy(SMALL[0]).filter(metric="recall@10", best=True)["value"].item()
+    assert f"best Recall@10 on the test labels: VSE-fs, {value:.4f}." in alternative
+
+
 @pytest.mark.parametrize("swept", [True, False])
-def test_a_figure_of_a_paper_fits_its_page_with_and_without_sweeps(name: str, swept: bool, results: Results) -> None:
-    sweeps = read_parquet(results.folder / "sweeps.parquet")
+def test_settings_are_drawn_where_the_run_varies_them(swept: bool, results: Results) -> None:
     with style():
-        figure = draw_paper_figure(name, results, sweeps if swept else sweeps.clear())
-        assert "imulated" in texts(figure)
-        panels = {"vse_ens_figure1": 2, "vse_fs_figure2": 2 * (4 if swept else 1)}
-        assert len(figure.axes) == panels[name]
+        figure = figure_kind(results, "vse_fs_figure2").figure(results if swept else changed(results, sweeps=None))
+        assert len(figure.axes) == 2 * (4 if swept else 1)
         check_page(figure)
 
 
-def test_many_data_sets_share_a_row_of_panels(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paper_figures, "MOST_ROWS", 1)
+def test_many_places_share_a_row_of_panels(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_and_settings, "MOST_ROWS", 1)
     with style():
-        figure = draw_paper_figure("vse_fs_figure2", results, read_parquet(results.folder / "sweeps.parquet"))
+        figure = figure_kind(results, "vse_fs_figure2").figure(results)
         assert "imulated" in texts(figure)
         assert len(figure.axes) == 4
         assert len(figure.legends[0].get_texts()) == 2
@@ -77,20 +94,28 @@ def test_many_data_sets_share_a_row_of_panels(results: Results, monkeypatch: pyt
 
 def test_no_two_names_of_the_mean_ranks_overlap(results: Results) -> None:
     with style():
-        figure = draw(results, "mean-ranks")
+        figure = figure_kind(results, "mean-ranks").figure(results)
         FigureCanvasAgg(figure).draw()
         boxes = [text.get_window_extent() for text in figure.axes[0].texts]
         assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
-def test_the_same_results_give_the_same_bytes_with_truetype_fonts(
-    results_folder: Path, titles: str, tmp_path: Path, results: Results
-) -> None:
-    name = "convergence-sim-iapr-distinct"
-    command = ["figure", name, "--results", str(results_folder), "--titles", titles, "--out", str(tmp_path / name)]
-    assert main(command) == 0
+def test_mean_ranks_leave_the_oracle_out_and_say_why_they_cannot_be_drawn(results: Results) -> None:
     with style():
-        save(draw(results, name), tmp_path / "again")
+        assert "Oracle" not in texts(figure_kind(results, "mean-ranks").figure(results))
+        one = changed(results, metrics=results.metrics.filter(dataset="saiapr", seed=1))
+        message = texts(figure_kind(results, "mean-ranks").figure(one)).replace("\n", " ")
+        assert "this run has one of each" in message
+
+
+def test_the_stage_writes_stable_files_with_truetype_fonts(results: Results, tmp_path: Path) -> None:
+    name = "convergence-sim-iapr-distinct"
+    instance = figures(results)[name]
+    options = {"--kind": instance.kind, "--parameters": json.dumps(dict(instance.parameters))}
+    options |= {"--results": str(results.folder), "--out": str(tmp_path / name)}
+    assert main(["figure", name, *(word for option in options.items() for word in option)]) == 0
+    with style():
+        save(figure_kind(results, name).figure(results), tmp_path / "again")
     for suffix in ("pdf", "svg", "png"):
         assert (tmp_path / f"{name}.{suffix}").read_bytes() == (tmp_path / f"again.{suffix}").read_bytes(), suffix
     pdf = (tmp_path / f"{name}.pdf").read_bytes()
@@ -102,7 +127,7 @@ def test_the_same_results_give_the_same_bytes_with_truetype_fonts(
     assert "<dc:date>" not in svg
 
 
-def test_a_mean_ends_where_the_first_seed_stops(results: Results) -> None:
+def test_a_mean_ends_where_the_first_seed_stops() -> None:
     history = pl.DataFrame(
         {
             "method": ["warp"] * 5,
@@ -113,21 +138,22 @@ def test_a_mean_ends_where_the_first_seed_stops(results: Results) -> None:
             "validation": [0.1, 0.2, 0.3, 0.1, 0.2],
         }
     )
-    shown = validation_history(history)
+    shown = validated_epochs(history)
     assert shown["epoch"].to_list() == [1, 2, 1, 2]
     assert shown["training_seconds"].to_list() == [2.0, 4.0, 2.0, 4.0]
 
 
-@pytest.mark.parametrize("name", ["trials", "convergence-saiapr-regions"])
-def test_a_run_without_trained_methods_says_so(name: str, results_folder: Path, titles: str) -> None:
-    results = Results(results_folder, json.loads(titles))
-    results.__dict__["history"] = results.history.clear()
+@pytest.mark.parametrize("name", ["trials", "convergence-saiapr-regions", "training-time", "vse_fs_figure2"])
+def test_a_run_without_trained_methods_says_so(name: str, results: Results) -> None:
+    other = changed(results, history=results.history.clear(), timing=results.timing.clear())
     with style():
-        assert "o method of this run" in texts(draw(results, name))
+        assert "o method of this run" in texts(figure_kind(results, name).figure(other))
 
 
-def test_methods_differ_without_colour(results: Results) -> None:
-    trained = [method for method in results.titles if method not in ("random", "popularity", "oracle")]
-    look = looks(results, [])
-    assert len({look[method].marker for method in trained}) == len(trained)
-    assert len({str(look[method].dashes) for method in trained}) == len(trained)
+def test_methods_differ_without_colour_and_controls_are_grey(results: Results) -> None:
+    look = looks(results)
+    ranked = results.outline.rows_of_role("paper", "baseline")
+    assert len({look[row].marker for row in ranked}) == len(ranked)
+    assert len({str(look[row].dashes) for row in ranked}) == len(ranked)
+    assert {look[row].colour for row in results.outline.rows_of_role("control")} == {"0.45"}
+    assert look["oracle"].colour == "black"

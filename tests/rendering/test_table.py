@@ -1,29 +1,32 @@
 """The three writers, on a table small enough to read."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from vsebench.rendering.table import Cell, Column, Row, Table, format_value, to_csv, to_latex, to_markdown
+from tests.rendering.latex import check_latex
+from vsebench.rendering.csv import to_csv
+from vsebench.rendering.latex import to_latex
+from vsebench.rendering.markdown import to_markdown
+from vsebench.rendering.table import Cell, Column, Row, Table, format_value
 
 COLUMNS = (
     Column("method", "Name", shown=False),
     Column("title", "Method"),
-    Column("rec_10", "Rec@10", "score", interval=True),
-    Column("seconds", "Seconds\nan epoch", "seconds"),
+    Column("recall_10", "Recall@10", "score", interval=True),
+    Column("seconds", "Seconds\nper epoch", "seconds"),
 )
 ROWS = (
     Row((Cell("a_b"), Cell("A & b_c"), Cell(1 / 3, 0.25, 0.5, bold=True), Cell(0.001234))),
     Row((Cell("second"), Cell("50 % | *x*"), Cell(0.3, 0.2, 0.4, dagger=True), Cell())),
     Row((Cell("oracle"), Cell("Oracle"), Cell(), Cell(1234.5)), apart=True),
 )
-TABLE = Table(COLUMNS, ROWS, caption="Simulated #1", label="tab:one", notes=("p ≥ 0.05 †",))
+TABLE = Table(COLUMNS, ROWS, caption="Simulated #1", notes=("p ≥ 0.05 †",))
 
 
 def test_csv_has_every_number_in_full_and_every_column() -> None:
     assert to_csv(TABLE) == (
-        "method,title,rec_10,rec_10_low,rec_10_high,seconds\n"
+        "method,title,recall_10,recall_10_low,recall_10_high,seconds\n"
         "a_b,A & b_c,0.3333333333333333,0.25,0.5,0.001234\n"
         "second,50 % | *x*,0.3,0.2,0.4,\n"
         "oracle,Oracle,,,,1234.5\n"
@@ -34,7 +37,7 @@ def test_markdown() -> None:
     assert to_markdown(TABLE) == (
         "**Simulated #1**\n"
         "\n"
-        "| Method | Rec@10 | Seconds an epoch |\n"
+        "| Method | Recall@10 | Seconds per epoch |\n"
         "| :-- | --: | --: |\n"
         "| A & b\\_c | **0.3333** [0.2500, 0.5000] | 0.00123 |\n"
         "| 50 % \\| \\*x\\* | 0.3000† [0.2000, 0.4000] | \N{EN DASH} |\n"
@@ -46,7 +49,7 @@ def test_markdown() -> None:
 
 def test_latex() -> None:
     assert (
-        to_latex(TABLE)
+        to_latex(TABLE, "tab:one")
         == r"""\providecommand{\vseintervals}[2]{#1}
 \begin{table}[tbp]
 \centering
@@ -57,7 +60,7 @@ def test_latex() -> None:
 \begin{tabular}{@{}lS[table-format=1.4]S[table-format=4.5]@{}}
 \toprule
  &  & {Seconds} \\
-Method & {Rec@10} & {an epoch} \\
+Method & {Recall@10} & {per epoch} \\
 \midrule
 A \& b\_c & \bfseries 0.3333 & 0.00123 \\
 \vseintervals{\noalign{\vskip-2pt} & {\scriptsize [.2500,.5000]} &  \\}{}
@@ -77,11 +80,11 @@ Oracle & {--} & 1230 \\
 def test_groups_get_a_heading_each_and_stay_in_the_markdown() -> None:
     grouped = replace(TABLE, rows=(replace(ROWS[0], group="One"), replace(ROWS[1], group="Two_2")))
     assert "| One | A & b\\_c |" in to_markdown(grouped)
-    assert "\\multicolumn{3}{@{}l}{\\textit{Two\\_2}}" in to_latex(grouped)
+    assert "\\multicolumn{3}{@{}l}{\\textit{Two\\_2}}" in to_latex(grouped, "tab:one")
 
 
 def test_folded_latex_repeats_the_text_and_shows_each_number_once() -> None:
-    text = to_latex(replace(TABLE, fold=1))
+    text = to_latex(replace(TABLE, fold=1), "tab:one")
     assert text.count("\\begin{tabular}") == 2
     assert text.count("A \\& b\\_c") == 2
     assert text.count("0.3333") == 1
@@ -90,14 +93,14 @@ def test_folded_latex_repeats_the_text_and_shows_each_number_once() -> None:
 
 def test_a_long_latex_table_is_continued_without_a_second_label() -> None:
     rows = tuple(replace(ROWS[0], group=f"group {n // 6}") for n in range(60))
-    text = to_latex(replace(TABLE, rows=rows))
+    text = to_latex(replace(TABLE, rows=rows), "tab:one")
     assert text.count("\\begin{table}") == 4
     assert text.count("\\label{") == 1
     assert text.count("(continued)") == text.count("\\addtocounter{table}{-1}") == 3
 
 
 def test_a_group_that_is_longer_than_a_page_is_continued_under_its_heading() -> None:
-    text = to_latex(replace(TABLE, rows=(replace(ROWS[0], group="One"),) * 60))
+    text = to_latex(replace(TABLE, rows=(replace(ROWS[0], group="One"),) * 60), "tab:one")
     assert text.count("\\textit{One}") == 1
     assert text.count("\\textit{One (continued)}") == 2
     assert text.count("0.00123") == 60
@@ -105,14 +108,14 @@ def test_a_group_that_is_longer_than_a_page_is_continued_under_its_heading() -> 
 
 def test_the_ends_of_long_texts_stay_where_intervals_are_left_out() -> None:
     long = Row((Cell("x"), Cell("VSE-fs (published settings)"), Cell(-0.25, -0.5, 0.1), Cell()))
-    text = to_latex(replace(TABLE, rows=(long, ROWS[1])))
+    text = to_latex(replace(TABLE, rows=(long, ROWS[1])), "tab:one")
     assert "VSE-fs & -0.2500 & {--} \\\\\n" in text
     assert "(published settings) & \\vseintervals{{\\scriptsize [$-$.5000,.1000]}}{} &  \\\\\n" in text
     assert "table-format=-1.4" in text
 
 
 @pytest.mark.parametrize(
-    ("value", "kind", "text"),
+    ("value", "form", "text"),
     [
         (None, "score", "\N{EN DASH}"),
         (0.0, "seconds", "0"),
@@ -129,13 +132,15 @@ def test_the_ends_of_long_texts_stay_where_intervals_are_left_out() -> None:
         (1.0, "p", "1.000"),
     ],
 )
-def test_numbers_as_a_reader_sees_them(value: float | None, kind: str, text: str) -> None:
-    assert format_value(value, kind) == text  # type: ignore[arg-type]
+def test_numbers_as_a_reader_sees_them(value: float | None, form: str, text: str) -> None:
+    assert format_value(value, form) == text  # type: ignore[arg-type]
 
 
-def test_latex_is_well_formed(check_latex: Callable[[str], None]) -> None:
-    check_latex(to_latex(TABLE))
+def test_latex_is_well_formed() -> None:
+    check_latex(to_latex(TABLE, "tab:one"))
     nasty = r"a\b{c}d~e^f$g#h_i%j&k<l>"
     check_latex(
-        to_latex(replace(TABLE, caption=nasty, notes=(nasty,), rows=(Row((Cell(nasty),) * 2 + (Cell(),) * 2),)))
+        to_latex(
+            replace(TABLE, caption=nasty, notes=(nasty,), rows=(Row((Cell(nasty),) * 2 + (Cell(),) * 2),)), "tab:one"
+        )
     )

@@ -1,105 +1,100 @@
-"""Stage `table`: the numbers in the tables are those of the results."""
+"""The numbers in the tables are those of the results."""
 
 import csv
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
-from vsebench.rendering.names import PAPER_TABLES, figure_names, split_name, table_names
-from vsebench.rendering.papers import paper_table
 
+from tests.rendering.conftest import SMALL, table_kind, tables
+from tests.rendering.latex import check_latex
 from vsebench.cli import main
-from vsebench.core.storage import read_parquet, write_json
+from vsebench.core.storage import read_json, write_json
 from vsebench.evaluation.convergence import to_best_epoch
-from vsebench.evaluation.growth import exponents
+from vsebench.rendering.latex import to_latex
+from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import to_latex
-from vsebench.rendering.tables import build_table
+from vsebench.rendering.table import Table
 
-PAIRS = [("sim-iapr", "distinct"), ("saiapr", "regions")]
-PUBLISHED = Path(__file__).parents[2] / "config" / "published"
+SIMULATED, REAL = SMALL
 
 
-@pytest.fixture
-def results(results_folder: Path, titles: str) -> Results:
-    return Results(results_folder, json.loads(titles))
+def command(results: Results, name: str, out: Path) -> list[str]:
+    table = tables(results)[name]
+    parameters = json.dumps(dict(table.parameters))
+    options = {"--kind": table.kind, "--parameters": parameters, "--results": results.folder, "--out": out / name}
+    return ["table", name, *(str(word) for option in options.items() for word in option)]
 
 
-def write(name: str, results_folder: Path, titles: str, out: Path) -> list[dict[str, str]]:
-    command = ["table", name, "--results", str(results_folder), "--titles", titles, "--out", str(out / name)]
-    assert main(command) == 0
+def written(results: Results, name: str, out: Path) -> list[dict[str, str]]:
+    """Run the stage and return the rows of the CSV file."""
+    assert main(command(results, name, out)) == 0
     with (out / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
-def test_names() -> None:
-    assert table_names(PAIRS) == [
-        "datasets",
-        "training-time",
-        "audit",
-        "audit-counts",
-        "claims",
-        "claims-summary",
-        "accuracy-sim-iapr-distinct",
-        "accuracy-saiapr-regions",
-    ]
-    names = figure_names(PAIRS)
-    assert len(names) == len(set(names)) == 8
-    assert split_name("convergence-sim-iapr-distinct", PAIRS, names) == ("convergence", PAIRS[0])
-    assert split_name("training-time", PAIRS, names) == ("training-time", None)
-
-
-def test_accuracy_has_the_numbers_of_the_summary(results_folder: Path, titles: str, tmp_path: Path) -> None:
-    rows = write("accuracy-sim-iapr-distinct", results_folder, titles, tmp_path)
-    summary = pl.read_parquet(results_folder / "summary.parquet").filter(pl.col("dataset") == "sim-iapr")
-    assert [row["method"] for row in rows] == [*[m for m in json.loads(titles) if m != "oracle"], "oracle"]
+def test_accuracy_has_the_numbers_of_the_summary(results: Results, tmp_path: Path) -> None:
+    rows = written(results, "accuracy-sim-iapr-distinct", tmp_path)
+    summary = results.summary.filter(dataset="sim-iapr")
+    assert [row["method"] for row in rows] == [*(m for m in results.outline.rows if m != "oracle"), "oracle"]
     for row in rows:
-        for metric, cutoff, key in (
-            ("rec", 10, "rec_10"),
-            ("pre", 5, "pre_5"),
-            ("auc", None, "auc"),
-            ("auc", 10, "auc_10"),
-        ):
-            expected = summary.filter(
-                pl.col("method") == row["method"], pl.col("metric") == metric, pl.col("cutoff").eq_missing(cutoff)
-            ).row(0, named=True)
+        for metric in results.outline.metrics:
+            key = metric.replace("@", "_")
+            expected = summary.filter(method=row["method"], metric=metric).row(0, named=True)
             assert float(row[key]) == expected["value"]
             assert float(row[f"{key}_low"]) == expected["ci_low"]
             assert float(row[f"{key}_high"]) == expected["ci_high"]
             assert row[f"{key}_p_adjusted"] == ("" if expected["p_adjusted"] is None else repr(expected["p_adjusted"]))
 
 
-def test_one_best_a_metric_and_the_ceiling_apart(results: Results) -> None:
-    table = build_table(results, "accuracy-sim-iapr-distinct")
+def test_accuracy_shows_the_metrics_of_the_run_in_their_order(results: Results, tmp_path: Path) -> None:
+    folder = copy(results.folder, tmp_path)
+    outline = read_json(folder / "outline.json") | {"metrics": ["mrr", "recall@10"]}
+    (folder / "outline.json").write_text(json.dumps(outline), encoding="utf-8")
+    table = table_kind(results, "accuracy-sim-iapr-distinct").table(Results(folder))
+    assert [column.title for column in table.columns if column.interval] == ["MRR", "Recall@10"]
+
+
+def test_one_best_per_metric_and_the_oracle_apart(results: Results) -> None:
+    table = table_kind(results, "accuracy-sim-iapr-distinct").table(results)
     for place, column in enumerate(table.columns):
         if column.interval:
             best = [row for row in table.rows if row.cells[place].bold]
             assert len(best) == 1
             assert not best[0].apart
-    assert [row.apart for row in table.rows] == [False] * 8 + [True]
+    assert [row.apart for row in table.rows] == [False] * 9 + [True]
+    assert table.rows[-1].cells[3].value == "Oracle (ceiling)"
     assert "imulated" in table.caption
     assert "The data is simulated." in table.notes
 
 
-def test_a_dagger_marks_what_is_not_significantly_worse(results: Results) -> None:
-    table = build_table(results, "accuracy-saiapr-regions")
-    place = {column.key: number for number, column in enumerate(table.columns)}
-    for row in table.rows:
-        p = row.cells[place["rec_10_p_adjusted"]].value
-        assert row.cells[place["rec_10"]].dagger == (isinstance(p, float) and p >= 0.05)
+def test_a_row_that_is_left_out_is_named_with_the_reason(results: Results) -> None:
+    table = table_kind(results, "accuracy-saiapr-regions").table(results)
+    assert not any(row.apart for row in table.rows)
+    assert table.notes[-1] == "Oracle is left out: it needs simulated data."
 
 
-def test_training_time_is_the_median_over_repeats(results_folder: Path, titles: str, tmp_path: Path) -> None:
-    rows = write("training-time", results_folder, titles, tmp_path)
-    row = next(r for r in rows if (r["dataset"], r["method"]) == ("sim-iapr", "warp"))
-    timing = pl.read_parquet(results_folder / "timing.parquet").filter(
-        pl.col("dataset") == "sim-iapr", pl.col("method") == "warp", pl.col("phase") == "epoch"
+def test_a_dagger_marks_what_is_not_significantly_worse(results: Results, tmp_path: Path) -> None:
+    folder = copy(results.folder, tmp_path)
+    p_values = {"ease": 0.0499, "opt_auc": 0.05, "warp": 0.9}
+    changed = results.summary.with_columns(
+        p_adjusted=pl.col("method").replace_strict(p_values, default=0.001, return_dtype=pl.Float64)
     )
+    changed.write_parquet(folder / "summary.parquet")
+    table = table_kind(results, "accuracy-saiapr-regions").table(Results(folder))
+    place = next(n for n, column in enumerate(table.columns) if column.key == "recall_10")
+    assert {row.cells[2].value for row in table.rows if row.cells[place].dagger} == {"opt_auc", "warp"}
+
+
+def test_training_time_is_the_median_over_repeats(results: Results, tmp_path: Path) -> None:
+    rows = written(results, "training-time", tmp_path)
+    row = next(r for r in rows if (r["dataset"], r["method"]) == ("sim-iapr", "warp"))
+    timing = results.timing.filter(dataset="sim-iapr", method="warp", phase="epoch")
     repeats = timing.group_by("repeat").agg(pl.col("seconds").median())["seconds"]
     assert float(row["epoch_seconds"]) == repeats.median()
     assert float(row["epoch_seconds_low"]) == repeats.min()
@@ -121,31 +116,60 @@ def test_convergence_is_the_epoch_of_the_best_validation_metric() -> None:
     assert to_best_epoch(history.filter(pl.col("phase") == "refit")).is_empty()
 
 
-def test_an_untimed_history_is_no_mistake(results_folder: Path, titles: str, tmp_path: Path) -> None:
-    folder = copy(results_folder, tmp_path)
-    pl.read_parquet(folder / "history.parquet").clear().write_parquet(folder / "history.parquet")
-    rows = write("training-time", folder, titles, tmp_path)
+def test_a_run_without_epochs_has_empty_times(results: Results, tmp_path: Path) -> None:
+    folder = copy(results.folder, tmp_path)
+    results.history.clear().write_parquet(folder / "history.parquet")
+    rows = written(Results(folder), "training-time", tmp_path)
     assert {row["epochs_to_convergence"] for row in rows} == {""}
+    results.timing.clear().write_parquet(folder / "timing.parquet")
+    assert written(Results(folder), "training-time", tmp_path) == []
 
 
-def test_datasets(results_folder: Path, titles: str, tmp_path: Path) -> None:
-    rows = write("datasets", results_folder, titles, tmp_path)
+def test_datasets(results: Results, tmp_path: Path) -> None:
+    rows = written(results, "datasets", tmp_path)
     assert [(row["name"], row["data"]) for row in rows] == [("sim-iapr", "simulated"), ("saiapr", "real")]
     assert rows[0]["labels_per_image_mean"] == "4.12445"
 
 
-def test_every_latex_table_is_well_formed(results: Results, check_latex: Callable[[str], None]) -> None:
-    for name in table_names(PAIRS):
-        check_latex(to_latex(build_table(results, name)))
-    for name in PAPER_TABLES:
-        check_latex(to_latex(paper_table(name, PUBLISHED, results)))
+def test_the_best_method_has_its_numbers(results: Results, tmp_path: Path) -> None:
+    rows = written(results, "best", tmp_path)
+    summary = results.summary.filter(metric="recall@10", best=True)
+    assert [float(row["recall_10"]) for row in rows] == [
+        summary.filter(dataset=place.dataset)["value"].item() for place in SMALL
+    ]
+    assert [row["oracle"] != "" for row in rows] == [True, False]
+
+
+def test_seeds_with_the_same_settings_share_a_row(results: Results, tmp_path: Path) -> None:
+    rows = written(results, "settings", tmp_path)
+    assert {row["seeds"] for row in rows} == {"1, 2, 3"}
+    tuned = next(row for row in rows if row["method"] == "VSE-fs")
+    assert tuned["chosen"] == "tuned, 12 tried"
+    assert tuned["epochs"] == "21, 22, 23"
+
+
+@pytest.mark.parametrize(
+    ("metric", "title"),
+    [("recall@10", "Recall@10"), ("map", "MAP"), ("macro_f1@5", "Macro F1@5"), ("one_error", "One error")],
+)
+def test_titles_of_metrics(metric: str, title: str) -> None:
+    assert metric_title(metric) == title
+
+
+def all_tables(results: Results) -> Iterator[tuple[str, Table]]:
+    return ((name, table_kind(results, name).table(results)) for name in tables(results))
+
+
+def test_every_latex_table_is_well_formed(results: Results) -> None:
+    for name, table in all_tables(results):
+        check_latex(to_latex(table, f"tab:{name}"))
 
 
 def has_latex() -> bool:
-    """Tell whether this machine has LaTeX with the packages that the tables need."""
-    find = shutil.which("kpsewhich")
-    return find is not None and all(
-        subprocess.run([find, f"{package}.sty"], capture_output=True, check=False).returncode == 0
+    """Return whether this machine has LaTeX with the packages that the tables need."""
+    search = shutil.which("kpsewhich")
+    return search is not None and all(
+        subprocess.run([search, f"{package}.sty"], capture_output=True, check=False).returncode == 0
         for package in ("booktabs", "siunitx")
     )
 
@@ -155,59 +179,53 @@ def has_latex() -> bool:
 def test_every_latex_table_compiles_within_the_width_of_a_page(
     intervals: str, results: Results, tmp_path: Path
 ) -> None:
-    scaling = exponents(read_parquet(results.folder / "scaling.parquet"))
-    tables = [build_table(results, name) for name in table_names(PAIRS)]
-    tables += [paper_table(name, PUBLISHED, results, scaling) for name in PAPER_TABLES]
-    nasty = replace(tables[0], caption=r"a\b{c}d~e^f$g#h_i%j&k<l>", label="tab:nasty")
-    body = "\n".join(to_latex(table) for table in [*tables, nasty])
+    made = dict(all_tables(results))
+    made["nasty"] = replace(made["datasets"], caption=r"a\b{c}d~e^f$g#h_i%j&k<l>")
+    body = "\n".join(to_latex(table, f"tab:{name.replace('_', '-')}") for name, table in made.items())
     packages = "\\usepackage{booktabs}\n\\usepackage{siunitx}\n"
     # A page at a time: LaTeX holds but a few floats.
     body = body.replace("\\end{table}\n", "\\end{table}\n\\clearpage\n")
     document = f"\\documentclass{{article}}\n{packages}{intervals}\\begin{{document}}\n{body}\\end{{document}}\n"
     (tmp_path / "page.tex").write_text(document, encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
+    done = subprocess.run(latex, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
     assert "too large" not in done.stdout
 
 
 def copy(folder: Path, to: Path) -> Path:
-    copied = to / "results"
-    copied.mkdir()
-    for path in folder.iterdir():
-        if path.is_file():
-            (copied / path.name).write_bytes(path.read_bytes())
-    return copied
+    return Path(shutil.copytree(folder, to / "results"))
 
 
-def lines_of_failure(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    assert main(command) == 1
+def line_of_failure(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(arguments) == 1
     message = capsys.readouterr().err
     assert message.count("\n") == 1
     return message
 
 
 @pytest.mark.parametrize("stage", ["table", "figure"])
-def test_an_unknown_name_lists_the_known_ones(
-    stage: str, results_folder: Path, titles: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_an_unknown_kind_lists_the_known_ones(
+    stage: str, results_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = [stage, "acuracy", "--results", str(results_folder), "--titles", titles, "--out", str(tmp_path / "x")]
-    assert "'acuracy'" in (message := lines_of_failure(command, capsys))
-    assert "accuracy-sim-iapr-distinct" in message
+    arguments = [stage, "x", "--kind", "acuracy", "--results", str(results_folder), "--out", str(tmp_path / "x")]
+    assert "'acuracy'; there are accuracy, " in line_of_failure(arguments, capsys)
 
 
-def test_missing_and_empty_results_are_told_in_one_line(
-    results_folder: Path, titles: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_missing_and_empty_results_are_one_line(
+    results: Results, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = copy(results_folder, tmp_path)
-    common = ["--results", str(folder), "--out", str(tmp_path / "x")]
-    pl.read_parquet(folder / "timing.parquet").clear().write_parquet(folder / "timing.parquet")
-    assert "timing.parquet: has no rows" in lines_of_failure(["table", "training-time", *common], capsys)
-    (folder / "summary.parquet").unlink()
-    assert "summary.parquet: no such file" in lines_of_failure(["table", "accuracy-saiapr-regions", *common], capsys)
-    write_json([], folder / "datasets.json")
-    assert "datasets.json" in lines_of_failure(["table", "datasets", *common], capsys)
-    assert "--titles" in lines_of_failure(["table", "datasets", *common, "--titles", "{"], capsys)
-    assert "--titles" in lines_of_failure(["table", "datasets", *common, "--titles", '{"a": 1}'], capsys)
-    assert not list(tmp_path.glob("x*"))
+    folder = Results(copy(results.folder, tmp_path))
+    results.summary.clear().write_parquet(folder.folder / "summary.parquet")
+    accuracy = command(folder, "accuracy-saiapr-regions", tmp_path)
+    assert "summary.parquet: has no rows" in line_of_failure(accuracy, capsys)
+    (folder.folder / "summary.parquet").unlink()
+    assert "summary.parquet: no such file" in line_of_failure(accuracy, capsys)
+    datasets = command(folder, "datasets", tmp_path)
+    write_json([], folder.folder / "datasets.json")
+    assert "datasets.json: a JSON list with entries is needed" in line_of_failure(datasets, capsys)
+    training_time = command(folder, "training-time", tmp_path)
+    (folder.folder / "outline.json").write_text("{}", encoding="utf-8")
+    assert "outline.json: not a readable outline" in line_of_failure(training_time, capsys)
+    assert not list(tmp_path.glob("*.csv"))

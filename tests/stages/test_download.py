@@ -3,12 +3,12 @@ import io
 import json
 import re
 import tarfile
-import threading
 import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from tests import data_sets
+from tests.servers import Handler, serve
 from vsebench.cli import main
 from vsebench.formats import transfer
 
@@ -25,10 +25,10 @@ def make_zip(text):
 ZIP = make_zip("content " * 1000)
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Serves server.files; the server's script says what to do otherwise, a word a request."""
+class Files(Handler):
+    """Serves server.files; the server's script says what to do otherwise, one word per request."""
 
-    def do_GET(self):
+    def answer(self):
         server, data = self.server, self.server.files.get(self.path)
         wanted = re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))
         start = int(wanted[1]) if wanted else 0
@@ -54,20 +54,13 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data[start : (start + len(data)) // 2 if "break" in act else len(data)])
 
-    def log_message(self, *args):
-        pass
-
 
 @pytest.fixture
 def server(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delenv("VSEBENCH_MIRROR", raising=False)
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.files, server.script, server.seen = {"/x.zip": ZIP}, [], []
-        server.address = f"http://127.0.0.1:{server.server_port}"
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    with serve(Files, files={"/x.zip": ZIP}, script=[]) as server:
         yield server
-        server.shutdown()
 
 
 @pytest.fixture
@@ -83,10 +76,7 @@ def fetch(tmp_path, pauses, capsys):
 
     def run(*sources, name="x.zip", **known):
         file = {"name": name, "sources": list(sources), **known}
-        config = {"title": "t", "family": "other", "adapter": "lear", "licence": "l", "citation": "c", "files": [file]}
-        path = tmp_path / "tiny.yaml"
-        path.write_text(json.dumps(config))
-        status = main(["download", "--config", str(path), "--out", str(tmp_path / "raw")])
+        status = data_sets.download({"adapter": "lear", "files": [file]}, tmp_path / "raw")
         return status, capsys.readouterr().err, tmp_path / "raw"
 
     return run
@@ -293,16 +283,43 @@ def test_no_network_and_no_mirror_is_one_line(server, fetch, tmp_path, monkeypat
     status, err, folder = fetch(f"{DEAD}/x.zip", f"{DEAD}/other/x.zip")
     assert status == 1
     assert err.count("\n") == 1
-    for part in ("x.zip could not be had", f"{DEAD}/x.zip (no connection)", f"{DEAD}/other/x.zip", str(folder)):
+    for part in ("could not download x.zip", f"{DEAD}/x.zip (no connection)", f"{DEAD}/other/x.zip", str(folder)):
         assert part in err
     assert "nowhere/x.zip (no such file)" in err
     assert files_in(folder) == []
 
 
 def test_simulated_sets_have_nothing_to_fetch(tmp_path):
-    config = {"title": "simulated", "family": "other", "adapter": "simulator", "licence": "l", "citation": "c"}
-    (tmp_path / "sim.yaml").write_text(json.dumps(config))
-    assert main(["download", "--config", str(tmp_path / "sim.yaml"), "--out", str(tmp_path / "raw")]) == 0
+    assert data_sets.download({"adapter": "simulator"}, tmp_path / "raw") == 0
     provenance = json.loads((tmp_path / "raw" / "provenance.json").read_text())
     assert provenance["files"] == []
     assert "simulated" in provenance["note"]
+
+
+def test_the_users_own_files_are_noted_and_left_where_they_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my tags.csv").write_text("image,label\na,b\n")
+    (tmp_path / "my.npy").write_bytes(b"features")
+    definition = {"adapter": "table", "options": {"pairs": "my tags.csv"}, "features": {"file": "my.npy"}}
+    assert data_sets.download(definition, "raw") == 0
+    assert files_in(tmp_path / "raw") == ["provenance.json"]
+    table, features = json.loads((tmp_path / "raw" / "provenance.json").read_text())["files"]
+    assert (table["name"], table["source"]) == ("my tags.csv", "the user's own file")
+    assert (features["name"], features["bytes"]) == ("my.npy", 8)
+    assert features["sha256"] == hashlib.sha256(b"features").hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("definition", "message"),
+    [
+        ("{", "--definition: not JSON"),
+        ("[1]", "tiny: --definition: the whole file"),
+        ('{"adapter": "lear", "fiels": []}', "tiny: --definition: fiels: unknown key"),
+        ('{"adapter": "nothing"}', "tiny: adapter: there is no adapter named 'nothing'"),
+    ],
+)
+def test_a_wrong_definition_is_one_line(tmp_path, capsys, definition, message):
+    assert main(["download", "--name", "tiny", "--definition", definition, "--out", str(tmp_path / "raw")]) == 1
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1

@@ -1,18 +1,18 @@
 import io
 import json
 import tarfile
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from vsebench.cli import main
+from tests import data_sets
+from vsebench.core import schemas
 from vsebench.core.configuration import DatasetConfig, read_config
 from vsebench.core.storage import read_arrays, read_json, read_parquet
+from vsebench.features import read_features
 from vsebench.formats.adapters import load_adapter
 
-CONFIGS = Path(__file__).parents[2] / "config" / "datasets"
 SIMULATED = {
     "images": 60,
     "labels": 20,
@@ -23,50 +23,37 @@ SIMULATED = {
     "popularity": {"exponent": 0.8, "shift": 0.01},
     "labels_per_image": {"sigma": 0.5, "maximum": 9},
 }
+LABELS_ALONE = ["images.parquet", "labels.parquet", "pairs.parquet", "summary.json"]
 
 
-def write_config(folder, **changes):
-    config = {
-        "title": "simulated",
-        "family": "other",
-        "adapter": "simulator",
-        "options": SIMULATED,
-        "licence": "l",
-        "citation": "c",
-        **changes,
-    }
-    (folder / "tiny.yaml").write_text(json.dumps(config))
-    return folder / "tiny.yaml"
+def simulated(**options):
+    return {"adapter": "simulator", "options": SIMULATED | options}
 
 
 @pytest.fixture
 def prepare(tmp_path, capsys):
-    def run(config, options="{}", out="out"):
-        arguments = [
-            "--config",
-            str(config),
-            "--options",
-            options,
-            "--raw",
-            str(tmp_path),
-            "--out",
-            str(tmp_path / out),
-        ]
-        status = main(["prepare", *arguments])
+    """Run the stage; return exit status, standard error and the folder it writes into."""
+
+    def run(definition, out="out"):
+        status = data_sets.prepare(definition, tmp_path, tmp_path / out)
         return status, capsys.readouterr().err, tmp_path / out
 
     return run
 
 
-def test_the_tables_fit_together(prepare, tmp_path):
-    status, err, out = prepare(write_config(tmp_path))
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_tables_fit_together(prepare):
+    status, err, out = prepare(simulated())
     assert (status, err) == (0, "")
     pairs, images, labels = (read_parquet(out / f"{name}.parquet") for name in ("pairs", "images", "labels"))
-    assert pairs.schema == {"image": pl.Int32, "label": pl.Int32, "count": pl.Int32}
-    assert images.schema == {"image": pl.Int32, "id": pl.String}
-    assert labels.schema == {"label": pl.Int32, "name": pl.String, "frequency": pl.Int32, "occurrences": pl.Int32}
+    assert (pairs.schema, images.schema, labels.schema) == (schemas.PAIRS, schemas.IMAGES, schemas.LABELS)
     assert pairs.equals(pairs.sort("image", "label"))
     assert images["image"].to_list() == list(range(60))
+    assert images["part"].to_list() == [None] * 60
+    assert images["has_features"].to_list() == [False] * 60
     assert labels["frequency"].to_list() == np.bincount(pairs["label"], minlength=20).tolist()
     assert labels["occurrences"].sum() == 200
     truth = read_arrays(out / "truth.npz")
@@ -74,10 +61,9 @@ def test_the_tables_fit_together(prepare, tmp_path):
     assert truth["label"].shape == (20, 3)
 
 
-def test_the_summary_counts(prepare, tmp_path):
-    summary = read_json(
-        prepare(write_config(tmp_path, expected={"images": 60, "occurrences": 200}))[2] / "summary.json"
-    )
+def test_the_summary_counts(prepare):
+    out = prepare({**simulated(), "expected": {"images": 60, "occurrences": 200}})[2]
+    summary = read_json(out / "summary.json")
     assert summary["name"] == "tiny"
     assert summary["simulated"] is True
     assert summary["options"]["scale"] == 1.0
@@ -86,81 +72,155 @@ def test_the_summary_counts(prepare, tmp_path):
     assert summary["counts"]["labels_per_image"]["mean"] == pytest.approx(200 / 60)
     assert summary["mismatches"] == {}
     assert summary["dropped"] == []
+    assert summary["features"] is None
 
 
-def test_the_same_input_gives_the_same_bytes(prepare, tmp_path):
-    config = write_config(tmp_path)
-    first, again = prepare(config)[2], prepare(config, out="again")[2]
-    names = sorted(path.name for path in first.iterdir())
-    assert names == ["images.parquet", "labels.parquet", "pairs.parquet", "summary.json", "truth.npz"]
-    assert all((first / name).read_bytes() == (again / name).read_bytes() for name in names)
+@pytest.mark.parametrize("features", [None, {"dimensions": 5, "noise": 0.1}])
+def test_the_same_input_gives_the_same_bytes(prepare, features):
+    definition = simulated(features=features)
+    first, again = prepare(definition)[2], prepare(definition, out="again")[2]
+    assert names(first) == names(again)
+    assert all((first / name).read_bytes() == (again / name).read_bytes() for name in names(first))
 
 
-def test_counts_that_differ_are_warned_of_and_noted(prepare, tmp_path):
-    config = write_config(tmp_path, expected={"images": 61, "occurrences": 200})
-    status, err, out = prepare(config)
+def test_counts_that_differ_are_warned_of_and_noted(prepare):
+    status, err, out = prepare({**simulated(), "expected": {"images": 61, "occurrences": 200}})
     assert status == 0
-    assert err == f"warning: {config}: expected.images: 61, found 60\n"
+    assert err == "warning: tiny: expected.images: 61, found 60\n"
     assert read_json(out / "summary.json")["mismatches"] == {"images": {"expected": 61, "found": 60}}
 
 
-def test_expected_counts_do_not_apply_at_another_scale(prepare, tmp_path):
-    config = write_config(tmp_path, expected={"images": 61})
-    _, err, out = prepare(config, '{"scale": 0.5}')
-    assert err == ""
-    summary = read_json(out / "summary.json")
-    assert (summary["counts"]["images"], summary["mismatches"]) == (30, {})
-
-
-def test_labels_and_images_without_a_pair_stay(prepare, tmp_path):
-    rows = np.array([[3, 1, 0, 0], [3, 0, 0, 0]], dtype="<i2")
+def write_archive(folder, **members):
+    """Write a LEAR archive of two training images and one test image, of three labels."""
+    rows = np.array([[3, 1, 0, 0], [3, 0, 0, 0], [3, 0, 1, 1]], dtype="<i2")
     content = {
         "t_dictionary.txt": b"a\nb\nc\n",
         "t_train_list.txt": b"x\ny\n",
-        "t_train_annot.hvecs": rows.tobytes(),
-        "t_test_list.txt": b"",
-        "t_test_annot.hvecs": b"",
+        "t_train_annot.hvecs": rows[:2].tobytes(),
+        "t_test_list.txt": b"z\n",
+        "t_test_annot.hvecs": rows[2:].tobytes(),
+        **{f"t_{name}.hvecs": data for name, data in members.items()},
     }
-    with tarfile.open(tmp_path / "t.20091111.tar.bz2", "w:bz2") as archive:
+    with tarfile.open(folder / "t.20091111.tar.bz2", "w:bz2") as archive:
         for name, data in content.items():
             info = tarfile.TarInfo(name)
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
-    status, _, out = prepare(write_config(tmp_path, title="t", adapter="lear", options={"prefix": "t"}))
+
+
+LEAR = {"adapter": "lear", "options": {"prefix": "t"}}
+
+
+def test_labels_and_images_without_a_pair_stay(prepare, tmp_path):
+    write_archive(tmp_path)
+    status, _, out = prepare(LEAR)
     assert status == 0
-    assert read_parquet(out / "labels.parquet")["frequency"].to_list() == [1, 0, 0]
+    assert read_parquet(out / "labels.parquet")["frequency"].to_list() == [1, 1, 1]
+    assert read_parquet(out / "images.parquet")["part"].to_list() == ["train", "train", "test"]
     counts = read_json(out / "summary.json")["counts"]
-    assert (counts["images"], counts["images_without_label"], counts["vocabulary"], counts["labels"]) == (2, 1, 3, 1)
-    assert not (out / "truth.npz").exists()
+    assert (counts["images"], counts["images_without_label"], counts["vocabulary"]) == (3, 1, 3)
+    assert names(out) == LABELS_ALONE
+
+
+def test_the_feature_of_an_archive_is_written_beside_the_labels(prepare, tmp_path):
+    write_archive(
+        tmp_path,
+        train_Hue=np.array([[2, 5, 6], [2, 7, 8]], dtype="<u2").tobytes(),
+        test_Hue=np.array([2, 9, 0], dtype="<u2").tobytes(),
+    )
+    definition = {**LEAR, "options": {"prefix": "t", "features": "Hue"}}
+    status, _, out = prepare(definition)
+    assert status == 0
+    assert names(out) == sorted([*LABELS_ALONE, "features.npy"])
+    assert np.load(out / "features.npy").tolist() == [[5, 6], [7, 8], [9, 0]]
+    assert read_parquet(out / "images.parquet")["has_features"].all()
+    assert read_json(out / "summary.json")["features"] == {
+        "kind": "dense",
+        "dimensions": 2,
+        "dtype": "float32",
+        "images_without": 0,
+    }
+
+
+def test_a_features_file_follows_the_filters_of_the_images(prepare, tmp_path):
+    write_archive(tmp_path)
+    pl.DataFrame({"image": ["z", "other", "x"], "f": [[1.5], [2.5], [3.5]]}).write_parquet(tmp_path / "f.parquet")
+    definition = {**LEAR, "features": {"file": "f.parquet"}}
+    status, err, out = prepare(definition)
+    assert status == 0
+    assert "tiny: dropped 1 rows of features: their images are not in the data set\n" in err
+    assert "tiny: 1 images have no features\n" in err
+    assert np.load(out / "features.npy").tolist() == [[3.5], [0.0], [1.5]]
+    assert read_parquet(out / "images.parquet")["has_features"].to_list() == [True, False, True]
+    assert prepare({**definition, "vocabulary": {"min_labels_per_image": 2}}, out="few")[0] == 0
+    images = read_parquet(tmp_path / "few" / "images.parquet")
+    assert images.rows() == [(0, "z", "test", True)]
+    features = read_features(tmp_path / "few" / "features.npy", images["has_features"].to_numpy())
+    assert features.values.tolist() == [[1.5]]
 
 
 MISTAKES = {
-    "unknown option": ({}, '{"sclae": 0.1}', "sclae: unknown key"),
-    "wrong type": ({}, '{"scale": "small"}', "scale: Input should be a valid number"),
-    "not JSON": ({}, "scale=1", "--options: not JSON"),
-    "not an object": ({}, "[1]", "--options: a JSON object is needed"),
-    "unknown adapter": ({"adapter": "nothing"}, "{}", "adapter: there is no adapter named 'nothing'"),
-    "no adapter": ({"adapter": "download"}, "{}", "adapter: there is no adapter named 'download'"),
-    "unknown option in the file": ({"options": {**SIMULATED, "popularity": {"slope": 1}}}, "{}", "popularity.slope"),
+    "unknown option": (simulated(sclae=0.1), "tiny: options: sclae: unknown key"),
+    "wrong type": (simulated(scale="small"), "tiny: options: scale: Input should be a valid number"),
+    "unknown key": ({**simulated(), "fiels": []}, "tiny: --definition: fiels: unknown key"),
+    "unknown filter": ({**simulated(), "vocabulary": {"top": 3}}, "tiny: --definition: vocabulary.top: unknown key"),
+    "unknown adapter": ({"adapter": "nothing"}, "tiny: adapter: there is no adapter named 'nothing'"),
+    "no adapter": ({"adapter": "transfer"}, "tiny: adapter: there is no adapter named 'transfer'"),
+    "option inside": (simulated(popularity={"slope": 1}), "tiny: options: popularity.exponent"),
+    "nothing stays": (
+        {**simulated(), "vocabulary": {"min_labels_per_image": 15}},
+        "tiny: vocabulary: no pair of an image and a label passes these filters",
+    ),
+    "no file": ({**simulated(), "features": {"file": "no.npy"}}, "no.npy: no such file"),
+    "another kind of file": ({**simulated(), "features": {"file": "f.mat"}}, "--definition: features.file: "),
+    "ids beside a table": (
+        {**simulated(), "features": {"file": "f.parquet", "ids": "i.txt"}},
+        "features: ids: a .parquet file has its image ids in a column",
+    ),
 }
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_one_line_that_names_file_and_key(prepare, tmp_path, mistake):
-    changes, options, message = MISTAKES[mistake]
-    config = write_config(tmp_path, **changes)
-    status, err, out = prepare(config, options)
+def test_a_mistake_is_one_line_that_names_the_key(prepare, mistake):
+    definition, message = MISTAKES[mistake]
+    status, err, out = prepare(definition)
     assert status == 1
     assert message in err
     assert err.count("\n") == 1
-    assert "--options" in message or str(config) in err
     assert not out.exists()
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.stem)
+CONFIGS = sorted(data_sets.CONFIGS.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_every_data_set_of_the_configuration_is_valid(path):
     config = read_config(DatasetConfig, path)
-    adapter = load_adapter(config.adapter, path)
+    adapter = load_adapter(config.adapter, str(path))
     adapter.Options(**config.options)
     assert config.simulated == ("simulated" in config.title)
     assert config.simulated == (not config.files and not hasattr(adapter, "fetch"))
+
+
+@pytest.mark.parametrize("name", ["sim-iapr", "sim-features"])
+def test_the_written_files_are_those_that_the_workflow_expects(prepare, name):
+    config = data_sets.described(name).replaced({"scale": 0.02}, {})
+    assert config.expected.model_dump(exclude_none=True) == {}
+    out = prepare(config)[2]
+    assert names(out) == sorted(config.processed_files)
+
+
+def test_a_run_replaces_single_options_and_filters():
+    config = data_sets.described("openimages-ens")
+    replaced = config.replaced({"min_confidence": 1.0}, {"top_labels": 7})
+    assert replaced.options == {**config.options, "min_confidence": 1.0}
+    assert replaced.vocabulary == config.vocabulary.model_copy(update={"top_labels": 7})
+    assert config.replaced({}, {}) == config
+
+
+def test_what_only_tables_show_is_no_part_of_the_definition():
+    config = data_sets.described("corel5k-network")
+    assert set(config.about()) == {"title", "family", "licence", "citation", "homepage"}
+    definition = config.definition("files")
+    assert set(definition) == {"adapter", "options", "features", "expected"}
+    assert json.loads(json.dumps(definition)) == definition

@@ -108,7 +108,7 @@ def test_official_test_images_are_the_test_images(large):
 def test_official_needs_a_partition(tmp_path, capsys, large, part):
     pairs, n_images = large
     write_parquet(pairs, tmp_path / "pairs.parquet")
-    images = pl.DataFrame({"image": np.arange(n_images)})
+    images = pl.DataFrame({"image": np.arange(n_images)}).with_columns(part=pl.lit(None, pl.String))
     if part:
         images = images.with_columns(
             part=pl.when(pl.col("image") < 500).then(pl.lit("test")).otherwise(pl.lit("train"))

@@ -20,38 +20,43 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 TREE = ("Snakefile", "workflow", "profiles", "config", "src")
-UNTRAINED = ["random", "popularity", "oracle"]
-TRAINED = ["opt_auc", "warp", "warp_published", "vse_ens", "vse_fs", "vse_fs_published"]
+# At the place without features, and at the one whose test images are new.
+CONTROLS = ["popularity", "oracle"]
+TRAINED = ["opt_auc", "warp", "vse_ens", "vse_fs"]
+LABEL_ROWS = [*CONTROLS, *TRAINED, "ease"]
+IMAGE_ROWS = [*CONTROLS, "ridge"]
 
 
 def tiny_set(*protocols: str) -> dict[str, Any]:
     return {"sim-iapr": {"protocols": list(protocols), "options": {"scale": 0.01}}}
 
 
+IMAGES = {"sim-features": {"protocols": ["images"], "options": {"scale": 0.05}}}
 TINY = {
-    "datasets": tiny_set("regions"),
-    "methods": UNTRAINED + TRAINED,
+    "datasets": tiny_set("regions") | IMAGES,
+    "methods": [*LABEL_ROWS, "ridge"],
     "seeds": [1],
     "factors": 8,
     "tune": False,
     "tuning_budget": 12,
-    "validation_metric": "ndcg@10",
     "validation_images": 20000,
     "bootstrap": 100,
+    "metrics": ["precision@5", "recall@10", "map", "ndcg@10", "auc", "macro_f1@5", "label_map"],
     "timing": {"repeats": 1, "epochs": 1},
 }
 # What has the same bytes in every run of a configuration: no seconds are in it.
 SAME = [
     "results/*/*/*/split/*.parquet",
-    "results/*/*/*/*/selection.json",
     "results/*/*/*/*/model.npz",
     "results/*/*/*/*/ranks.parquet",
-    "results/*/*/*/*/metrics.parquet",
+    "results/*/*/*/*/lists.parquet",
+    "results/*/*/metrics.parquet",
     "results/*/*/summary.parquet",
     "results/metrics.parquet",
     "results/summary.parquet",
     "results/tables/accuracy-*",
 ]
+MODELS_AND_RANKS = SAME[:4]
 MODELS = "results/*/*/*/*/model.npz"
 
 
@@ -74,7 +79,8 @@ class Outcome:
     def jobs(self) -> list[Job]:
         """The jobs that a dry-run listed."""
         blocks = re.findall(r"^(?:local)?rule (\w+):\n((?: {4}.*\n?)*)", self.text, re.MULTILINE)
-        return [Job(rule, _wildcards(block)) for rule, block in blocks]
+        # Each data set has a rule of its own, prepare_<data set>.
+        return [Job("prepare" if rule.startswith("prepare_") else rule, _wildcards(block)) for rule, block in blocks]
 
     @property
     def rules(self) -> set[str]:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.workflow.project import SAME, Project, tiny_set, wait_until
+from tests.workflow.project import MODELS_AND_RANKS, Project, tiny_set, wait_until
 
 METHODS = ["popularity", "opt_auc"]
 SPLIT = "results/sim-iapr/regions/seed1/split/split.json"
@@ -60,9 +60,10 @@ def test_a_second_run_in_the_same_folder(finished, fresh, held):
         assert made == finished.project.found(same)
 
 
+@pytest.mark.long
 def test_two_folders_with_the_same_workflow_and_kernel_cache(finished, fresh, tmp_path):
     """The cache of the kernels lies beside their source, so both runs compile into it at the same time."""
-    fresh.configure(methods=METHODS)
+    fresh.configure(methods=METHODS, datasets=tiny_set("regions"))
     # As after an edit, where numba was killed between its index, which is new, and the code.
     for path in fresh.folder.rglob("*.nbc"):
         path.write_bytes(b"old code")
@@ -75,6 +76,6 @@ def test_two_folders_with_the_same_workflow_and_kernel_cache(finished, fresh, tm
     for process in started:
         assert process.wait(timeout=300) == 0, fresh.started[-5000:]
     for place in places:
-        made = place.found(*SAME[:5])
+        made = place.found(*MODELS_AND_RANKS)
         assert len(made) > len(METHODS)
         assert made == {name: finished.project.found(name)[name] for name in made}

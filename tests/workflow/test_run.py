@@ -4,61 +4,84 @@ import re
 
 import polars as pl
 
-from tests.workflow.project import TRAINED, UNTRAINED, tiny_set
-from vsebench.rendering.names import CLAIM_TABLES, PAPER_FIGURES, PAPER_TABLES
+from tests.workflow.project import IMAGE_ROWS, LABEL_ROWS, ROOT, TINY, TRAINED
+from vsebench.core import schemas
+from vsebench.plan import Plan
 
-METRICS = {(name, n) for name in ("pre", "rec", "map", "ndcg", "auc") for n in (5, 10)} | {("mrr", None), ("auc", None)}
-METRIC_SCHEMA = {
-    "dataset": pl.String,
-    "protocol": pl.String,
-    "method": pl.String,
-    "seed": pl.Int64,
-    "metric": pl.String,
-    "cutoff": pl.Int32,
-    "value": pl.Float64,
-    "ci_low": pl.Float64,
-    "ci_high": pl.Float64,
-    "n_images": pl.Int64,
-}
-TIMING_COLUMNS = ["dataset", "protocol", "method", "threads", "repeat", "phase"]
-TIMING_COLUMNS += ["seconds", "peak_rss_bytes", "machine"]
+PLACES = {("sim-iapr", "regions"): LABEL_ROWS, ("sim-features", "images"): IMAGE_ROWS}
 
 
 def test_every_result_is_there_and_no_half_written_file(finished):
     folder = finished.project.folder
+    plan = Plan.read(ROOT / "config", TINY, [])
     gathered = ["metrics.parquet", "summary.parquet", "timing.parquet", "history.parquet", "settings.json"]
     expected = [f"results/{name}" for name in [*gathered, "datasets.json", "machine.json", "report.html"]]
     expected += [f"results/{name}.csv" for name in ("audit", "claims", "comparison")]
-    for name in ["datasets", "training-time", "accuracy-sim-iapr-regions", *CLAIM_TABLES, *PAPER_TABLES]:
-        expected += [f"results/tables/{name}.{suffix}" for suffix in ("csv", "md", "tex")]
-    singles = ["overview", "mean-ranks", "training-time", "trials", *PAPER_FIGURES]
-    for name in [*singles, "accuracy-sim-iapr-regions", "convergence-sim-iapr-regions"]:
-        expected += [f"figures/{name}.{suffix}" for suffix in ("pdf", "svg", "png")]
-    run = "results/sim-iapr/regions"
-    expected += [f"{run}/summary.parquet", f"{run}/timing.parquet"]
-    expected += [f"{run}/seed1/split/{name}.parquet" for name in ("train", "valid", "test")]
-    for method in UNTRAINED + TRAINED:
-        names = ["model.npz", "history.parquet", "run.json", "ranks.parquet", "metrics.parquet"]
-        expected += [f"{run}/seed1/{method}/{name}" for name in names + ["selection.json"] * (method in TRAINED)]
+    expected += [f"results/tables/{name}.{suffix}" for name in plan.tables for suffix in ("csv", "md", "tex")]
+    expected += [f"figures/{name}.{suffix}" for name in plan.figures for suffix in ("pdf", "svg", "png")]
+    for (dataset, protocol), rows in PLACES.items():
+        place = f"results/{dataset}/{protocol}"
+        expected += [f"{place}/{name}.parquet" for name in ("metrics", "summary", "timing")]
+        parts = ("train", "valid", "test", "images", "labels")
+        expected += [f"{place}/seed1/split/{name}.parquet" for name in parts]
+        names = ["model.npz", "history.parquet", "run.json", "ranks.parquet", "lists.parquet"]
+        names += ["label_ranks.parquet"] * (protocol == "images")
+        expected += [f"{place}/seed1/{row}/{name}" for row in rows for name in names]
     assert [name for name in expected if not (folder / name).is_file() or not (folder / name).stat().st_size] == []
     assert not list(folder.rglob("*.tmp*"))
 
 
-def test_metrics_have_the_documented_columns_and_a_row_for_each_model_and_metric(finished):
+def test_tables_have_the_columns_of_their_schemas(finished):
+    results = finished.project.folder / "results"
+    model = results / "sim-features" / "images" / "seed1" / "ridge"
+    files = {
+        results / "metrics.parquet": schemas.METRICS,
+        results / "summary.parquet": schemas.SUMMARY,
+        results / "timing.parquet": schemas.TIMING,
+        results / "history.parquet": schemas.HISTORY,
+        model / "ranks.parquet": schemas.RANKS,
+        model / "lists.parquet": schemas.LISTS,
+        model / "label_ranks.parquet": schemas.LABEL_RANKS,
+        finished.project.folder / "data" / "processed" / "sim-features" / "images.parquet": schemas.IMAGES,
+    }
+    for path, schema in files.items():
+        assert dict(pl.read_parquet_schema(path)) == schema, path
+
+
+def test_metrics_have_one_row_per_model_and_metric(finished):
     metrics = pl.read_parquet(finished.project.folder / "results" / "metrics.parquet")
-    assert dict(metrics.schema) == METRIC_SCHEMA
-    keys = metrics.select("dataset", "protocol", "method", "seed", "metric", "cutoff").rows()
-    expected = {("sim-iapr", "regions", method, 1, *metric) for method in UNTRAINED + TRAINED for metric in METRICS}
+    keys = metrics.select("dataset", "protocol", "method", "seed", "metric").rows()
+    expected = {
+        (*place, row, 1, metric)
+        for place, rows in PLACES.items()
+        for row in rows
+        for metric in TINY["metrics"]
+        if metric != "label_map" or place[1] == "images"  # known images are not ranked for a label
+    }
     assert len(keys) == len(expected)
     assert set(keys) == expected
     assert (metrics["ci_low"] <= metrics["value"]).all()
     assert (metrics["value"] <= metrics["ci_high"]).all()
 
 
-def test_each_trained_method_is_timed_in_each_run(finished):
+def test_features_tell_of_images_that_were_never_seen(finished):
+    summary = pl.read_parquet(finished.project.folder / "results" / "summary.parquet")
+    found = dict(summary.filter(dataset="sim-features", metric="map").select("method", "value").rows())
+    assert found["popularity"] < found["ridge"] < found["oracle"]
+
+
+def test_each_row_with_something_to_choose_is_timed(finished):
     timing = pl.read_parquet(finished.project.folder / "results" / "timing.parquet")
-    assert timing.columns == TIMING_COLUMNS
     assert set(timing.filter(pl.col("phase") == "epoch")["method"]) == set(TRAINED)
+    assert set(timing.filter(pl.col("phase") == "fit")["method"]) == {"ease", "ridge"}
+
+
+def test_rows_that_are_left_out_are_named_with_the_reason(finished):
+    text = finished.outcome.text
+    assert "Left out at sim-iapr/regions: ridge: the data set has no image features." in text
+    assert re.search(r"Left out at sim-features/images: opt_auc, .*: its test images are new", text)
+    page = (finished.project.folder / "results" / "report.html").read_text(encoding="utf-8")
+    assert "the data set has no image features" in page
 
 
 def test_the_run_ends_by_naming_the_report(finished):
@@ -70,7 +93,7 @@ def test_the_run_ends_by_naming_the_report(finished):
 
 def test_each_table_and_figure_of_the_papers_is_a_target(finished):
     listed = finished.project.snakemake("--list-target-rules").text.split()
-    assert {*PAPER_TABLES, *PAPER_FIGURES, "claims", "comparison", "audit"} <= set(listed)
+    assert {"vse_ens_table2", "vse_fs_figure2", "claims", "comparison", "audit", "accuracy", "timing"} <= set(listed)
 
 
 def test_a_second_run_does_nothing(finished):
@@ -80,27 +103,11 @@ def test_a_second_run_does_nothing(finished):
     assert again.rules == set()
 
 
-def test_no_job_runs_beside_a_timed_one(fresh):
-    """Snakemake logs a job before it starts and after it ended, so jobs that are apart in the log were apart."""
-    fresh.configure(datasets=tiny_set("regions", "distinct"), methods=["popularity", "opt_auc", "vse_fs"])
-    # Its models are not needed for timing, so they are there to be trained at the same time.
-    others = [f"results/sim-iapr/{run}/seed1/popularity/ranks.parquet" for run in ("regions", "distinct")]
-    outcome = fresh.snakemake("results/timing.parquet", *others)
-    assert outcome.status == 0, outcome.text[-3000:]
-    events = re.findall(
-        r"^(?:local)?rule (\w+):\n(?: {4}.*\n)*? {4}jobid: (\d+)|^Finished jobid: (\d+)", outcome.text, re.MULTILINE
+def test_only_timed_rules_take_all_slots(finished):
+    outcome = finished.project.snakemake("--dry-run", "--forceall")
+    blocks = re.findall(
+        r"^(?:local)?rule (\w+):\n(?: {4}.*\n)*? {4}resources: .*slot=(\d+)", outcome.text, re.MULTILINE
     )
-    running: dict[str, str] = {}
-    timed, beside_each_other = 0, 0
-    for rule, started, ended in events:
-        if ended:
-            del running[ended]
-            continue
-        running[started] = rule
-        beside_each_other += len(running) > 1
-        if "time_methods" in running.values():
-            timed += 1
-            assert list(running.values()) == ["time_methods"]
-    assert timed == 2
-    assert beside_each_other > 3  # other jobs did share the two cores
-    assert not running
+    slots = {rule: int(slot) for rule, slot in blocks}
+    assert {rule for rule, slot in slots.items() if slot == 100} == {"time_methods"}
+    assert len(slots) > 15

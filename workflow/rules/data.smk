@@ -3,7 +3,7 @@
 
 def own_files(wildcards):
     """Name the user's own files of a data set, which are not downloaded."""
-    return PLAN.datasets[wildcards.dataset].own_files
+    return list(PLAN.datasets[wildcards.dataset].own_files.values())
 
 
 rule about:
@@ -29,7 +29,7 @@ rule download:
     params:
         out=RAW,
         definition=lambda wildcards: quoted_json(
-            PLAN.datasets[wildcards.dataset].definition("vocabulary", "expected")
+            PLAN.download_definition(wildcards.dataset)
         ),
     shell:
         "python -m vsebench download --name {wildcards.dataset} --definition {params.definition:q}"
@@ -45,11 +45,14 @@ for dataset, description in PLAN.datasets.items():
         input:
             f"data/raw/{dataset}/provenance.json",
             sources("stages.prepare", f"formats.{description.adapter}"),
-            description.own_files,
+            list(description.own_files.values()),
         output:
             multiext(f"data/processed/{dataset}/", *description.processed_files),
         log:
             f"results/logs/prepare/{dataset}.log",
+        resources:
+            # The raw files are no inputs whose size could be used; Open Images takes 2.7 GiB, with filters 4.0 GiB.
+            mem_mb=5000,
         params:
             dataset=dataset,
             raw=f"data/raw/{dataset}",

@@ -43,9 +43,7 @@ rule measure:
         sources("stages.measure"),
         metric_sources,
         ranked,
-        split=expand(
-            f"{SPLIT}/split.json", seed=PLAN.config.seeds, allow_missing=True
-        ),
+        split=expand(f"{SPLIT}/split.json", seed=PLAN.config.seeds, allow_missing=True),
     output:
         metrics=f"{PLACE}/metrics.parquet",
         summary=f"{PLACE}/summary.parquet",

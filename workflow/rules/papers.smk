@@ -48,9 +48,7 @@ rule test_claims:
     params:
         papers=PAPERS,
         claims=[paper.claims for paper in PLAN.papers],
-        rows=[
-            f"{place}/{row}" for place in PLAN.places for row in PLAN.rows(place)
-        ],
+        rows=[f"{place}/{row}" for place in PLAN.places for row in PLAN.rows(place)],
         seeds=PLAN.config.seeds,
         bootstrap=PLAN.config.bootstrap,
         sweeps="--sweeps results/sweeps.parquet" if SWEEPS else "",

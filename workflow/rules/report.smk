@@ -1,10 +1,5 @@
 """One page with everything."""
 
-PAPERS_SHOWN = [
-    os.path.relpath(ROOT / "config" / "papers" / f"{name}.yaml")
-    for name in PLAN.outline.papers
-]
-
 
 rule report_page:
     input:
@@ -20,12 +15,17 @@ rule report_page:
         kind_sources(kinds.TableKind, PLAN.tables),
         kind_sources(kinds.FigureKind, PLAN.figures),
         os.path.relpath(PACKAGE / "rendering" / "templates" / "report.html.j2"),
-        [str(Path(paper).with_suffix(".csv")) for paper in PAPERS_SHOWN],
-        papers=PAPERS_SHOWN,
+        PRINTED,
     output:
         report("results/report.html", caption="../report/page.rst", category="Page"),
     log:
         "results/logs/report.log",
+    params:
+        papers=PAPERS,
+        # What the page reads of a paper: an edited claim reaches it through claims.csv, a comment does not.
+        shown=lambda wildcards: [
+            paper.model_dump(exclude={"claims", "checks"}) for paper in PLAN.papers
+        ],
     shell:
-        "python -m vsebench report --results results --figures figures --papers {input.papers:q} --out {output}"
+        "python -m vsebench report --results results --figures figures --papers {params.papers:q} --out {output}"
         " > {log} 2>&1"

@@ -26,8 +26,8 @@ def gathered(base, instances):
 
 def kind_sources(base, instances):
     """Name the source files behind all tables or figures."""
-    modules = {module for one in instances.values() for module in kinds.modules(base, one)}
-    return [os.path.relpath(path) for path in sources_of(*sorted(modules))]
+    found = [sources_of(*kinds.modules(base, one)) for one in instances.values()]
+    return sorted({os.path.relpath(path) for paths in found for path in paths})
 
 
 def kind_of(instances):
@@ -61,7 +61,7 @@ rule outline:
     log:
         "results/logs/outline.log",
     params:
-        outline=quoted_json(PLAN.outline.model_dump(mode="json")),
+        outline=lambda wildcards: PLAN.outline.model_dump_json(),
     shell:
         "printf '%s\\n' {params.outline:q} > {output} 2> {log}"
 

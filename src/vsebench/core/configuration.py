@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from vsebench.core.errors import UserError
 
 Role = Literal["paper", "baseline", "control", "oracle"]
+NormalisationStep = Literal["l2", "idf", "standard", "root"]  # those of `vsebench.features`
 Family = Literal["iapr", "nuswide", "openimages", "flickr", "other"]
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -160,12 +161,13 @@ class DatasetDefinition(Strict):
         return [*always, *features, *(["truth.npz"] if self.simulated else [])]
 
     @property
-    def own_files(self) -> list[str]:
-        """Paths of the user's own files, which are read where they lie and not downloaded."""
-        table = [self.options["pairs"]] if self.adapter == "table" and "pairs" in self.options else []
-        features = [self.features.file, self.features.ids] if self.features else []
+    def own_files(self) -> dict[str, str]:
+        """Paths of the user's own files, which are read where they lie and not downloaded, by their keys."""
+        named = {"options.pairs": self.options.get("pairs")} if self.adapter == "table" else {}
+        if self.features is not None:
+            named |= {"features.file": self.features.file, "features.ids": self.features.ids}
         downloaded = {file.name for file in self.files}
-        return [name for name in [*table, *features] if name is not None and name not in downloaded]
+        return {key: name for key, name in named.items() if name is not None and name not in downloaded}
 
 
 class DatasetConfig(DatasetDefinition):
@@ -176,15 +178,15 @@ class DatasetConfig(DatasetDefinition):
     licence: str
     citation: str
     homepage: str | None = None
-    normalise: list[str] = []  # steps that features go through in methods that name none of their own
+    normalise: list[NormalisationStep] = []  # of features, in order, for methods that name no steps of their own
 
     def definition(self, *left_out: str) -> dict[str, Any]:
         """Return the keys of `DatasetDefinition` that are set, without those `left_out`."""
         return self.model_dump(include=set(DatasetDefinition.model_fields) - set(left_out), exclude_defaults=True)
 
     def about(self) -> dict[str, Any]:
-        """Return the keys that tables and the report show and that no number depends on."""
-        return self.model_dump(exclude=set(DatasetDefinition.model_fields))
+        """Return the keys that tables and the report show."""
+        return self.model_dump(include={"title", "family", "licence", "citation", "homepage"})
 
     def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
         """Return the data set with the options and filters that a run gives it, key by key.

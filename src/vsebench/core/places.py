@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-CEILING = "oracle"  # this row knows the truth of simulated data, so it is not in the running
-
 
 @dataclass(frozen=True, order=True)
 class Place:
@@ -60,22 +58,3 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.row} on {self.place.dataset} ({self.place.protocol}, seed {self.seed})"
-
-
-@dataclass(frozen=True)
-class Run:
-    """One model: a data set, a protocol, a row of the results and a seed."""
-
-    dataset: str
-    protocol: str
-    method: str  # the row's name, which is its configuration file's
-    seed: int
-
-    def folder(self, results: Path) -> Path:
-        return results / self.dataset / self.protocol / f"seed{self.seed}" / self.method
-
-    def split(self, results: Path) -> Path:
-        return results / self.dataset / self.protocol / f"seed{self.seed}" / "split"
-
-    def __str__(self) -> str:
-        return f"{self.method} on {self.dataset} ({self.protocol}, seed {self.seed})"

@@ -3,10 +3,10 @@
 A damaged or hostile archive ends in one line:
 
 - Members are chosen by name and read as bytes, so `..` or a leading slash in a name leads nowhere.
-- A wanted member has to be a plain file (no link, no device, no file with holes) and to be there once.
+- A member to read has to be a plain file (no link, no device, no sparse file), and its name has to be unique.
 - `read_members` reads `MEMORY` bytes in all, and a tar archive may unpack to `MEMORY` bytes or `RATIO` times its own
   size, whichever is more. A header may take `HEADER` bytes.
-- Compressed tar archives are read to their end, since there stands the checksum.
+- Compressed tar archives are read to their end, since the checksum is there.
 """
 
 import bz2
@@ -41,7 +41,7 @@ def read_members(archive: Path, wanted: Chooser) -> dict[str, bytes]:
     archive
         A .zip file, or a tar file however compressed.
     wanted
-        Tells from a member's full name whether to read it.
+        Returns whether to read a member, given its full name.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def check_compressed(path: Path) -> None:
 
 
 class _Unpacked(io.RawIOBase):
-    """What a compressed or plain tar archive holds, read forward only as far as the limits allow."""
+    """The content of a compressed or plain tar archive, read forward only as far as the limits allow."""
 
     OPENERS: tuple[tuple[bytes, Any], ...] = (
         (b"\x1f\x8b", gzip.open),
@@ -127,7 +127,7 @@ class _Unpacked(io.RawIOBase):
         return self.stream.tell()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place; the limit holds for what is skipped as well, since it has to be unpacked."""
+        """Go to a place; skipped bytes count towards the limit too, since they have to be unpacked."""
         self._check(offset)
         return self.stream.seek(offset, whence)
 
@@ -149,7 +149,7 @@ class _Unpacked(io.RawIOBase):
             pass
 
     def check_end(self, offset: int) -> None:
-        """Make sure that a block of zeros stands at `offset`, as at the end of every tar archive, and read the rest."""
+        """Check that there is a block of zeros at `offset`, as at the end of every tar archive, and read the rest."""
         self.seek(offset)
         if self.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
             raise tarfile.ReadError("its end is missing")
@@ -204,7 +204,7 @@ def _check_member(archive: Path, name: str, seen: set[str], plain: bool) -> None
     if not plain:
         raise UserError(f"{archive}: {name}: it is a link or something else that is not a plain file")
     if name in seen:
-        raise UserError(f"{archive}: holds {name} twice, so it is unclear which is meant")
+        raise UserError(f"{archive}: contains {name} more than once")
     seen.add(name)
 
 
@@ -227,7 +227,7 @@ def _too_big(archive: Path) -> UserError:
     return UserError(f"{archive}: the files to read are larger than {MEMORY} bytes in all; is it the official archive?")
 
 
-# What the libraries raise for damage, besides their own errors, was found by damaging archives (docs/reliability.md).
+# Found by damaging archives (docs/reliability.md): the libraries raise these for damage besides their own errors.
 DAMAGE = (
     tarfile.TarError,
     zipfile.BadZipFile,
@@ -259,19 +259,19 @@ def _explained(archive: Path) -> Iterator[None]:
 def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
     """Read members by the last part of their name, wherever in the archive they lie.
 
-    Raises a `UserError` that names what is missing or stands there twice.
+    Raises a `UserError` that names a member that is missing or there more than once.
     """
     content: dict[str, bytes] = {}
     for name, data in read_members(archive, lambda name: name.rpartition("/")[2] in names).items():
         basename = name.rpartition("/")[2]
         if basename in content:
-            raise UserError(f"{archive}: holds {basename} twice, so it is unclear which is meant")
+            raise UserError(f"{archive}: contains {basename} more than once")
         content[basename] = data
     missing = [name for name in names if name not in content]
     if missing:
         said = ", ".join((name if name.isprintable() else ascii(name))[:80] for name in missing[:3])
         said += " and others" if len(missing) > 3 else ""
-        raise UserError(f"{archive}: holds no {said}; is it the official archive?")
+        raise UserError(f"{archive}: contains no {said}; is it the official archive?")
     return content
 
 

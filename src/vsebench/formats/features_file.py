@@ -36,7 +36,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
     Parameters
     ----------
     raw : folder with downloaded files
-    source : the file, and where the ids of its rows stand
+    source : the file, and where the ids of its rows are
     images : id of each image of the data set
 
     Returns
@@ -55,7 +55,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
     else:
         values = read_csr(path) if path.suffix == ".npz" else read_npy(path)
         ids = list(images) if source.ids is None else read_ids(find(raw, source.ids))
-    if len(ids) != values.shape[0]:
+    if values.ndim == 2 and len(ids) != values.shape[0]:
         whose = f"ids in {source.ids}" if source.ids else "images in the data set; name the image of each row (`ids`)"
         raise UserError(f"{path}: {values.shape[0]} rows of features for {len(ids)} {whose}")
     Features(values, np.ones(len(ids), dtype=bool), where=str(path))  # checks all rows, before some are left out
@@ -63,7 +63,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
 
 
 def arrange(values: Any, ids: list[str], images: Sequence[str], path: Path) -> tuple[Features, list[Dropped]]:
-    """Bring rows into the order of the images."""
+    """Put the rows of features into the order of the images; returns what `read_features_file` does."""
     row_of = {image: row for row, image in enumerate(ids)}
     rows = np.array([row_of.get(image, -1) for image in images], dtype=np.int64)
     known = rows >= 0

@@ -1,17 +1,17 @@
 """Photos and their tags from Flickr itself, by its REST API.
 
 The download stage asks `flickr.photos.search` for the photos uploaded in a range of days. A query returns at most about
-4,000 different photos, so a window of upload time that has more is halved until it has not. What a window gave is added
-to `crawl.jsonl` in one line as soon as the window is finished: an interrupted crawl goes on there. When all windows are
-finished, or there are as many photos as are wanted, `photos.parquet` is written: id, uploaded (seconds since 1970) and
-tags, each photo once, in the order of the ids.
+4,000 different photos, so a window of upload time with more photos is halved until it has at most 4,000. The photos of
+a window are added to `crawl.jsonl`, in one line, as soon as it is finished: an interrupted crawl continues from there.
+When all windows are finished, or enough photos were found, `photos.parquet` is written: id, uploaded (seconds since
+1970) and tags, each photo once, in the order of the ids.
 
-The key is in the environment variable FLICKR_API_KEY. It is sent to Flickr and goes nowhere else.
+The key is in the environment variable FLICKR_API_KEY. It is sent to Flickr only.
 
-What is tolerated, and counted in the provenance: a photo that comes twice (the first one is kept), or that was not
-uploaded in the window (it is left out), a page that is empty or repeats another, a total that changes, and windows that
-give fewer photos than announced. Answers that are no answers (web pages, broken JSON, wrong types) and those of a busy
-server are asked for again after a pause, `ATTEMPTS` times; then one line says which.
+Tolerated, and counted in the provenance: a photo that comes twice (the first one is kept) or was not uploaded in the
+window (it is left out), a page that is empty or repeats another, a total that changes, and windows with fewer photos
+than announced. After an invalid response (a web page, broken JSON, wrong types) or that of a busy server the request is
+repeated after a pause, up to `ATTEMPTS` times; then one line names the request and the fault.
 """
 
 import json
@@ -41,7 +41,7 @@ from vsebench.formats.verify import digest_of
 KEY = "FLICKR_API_KEY"
 OFFICIAL = "https://api.flickr.com/services/rest/"
 PAGE = 500  # photos, the API's maximum
-LIMIT = 4000  # photos a query; what comes after them repeats what came before
+LIMIT = 4000  # photos per query; later pages repeat earlier ones
 ATTEMPTS = 6
 LONGEST_PAUSE = 3600.0  # seconds; a server that wants more is asked another day
 LARGEST_ANSWER = 1 << 25  # bytes
@@ -77,16 +77,16 @@ class Options(TagOptions):
     text: str | None = None  # in title, description or tags
     tags: list[str] = Field(default=[])
     tag_mode: Literal["any", "all"] = "any"
-    images: int | None = Field(default=None, ge=1)  # the first so many in the order of upload; none: all of the days
+    images: int | None = Field(default=None, ge=1)  # maximum, the earliest uploads; None: all of the days
     min_tags: int = Field(default=1, ge=0)  # photos with fewer are left out, machine tags count
-    rate: float = Field(default=1.0, gt=0)  # requests a second
+    rate: float = Field(default=1.0, gt=0)  # requests per second
 
     @model_validator(mode="after")
     def _possible(self) -> "Options":
         if self.last_day < self.first_day:
             raise PydanticCustomError("days", "last_day is before first_day")
         if self.rate > 1 and urlsplit(self.address).hostname not in ("127.0.0.1", "localhost"):
-            raise PydanticCustomError("rate", "rate: Flickr allows 3600 requests an hour, so at most 1.0")
+            raise PydanticCustomError("rate", "rate: Flickr allows 3600 requests per hour, so at most 1.0")
         return self
 
     @property
@@ -96,7 +96,7 @@ class Options(TagOptions):
 
     @property
     def query(self) -> dict[str, Any]:
-        """What decides which photos there are; a crawl cannot go on with another."""
+        """What decides which photos there are; a crawl can only be continued with the same query."""
         return self.model_dump(include={"address", "first_day", "last_day", "text", "tags", "tag_mode"})
 
     @property
@@ -137,10 +137,10 @@ class _BusyError(Exception):
 
 
 def fetch(options: Options, out: Path) -> dict[str, Any]:
-    """Crawl what is missing, write `photos.parquet`, and return what to say in the provenance.
+    """Crawl what is missing, write `photos.parquet`, and return what to add to the provenance.
 
-    Raises a `UserError` where there is no key, Flickr refuses, or its answers make no sense; what is there by then
-    stays for the next time.
+    Raises a `UserError` if there is no key, Flickr refuses, or its responses are invalid; what was fetched before is
+    kept for the next time.
     """
     notes = Notes(out / "crawl.jsonl", options)
     photos: dict[str, Photo] = {}
@@ -165,7 +165,7 @@ def fetch(options: Options, out: Path) -> dict[str, Any]:
 
 
 def crawl(options: Options, notes: "Notes", flickr: "Flickr") -> Iterator[dict[str, Any]]:
-    """Yield what each window gave, in the order of time: from the notes, or else from Flickr and into the notes."""
+    """Yield the photos of each window, in the order of time: from the notes, or from Flickr and into the notes."""
     windows = [options.window]
     start, end = options.window
     interval = 0.2 if sys.stderr.isatty() else 30.0
@@ -220,7 +220,7 @@ def ask(window: Window, options: Options, flickr: "Flickr") -> dict[str, Any]:
 
 
 class Notes:
-    """The windows so far: a line for the query, then a line a window, each written at once."""
+    """The windows so far: one line for the query, then one line per window, each written at once."""
 
     def __init__(self, path: Path, options: Options) -> None:
         self.path = path
@@ -241,13 +241,13 @@ class Notes:
             raise UserError(f"{path}: is from another query ({json.dumps(query)}); move or delete it to start anew")
 
     def add(self, window: Window, entry: dict[str, Any]) -> None:
-        """Keep what a window gave."""
+        """Keep the photos of a window."""
         entry = {"from": window[0], "to": window[1], "time": _now(), **entry}
         self._write(entry)
         self._take(window, entry)
 
     def finished(self) -> str:
-        """Return when the last window was."""
+        """Return the time when the last window was finished."""
         return max(str(entry["time"]) for entry in self.entries.values())
 
     def _take(self, window: Window, entry: dict[str, Any]) -> None:
@@ -257,7 +257,7 @@ class Notes:
         self.counts.update({name: entry.get(name, 0) for name in self.counts})
 
     def _whole_lines(self) -> list[bytes]:
-        """Return the lines, without one that was being written when the crawl was stopped; that one is cut off."""
+        """Return the lines; one that was half written when the crawl was stopped is removed from the file."""
         if not self.path.exists():
             return []
         content = self.path.read_bytes()
@@ -274,7 +274,7 @@ class Notes:
 
 
 class Flickr:
-    """Asks Flickr, not too fast and more than once where that can help."""
+    """Sends requests to Flickr, at the given rate, and repeats those that may succeed later."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -288,7 +288,7 @@ class Flickr:
         self.session.close()
 
     def search(self, window: Window, number: int) -> _Page:
-        """Return a page of the photos of a window; raises a `UserError` where it cannot be had."""
+        """Return a page of the photos of a window; raises a `UserError` if all attempts fail."""
         where = f"Flickr, uploads from {_moment(window[0])} to {_moment(window[1])}, page {number}"
         parameters = self._parameters(window, number)
         for attempt in range(1, ATTEMPTS + 1):
@@ -297,7 +297,7 @@ class Flickr:
             except _BusyError as fault:
                 if attempt == ATTEMPTS or fault.wait > LONGEST_PAUSE:
                     later = f" and asks to wait {fault.wait:.0f} s" if fault.wait > LONGEST_PAUSE else ""
-                    message = f"{where}: {fault}{later}; run again later, the crawl goes on where it stopped"
+                    message = f"{where}: {fault}{later}; run again later, the crawl continues where it stopped"
                     raise UserError(message) from None
                 pause(max(fault.wait, 2.0**attempt))
         raise AssertionError("the last attempt returns or raises")
@@ -382,7 +382,7 @@ def _content(response: requests.Response) -> bytes:
     for block in response.iter_content(1 << 16):
         content += block
         if len(content) > LARGEST_ANSWER or clock() > until:
-            raise _BusyError("its answer takes no end")
+            raise _BusyError("the response exceeds the limit of size or time")
     return content
 
 

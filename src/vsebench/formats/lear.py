@@ -1,6 +1,6 @@
 """The archives of INRIA's LEAR group: IAPR TC-12, Corel 5k and ESP Game.
 
-An archive `<prefix>.20091111.tar.bz2` holds `<prefix>_dictionary.txt` (one label per line), and for `train` and `test`
+An archive `<prefix>.20091111.tar.bz2` has `<prefix>_dictionary.txt` (one label per line), and for `train` and `test`
 `<prefix>_<part>_list.txt` (one image per line) and `<prefix>_<part>_annot.hvecs` (one row per image: the number of
 labels, then 0 or 1 for each of them). Train and test are the official partition.
 
@@ -158,7 +158,7 @@ def _read_archive(
 
 
 def _feature_of(basename: str, options: Options) -> tuple[str, str] | None:
-    """Return part and kind of a member that holds the chosen feature, else None."""
+    """Return part and kind of a member that has the chosen feature, else None."""
     if options.features is None or options.features == "annot":
         return None
     pattern = rf"{options.prefix}_({'|'.join(PARTS)})_{options.features}\.([hfd]vec)s?(32)?"

@@ -1,8 +1,8 @@
 """Users' tags of the MIRFLICKR collections: 25,000 or a million images from Flickr.
 
-An archive has a text file for each image, a tag a line: `mirflickr/meta/tags/tags<number>.txt` in `mirflickr25k.zip`,
-`<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files are not read, nor are the tags in a folder
-`tags_raw`. An image's id is its number. `tags.py` makes labels of tags.
+An archive has a text file for each image, one tag per line: `mirflickr/meta/tags/tags<number>.txt` in
+`mirflickr25k.zip`, `<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files are not read, nor are
+those in a folder `tags_raw`. An image's id is its number. `tags.py` makes labels of tags.
 
 Source: Huiskes and Lew, "The MIR Flickr retrieval evaluation", MIR 2008; Huiskes, Thomee and Lew, "New trends and ideas
 in visual concept detection: the MIR Flickr retrieval evaluation initiative", MIR 2010.
@@ -25,11 +25,11 @@ OTHER_TAGS = "tags_raw"
 class Options(TagOptions):
     """Where the tags are."""
 
-    archives: list[str] = Field(min_length=1)  # any of these files is enough; the first that can be had is read
+    archives: list[str] = Field(min_length=1)  # any of these files is enough; the first that is there is read
 
 
 def alternatives(options: Options) -> list[str]:
-    """Tell the download stage which files can stand for each other."""
+    """Return the files of which the download stage needs only one."""
     return options.archives
 
 
@@ -46,7 +46,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
         if first != name:
             raise UserError(f"{archive}: {first} and {name} are for the same image")
     if not members:
-        raise UserError(f"{archive}: holds no tags<number>.txt or <number>.txt; is it the official archive?")
+        raise UserError(f"{archive}: contains no tags<number>.txt or <number>.txt; is it the official archive?")
     numbers = sorted(by_number)
     unreadable: list[str] = []
     tags = (_lines(members[by_number[number]], unreadable) for number in numbers)
@@ -57,7 +57,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _number(member: str) -> int | None:
-    """Return the number of the image whose tags a member holds; None for other members."""
+    """Return the number of the image whose tags are in a member; None for other members."""
     *folders, basename = member.split("/")
     found = MEMBER.fullmatch(basename)
     return int(found[1]) if found and OTHER_TAGS not in folders else None

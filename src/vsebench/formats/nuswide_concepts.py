@@ -1,7 +1,7 @@
 """NUS-WIDE's 81 concepts, annotated by hand.
 
-`ConceptsList.zip` holds `ConceptsList/Concepts81.txt`, a concept a line. `Groundtruth.zip` holds for each concept
-`Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.txt`, 0 or 1 a line, a line an image: the
+`ConceptsList.zip` has `ConceptsList/Concepts81.txt`, one concept per line. `Groundtruth.zip` has for each concept
+`Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.txt`, one line per image, 0 or 1: the
 official partition. These files carry no image ids, so images are named by their line: `Train-000001`, ...,
 `Test-000001`, .... Images without a concept stay.
 
@@ -55,7 +55,7 @@ def read_names(raw: Path) -> list[str]:
 def read_concepts(raw: Path, dropped: list[Dropped]) -> tuple[list[str], dict[str, NDArray[np.bool_]]]:
     """Read the concepts' names, and for "Train" and "Test" (n_concepts, n_images) bool; note in `dropped` a misprint.
 
-    Raises a `UserError` that names file and line where a file is missing, too short or holds anything but 0 and 1.
+    Raises a `UserError` that names file and line if a file is missing, too short, or has another value than 0 and 1.
     """
     archive, concepts = raw / "Groundtruth.zip", read_names(raw)
     members = by_basename(archive, [_member(concept, part) for part in PARTS for concept in concepts])
@@ -87,8 +87,8 @@ def _member(concept: str, part: str) -> str:
 
 
 def _parse_column(data: bytes, where: str) -> NDArray[np.bool_]:
-    """Parse 0 or 1 a line; returns (n_lines,) bool."""
-    # 20 million lines in all: looked at as bytes, a digit and an end of line in turn, instead of split.
+    """Parse lines of 0 or 1; returns (n_lines,) bool."""
+    # 20 million lines in all: read as bytes, a digit and an end of line in turn, which is faster than splitting.
     text = np.frombuffer(data.translate(None, b" \t\r").rstrip(b"\n") + b"\n", dtype=np.uint8)
     digits, ends = text[0::2], text[1::2]
     well_formed = len(digits) == len(ends) and bool(np.all(ends == NEWLINE))

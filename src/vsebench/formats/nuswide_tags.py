@@ -1,8 +1,8 @@
 """NUS-WIDE's user tags: what the photographs' owners wrote on Flickr.
 
-`NUS_WID_Tags.zip` holds `Final_Tag_List.txt` (5,018 tags) and `TagList1k.txt` (1,000 tags), a tag a line;
-`All_Tags.txt`, an image a line (photo id, then its tags, separated by white space); `Train_Tags1k.dat` and
-`Test_Tags1k.dat`, an image a line, 0 or 1 for each of the 1,000 tags. The option `tags` says what to read:
+`NUS_WID_Tags.zip` has `Final_Tag_List.txt` (5,018 tags) and `TagList1k.txt` (1,000 tags), one tag per line;
+`All_Tags.txt`, one image per line (photo id, then its tags, separated by white space); `Train_Tags1k.dat` and
+`Test_Tags1k.dat`, one image per line, 0 or 1 for each of the 1,000 tags. The option `tags` says what to read:
 
 final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the file's order, without a partition
 1k : the 1,000 tags
@@ -10,7 +10,7 @@ final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the f
 1006 : these 925 tags, then the 81 concepts as annotated by hand (`Groundtruth.zip`)
 
 All but `final` are read from the two `.dat` files, not from `AllTags1k.txt`: these have the official partition, and
-stand in the order of the ground truth's files, which 1006 needs. Neither has image ids, so images are named as in
+are in the order of the ground truth's files, which 1006 needs. Neither has image ids, so images are named as in
 `nuswide_concepts`. That the lines of both mean the same images is assumed, as it is wherever both are used together.
 
 What All_Tags.txt leaves open:
@@ -18,7 +18,7 @@ What All_Tags.txt leaves open:
 - A tag counts if it is, byte by byte, in the UTF-8 list; so no text has to be decoded, and one in another encoding is
   no tag of the list. Tags that are in the list but for upper case are left out; `dropped` has their number.
 - A tag that an image has twice is one pair with the count 1; `dropped` has the number of repeats.
-- Some photo ids stand in two lines. The lines are two images of the data set, as the ground truth has both; the second
+- Some photo ids are in two lines. The lines are two images of the data set, as the ground truth has both; the second
   is called `<id>-2`.
 - Images without a tag stay. Blank lines are allowed at the end only.
 
@@ -83,7 +83,7 @@ def _parse_list(data: bytes, where: str) -> list[str]:
 
 
 def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]) -> tuple[list[str], Ints, Ints]:
-    """Parse a photo id and its tags a line.
+    """Parse lines of a photo id and its tags.
 
     Returns the ids, and image and label (n_pairs,) of each tag of the list, an image's tags once each.
     """
@@ -105,9 +105,9 @@ def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]
         labels += distinct
         sizes.append(len(distinct))
     if repeats:
-        dropped.append(Dropped("tags", repeats, "an image has them a second time"))
+        dropped.append(Dropped("tags", repeats, "repeated on the same image"))
     if other_case:
-        dropped.append(Dropped("tags", other_case, "in the list but for upper case"))
+        dropped.append(Dropped("tags", other_case, "in the list only in lower case"))
     return ids, np.repeat(np.arange(len(sizes)), sizes), np.array(labels, dtype=np.intp)
 
 
@@ -159,19 +159,23 @@ def _read_matrices(archive: Path, n_tags: int) -> tuple[dict[str, int], Ints, In
     for part in PARTS:
         name = f"{part}_Tags1k.dat"
         data = by_basename(archive, [name])[name]  # one after the other, as the first has 320 million bytes
-        n_images, image, label = _parse_matrix(data, n_tags, f"{archive}: {name}")
+        n_images, image, label = parse_matrix(data, n_tags, f"{archive}: {name}")
         images.append(image + sum(sizes.values()))
         labels.append(label)
         sizes[part] = n_images
     return sizes, np.concatenate(images), np.concatenate(labels)
 
 
-def _parse_matrix(data: bytes, n_tags: int, where: str) -> tuple[int, Ints, Ints]:
-    """Parse `n_tags` numbers, each 0 or 1, a line; returns the number of lines, and line and column of each 1."""
+def parse_matrix(data: bytes, n_tags: int, where: str, block_size: int = 1 << 22) -> tuple[int, Ints, Ints]:
+    """Parse lines of `n_tags` numbers, each 0 or 1, in blocks of about `block_size` bytes.
+
+    Returns the number of lines, and line and column of each 1. Raises a `UserError` that begins with `where` and names
+    the first bad line.
+    """
     n_lines, ended = 0, False
     lines, columns = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
-    # Blocks are looked at as bytes, which is fast: in each line so many digits, no two side by side.
-    for block in line_blocks(io.BytesIO(data)):
+    # Blocks are checked as bytes, which is fast: each line has n_tags digits, no two of them side by side.
+    for block in line_blocks(io.BytesIO(data), block_size):
         text = np.frombuffer(block, dtype=np.uint8)
         kinds = KINDS[text]
         digits = np.flatnonzero(kinds == DIGIT)
@@ -190,7 +194,7 @@ def _parse_matrix(data: bytes, n_tags: int, where: str) -> tuple[int, Ints, Ints
 
 
 def _explain(block: bytes, n_before: int, n_tags: int, where: str) -> NoReturn:
-    """Raise a `UserError` that names the first bad line of a block; `n_before` lines stand before the block."""
+    """Raise a `UserError` that names the first bad line of a block; `n_before` lines come before the block."""
     for number, line in enumerate(block[:-1].split(b"\n"), start=n_before + 1):
         values = line.split()
         wrong = next((value for value in values if value not in (b"0", b"1")), None)

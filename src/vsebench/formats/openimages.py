@@ -1,18 +1,19 @@
 """Open Images: image-level labels by machine or by people.
 
-The archive holds a table for each part of the official partition, `.../train/labels.csv` and so on, with the header
-`ImageID,Source,LabelName,Confidence` and a label of an image a line: 16 hexadecimal digits, where the label is from,
-the label's id ("mid"), and how sure the source is (0 to 1; people say 1 or 0: they looked, and it is there or not).
+The archive has a table for each part of the official partition, `.../train/labels.csv` and so on, with the header
+`ImageID,Source,LabelName,Confidence` and one line per label of an image: the image's id (16 hexadecimal digits), where
+the label is from, the label's id ("mid"), and the confidence of the source, 0 to 1 (of people 1, the label is right, or
+0, it is wrong).
 
 - The labels that stay are those with at least `min_confidence`. With 1 they are those that people saw.
 - The same label of an image in several lines (two sources, or twice) is one pair with the count 1. It stays if any of
   the lines is sure enough.
 - Lines need no order. Images are ordered by their id, labels by their mid; images without a label stay.
 - An image belongs to "train" if it is in the table of `train`, else to "test".
-- Labels are called by their names if `class_names` says where these stand (`mid,name` a line). A label without a name
+- Labels get names if `class_names` says where these are (lines of `mid,name`). A label without a name
   keeps its mid, and several labels of one name are told apart by their mids: `Jaguar (/m/012x34)`.
 
-Tables are read as a stream, in blocks, into 12 bytes a line; `benchmarks/openimages_reader.py` measures the memory.
+Tables are read as a stream, in blocks, into 12 bytes per line; `benchmarks/openimages_reader.py` measures the memory.
 
 Source: Krasin et al., "OpenImages: a public dataset for large-scale multi-label and multi-class image classification",
 2016 and 2017, https://github.com/openimages/dataset.
@@ -50,7 +51,7 @@ Part = Literal["train", "validation", "test"]
 
 
 class ClassNames(Strict):
-    """Where the labels' names stand."""
+    """Where the labels' names are."""
 
     archive: str = FileName
     member: str = FileName
@@ -96,7 +97,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     parts = _find_parts(ids, lines.ids, archive)
     dropped = [Dropped("lines", lines.unsure, f"less sure than {options.min_confidence} (min_confidence)")]
     pairs, repeats = _pair_up(lines, ids, mids)
-    dropped.append(Dropped("lines", repeats, "say again what another line says of the image"))
+    dropped.append(Dropped("lines", repeats, "repeat another line of the image"))
     return RawAnnotations(_format(ids), names, pairs, [entry for entry in dropped if entry.number], parts)
 
 
@@ -107,11 +108,11 @@ def _read_tables(archive: Path, options: Options) -> _Lines:
         for name, stream in members:
             part = wanted[_ending(name)]
             if part in lines.ids:
-                raise UserError(f"{archive}: holds {_ending(name)} twice, so it is unclear which is meant")
+                raise UserError(f"{archive}: contains {_ending(name)} more than once")
             lines.ids[part] = _read_table(stream, options.min_confidence, lines, f"{archive}: {name}")
     missing = [ending for ending, part in wanted.items() if part not in lines.ids]
     if missing:
-        raise UserError(f"{archive}: holds no {', '.join(missing)}; is it the official archive?")
+        raise UserError(f"{archive}: contains no {', '.join(missing)}; is it the official archive?")
     return lines
 
 
@@ -146,7 +147,7 @@ def _read_table(stream: IO[bytes], min_confidence: float, lines: _Lines, where: 
 def _parse_block(block: bytes, n_before: int, where: str) -> pl.DataFrame:
     """Parse whole lines; returns image (UInt64), label and confidence of each.
 
-    Raises a `UserError` that names the first bad line; `n_before` lines stand before the block.
+    Raises a `UserError` that names the first bad line; `n_before` lines come before the block.
     """
     image, label, confidence = pl.col("image"), pl.col("label"), pl.col("confidence")
     number = image.str.to_integer(base=16, dtype=pl.UInt64, strict=False)
@@ -255,7 +256,7 @@ def _name_labels(mids: list[str], raw: Path, where_names: ClassNames) -> list[st
 
 
 def _read_names(data: bytes, where: str) -> dict[str, str]:
-    """Read `mid,name` a line; names may stand in quotes."""
+    """Read lines of `mid,name`; names may be in quotes."""
     try:
         rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
     except UnicodeDecodeError as error:

@@ -1,6 +1,6 @@
 """SAIAPR TC-12: region labels of 20,000 photographs.
 
-The archive holds `wlist.txt` (code TAB word) and, for each of some 40 folders, `labels.txt` (image, region, code).
+The archive has `wlist.txt` (code TAB word) and, for each of some 40 folders, `labels.txt` (image, region, code).
 Where a folder has no `labels.txt`, its `features.txt` (image, region, the region's features, code) is read instead.
 A label that several regions of an image carry gets their number as its count.
 
@@ -19,7 +19,7 @@ from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.formats.archives import read_members, text_lines
 
 TABLES = ("labels.txt", "features.txt")  # the first that a folder has is read
-NUMBER = re.compile(r"[0-9]{1,18}")  # int() takes more for a number, and more than an int64 holds
+NUMBER = re.compile(r"[0-9]{1,18}")  # int() accepts more, also more than fits an int64
 
 
 class Options(Strict):
@@ -46,7 +46,7 @@ def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], di
     """Return the words in the order of the list, and each code's place in it."""
     names = [name for name in members if name.rpartition("/")[2] == "wlist.txt"]
     if len(names) != 1:
-        raise UserError(f"{archive}: holds {len(names)} files named wlist.txt, one is right")
+        raise UserError(f"{archive}: contains {len(names)} files named wlist.txt instead of one")
     where = f"{archive}: {names[0]}"
     words: list[str] = []
     seen: set[str] = set()
@@ -58,7 +58,7 @@ def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], di
         row_of_code[int(code)] = len(words)
         words.append(word.strip() or f"label {code}")
         if words[-1] in seen:
-            raise UserError(f"{where}: line {number}: the word {words[-1]!r} stands there already")
+            raise UserError(f"{where}: line {number}: duplicate word {words[-1]!r}")
         seen.add(words[-1])
     return words, row_of_code
 
@@ -69,7 +69,7 @@ def _choose_tables(members: dict[str, bytes], archive: Path) -> list[str]:
     for table in reversed(TABLES):
         folders |= {name.rpartition("/")[0]: name for name in members if name.rpartition("/")[2] == table}
     if not folders:
-        raise UserError(f"{archive}: holds no {' or '.join(TABLES)}; is it the archive of SAIAPR TC-12?")
+        raise UserError(f"{archive}: contains no {' or '.join(TABLES)}; is it the archive of SAIAPR TC-12?")
     return [folders[folder] for folder in sorted(folders)]
 
 
@@ -86,5 +86,5 @@ def _read_regions(data: bytes, row_of_code: dict[int, int], where: str, found: d
         if code not in row_of_code:
             raise UserError(f"{where}: line {number}: the label code {code} is not in wlist.txt")
         if (image, region) in found:
-            raise UserError(f"{where}: line {number}: region {region} of image {image} stands there already")
+            raise UserError(f"{where}: line {number}: duplicate region {region} of image {image}")
         found[image, region] = row_of_code[code]

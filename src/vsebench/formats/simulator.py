@@ -6,7 +6,7 @@
     number of labels        k_i = m * exp(sigma * x_i), x_i ~ N(0, 1), rounded and cut to [minimum, maximum]
     labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
                             with `novelty`, label n + 1 is with probability n / (n + novelty) a copy of one of the
-                            n labels before it instead (Hoppe's urn), so labels repeat as they do among an image's regions
+                            n labels before it instead (Hoppe's urn), so labels repeat as among an image's regions
 
 where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot law with a cut-off, in which the ranks
 count as shares of the vocabulary so that the shape does not change with its size. Label ids are in random order of

@@ -73,11 +73,11 @@ class Options(Strict):
 
 
 class TableError(Exception):
-    """What is wrong with a header or a cell; whoever knows file and row adds them."""
+    """A fault of a header or a cell; the caller adds file and row."""
 
 
 class Row(NamedTuple):
-    """A row as it stands in the file: `number` is its line, or its place in a Parquet file; cells are not checked."""
+    """A row as it is in the file: `number` is its line, or its place in a Parquet file; cells are not checked."""
 
     number: int
     image: Any
@@ -137,7 +137,7 @@ class Names:
     def __init__(self, what: str) -> None:
         self.what = what
         self.known: dict[str, int] = {}
-        self._cells: dict[str, int] = {}  # as they stand in the file, so that each is checked once
+        self._cells: dict[str, int] = {}  # as they are in the file, so that each is checked once
 
     def number(self, cell: Any) -> int:
         """Return the number of a cell's name; raises a `TableError` where it has none."""
@@ -220,7 +220,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def read_csv(path: Path, options: Options) -> Iterator[Row]:
-    """Yield the rows of a CSV or TSV table; a cell may stand in double quotes, and has to if it holds a line break."""
+    """Yield the rows of a CSV or TSV table; a cell may be in double quotes, and must be if it has a line break."""
     delimiter = "\t" if format_of(path.name) == ".tsv" else ","
     reader = csv.reader(lines_of(path), delimiter=delimiter, strict=True)
     try:
@@ -267,7 +267,7 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
 
 
 def _zstd_lines(path: Path) -> Iterator[str]:
-    """Python itself learns this compression in 3.14; polars knows it, but not the line that is not UTF-8."""
+    """Python itself reads this compression from 3.14 on; polars does, but cannot say which line is not UTF-8."""
     try:
         yield from pl.read_lines(path, glob=False).to_series()
     except pl.exceptions.ComputeError as error:
@@ -296,7 +296,7 @@ def read_json_lines(path: Path, options: Options) -> Iterator[Row]:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError("a name stands there twice")
+        raise ValueError("duplicate name")
     return value
 
 

@@ -24,7 +24,7 @@ from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, i
 MACHINE_TAG = re.compile(r"[^\W\d]\w*:\w+=")
 
 # Tags that say with what a picture was taken or edited, or where it was shown, and not what is on it: the frequent ones
-# of MIRFLICKR-25k, and others of the same kind. They are in their normalised form; a star stands for any ending.
+# of MIRFLICKR-25k, and others of the same kind. They are in their normalised form; a star matches any ending.
 STOP_LISTS: dict[str, str] = {
     "cameras": """
         canon* nikon* nikkor* olympus* zuiko* pentax* takumar* sony* minolta* konica* panasonic* lumix* leica*
@@ -60,13 +60,13 @@ class TagOptions(Strict):
     """Which tags do not become labels."""
 
     stop_lists: list[StopList] = Field(default=["cameras", "software", "flickr"])
-    stop_tags: list[str] = Field(default=[])  # further ones, in any spelling; a star at the end stands for any ending
+    stop_tags: list[str] = Field(default=[])  # further ones, in any spelling; a star at the end matches any ending
 
 
 def normalise(tag: str) -> str:
     """Return the normalised form of a tag; it is empty where the tag has neither letter nor digit."""
     before = None
-    while tag != before:  # folding and leaving letters out can bring others together that have a form for both
+    while tag != before:  # removing characters can create new composable pairs, so repeat until nothing changes
         before = tag
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", tag).casefold())
         tag = "".join(letter for letter in folded if unicodedata.category(letter)[0] in "LMN")
@@ -92,12 +92,12 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
     ----------
     images : ids, each once
     tags : for each image its tags as users wrote them
-    options : which tags go
+    options : which tags are left out
     where : the file, for errors
 
     Returns
     -------
-    Labels in alphabetical order, every count 1; images without a label stay. What went is in `dropped`.
+    Labels in alphabetical order, every count 1; images without a label stay. What was left out is in `dropped`.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
     """
     stop = StopTags(options)
     numbers: dict[str, int] = {}  # of normalised tags
-    known: dict[str, int | str] = {}  # number, or why it goes, of each tag as written
+    known: dict[str, int | str] = {}  # of each tag as written: its number, or why it is left out
     columns = array("i"), array("i")
     gone: Counter[str] = Counter()
     for image, written in enumerate(tags):
@@ -131,7 +131,7 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
 
 
 def _fate(tag: str, stop: StopTags, numbers: dict[str, int]) -> int | str:
-    """Number a tag, or say why it goes."""
+    """Return the number of a tag, or why it is left out."""
     if MACHINE_TAG.match(tag):
         return "machine tags (a:b=c)"
     name = normalise(tag)

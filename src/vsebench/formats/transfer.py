@@ -1,8 +1,7 @@
 """Fetching one file from one address: retries, and resuming of what was left by an interruption.
 
-The bytes so far lie in `<name>.part`; beside it, `<name>.part.json` tells from which address they are, and what
-identifies the file's version there. Without that, or where the server has another version by now, the transfer starts
-over.
+The bytes so far are in `<name>.part`; beside it, `<name>.part.json` has their address and what identifies the version
+of the file there. Without these notes, or if the server now has another version, the transfer starts over.
 """
 
 import json
@@ -22,7 +21,7 @@ from vsebench.core.storage import write_json
 ATTEMPTS = 4  # in a row without progress
 TIMEOUT = (10.0, 60.0)  # seconds, to connect and between two blocks
 WINDOW = 120.0  # seconds in which a source has to send
-LOWEST = 120 << 10  # bytes, else the next one is tried: at 1 KiB a second, a file of 100 MiB takes more than a day
+LOWEST = 120 << 10  # bytes, else the next one is tried: at 1 KiB per second, a file of 100 MiB takes more than a day
 BLOCK = 1 << 18
 TEMPORARY_STATUS = {408, 416, 425, 429, 500, 502, 503, 504}
 
@@ -31,7 +30,7 @@ clock: Callable[[], float] = time.monotonic
 
 
 class TransferError(Exception):
-    """A transfer failed for good; the message says in a few words why."""
+    """A transfer failed for good; the message says why in a few words."""
 
 
 class TemporaryError(TransferError):
@@ -39,7 +38,7 @@ class TemporaryError(TransferError):
 
 
 class _Pace:
-    """Tells when a source is too slow to wait for, whether it drips or breaks off again and again."""
+    """Detects a source that is too slow, whether it sends a byte at a time or breaks off again and again."""
 
     def __init__(self) -> None:
         self.restart()
@@ -69,7 +68,7 @@ def discard(part: Path) -> None:
 def fetch(address: str, part: Path) -> None:
     """Fetch `address` into the file `part`, which is whole when this returns.
 
-    After a temporary failure it goes on after a pause that doubles (1, 2, 4 s), until `ATTEMPTS` in a row have brought
+    After a temporary failure it continues after a pause that doubles (1, 2, 4 s), until `ATTEMPTS` in a row brought
     nothing new. Raises `TransferError`, also for a source that sends less than `LOWEST` bytes in `WINDOW` seconds; the
     bytes so far stay for the next time.
     """
@@ -151,7 +150,7 @@ def _check_range(response: requests.Response, part: Path, start: int, total: int
 
 
 def _whole_size(response: requests.Response, start: int) -> int | None:
-    """Return the size of the whole file, or None where the server does not tell."""
+    """Return the size of the whole file, or None if the server does not report it."""
     if response.status_code in (206, 416):
         found = re.search(r"/(\d+)$", response.headers.get("Content-Range", ""))
         return int(found[1]) if found else None

@@ -1,4 +1,4 @@
-"""Is a file what it should be?"""
+"""Check a downloaded file: kind, size, checksums."""
 
 import hashlib
 import re
@@ -17,11 +17,12 @@ MAGIC = {
     ".xz": b"\xfd7zXZ\0",
     ".zst": b"\x28\xb5\x2f\xfd",
     ".parquet": b"PAR1",
+    ".npy": b"\x93NUMPY",
 }
 
 
 class BadContentError(Exception):
-    """A file is not what it should be; the message says in a few words why."""
+    """A file has the wrong content; the message says why in a few words."""
 
 
 class Digest(NamedTuple):
@@ -35,8 +36,8 @@ class Digest(NamedTuple):
 def verify(path: Path, expected: SourceFile) -> Digest:
     """Check the content at `path` against what is known of the file `expected`.
 
-    Raises `BadContentError` where it is empty, of another kind than its name says (servers like to answer with an error
-    page and the status of success), of another size, or has another checksum.
+    Raises `BadContentError` if it is empty, of another kind than its name says (some servers send an error page with
+    the status of success), of another size, or has another checksum.
     """
     _check_kind(path, expected.name, whole=not (expected.size or expected.md5 or expected.sha256))
     digest = digest_of(path)
@@ -62,14 +63,14 @@ def digest_of(path: Path) -> Digest:
 
 
 def _check_kind(path: Path, name: str, whole: bool) -> None:
-    """Compare the content with the name; look at the `whole` where no checksum will tell that some of it is missing."""
+    """Compare the content with the name; check the `whole` file if no checksum would show that its end is missing."""
     with path.open("rb") as stream:
         head = stream.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:
         raise BadContentError("it is empty")
     if WEB_PAGE.match(head):
         raise BadContentError(f"it is a web page, not {name}")
-    if name.endswith(".zip") and not zipfile.is_zipfile(path):
+    if name.endswith((".zip", ".npz")) and not zipfile.is_zipfile(path):
         raise BadContentError("it is not a zip archive, or not a whole one")
     if ".tar." in name or name.endswith((".tar", ".tgz")):
         _check_tar(path, whole)

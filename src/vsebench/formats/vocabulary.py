@@ -1,13 +1,13 @@
 """Which images and labels of a data set stay: the same filters, in the same order, for every data set.
 
-1. `sample_images`: so many images, drawn from those with at least `min_labels_per_image` labels (at least one)
-2. `min_images_per_label`: labels on fewer images go
-3. `top_labels`: of the rest, the labels on most images stay; ties in the order of the vocabulary
-4. `min_labels_per_image`: images with fewer labels go
+1. `sample_images`: this number of images, drawn from those with at least `min_labels_per_image` labels (at least one)
+2. `min_images_per_label`: labels on fewer images are removed
+3. `top_labels`: of the rest, this number of labels on most images stay; ties in the order of the vocabulary
+4. `min_labels_per_image`: images with fewer labels are removed
 5. steps 2 and 4 again until nothing changes, since each can undo the other
 
-Without a filter everything stays, labels that no image carries and images without a label among it. With one of the
-filters on labels, labels that no image carries go as well.
+Without a filter everything stays, also labels that no image has and images without a label. With one of the filters on
+labels, labels that no image has are removed as well.
 """
 
 from dataclasses import replace
@@ -32,7 +32,7 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
 
     Returns
     -------
-    The images and labels that stay, in their old order with new row numbers; what went is in `dropped`.
+    The images and labels that stay, in their old order with new row numbers; `dropped` has the numbers of the others.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: st
 
 
 def filter_pairs(pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Dropped]) -> pl.DataFrame:
-    """Apply the filters on labels and images until all of them hold; note in `dropped` what goes."""
+    """Apply the filters on labels and images until all of them hold; note in `dropped` what is removed."""
     fewest_images, fewest_labels = vocabulary.min_images_per_label, vocabulary.min_labels_per_image
     pairs, rare_labels = _drop_rare(pairs, "label", fewest_images)
     if vocabulary.top_labels is not None:
@@ -93,7 +93,7 @@ def filter_pairs(pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Drop
 
 
 def _drop_rare(pairs: pl.DataFrame, column: str, fewest: int | None) -> tuple[pl.DataFrame, int]:
-    """Drop the images (or labels) that stand in fewer than so many rows; return the rest and the number dropped."""
+    """Drop the images (or labels) with fewer than `fewest` rows; return the other rows and the number dropped."""
     if fewest is None:
         return pairs, 0
     rare = pairs.group_by(column).len().filter(pl.col("len") < fewest)

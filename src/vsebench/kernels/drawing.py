@@ -8,7 +8,7 @@ from vsebench.kernels.random_numbers import below, uniform
 
 @njit(cache=True, inline="always")
 def draw_index(weights, rng):
-    """Draw an index with the probability that `weights`, which add up to 1, give it."""
+    """Return an index, drawn with the probabilities `weights` (n,), which add up to 1; rng (1,) uint64 is advanced."""
     left = uniform(rng)
     for index in range(len(weights) - 1):
         left -= weights[index]
@@ -19,7 +19,13 @@ def draw_index(weights, rng):
 
 @njit(cache=True, inline="always")
 def draw_new(mixture, cumulative, row, rng):
-    """Draw a label that is not in `row`; redrawing until it is new is drawing without replacement."""
+    """Return a label that is not in `row`: redrawing until it is new is drawing without replacement.
+
+    mixture : (T,) float32, the image's probabilities of topics
+    cumulative : (T, n_labels) float64, cumulative probabilities of the labels in each topic
+    row : (n,) int32, the labels drawn before
+    rng : (1,) uint64, advanced
+    """
     while True:
         topic = draw_index(mixture, rng)
         label = np.searchsorted(cumulative[topic], uniform(rng), side="right")

@@ -8,25 +8,21 @@ from numba import njit
 
 from vsebench.kernels.pipeline import (
     BATCH,
-    IMAGE,
-    POSITIVE,
-    START,
-    STOP,
+    NEGATIVE,
     advance,
     batch_size,
     choose_and_read,
-    new_pipeline,
     prefetch_row,
     turns,
 )
 from vsebench.kernels.products import margin
 from vsebench.kernels.sampling import draw_negative
 from vsebench.kernels.steps import logistic, sgd_step
-from vsebench.kernels.vectors import FASTMATH, fence
+from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, fence
 
 
-@njit(cache=True, fastmath=FASTMATH, nogil=True)
-def opt_auc_epoch(embedding, positives, steps, rates, streams):
+@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
+def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
     """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for uniform negatives n.
 
     A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Where an image carries every label there
@@ -35,7 +31,7 @@ def opt_auc_epoch(embedding, positives, steps, rates, streams):
     Parameters
     ----------
     embedding : `Embedding`, updated
-    positives : `Positives` that (i, p) is drawn from
+    pipeline : `Pipeline` of the positives that (i, p) is drawn from
     steps : whole number
     rates : `Rates`, eta and lambda
     streams : `Streams`, of which `positives` and `negatives` are advanced
@@ -46,16 +42,14 @@ def opt_auc_epoch(embedding, positives, steps, rates, streams):
     """
     learning_rate = np.float32(rates.learning_rate)
     shrinkage = np.float32(rates.learning_rate * rates.regularisation)
-    pipeline = new_pipeline()
-    fetched_negatives, negatives = np.empty(BATCH, dtype=np.int64), np.empty(BATCH, dtype=np.int64)
     loss = 0.0
     for first in turns(steps):
         growth = 1.0  # the product of the 1 + exp(-|m|): one logarithm per batch
         for t in range(BATCH):
-            choose_and_read(t, pipeline, positives, first, steps, streams.positives)
+            choose_and_read(t, pipeline, first, steps, streams.positives)
             if t < batch_size(steps, first + BATCH):
-                fetched_negatives[t] = fetch_triple(t, pipeline, embedding, positives, streams.negatives)
-            i, p, n = pipeline.stepping[t, IMAGE], pipeline.stepping[t, POSITIVE], negatives[t]
+                fetch_triple(t, pipeline, embedding, streams.negatives)
+            i, p, _, _, n = pipeline.stepping[t]
             if t >= batch_size(steps, first) or n < 0:
                 continue
             m = margin(embedding, i, p, n)
@@ -66,23 +60,24 @@ def opt_auc_epoch(embedding, positives, steps, rates, streams):
             sgd_step(embedding, i, p, n, size, shrinkage)
         loss += np.log(growth)
         pipeline = advance(pipeline)
-        negatives, fetched_negatives = fetched_negatives, negatives
     return loss / steps
 
 
 @njit(cache=True, inline="always")
-def fetch_triple(t, pipeline, embedding, positives, rng):
+def fetch_triple(t, pipeline, embedding, rng):
     """Draw the negative of slot t of the batch that is fetched, and prefetch the vectors of the triple.
 
-    Parameters are those of `opt_auc_epoch`; rng : (1,) uint64, advanced. Returns the negative, each with the same
-    probability, or -1 where the image carries every label.
+    t : whole number below BATCH
+    pipeline : `Pipeline`; the column NEGATIVE is written, -1 where the image carries every label
+    embedding : `Embedding`
+    rng : (1,) uint64, draws each negative with the same probability; advanced
     """
     images, labels = embedding
-    start, stop = pipeline.fetching[t, START], pipeline.fetching[t, STOP]
-    negative = np.int64(-1)
+    i, p, start, stop, _ = pipeline.fetching[t]
+    n = np.int64(-1)
     if stop - start < len(labels):
-        negative = draw_negative(positives.row_labels, start, stop, len(labels), rng)
-    prefetch_row(images, pipeline.fetching[t, IMAGE])
-    prefetch_row(labels, pipeline.fetching[t, POSITIVE])
-    prefetch_row(labels, max(negative, 0))
-    return negative
+        n = draw_negative(pipeline.positives.row_labels, start, stop, len(labels), rng)
+    pipeline.fetching[t, NEGATIVE] = n
+    prefetch_row(images, i)
+    prefetch_row(labels, p)
+    prefetch_row(labels, max(n, 0))

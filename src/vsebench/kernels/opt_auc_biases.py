@@ -6,21 +6,18 @@ from numba import njit
 from vsebench.kernels.opt_auc import fetch_triple
 from vsebench.kernels.pipeline import (
     BATCH,
-    IMAGE,
-    POSITIVE,
     advance,
     batch_size,
     choose_and_read,
-    new_pipeline,
     turns,
 )
 from vsebench.kernels.products import margin
 from vsebench.kernels.steps import logistic, sgd_step
-from vsebench.kernels.vectors import FASTMATH, fence
+from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, fence
 
 
-@njit(cache=True, fastmath=FASTMATH, nogil=True)
-def opt_auc_biases_epoch(embedding, biases, positives, steps, rates, streams):
+@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
+def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
     """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n> + b_p - b_n, for uniform negatives n.
 
     A step moves v_i, v_p, v_n, b_p and b_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Where an image carries every
@@ -30,7 +27,7 @@ def opt_auc_biases_epoch(embedding, biases, positives, steps, rates, streams):
     ----------
     embedding : `Embedding`, updated
     biases : (n_labels,) float32, b_c; updated
-    positives : `Positives` that (i, p) is drawn from
+    pipeline : `Pipeline` of the positives that (i, p) is drawn from
     steps : whole number
     rates : `Rates`, eta and lambda
     streams : `Streams`, of which `positives` and `negatives` are advanced
@@ -41,16 +38,14 @@ def opt_auc_biases_epoch(embedding, biases, positives, steps, rates, streams):
     """
     learning_rate = np.float32(rates.learning_rate)
     shrinkage = np.float32(rates.learning_rate * rates.regularisation)
-    pipeline = new_pipeline()
-    fetched_negatives, negatives = np.empty(BATCH, dtype=np.int64), np.empty(BATCH, dtype=np.int64)
     loss = 0.0
     for first in turns(steps):
         growth = 1.0  # the product of the 1 + exp(-|m|): one logarithm per batch
         for t in range(BATCH):
-            choose_and_read(t, pipeline, positives, first, steps, streams.positives)
+            choose_and_read(t, pipeline, first, steps, streams.positives)
             if t < batch_size(steps, first + BATCH):
-                fetched_negatives[t] = fetch_triple(t, pipeline, embedding, positives, streams.negatives)
-            i, p, n = pipeline.stepping[t, IMAGE], pipeline.stepping[t, POSITIVE], negatives[t]
+                fetch_triple(t, pipeline, embedding, streams.negatives)
+            i, p, _, _, n = pipeline.stepping[t]
             if t >= batch_size(steps, first) or n < 0:
                 continue
             m = margin(embedding, i, p, n) + biases[p] - biases[n]
@@ -63,5 +58,4 @@ def opt_auc_biases_epoch(embedding, biases, positives, steps, rates, streams):
             biases[n] -= size + shrinkage * biases[n]
         loss += np.log(growth)
         pipeline = advance(pipeline)
-        negatives, fetched_negatives = fetched_negatives, negatives
     return loss / steps

@@ -28,7 +28,7 @@ from vsebench.kernels.random_numbers import below
 from vsebench.kernels.vectors import LANES, prefetch
 
 BATCH = 16  # steps, at most LANES; the vectors of two batches fit into the nearest cache
-IMAGE, POSITIVE, START, STOP = range(4)  # columns of `Positives.pairs` and of a batch
+IMAGE, POSITIVE, START, STOP, NEGATIVE = range(5)  # columns of a batch; all but the last are those of `Positives.pairs`
 
 
 class Positives(NamedTuple):
@@ -48,29 +48,27 @@ class Positives(NamedTuple):
 
 
 class Pipeline(NamedTuple):
-    """The four batches in the pipeline. In a batch of shape (BATCH, 4), a row is a row of `Positives.pairs`.
+    """The four batches in the pipeline, overwritten by each epoch.
 
     Attributes
     ----------
+    positives : `Positives`
     choosing : (BATCH,) int64, rows of `pairs`
-    reading, fetching, stepping : (BATCH, 4) int64
+    reading, fetching, stepping : (BATCH, 5) int64, one row per step: a row of `pairs`, and the negative if it is drawn
+        before the step
     """
 
+    positives: Positives
     choosing: NDArray[np.int64]
     reading: NDArray[np.int64]
     fetching: NDArray[np.int64]
     stepping: NDArray[np.int64]
 
 
-@njit(cache=True, inline="always")
-def new_pipeline():
-    """Return a `Pipeline` without contents."""
-    return Pipeline(
-        np.empty(BATCH, dtype=np.int64),
-        np.empty((BATCH, 4), dtype=np.int64),
-        np.empty((BATCH, 4), dtype=np.int64),
-        np.empty((BATCH, 4), dtype=np.int64),
-    )
+def new_pipeline(positives: Positives) -> Pipeline:
+    """Return an empty pipeline. Kernels take one as an argument because they allocate nothing (`NO_ALLOCATION`)."""
+    reading, fetching, stepping = (np.zeros((BATCH, 5), dtype=np.int64) for _ in range(3))
+    return Pipeline(positives, np.zeros(BATCH, dtype=np.int64), reading, fetching, stepping)
 
 
 @njit(cache=True, inline="always")
@@ -89,30 +87,30 @@ def batch_size(steps, first):
 
 
 @njit(cache=True, inline="always")
-def choose_and_read(t, pipeline, positives, first, steps, rng):
+def choose_and_read(t, pipeline, first, steps, rng):
     """Do the first two stages for slot t of their batches, in the turn whose batch begins with step `first`.
 
     t : whole number below BATCH
-    pipeline : `Pipeline`, written
-    positives : `Positives`
+    pipeline : `Pipeline`, updated
     steps : how many steps there are in all
     rng : (1,) uint64, draws the positives, each row with the same probability; advanced
     """
+    pairs, row_labels = pipeline.positives
     if t < batch_size(steps, first + 2 * BATCH):
         for column in range(4):
-            pipeline.reading[t, column] = positives.pairs[pipeline.choosing[t], column]
-        prefetch(positives.row_labels, pipeline.reading[t, START])
+            pipeline.reading[t, column] = pairs[pipeline.choosing[t], column]
+        prefetch(row_labels, pipeline.reading[t, START])
         for start in range(pipeline.reading[t, START], pipeline.reading[t, STOP], LANES):
-            prefetch(positives.row_labels, start + LANES - 1)
+            prefetch(row_labels, start + LANES - 1)
     if t < batch_size(steps, first + 3 * BATCH):
-        pipeline.choosing[t] = below(rng, len(positives.pairs))
-        prefetch(positives.pairs, (pipeline.choosing[t], 0))
+        pipeline.choosing[t] = below(rng, len(pairs))
+        prefetch(pairs, (pipeline.choosing[t], 0))
 
 
 @njit(cache=True, inline="always")
 def advance(pipeline):
-    """Return the pipeline of the next turn: each batch one stage further, its old arrays used again."""
-    return Pipeline(pipeline.choosing, pipeline.stepping, pipeline.reading, pipeline.fetching)
+    """Return the pipeline of the next turn: each batch one stage further, and the last one's array for a new batch."""
+    return Pipeline(pipeline.positives, pipeline.choosing, pipeline.stepping, pipeline.reading, pipeline.fetching)
 
 
 @njit(cache=True, inline="always")

@@ -17,7 +17,7 @@ def new_state(seed: int, *stream: int) -> NDArray[np.uint64]:
 
 @njit(cache=True, inline="always")
 def next_word(state):
-    """Advance the state and return 64 random bits."""
+    """Return 64 random bits, uint64, and advance the state, (1,) uint64."""
     state[0] += U64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> U64(30))) * U64(0xBF58476D1CE4E5B9)
@@ -27,11 +27,11 @@ def next_word(state):
 
 @njit(cache=True, inline="always")
 def below(state, n):
-    """Return a whole number from 0 to n - 1, each with probability 1 / n to within 2^-32."""
+    """Return a whole number from 0 to n - 1, each with probability 1 / n to within 2^-32; advance the state."""
     return np.int64(((next_word(state) >> U64(32)) * U64(n)) >> U64(32))
 
 
 @njit(cache=True, inline="always")
 def uniform(state):
-    """Return a float64 in [0, 1)."""
+    """Return a float64, uniform in [0, 1); advance the state, (1,) uint64."""
     return np.float64(next_word(state) >> U64(11)) * 2.0**-53

@@ -14,46 +14,6 @@ from vsebench.kernels.vectors import FASTMATH, LANES, count_bits, greater_mask, 
 QUERIES = 6  # held-out labels at a time: their sums stay in registers, on processors with shorter vectors as well
 
 
-@njit(cache=True, nogil=True)
-def count_above(scores, queries, query_labels, offsets, row_labels):
-    """Count, for each held-out label, the candidates with a higher and those with an equal score, from all scores.
-
-    Candidates are all labels but the image's training labels and the held-out label itself.
-
-    Parameters
-    ----------
-    scores : (n, n_labels) float32, one row per held-out label
-    queries : (n,) int32, the image of each held-out label
-    query_labels : (n,) int32, the held-out labels
-    offsets : (n_images + 1,) int64, where each image's training labels start in `row_labels`
-    row_labels : (n_pairs,) int32, training labels
-
-    Returns
-    -------
-    above, tied : (n,) int32 each; both -1 where the held-out label is a training label of its image
-    """
-    above, tied = np.empty(len(queries), dtype=np.int32), np.empty(len(queries), dtype=np.int32)
-    for q in range(len(queries)):
-        row = scores[q]
-        score = row[query_labels[q]]
-        higher = np.int32(0)
-        equal = np.int32(0)
-        for c in range(len(row)):
-            higher += np.int32(row[c] > score)
-            equal += np.int32(row[c] == score)
-        equal -= np.int32(1)  # the held-out label itself
-        for known in row_labels[offsets[queries[q]] : offsets[queries[q] + 1]]:
-            if known == query_labels[q]:
-                higher = np.int32(-1)
-                equal = np.int32(-1)
-                break
-            higher -= np.int32(row[known] > score)
-            equal -= np.int32(row[known] == score)
-        above[q] = higher
-        tied[q] = equal
-    return above, tied
-
-
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
 def count_embedded(images, labels, queries, query_labels, offsets, row_labels):
     """Count, for each held-out label, the candidates with a higher and those with an equal score, from embeddings.

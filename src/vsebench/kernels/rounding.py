@@ -55,7 +55,9 @@ def round_rows(vectors, n):
 
 
 class RoundedLabels(NamedTuple):
-    """The vectors of labels in the forms that kernels multiply. n' and K' are n_labels and K, padded to multiples of 16.
+    """The vectors of labels in the forms that kernels multiply.
+
+    n' and K' are n_labels and K, padded to multiples of 16.
 
     Attributes
     ----------

@@ -30,8 +30,8 @@ Operations, named as in NumPy where NumPy has them:
 An index is a whole number or a tuple of them, and is not checked; the 16 numbers from there on have to be contiguous.
 Compilers split a `Vector` on processors with shorter registers.
 
-16 float32 fill a cache line (64 bytes) if the array starts on one. `aligned` and `scratch` make such arrays; with others
-each row would touch one line more and take up to twice the time to fetch.
+16 float32 fill a cache line (64 bytes) if the array starts on one. `aligned` and `scratch` make such arrays; in others
+each vector would touch two lines and take up to twice the time to fetch.
 
 The module builds on parts of numba that carry no promise of stability. pyproject.toml bounds numba's version, and
 tests/kernels/test_numba_internals.py reports which part has changed.
@@ -43,7 +43,7 @@ import numpy as np
 from llvmlite import ir
 from numba import njit
 from numba.core import cgutils, types
-from numba.core.types.containers import BaseTuple
+from numba.core.types.containers import BaseTuple, UniTuple
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 from numpy.typing import NDArray
@@ -52,6 +52,9 @@ LANES = 16  # numbers in a vector
 CACHE_LINE = 64  # bytes
 # All flags of fastmath except those that assume that NaN and infinity never occur: divergence must stay visible.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+# For functions that allocate no array: numba then does not count references to arrays. Counting them when tuples of
+# arrays are passed around in each step takes as long as the step itself.
+NO_ALLOCATION = {"_nrt": False}
 
 INT8, INT16, INT32, INT64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 MASK = ir.IntType(LANES)
@@ -348,7 +351,7 @@ def transpose(typing_context, array, index):
 
 @intrinsic
 def prefetch(typing_context, array, index):
-    """Ask the processor to fetch the cache line of an array's element, which will be read soon. Nothing else happens."""
+    """Ask the processor to fetch the cache line of an element that will be read soon; nothing else changes."""
 
     def generate(context, builder, signature_, arguments):
         pointer = _element(context, builder, signature_, arguments, INT8)
@@ -367,12 +370,12 @@ def zero_sums(typing_context, rows):
     def generate(context, builder, signature_, arguments):
         return context.make_tuple(builder, signature_.return_type, [_int_constants([0] * LANES)] * len(rows))
 
-    return types.UniTuple(int_vector, len(rows))(rows), generate
+    return UniTuple(int_vector, len(rows))(rows), generate
 
 
 @intrinsic
 def add_products(typing_context, sums, vectors, rows, groups_of_labels, groups, pair):
-    """Add the products of two factors to inner products of int16 vectors; return the new sums, a tuple as long as `rows`.
+    """Add the products of two factors to inner products of int16 vectors; return the new sums.
 
     sums : tuple of `IntVector`s; sum t belongs to row rows[t] of `vectors` and to the 16 labels of group groups[t]
     vectors : (n, K) int16

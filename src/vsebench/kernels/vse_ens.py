@@ -1,22 +1,24 @@
 """VSE-ens: negatives of a high rank, drawn from lists of the labels sorted by single factors; the hinge loss.
 
-Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling", Eq. 5 to 9
-and Algorithm 1.
+Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling", Eq. 5 to
+9 and Algorithm 1.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from vsebench.kernels.pipeline import (
     BATCH,
     IMAGE,
-    POSITIVE,
+    NEGATIVE,
     START,
     STOP,
     advance,
     batch_size,
     choose_and_read,
-    new_pipeline,
     prefetch_row,
     turns,
 )
@@ -27,7 +29,9 @@ from vsebench.kernels.steps import sgd_step
 from vsebench.kernels.vectors import (
     FASTMATH,
     LANES,
+    NO_ALLOCATION,
     absolute,
+    aligned,
     any_equal,
     broadcast,
     count_bits,
@@ -35,13 +39,38 @@ from vsebench.kernels.vectors import (
     greater_mask,
     load,
     prefetch,
-    scratch,
     store,
 )
 
 
-@njit(cache=True, fastmath=FASTMATH, nogil=True)
-def vse_ens_epoch(embedding, positives, lists, steps, rank_scale, rates, streams):
+class Draws(NamedTuple):
+    """What the draws of a batch need in between, overwritten by each batch; one row or number per step.
+
+    Attributes
+    ----------
+    images : (BATCH + LANES,) int32; the last 16 are not used
+    ranks, shares : (BATCH,) int64 and float64, a rank and a number in [0, 1) that leads to a factor
+    factors, places : (BATCH,) int64, the list and the place in it
+    sums : (BATCH, K + 32) float32, see `weigh_factors`
+    """
+
+    images: NDArray[np.int32]
+    ranks: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    factors: NDArray[np.int64]
+    places: NDArray[np.int64]
+    sums: NDArray[np.float32]
+
+
+def new_draws(n_factors: int) -> Draws:
+    """Return `Draws` for K = `n_factors`, a multiple of 16."""
+    ranks, factors, places = (np.zeros(BATCH, dtype=np.int64) for _ in range(3))
+    images, sums = np.zeros(BATCH + LANES, dtype=np.int32), aligned(BATCH, n_factors + 2 * LANES)
+    return Draws(images, ranks, np.zeros(BATCH), factors, places, sums)
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
+def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, streams):
     """Take `steps` steps that lower max(0, 1 - m), m = <v_i, v_p - v_n>, for negatives n drawn from sorted lists.
 
     A factor f is drawn with probability proportional to |v_if| sigma_f (Eq. 7), a rank r from 0 on with probability
@@ -52,8 +81,9 @@ def vse_ens_epoch(embedding, positives, lists, steps, rank_scale, rates, streams
     Parameters
     ----------
     embedding : `Embedding`, updated
-    positives : `Positives` that (i, p) is drawn from
+    pipeline : `Pipeline` of the positives that (i, p) is drawn from
     lists : `SortedLists`; an epoch is several calls, since the lists are sorted anew in between
+    draws : `Draws`, overwritten
     steps : whole number
     rank_scale : float, lambda of Eq. 5
     rates : `Rates`, eta and lambda'
@@ -64,32 +94,27 @@ def vse_ens_epoch(embedding, positives, lists, steps, rank_scale, rates, streams
     sum of the losses of the steps, float64
 
     A negative depends on the vector of its image alone. So for several steps, as long as no image comes twice among
-    them, first all factors are weighed, then all places in lists are found, then all negatives there, and then the steps
-    are taken: what a step reads has been prefetched by then. There is nothing to do in the pipeline's stage "fetch":
-    weighing the factors of one image does not wait for the vector of another.
+    them, first all factors are weighed, then all places in lists are found, then the negatives there are read, and then
+    the steps are taken: what each of these reads has been prefetched by then. In the pipeline's stage "fetch" there is
+    nothing to do: weighing the factors of one image does not wait for the vector of another.
     """
     images, labels = embedding
     n_labels = len(labels)
     learning_rate = np.float32(rates.learning_rate)
     shrinkage = np.float32(rates.learning_rate * rates.regularisation)
     span = np.expm1(-n_labels / rank_scale)
-    pipeline = new_pipeline()
-    step_images = np.empty(BATCH + LANES, dtype=np.int32)
-    ranks, shares = np.empty(BATCH, dtype=np.int64), np.empty(BATCH)
-    factors, places = np.empty(BATCH, dtype=np.int64), np.empty(BATCH, dtype=np.int64)
-    negatives = np.empty(BATCH, dtype=np.int64)
-    sums = scratch(BATCH * (images.shape[1] + 2 * LANES)).reshape(BATCH, -1)
+    ranks, shares, factors, places, sums = draws.ranks, draws.shares, draws.factors, draws.places, draws.sums
     loss = 0.0
     for first in turns(steps):
         n_steps = batch_size(steps, first)
         batch = pipeline.stepping
         for t in range(n_steps):
-            step_images[t] = batch[t, IMAGE]
+            draws.images[t] = batch[t, IMAGE]
             ranks[t] = draw_rank(rank_scale, span, n_labels, streams.negatives)
             shares[t] = uniform(streams.negatives)
         begin = 0
         while begin < n_steps:
-            end = first_repeat(step_images, begin, n_steps)
+            end = first_repeat(draws.images, begin, n_steps)
             for t in range(begin, end):
                 weigh_factors(images, batch[t, IMAGE], lists.deviations, sums[t])
             for t in range(begin, end):
@@ -98,18 +123,18 @@ def vse_ens_epoch(embedding, positives, lists, steps, rank_scale, rates, streams
                 prefetch(lists.order, (f, place))
             for t in range(begin, end):
                 start, stop = batch[t, START], batch[t, STOP]
-                negatives[t] = lists.order[factors[t], places[t]]
+                batch[t, NEGATIVE] = lists.order[factors[t], places[t]]
                 if stop - start == n_labels:
-                    negatives[t] = -1
-                elif contains(positives.row_labels, start, stop, negatives[t]):
-                    negatives[t] = redraw_negative(
-                        images, batch[t, IMAGE], positives.row_labels, start, stop, lists.order, sums[t], rank_scale,
-                        streams.redraws,
+                    batch[t, NEGATIVE] = -1
+                elif contains(pipeline.positives.row_labels, start, stop, batch[t, NEGATIVE]):
+                    batch[t, NEGATIVE] = redraw_negative(
+                        images, batch[t, IMAGE], pipeline.positives.row_labels, start, stop, lists.order, sums[t],
+                        rank_scale, streams.redraws,
                     )  # fmt: skip
-                prefetch_row(labels, max(negatives[t], 0))
+                prefetch_row(labels, max(batch[t, NEGATIVE], 0))
             for t in range(begin, end):
-                choose_and_read(t, pipeline, positives, first, steps, streams.positives)
-                i, p, n = batch[t, IMAGE], batch[t, POSITIVE], negatives[t]
+                choose_and_read(t, pipeline, first, steps, streams.positives)
+                i, p, _, _, n = batch[t]
                 if n < 0:
                     continue
                 violation = np.float32(1) - margin(embedding, i, p, n)
@@ -118,7 +143,7 @@ def vse_ens_epoch(embedding, positives, lists, steps, rank_scale, rates, streams
                     sgd_step(embedding, i, p, n, learning_rate, shrinkage)
             begin = end
         for t in range(n_steps, BATCH):
-            choose_and_read(t, pipeline, positives, first, steps, streams.positives)
+            choose_and_read(t, pipeline, first, steps, streams.positives)
         pipeline = advance(pipeline)
     return loss
 
@@ -201,7 +226,7 @@ def find_place(images, i, order, sums, rank, share):
     return f, (rank if images[i, f] > 0 else n_labels - 1 - rank)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, **NO_ALLOCATION)
 def redraw_negative(images, i, row_labels, start, stop, order, sums, rank_scale, rng):
     """Draw a negative from the lists again, after a positive was drawn, until it is no positive.
 

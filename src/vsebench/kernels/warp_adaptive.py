@@ -11,18 +11,17 @@ from vsebench.kernels.pipeline import (
     advance,
     batch_size,
     choose_and_read,
-    new_pipeline,
     prefetch_row,
     turns,
 )
 from vsebench.kernels.products import dot
 from vsebench.kernels.sampling import contains
-from vsebench.kernels.vectors import FASTMATH
-from vsebench.kernels.warp import new_candidates, next_candidate
+from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
+from vsebench.kernels.warp import next_candidate
 
 
-@njit(cache=True, fastmath=FASTMATH, nogil=True)
-def warp_adaptive_epoch(embedding, biases, squares, positives, rank_loss, steps, max_trials, rates, streams):
+@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
+def warp_adaptive_epoch(embedding, biases, squares, pipeline, trials, steps, rates, streams):
     """Take `steps` steps that lower L(floor((Y - 1) / trials)) max(0, 1 - m), m = <v_i, v_p - v_n> + b_p - b_n.
 
     Negatives are drawn with replacement until one violates the margin, 1 + s_in > s_ip. Y - 1 is the number of labels
@@ -34,10 +33,9 @@ def warp_adaptive_epoch(embedding, biases, squares, positives, rank_loss, steps,
     embedding : `Embedding`, updated
     biases : (n_labels,) float32, b_c; updated
     squares : `SquaredGradients`, updated
-    positives : `Positives` that (i, p) is drawn from
-    rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k
+    pipeline : `Pipeline` of the positives that (i, p) is drawn from
+    trials : `Trials`
     steps : whole number
-    max_trials : whole number; a step takes no more trials than this, nor than Y - 1
     rates : `Rates`, eta and lambda
     streams : `Streams`, of which `positives` and `negatives` are advanced
 
@@ -47,33 +45,33 @@ def warp_adaptive_epoch(embedding, biases, squares, positives, rank_loss, steps,
     """
     images, labels = embedding
     learning_rate, regularisation = np.float32(rates.learning_rate), np.float32(rates.regularisation)
-    pipeline, candidates = new_pipeline(), new_candidates()
+    trials.n_used[0] = BATCH
     loss = 0.0
-    total_trials = 0
+    sum_of_trials = 0
     for first in turns(steps):
         for t in range(BATCH):
-            choose_and_read(t, pipeline, positives, first, steps, streams.positives)
+            choose_and_read(t, pipeline, first, steps, streams.positives)
             if t < batch_size(steps, first + BATCH):
                 prefetch_row(images, pipeline.fetching[t, IMAGE])
                 prefetch_row(labels, pipeline.fetching[t, POSITIVE])
                 prefetch_row(squares.images, pipeline.fetching[t, IMAGE])
             if t >= batch_size(steps, first):
                 continue
-            i, p, start, stop = pipeline.stepping[t]
+            i, p, start, stop, _ = pipeline.stepping[t]
             n_negatives = len(labels) - (stop - start)
             positive_score = dot(images, i, labels, p) + biases[p]
-            trials = 0
+            n_trials = 0
             violation = np.float32(0)
             n = 0
-            while violation <= 0 and trials < min(max_trials, n_negatives):
-                n = next_candidate(candidates, labels, streams.negatives)
-                if not contains(positives.row_labels, start, stop, n):
+            while violation <= 0 and n_trials < min(trials.maximum, n_negatives):
+                n = next_candidate(trials, labels, streams.negatives)
+                if not contains(pipeline.positives.row_labels, start, stop, n):
                     violation = np.float32(1) - positive_score + dot(images, i, labels, n) + biases[n]
-                    trials += 1
-            total_trials += trials
+                    n_trials += 1
+            sum_of_trials += n_trials
             if violation > 0:
-                weight = rank_loss[n_negatives // trials]
+                weight = trials.rank_loss[n_negatives // n_trials]
                 loss += weight * violation
                 adagrad_step(embedding, biases, squares, i, p, n, np.float32(weight), learning_rate, regularisation)
         pipeline = advance(pipeline)
-    return loss / steps, total_trials / steps
+    return loss / steps, sum_of_trials / steps

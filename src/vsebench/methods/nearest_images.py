@@ -1,7 +1,7 @@
 """Nearest images: a label's score is the sum of the weights of the nearest training images that carry it.
 
-A second key, 1e-6 times the label's training frequency over the largest one, orders labels with the same sum. The
-search is exact; of training images at the same distance the first one is nearer.
+A second key, a small number times the label's training frequency over the largest one, orders labels with the same sum.
+The search is exact; of training images at the same distance the first one is nearer.
 
 Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, with the distances and weights of
 the settings below.
@@ -21,7 +21,9 @@ from vsebench.methods.base import Control, Settings
 from vsebench.models import Model, check_matrix
 from vsebench.problem import LabelMatrix, Matrix, Problem, Queries
 
-SECOND_KEY = 1e-6
+# How much the second key adds at most. Equal weights add up to whole numbers: there a large key orders ties alone, and
+# one of 1e-6 would be lost in float32.
+SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "inverse_distance": 1e-6}
 
 
 class NearestImagesSettings(Settings):
@@ -131,7 +133,7 @@ class NearestImagesMethod(Control):
         rows = prepare(normalisation.apply(features.rows(images)), self.settings)
         labels = training.labels.rows(images)
         frequency = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
-        key = (SECOND_KEY * frequency / max(frequency.max(initial=0), 1)).astype(np.float32)
+        key = (SECOND_KEY[self.settings.weights] * frequency / max(frequency.max(initial=0), 1)).astype(np.float32)
         return NearestImages(rows, labels, key, self.settings, normalisation)
 
 

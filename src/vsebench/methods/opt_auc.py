@@ -15,7 +15,7 @@ class OptAuc(SgdMethod):
     settings_type = SgdSettings
 
     def epoch(self) -> Progress:
-        loss = opt_auc_epoch(self.embedding, self.positives, self.steps, self.rates, self.rng)
+        loss = opt_auc_epoch(self.embedding, self.pipeline, self.steps, self.rates, self.rng)
         return Progress(loss, trials=1.0)  # the first negative is taken
 
 

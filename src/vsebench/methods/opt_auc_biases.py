@@ -19,7 +19,7 @@ class OptAucBiases(SgdMethod):
         self.biases = aligned(train.n_labels)
 
     def epoch(self) -> Progress:
-        loss = opt_auc_biases_epoch(self.embedding, self.biases, self.positives, self.steps, self.rates, self.rng)
+        loss = opt_auc_biases_epoch(self.embedding, self.biases, self.pipeline, self.steps, self.rates, self.rng)
         return Progress(loss, trials=1.0)  # the first negative is taken
 
     def model(self) -> Embeddings:

@@ -3,7 +3,7 @@
 import numpy as np
 from pydantic import Field
 
-from vsebench.kernels.pipeline import Positives
+from vsebench.kernels.pipeline import Positives, new_pipeline
 from vsebench.kernels.products import Embedding
 from vsebench.kernels.sampling import Streams
 from vsebench.kernels.steps import Rates
@@ -40,8 +40,8 @@ class SgdMethod(Method):
         self.images = padded_start(train.n_rows, settings.factors, settings.deviation, start)
         self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, start)
         self.embedding = Embedding(self.images, self.labels)
-        self.positives = positives_of(train)
-        self.steps = len(self.positives.pairs)
+        self.pipeline = new_pipeline(positives_of(train))
+        self.steps = len(self.pipeline.positives.pairs)
         self.rates = Rates(settings.learning_rate, settings.regularisation)
         self.rng = Streams.of(problem.seed, Stream.POSITIVES, Stream.NEGATIVES, Stream.NEGATIVES_AGAIN)
 

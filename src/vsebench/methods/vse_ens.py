@@ -14,7 +14,7 @@ from pydantic import Field
 from vsebench.chunks import even_chunks
 from vsebench.kernels.sorted_lists import SortedLists, refresh_lists
 from vsebench.kernels.vectors import LANES, aligned
-from vsebench.kernels.vse_ens import vse_ens_epoch
+from vsebench.kernels.vse_ens import new_draws, vse_ens_epoch
 from vsebench.methods.base import Progress
 from vsebench.methods.sgd import SgdMethod, SgdSettings
 from vsebench.problem import Problem
@@ -40,6 +40,7 @@ class VseEns(SgdMethod):
         smallest = np.uint16 if train.n_labels <= 1 << 16 else np.int32  # lists that stay in the cache, if possible
         order = np.empty((settings.factors, train.n_labels), dtype=smallest)
         self.lists = SortedLists(order, aligned(self.labels.shape[1]))
+        self.draws = new_draws(self.labels.shape[1])
         self.list_life = max(1, int(train.n_labels * math.log(train.n_labels)))
         self.steps_left = 0
 
@@ -52,8 +53,8 @@ class VseEns(SgdMethod):
                 self.steps_left = self.list_life
             steps = min(self.steps_left, self.steps - done)
             loss += vse_ens_epoch(
-                self.embedding, self.positives, self.lists, steps, self.settings.rank_scale * self.train.n_labels,
-                self.rates, self.rng,
+                self.embedding, self.pipeline, self.lists, self.draws, steps,
+                self.settings.rank_scale * self.train.n_labels, self.rates, self.rng,
             )  # fmt: skip
             done += steps
             self.steps_left -= steps

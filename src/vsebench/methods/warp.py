@@ -6,11 +6,9 @@ instead (`regularisation`). Where an image has several labels, negatives are the
 Y - 1 is their number.
 """
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.kernels.warp import warp_epoch
+from vsebench.kernels.warp import new_trials, warp_epoch
 from vsebench.methods.base import Progress
 from vsebench.methods.sgd import SgdMethod, SgdSettings
 from vsebench.problem import Problem
@@ -32,20 +30,13 @@ class Warp(SgdMethod):
     def __init__(self, problem: Problem, settings: WarpSettings) -> None:
         train = problem.training.labels
         super().__init__(problem, settings)
-        self.max_trials = settings.trials or train.n_labels
-        self.rank_loss = rank_losses(train.n_labels)
+        self.trials = new_trials(train.n_labels, settings.trials)
 
     def epoch(self) -> Progress:
         loss, trials = warp_epoch(
-            self.embedding, self.positives, self.rank_loss, self.steps, self.max_trials, self.rates,
-            self.settings.maximum_norm, self.rng,
+            self.embedding, self.pipeline, self.trials, self.steps, self.rates, self.settings.maximum_norm, self.rng
         )  # fmt: skip
         return Progress(loss, trials)
-
-
-def rank_losses(n_labels: int) -> NDArray[np.float64]:
-    """Return L(k) = 1 + 1/2 + ... + 1/k for k from 0 to n_labels."""
-    return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n_labels + 1))])
 
 
 METHOD = Warp

@@ -4,10 +4,10 @@ from pydantic import Field
 
 from vsebench.kernels.adagrad import SquaredGradients
 from vsebench.kernels.vectors import aligned
+from vsebench.kernels.warp import new_trials
 from vsebench.kernels.warp_adaptive import warp_adaptive_epoch
 from vsebench.methods.base import Progress
 from vsebench.methods.sgd import SgdMethod, SgdSettings, with_biases
-from vsebench.methods.warp import rank_losses
 from vsebench.models import Embeddings
 from vsebench.problem import Problem
 
@@ -31,13 +31,11 @@ class WarpAdaptive(SgdMethod):
         self.squares = SquaredGradients(*(aligned(*a.shape) for a in (self.images, self.labels, self.biases)))
         for squares in self.squares:
             squares += 1  # as in LightFM: no rate is above the first one
-        self.max_trials = settings.trials or train.n_labels
-        self.rank_loss = rank_losses(train.n_labels)
+        self.trials = new_trials(train.n_labels, settings.trials)
 
     def epoch(self) -> Progress:
         loss, trials = warp_adaptive_epoch(
-            self.embedding, self.biases, self.squares, self.positives, self.rank_loss, self.steps, self.max_trials,
-            self.rates, self.rng,
+            self.embedding, self.biases, self.squares, self.pipeline, self.trials, self.steps, self.rates, self.rng,
         )  # fmt: skip
         return Progress(loss, trials)
 

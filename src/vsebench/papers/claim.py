@@ -61,6 +61,10 @@ class ClaimTest(Strict, ABC):
             Where the run lacks what the test needs; the message says what.
         """
 
+    def metrics_read(self) -> list[str]:
+        """Return the metrics that the test computes: their modules are inputs of the claims' rule."""
+        return []
+
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge an effect by its corrected p-value and its direction."""
         if p is None or p >= SIGNIFICANT:

@@ -123,7 +123,7 @@ def differences(
     for a, b in zip(ours, theirs, strict=True):
         if set(a["image"]) != set(b["image"]):
             raise UserError("ranks.parquet: two rows of a place were tested on other images; delete them and run again")
-    gaps = [values(a, metrics) - values(b, metrics) for a, b in zip(ours, theirs, strict=True)]
+    gaps = [by_image(a, metrics) - by_image(b, metrics) for a, b in zip(ours, theirs, strict=True)]
     means = np.mean([gap.mean(axis=0) for gap in gaps], axis=0)
     samples = resample(gaps, resamples)
     low, high = np.percentile(samples, INTERVAL, axis=0)
@@ -131,6 +131,11 @@ def differences(
         metric: Effect(float(means[n]), float(low[n]), float(high[n]), p_value(samples[:, n]), 0.0)
         for n, metric in enumerate(metrics)
     }
+
+
+def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
+    """Return metrics of every image, (n_images, n_metrics), whatever the order of the file's rows."""
+    return values(ranks.sort("image", "label"), metrics)
 
 
 def check_metric(name: str) -> str:

@@ -116,20 +116,22 @@ def _lines(path: Path) -> Iterator[tuple[str, PrintedCell]]:
                 raise UserError(f"{path}, line 1: the columns must be {','.join(COLUMNS)}")
             for fields in reader:
                 where = f"{path}, line {reader.line_num}"
-                yield where, _cell(where, fields)
+                yield where, _cell(where, fields, path.stem)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path}: not a readable CSV file ({error})") from None
 
 
-def _cell(where: str, fields: list[str]) -> PrintedCell:
+def _cell(where: str, fields: list[str], paper: str) -> PrintedCell:
     if len(fields) != len(COLUMNS):
         raise UserError(f"{where}: {len(fields)} columns, but there must be {len(COLUMNS)}: {','.join(COLUMNS)}")
     cell = PrintedCell(*fields)
     for column in COLUMNS[:-1]:
         if not getattr(cell, column):
             raise UserError(f"{where}, column {column}: is empty")
+    if cell.paper != paper:
+        raise UserError(f"{where}, column paper: is {cell.paper!r}, but the file is of the paper {paper!r}")
     if not cell.is_words and not NUMBER.fullmatch(cell.value):
         raise UserError(f"{where}, column value: {cell.value!r} is no plain number, but the unit is {cell.unit}")
     return cell

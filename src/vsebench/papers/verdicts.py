@@ -85,9 +85,14 @@ def load_test(name: str, where: str) -> type[ClaimTest]:
 
 
 def claim_modules(papers: Sequence[Paper]) -> list[str]:
-    """Return the modules of the tests that the papers' claims name, for the inputs of a rule."""
-    tests = {claim.text.test for paper in papers for claim in read_claims(paper)}
-    return [f"vsebench.papers.claims.{test}" for test in sorted(tests)]
+    """Return the modules of the tests and metrics that the papers' claims name, for the inputs of a rule."""
+    claims = [claim for paper in papers for claim in read_claims(paper)]
+    tests = {claim.text.test for claim in claims}
+    metrics = {metric.partition("@")[0] for claim in claims for metric in claim.test.metrics_read()}
+    return [
+        *(f"vsebench.papers.claims.{test}" for test in sorted(tests)),
+        *(f"vsebench.evaluation.metrics.{metric}" for metric in sorted(metrics)),
+    ]
 
 
 def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:

@@ -29,6 +29,12 @@ def compared(results: Results, paper: Paper, table: str) -> pl.DataFrame:
     return results.comparison.filter(paper=paper.name, table=table)
 
 
+def notes_of_places(paper: Paper, printed: Iterable[PrintedCell]) -> list[str]:
+    """Return what the paper's file notes on the data sets of a table, in sentences."""
+    places = [paper.places.get(dataset) for dataset in dict.fromkeys(cell.dataset for cell in printed)]
+    return [f"{place.title}: {place.note}." for place in places if place is not None and place.note]
+
+
 def lines_of(printed: Iterable[PrintedCell]) -> Iterator[tuple[str, str]]:
     """Yield each data set and method that a table has a line for, in the order of print."""
     names = [cell.row.split("/") for cell in printed]

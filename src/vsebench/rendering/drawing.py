@@ -71,12 +71,16 @@ def draw_dots(axis: Axes, results: Results, accuracy: pl.DataFrame, metric: str,
     for oracle in results.oracles_of(accuracy):
         found = pick(accuracy, metric, oracle)
         if found is not None:
-            line = {"color": look[oracle].colour, "linestyle": (0, look[oracle].dashes), "linewidth": 0.9}
-            axis.axvline(found["value"], **line)
+            axis.axvline(found["value"], **oracle_style(look[oracle]))
     axis.set_xlim(left=0)
     axis.margins(x=0.08)
     axis.xaxis.set_major_locator(MaxNLocator(4))
     name_methods(axis, results, methods)
+
+
+def oracle_style(look: Look) -> dict[str, Any]:
+    """Return how Matplotlib draws the line of an oracle."""
+    return {"color": look.colour, "linestyle": (0, look.dashes), "linewidth": 0.9}
 
 
 def draw_interval(axis: Axes, height: float, value: float, low: float, high: float, look: Look, filled: bool) -> None:
@@ -110,8 +114,7 @@ def legend_of_dots(figure: Figure, results: Results, accuracy: pl.DataFrame) -> 
     ]
     look = looks(results)
     for oracle in results.oracles_of(accuracy):
-        line: dict[str, Any] = {"color": look[oracle].colour, "linestyle": (0, look[oracle].dashes), "linewidth": 0.9}
-        handles.append(Line2D([], [], **line, label=results.method_title(oracle)))
+        handles.append(Line2D([], [], **oracle_style(look[oracle]), label=results.method_title(oracle)))
     figure.legend(handles=handles, loc="outside lower center", ncols=min(3, len(handles)))
 
 

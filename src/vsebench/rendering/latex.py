@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from math import ceil
 
 from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, format_interval, format_value
 
@@ -9,6 +10,7 @@ from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, for
 PAGE_LINES = 46
 BLOCK_LINES = 3  # of a block: its heading and the room around it
 INTERVAL_LINES = 0.8
+LINE_CHARACTERS = 75  # of text that fill the width of a page
 LONG_TEXT = 16
 LONG_HEADING = 70
 # Bold numbers stay bold, and only the digits before the point are grouped; it holds inside the float alone.
@@ -34,7 +36,7 @@ def _pages(table: Table) -> list[list[tuple[str, list[Row]]]]:
     pages: list[list[tuple[str, list[Row]]]] = [[]]
     used = 0.0
     for heading, rows in _pieces(table, room):
-        height = 1 + sum(map(_lines, rows))
+        height = 1 + _height(table, rows)
         if pages[-1] and used + height > room:
             pages.append([])
             used = 0
@@ -46,17 +48,25 @@ def _pages(table: Table) -> list[list[tuple[str, list[Row]]]]:
 def _pieces(table: Table, room: float) -> Iterator[tuple[str, list[Row]]]:
     """Yield the groups, those that are higher than a page in pieces."""
     for heading, rows in table.groups:
-        if 1 + sum(map(_lines, rows)) <= room:
+        if 1 + _height(table, rows) <= room:
             yield heading, rows
             continue
-        size = int((room - 1) // max(map(_lines, rows)))
+        size = int((room - 1) // max(_height(table, [row]) for row in rows))
         for start in range(0, len(rows), size):
             continued = " (continued)" if start and heading else ""
             yield heading + continued, rows[start : start + size]
 
 
-def _lines(row: Row) -> float:
-    return 1 + INTERVAL_LINES if has_interval(row) else 1
+def _height(table: Table, rows: list[Row]) -> float:
+    """Return the lines that rows take, those of wrapped texts and intervals included."""
+    return sum(_wrapped(table, row) + (INTERVAL_LINES if has_interval(row) else 0) for row in rows)
+
+
+def _wrapped(table: Table, row: Row) -> int:
+    """Return the lines of a row's longest text."""
+    columns = [(column, cell) for column, cell in zip(table.columns, row.cells, strict=True) if column.shown]
+    texts = ((len(format_value(cell.value, column.form)), column.width) for column, cell in columns if column.width)
+    return max((ceil(length / (width * LINE_CHARACTERS)) for length, width in texts if length), default=1)
 
 
 def has_interval(row: Row) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 # Where only one or three metrics are shown, these are taken if the run has them.
 PREFERRED = ("recall@10", "map@10", "ndcg@10")
-ABBREVIATIONS = {"map": "MAP", "ndcg": "NDCG", "auc": "AUC", "mrr": "MRR"}
+ABBREVIATIONS = {"map": "MAP", "ndcg": "NDCG", "auc": "AUC", "mrr": "MRR", "f1": "F1"}
 
 
 def metric_title(metric: str) -> str:

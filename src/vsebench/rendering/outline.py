@@ -1,6 +1,7 @@
 """What a run consists of, as everything that renders reads it: `results/outline.json`.
 
-The plan writes it before the first job. It holds names, titles and roles, in the order of display, and no results.
+The plan knows it before the first job. It holds names, titles and roles, in the order of display (the keys of the JSON
+objects are not sorted), and no results.
 """
 
 from pathlib import Path

@@ -8,22 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.papers.base import Paper
 from vsebench.rendering.claims import count_claims
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
-from vsebench.rendering.paper_section import describe_audit, describe_paper, figures_of, tables_of
+from vsebench.rendering.paper_section import describe_audit, describe_paper, figures_of, place_in_paper, tables_of
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import format_interval, format_value
 
 PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
 PAGE_INCHES = 7.0
 # Where the page shows a table or figure. Those of a place are in its section, and others under "More".
-ARRANGED = ("claims-summary", "claims", "best", "training-time", "growth", "audit", "audit-counts", "settings")
-ARRANGED += ("datasets", "overview", "mean-ranks", "trials")
+ARRANGED = {
+    *("claims-summary", "claims", "best", "training-time", "growth", "audit", "audit-counts", "settings", "datasets"),
+    *("overview", "mean-ranks", "trials"),
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Pat
     of_papers = {name: figure for paper in papers for name, figure in figures_of(paper).items()}
     table_names = [*tables, *(name for paper in papers for name in tables_of(paper))]
     described = [describe_paper(paper, results) for paper in papers]
-    return environment().render(
+    return template().render(
         summary=what_was_run(results),
         simulated=[results.dataset_title(name) for name in results.datasets if results.is_simulated(name)],
         real=[results.dataset_title(name) for name in results.datasets if not results.is_simulated(name)],
@@ -70,7 +72,7 @@ def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Pat
     )
 
 
-def environment() -> Any:
+def template() -> Template:
     """Return the page's template."""
     found = Environment(
         loader=PackageLoader("vsebench.rendering"),
@@ -148,7 +150,7 @@ def drawing(results: Results, figures: Path, instance: Instance) -> Drawing:
     return Drawing(
         source=f"data:image/svg+xml;base64,{base64.b64encode(data).decode('ascii')}",
         width=f"{PAGE_REM * share:.0f}rem",
-        caption=kind.caption(results),
+        caption=place_in_paper(results, instance) + kind.caption(results),
         alternative=kind.alternative(results),
     )
 

@@ -35,6 +35,14 @@ def figures_of(paper: Paper) -> dict[str, Instance]:
     return instances_of_paper(FigureKind, paper.path, paper.figures)
 
 
+def place_in_paper(results: Results, figure: Instance) -> str:
+    """Return the beginning of the caption of a paper's figure: which one it is; empty for a figure of the run."""
+    if figure.paper is None:
+        return ""
+    name = figure.name.removeprefix(f"{figure.paper}_").replace("figure", "figure ").replace("_", " ")
+    return f"{paper_title(results, figure.paper)}, {name}, on this run's data. "
+
+
 def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
     """Return the section on one paper, or None where its file asks for nothing that a section could show."""
     tables = {

@@ -12,10 +12,9 @@ from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.core.schemas import CLAIMS, COMPARISON, Schema
 from vsebench.core.storage import read_json, read_parquet
+from vsebench.papers.verdict import SIGNIFICANT
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import GATHERED, Outline, read_outline
-
-SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | 
         provenance["note"] = "simulated: there is nothing to download"
     more = hooks.fetch(out)
     records += more.pop("files", [])
-    records += [own_files.record(out, path) for path in definition.own_files]
+    records += [own_files.record(out, path) for path in definition.own_files.values()]
     write_json(provenance | more, out / "provenance.json")
 
 

@@ -1,7 +1,8 @@
 """Mean average precision over labels: each label ranks all test images, and its average precision is taken.
 
-The precision at an image is right / (right + above + tied), where `right` counts the images with the label that score
-at least as high. Labels without a test image are left out.
+The precision at the n-th image with the label is n / (n + above + tied): images without the label that score the same
+stand before it, and images with the label and the same score stand one behind the other. Labels without a test image
+are left out.
 """
 
 import polars as pl
@@ -15,7 +16,9 @@ class LabelMap(LabelMetric):
     takes_cutoff = "never"
 
     def value(self) -> pl.Expr:
-        return (pl.col("right") / (pl.col("right") + pl.col("above") + pl.col("tied"))).mean()
+        before = pl.col("above") + pl.col("tied")
+        number = before.rank("ordinal")
+        return (number / (number + before)).mean()
 
 
 METRIC = LabelMap

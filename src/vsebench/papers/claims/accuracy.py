@@ -20,6 +20,10 @@ class Accuracy(AgainstRivals):
     def _known(cls, metrics: list[str]) -> list[str]:
         return [check_metric(metric) for metric in metrics]
 
+    def metrics_read(self) -> list[str]:
+        """Return the metrics."""
+        return self.metrics
+
     def measured(self) -> list[str]:
         """Return the metrics."""
         return self.metrics

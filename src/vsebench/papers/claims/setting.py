@@ -25,6 +25,10 @@ class Setting(AtPlaces):
     def _known(cls, metric: str) -> str:
         return check_metric(metric)
 
+    def metrics_read(self) -> list[str]:
+        """Return the metric."""
+        return [self.metric]
+
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per place."""
         for place in self.places(evidence):

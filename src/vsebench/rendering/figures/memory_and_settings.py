@@ -121,7 +121,7 @@ class MemoryAndSettings(FigureKind):
         memory.set_xlabel(MEMORY)
         for axis, setting in zip(panels, varied, strict=True):
             self._label(axis, setting)
-            axis.set_title(f"{metric_title(self.metric)}, share of best")
+            axis.set_title(f"{metric_title(self.metric)}\nshare of best")
         figure.legend(handles=handles, loc="outside lower center", ncols=2)
         return figure
 

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from vsebench.papers.base import Paper
-from vsebench.rendering.beside import NOTHING_OF_OURS, caption, compared, lines_of, ours_of
+from vsebench.rendering.beside import NOTHING_OF_OURS, caption, compared, lines_of, notes_of_places, ours_of
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results
@@ -11,8 +11,9 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 
 NOTES = (
     "Here: mean over seeds with bootstrap 95 % intervals over images and seeds; settings chosen on validation.",
-    "Bold: the published value lies in our interval. Published percentages are shown as shares.",
+    "Bold: the published value lies in our interval.",
 )
+PERCENT = "The paper prints percentages; they are shown as shares."
 
 
 class AccuracyBesidePublished(TableKind):
@@ -41,6 +42,8 @@ class AccuracyBesidePublished(TableKind):
                 texts = [Cell(group), Cell(results.method_title(row)), Cell("here")]
                 rows.append(Row((*texts, *(our_cell(ours.get(metric)) for metric in metrics)), group=group))
         notes = [*([] if len(found) else [NOTHING_OF_OURS]), *NOTES, *([self.note] if self.note else [])]
+        notes += [PERCENT] if any(cell.unit == "percent" for cell in cells) else []
+        notes += notes_of_places(paper, cells)
         return Table(tuple(columns), tuple(rows), caption(paper, self.printed), notes=tuple(notes), fold=5)
 
 

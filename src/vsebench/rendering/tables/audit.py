@@ -31,7 +31,7 @@ class Audit(TableKind):
             Column("paper", "Paper", shown=False),
             Column("table", "Tab."),
             Column("cell", "Cell"),
-            Column("check", "Check"),
+            Column("check", "Check", width=0.2),
             Column("published", "Published"),
             Column("recomputed", "Recomputed"),
             Column("explanation", "How", shown=self.explained),
@@ -47,7 +47,7 @@ class Audit(TableKind):
             "none of these values gives it.",
             "S: a table of the supplement.",
         )
-        return Table(columns, tuple(rows), CAPTIONS[self.verdict], notes=notes)
+        return Table(columns, tuple(rows), CAPTIONS[self.verdict], notes=notes, small=True)
 
 
 def texts(finding: Finding) -> tuple[str, ...]:

@@ -25,12 +25,12 @@ class Best(TableKind):
         headline = metric_title(metrics[0])
         oracles = results.oracles_of(results.summary)
         columns = (
-            Column("title", "Data set"),
+            Column("title", "Data set", width=0.2),
             Column("protocol", "Protocol"),
-            Column("method", f"Best in {headline}"),
+            Column("method", f"Best in\n{headline}", width=0.16),
             *(Column(metric.replace("@", "_"), metric_title(metric), "score", interval=True) for metric in metrics),
-            Column("equal", "Not significantly different"),
-            *(Column(oracle, f"{results.method_title(oracle)}, {headline}", "score") for oracle in oracles),
+            Column("equal", "Not significantly\ndifferent", width=0.15),
+            *(Column(oracle, f"{results.method_title(oracle)},\n{headline}", "score") for oracle in oracles),
         )
         return Table(
             columns,
@@ -40,7 +40,7 @@ class Best(TableKind):
                 "Means over seeds with bootstrap 95 % intervals over images and seeds; bold: the best in that metric, "
                 "too. A ceiling knows what no method may know.",
             ),
-            small=True,
+            fold=2,
         )
 
 

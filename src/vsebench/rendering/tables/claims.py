@@ -13,9 +13,9 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 TEXTS = ("paper", "claim", "where", "dataset", "protocol", "simulated", "method", "rival", "effect_is", "reason")
 COLUMNS = (
     *(Column(name, name, shown=False) for name in TEXTS),
-    Column("place", "Data"),
-    Column("against", "Against"),
-    Column("metric", "Effect on"),
+    Column("place", "Data", width=0.2),
+    Column("against", "Against", width=0.15),
+    Column("metric", "Effect on", width=0.13),
     Column("effect", "Effect", "effect", interval=True),
     Column("p_adjusted", "p", "p"),
     Column("verdict", "Verdict"),
@@ -27,15 +27,15 @@ class Claims(TableKind):
 
     needs: ClassVar[tuple[str, ...]] = ("claims", "datasets")
 
-    only: str | None = None  # a paper's name
+    of: str | None = None  # a paper's name
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
         return {"claims": {}}
 
     def table(self, results: Results) -> Table:
-        tests = claim_tests(results, self.only)
-        caption = "The papers' claims" if self.only is None else f"Claims of the {paper_title(results, self.only)}"
+        tests = claim_tests(results, self.of)
+        caption = "The papers' claims" if self.of is None else f"Claims of the {paper_title(results, self.of)}"
         kinds = list(dict.fromkeys(test["effect_is"] for test in tests if test["effect_is"]))
         notes = (
             f"Effect: {'; '.join(kinds)}; with a 95 % interval." if kinds else "No claim could be tested.",
@@ -50,7 +50,7 @@ class Claims(TableKind):
         cells += [Cell(metric_title(test["metric"]) if test["metric"] else None)]
         cells += [Cell(test["effect"], test["ci_low"], test["ci_high"]), Cell(test["p_adjusted"])]
         title = f"{test['claim']} ({test['where']})"
-        group = title if self.only else f"{paper_title(results, test['paper'])}: {title}"
+        group = title if self.of else f"{paper_title(results, test['paper'])}: {title}"
         return Row((*cells, Cell(test["verdict"])), group=group)
 
 

@@ -11,12 +11,12 @@ from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 COLUMNS = (
-    Column("method", "Method"),
+    Column("method", "Method", width=0.18),
     Column("seeds", "Seeds"),
-    Column("settings", "Settings", width=0.3),
-    Column("chosen", "Chosen"),
-    Column("epochs", "Epochs"),
-    Column("validation", "Validation", width=0.2),
+    Column("settings", "Settings", width=0.24),
+    Column("chosen", "Chosen", width=0.12),
+    Column("epochs", "Epochs", width=0.1),
+    Column("validation", "Validation", width=0.16),
 )
 
 

@@ -8,7 +8,7 @@ from vsebench.papers.audit.findings import Finding, judge, names, verdict
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
 
-ITERATIONS, PER_IMAGE, MEMORY = "iterations", "time an image", "memory"
+ITERATIONS, PER_IMAGE, MEMORY = "iterations", "time per image", "memory"
 # What a paper prints as growth of memory, in images n, labels Y, features d, non-zero features d_nz, dimension D.
 SPACE: dict[str, Callable[[dict[str, Interval]], Interval]] = {
     "O(n d_nz)": lambda size: size["n"] * size["d_nz"],

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from tests.reference.randomness import SplitMix64
-from vsebench.kernels.random import below, new_state, next_word, uniform
+from tests.reference.random_numbers import SplitMix64
+from vsebench.kernels.random_numbers import below, new_state, next_word, uniform
 
 # The first words of the published generator from the state 1234567 (known from its reference implementation).
 KNOWN = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]

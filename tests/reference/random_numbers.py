@@ -1,4 +1,4 @@
-"""SplitMix64 and the draws of the kernels, in whole numbers of Python."""
+"""SplitMix64 and the draws of the kernels, in Python integers."""
 
 MASK = (1 << 64) - 1
 

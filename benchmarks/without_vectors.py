@@ -1,0 +1,81 @@
+"""What `kernels/vectors.py` is worth: Opt-AUC's steps, and the same loop in plain numba without that module.
+
+Both take the same triples, drawn ahead of time, so that they differ in the loops over factors alone.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from benchmarks.clock import timed
+from benchmarks.plan import SEED
+from vsebench.kernels.products import Embedding, margin
+from vsebench.kernels.steps import logistic, sgd_step
+from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, fence
+from vsebench.methods.base import padded_start
+from vsebench.problem import LabelMatrix
+
+RATE, SHRINKAGE, DEVIATION = np.float32(0.1), np.float32(0.001), 0.1
+Triples = NDArray[np.int32]
+
+
+def turns(train: LabelMatrix, factors: int) -> tuple[Callable[[], float], Callable[[], float]]:
+    """Return what takes a step for each positive and times it: with vectors, and without."""
+    triples, embeddings = draw_triples(train), [start(train, factors) for _ in range(2)]
+    return (
+        timed(lambda: steps_with_vectors(embeddings[0], triples, RATE, SHRINKAGE)),
+        timed(lambda: steps_without_vectors(embeddings[1], triples, RATE, SHRINKAGE)),
+    )
+
+
+def draw_triples(train: LabelMatrix) -> Triples:
+    """Return (image, positive, label), one row per positive, (n_pairs, 3) int32, in random order."""
+    rng = np.random.default_rng(SEED)
+    order = rng.permutation(train.n_pairs)
+    others = rng.integers(0, train.n_labels, train.n_pairs)
+    return np.stack([train.images[order], train.labels[order], others], axis=1, dtype=np.int32, casting="same_kind")
+
+
+def start(train: LabelMatrix, factors: int) -> Embedding:
+    """Return an embedding to start from, always the same."""
+    rng = np.random.default_rng(SEED)
+    images, labels = (padded_start(n, factors, DEVIATION, rng) for n in (train.n_images, train.n_labels))
+    return Embedding(images, labels)
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
+def steps_with_vectors(embedding, triples, rate, shrinkage):  # type: ignore[no-untyped-def]
+    """Take a step of Opt-AUC for each triple (n, 3) int32; return the sum of the losses."""
+    loss = 0.0
+    for t in range(len(triples)):
+        i, p, n = triples[t]
+        m = margin(embedding, i, p, n)
+        decay, slope = logistic(m)
+        loss += math.log1p(decay) + max(-m, np.float32(0))
+        sgd_step(embedding, i, p, n, rate * fence(slope), shrinkage)
+    return loss
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
+def steps_without_vectors(embedding, triples, rate, shrinkage):  # type: ignore[no-untyped-def]
+    """Take a step of Opt-AUC for each triple (n, 3) int32; return the sum of the losses."""
+    images, labels = embedding
+    keep = np.float32(1) - shrinkage
+    loss = 0.0
+    for t in range(len(triples)):
+        i, p, n = triples[t]
+        m = np.float32(0)
+        for f in range(images.shape[1]):
+            m += images[i, f] * (labels[p, f] - labels[n, f])
+        decay, slope = logistic(m)
+        loss += math.log1p(decay) + max(-m, np.float32(0))
+        size = rate * fence(slope)
+        for f in range(images.shape[1]):
+            image, positive, negative = images[i, f], labels[p, f], labels[n, f]
+            images[i, f] = keep * image + size * (positive - negative)
+            labels[p, f] = keep * positive + size * image
+            labels[n, f] = keep * negative - size * image
+    return loss

@@ -1,0 +1,212 @@
+"""A user's own features: what was written is read, and every mistake is one line that names the file."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from vsebench.core.configuration import FeaturesFile
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import Dropped
+from vsebench.formats.features_file import read_features_file
+
+IMAGES = ["a", "b", "c", "d"]
+VALUES = np.array([[1, 0, 2], [0, 0, 0], [0, 3, 0], [4, 5, 6]], dtype=np.float32)
+
+
+def read(folder, file, ids=None, images=IMAGES, **options):
+    return read_features_file(folder / "raw", FeaturesFile(file=str(folder / file), ids=ids, **options), images)
+
+
+def plain(features):
+    return features.values.toarray() if features.is_sparse else np.asarray(features.values)
+
+
+def write(path, values, ids, layout="columns"):
+    """Write features in the format that the name says; returns the file of the ids, or None if they are inside."""
+    if path.suffix == ".parquet":
+        table = {"image": ids}
+        if layout == "columns":
+            table |= {f"f{i}": column for i, column in enumerate(values.T)}
+        else:
+            table["f"] = pl.Series(values.tolist(), dtype=pl.List(pl.Float64)) if layout == "list" else values
+        pl.DataFrame(table).write_parquet(path)
+        return None
+    if path.suffix == ".npz":
+        sparse.save_npz(path, sparse.csr_array(values))
+    else:
+        np.save(path, values)
+    path.with_suffix(".txt").write_text("".join(f"{image}\n" for image in ids))
+    return str(path.with_suffix(".txt"))
+
+
+LAYOUTS = [("f.npy", ""), ("f.npz", ""), ("f.parquet", "columns"), ("f.parquet", "list"), ("f.parquet", "array")]
+
+
+@pytest.mark.parametrize(("name", "layout"), LAYOUTS)
+@settings(deadline=None, max_examples=30)
+@given(data=st.data())
+def test_features_are_matched_by_the_ids_of_images(tmp_path_factory, name, layout, data):
+    folder = tmp_path_factory.mktemp("features")
+    ids = data.draw(st.permutations([*IMAGES, "x", "y"]))[: data.draw(st.integers(1, 6))]
+    numbers = st.floats(-1000, 1000, width=32)
+    values = data.draw(arrays(np.float32, (len(ids), data.draw(st.integers(1, 4))), elements=numbers))
+    source = write(folder / name, values, ids, layout)
+    if not set(ids) & set(IMAGES):
+        with pytest.raises(UserError, match="no row is of an image of the data set"):
+            read(folder, name, source)
+        return
+    features, dropped = read(folder, name, source)
+    assert features.is_sparse == (name == "f.npz")
+    assert features.known.tolist() == [image in ids for image in IMAGES]
+    wanted = np.array([values[ids.index(image)] if image in ids else 0 * values[0] for image in IMAGES])
+    assert np.array_equal(plain(features), wanted)
+    extra = len(set(ids) - set(IMAGES))
+    assert dropped == ([Dropped("rows of features", extra, "their images are not in the data set")] if extra else [])
+
+
+@pytest.mark.parametrize("name", ["f.npy", "f.npz"])
+def test_without_ids_rows_are_in_the_order_of_the_images(tmp_path, name):
+    write(tmp_path / name, VALUES, IMAGES)
+    features, dropped = read(tmp_path, name)
+    assert np.array_equal(plain(features), VALUES)
+    assert features.known.all()
+    assert dropped == []
+
+
+def test_a_file_among_the_downloads_is_found_by_its_name(tmp_path):
+    (tmp_path / "raw").mkdir()
+    source = write(tmp_path / "raw" / "f.npy", VALUES, IMAGES)
+    assert source
+    found, _ = read_features_file(tmp_path / "raw", FeaturesFile(file="f.npy", ids="f.txt"), IMAGES)
+    assert np.array_equal(found.values, VALUES)
+
+
+TYPES = {
+    "half precision stays": (VALUES.astype(np.float16), np.float16),
+    "double": (VALUES.astype(np.float64), np.float32),
+    "whole numbers": (VALUES.astype(np.int64), np.float32),
+    "big-endian": (VALUES.astype(">f4"), np.float32),
+    "big-endian half": (VALUES.astype(">f2"), np.float16),
+    "by columns": (np.asfortranarray(VALUES), np.float32),
+}
+
+
+@pytest.mark.parametrize("case", TYPES)
+def test_types_of_numbers(tmp_path, case):
+    values, wanted = TYPES[case]
+    np.save(tmp_path / "f.npy", values)
+    features, _ = read(tmp_path, "f.npy")
+    assert features.values.dtype == wanted
+    assert features.values.dtype.isnative
+    assert np.array_equal(features.values, VALUES)
+
+
+def test_ids_of_a_table_may_be_whole_numbers_in_a_column_of_another_name(tmp_path):
+    pl.DataFrame({"photo": [7, 3], "f": [1.0, 2.0]}).write_parquet(tmp_path / "f.parquet")
+    features, _ = read(tmp_path, "f.parquet", images=["3", "7"], image="photo")
+    assert features.values.tolist() == [[2.0], [1.0]]
+
+
+def npy(values):
+    return lambda folder: np.save(folder / "f.npy", values)
+
+
+def ids(text):
+    def make(folder):
+        np.save(folder / "f.npy", VALUES)
+        (folder / "ids.txt").write_bytes(text)
+
+    return make
+
+
+def table(**columns):
+    return lambda folder: pl.DataFrame(columns).write_parquet(folder / "f.parquet")
+
+
+def archive(**changes):
+    def make(folder):
+        stored = {"format": np.array(b"csr"), "shape": np.array([4, 3]), "data": np.ones(2, np.float32)}
+        stored |= {"indices": np.array([0, 2]), "indptr": np.array([0, 1, 2, 2, 2])} | changes
+        np.savez(folder / "f.npz", **{name: array for name, array in stored.items() if array is not None})
+
+    return make
+
+
+def raw(name, content):
+    return lambda folder: (folder / name).write_bytes(content)
+
+
+NAN = np.where(VALUES == 6, np.nan, VALUES)
+MISTAKES = {
+    "NaN": (npy(NAN), "f.npy: row 4: contains a number that is not finite"),
+    "infinite": (npy(np.where(VALUES == 3, np.inf, VALUES)), "f.npy: row 3: contains a number that is not finite"),
+    "too big": (npy(VALUES.astype(np.float64) * 1e300), "f.npy: row 1: contains a number that is not finite"),
+    "one dimension": (npy(VALUES[:, 0]), "f.npy: features of shape (4,)"),
+    "no dimension": (npy(np.float32(1)), "f.npy: features of shape (1,)"),
+    "three dimensions": (npy(VALUES[None]), "f.npy: features of shape (1, 4, 3)"),
+    "no columns": (npy(VALUES[:, :0]), "f.npy: features of shape (4, 0)"),
+    "text": (npy(np.array([["a"]] * 4)), "f.npy: features are <U1, not numbers"),
+    "complex": (npy(VALUES * 1j), "f.npy: features are complex64, not numbers"),
+    "objects": (npy(np.array([[None]] * 4)), "f.npy: not a readable .npy file"),
+    "too few rows": (npy(VALUES[:3]), "f.npy: 3 rows of features for 4 images in the data set; name the image"),
+    "no file": (lambda folder: None, "f.npy: no such file"),
+    "damaged": (raw("f.npy", b"\x93NUMPY\x01"), "f.npy: not a readable .npy file"),
+    "an archive": (raw("f.npy", b"PK\x03\x04"), "f.npy: not a readable .npy file"),
+    "fewer ids than rows": (ids(b"a\nb\nc\n"), "f.npy: 4 rows of features for 3 ids in "),
+    "more ids than rows": (ids(b"a\nb\nc\nd\ne\n"), "f.npy: 4 rows of features for 5 ids in "),
+    "an id twice": (ids(b"a\nb\na\nd\n"), "ids.txt: duplicate image 'a' (2 times)"),
+    "a blank line": (ids(b"a\n\nc\nd\n"), "ids.txt: line 2: there is no image id"),
+    "ids not UTF-8": (ids(b"a\nb\n\xff\nd\n"), "ids.txt: line 3: not UTF-8 text"),
+    "other ids": (ids(b"1\n2\n3\n4\n"), "f.npy: no row is of an image of the data set; ids are ['1'], images ['a']"),
+    "no column of ids": (table(photo=["a"], f=[1.0]), "f.parquet: no column 'image' with image ids; the columns are"),
+    "ids that are numbers": (table(image=[1.5], f=[1.0]), "f.parquet: the column 'image' is Float64"),
+    "no id": (table(image=["a", None], f=[1.0, 2.0]), "f.parquet: row 2: there is no image id"),
+    "a table's id twice": (table(image=["a", "a"], f=[1.0, 2.0]), "f.parquet: duplicate image 'a' (2 times)"),
+    "a column of text": (table(image=["a"], f=["x"]), "f.parquet: the column 'f' is String; features are numbers"),
+    "an empty cell": (table(image=["a", "b"], f=[1.0, None]), "f.parquet: the column 'f' has cells without a number"),
+    "a table's NaN": (table(image=["a", "b"], f=[1.0, np.nan]), "f.parquet: row 2: contains a number that is not"),
+    "no features": (table(image=["a"]), "f.parquet: features of shape (1, 0)"),
+    "lists of two lengths": (
+        table(image=["a", "b"], f=[[1.0], [1.0, 2.0]]),
+        "f.parquet: row 2: 2 features where row 1 has 1",
+    ),
+    "no list": (table(image=["a", "b"], f=[[1.0], None]), "f.parquet: row 2: None features where row 1 has 1"),
+    "empty lists": (table(image=["a"], f=pl.Series([[]], dtype=pl.List(pl.Float32))), "features of shape (1, 0)"),
+    "lists of text": (table(image=["a"], f=[["x"]]), "f.parquet: the column 'f' is String; features are numbers"),
+    "a damaged table": (raw("f.parquet", b"PAR1PAR1"), "f.parquet: not a readable .parquet file"),
+    "dense in .npz": (lambda folder: np.savez(folder / "f.npz", VALUES), "f.npz: no sparse matrix"),
+    "by columns": (archive(format=np.array(b"csc")), "f.npz: a sparse matrix of another format than CSR"),
+    "an array called .npz": (
+        lambda folder: np.save((folder / "f.npz").open("wb"), VALUES),
+        "f.npz: an array, no sparse",
+    ),
+    "a column too far": (archive(indices=np.array([0, 3])), "f.npz: sparse features with offsets or column numbers"),
+    "a negative column": (archive(indices=np.array([0, -1])), "f.npz: sparse features with offsets or column numbers"),
+    "offsets that fall": (archive(indptr=np.array([0, 2, 1, 2, 2])), "f.npz: sparse features with offsets"),
+    "columns of floats": (archive(indices=np.array([0.0, 2.0])), "f.npz: no sparse matrix (columns and offsets"),
+    "a column twice": (
+        archive(indices=np.array([1, 1]), indptr=np.array([0, 2, 2, 2, 2])),
+        "f.npz: row 1: the column numbers of sparse features should ascend",
+    ),
+    "sparse NaN": (archive(data=np.array([1, np.nan])), "f.npz: row 2: contains a number that is not finite"),
+    "no data": (archive(data=None), "f.npz: no sparse matrix"),
+    "a huge shape": (archive(shape=np.array([4, 1 << 62])), "f.npz: sparse features with offsets or column numbers"),
+    "a damaged archive": (raw("f.npz", b"PK\x03\x04"), "f.npz: not a readable .npz file"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_that_names_the_file(tmp_path, mistake):
+    make, message = MISTAKES[mistake]
+    make(tmp_path)
+    name = next((name for name in ("f.parquet", "f.npz") if (tmp_path / name).exists()), "f.npy")
+    source = str(tmp_path / "ids.txt") if (tmp_path / "ids.txt").exists() else None
+    with pytest.raises(UserError) as error:
+        read(tmp_path, name, source)
+    assert str(error.value).startswith(str(tmp_path))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)

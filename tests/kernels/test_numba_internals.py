@@ -1,0 +1,50 @@
+"""Says what to mend where another version of numba or llvmlite lacks what `kernels/vectors.py` builds on."""
+
+import importlib
+
+import numba
+import pytest
+
+FILE = "src/vsebench/kernels/vectors.py"
+INTERNALS = (
+    ("llvmlite.ir", "VectorType Constant Undefined FunctionType IntType FloatType VoidType"),
+    ("numba.core.cgutils", "get_item_pointer get_or_insert_function unpack_tuple"),
+    ("numba.core.types", "Type float32 int64 boolean intp void"),
+    ("numba.core.types.containers", "BaseTuple UniTuple"),
+    ("numba.core.typing.templates", "AbstractTemplate infer_global signature"),
+    ("numba.core.base", "BaseContext"),
+    ("numba.extending", "intrinsic lower_builtin models register_model"),
+    ("llvmlite.ir.IRBuilder", "insert_element shuffle_vector bitcast select fcmp_ordered icmp_signed ctpop gep sitofp"),
+    ("numba.core.base.BaseContext", "cast make_array make_tuple get_dummy_value"),
+)
+
+
+def found(name):
+    """Return a module, or a class in one."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        module, _, attribute = name.rpartition(".")
+        return getattr(importlib.import_module(module), attribute, None)
+
+
+@pytest.mark.parametrize(("where", "names"), INTERNALS, ids=[where for where, _ in INTERNALS])
+def test_numba_has_what_vectors_needs(where, names):
+    owner = found(where)
+    missing = [name for name in names.split() if not hasattr(owner, name)]
+    assert not missing, f"numba {numba.__version__}: {where} lacks {', '.join(missing)}, which {FILE} uses"
+
+
+def test_a_kernel_of_vectors_compiles_and_allocates_nothing():
+    try:
+        from vsebench.kernels.vectors import NO_ALLOCATION, add_up, broadcast, load, np, store
+
+        @numba.njit(**NO_ALLOCATION)
+        def double(array):
+            store(array, 0, np.float32(2) * load(array, 0) + broadcast(np.float32(1)))
+            return add_up(load(array, 0))
+
+        assert double(np.arange(16, dtype=np.float32)) == 2 * 120 + 16
+    except Exception as error:  # whatever numba says, the file is what the reader has to know
+        pytest.fail(f"numba {numba.__version__}: {FILE} does not work with it: {error!r}")
+    assert "NRT_incref" not in double.inspect_llvm(double.signatures[0]), f"{FILE}: NO_ALLOCATION has no effect"

@@ -1,0 +1,197 @@
+"""A sixth paper takes two files: those that docs/papers.md shows, with made-up results, give all that a paper has."""
+
+import ast
+import csv
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.rendering.conftest import MACHINE, SMALL, MadeUp, dataset_entry, frame
+from vsebench.cli import main
+from vsebench.core import schemas
+from vsebench.core.errors import UserError
+from vsebench.core.places import Place
+from vsebench.core.storage import write_json, write_table
+from vsebench.papers.base import Paper
+from vsebench.plan import Plan
+from vsebench.rendering.kinds import FigureKind, instances_of_run
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import MISSING
+
+ROOT = Path(__file__).parents[2]
+CODE = ROOT / "src" / "vsebench"
+NAME = "rankbox"
+REAL = Place("saiapr", "regions")
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory):
+    """A copy of the configuration with the two files of docs/papers.md, and nothing else."""
+    folder = tmp_path_factory.mktemp("sixth") / "config"
+    shutil.copytree(ROOT / "config", folder)
+    page = (ROOT / "docs" / "papers.md").read_text()
+    blocks = re.findall(r"^`config/papers/(\S+)`:\n\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert [name for name, _ in blocks] == [f"{NAME}.yaml", f"{NAME}.csv"]
+    for name, text in blocks:
+        (folder / "papers" / name).write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plan(config):
+    file = config / "config.yaml"
+    return Plan.read(config, yaml.safe_load(file.read_text()), [file])
+
+
+@pytest.fixture(scope="module")
+def results(config, plan):
+    """Made-up results, and what the stages make of the papers in the copy."""
+    folder, run = config.parent / "results", MadeUp(SMALL, seeds=3, epochs=20)
+    outline = run.outline().model_copy(update={"papers": plan.outline.papers})
+    write_json(outline.model_dump(mode="json"), folder / "outline.json")
+    for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling"):
+        schema = getattr(schemas, name.upper())
+        write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
+    write_json([run.settings(case) for case in run.cases()], folder / "settings.json")
+    write_json([dataset_entry(place.dataset) for place in SMALL], folder / "datasets.json")
+    write_json(MACHINE, folder / "machine.json")
+    for case in run.cases():
+        write_table(run.ranks(case), schemas.RANKS, case.folder(folder) / "ranks.parquet")
+    papers = ["--papers", *(str(paper.path) for paper in plan.papers)]
+    rows = [f"{place}/{row}" for place in SMALL for row in run.rows(place)]
+    stage("audit", *papers, "--out", folder / "audit.csv")
+    stage("compare", *papers, "--results", folder, "--out", folder / "comparison.csv")
+    stage("claims", *papers, "--results", folder, "--rows", *rows, "--seeds", *run.seeds, "--bootstrap", 1000,
+          "--scaling", folder / "scaling.parquet", "--out", folder / "claims.csv")  # fmt: skip
+    return folder
+
+
+def stage(*arguments):
+    assert main([str(argument) for argument in arguments]) == 0
+
+
+def rows_of(path):
+    with path.open() as stream:
+        return [row for row in csv.DictReader(stream) if row["paper"] == NAME]
+
+
+def test_the_run_has_its_tables_and_figures(plan):
+    names = {f"{NAME}_table1", f"{NAME}_table2", f"{NAME}_table3"}
+    assert {name for name, table in plan.tables.items() if table.paper == NAME} == names
+    assert [name for name, figure in plan.figures.items() if figure.paper == NAME] == [f"{NAME}_figure1"]
+    assert plan.outline.papers[NAME] == "RankBox"
+
+
+def test_its_numbers_are_beside_ours(results):
+    rows = rows_of(results / "comparison.csv")
+    assert {(row["dataset"], row["protocol"]) for row in rows} == {("saiapr", "regions")}
+    assert {(row["row"], row["method"]) for row in rows} == {
+        ("iapr/rankbox", "vse_fs"), ("iapr/warp", "warp"), ("iapr/warp", "warp_published"),
+    }  # fmt: skip
+    published = {(row["row"], row["column"]): float(row["published"]) for row in rows}
+    assert published["iapr/rankbox", "recall@5"] == pytest.approx(0.3473)
+    assert published["iapr/warp", "training_time"] == pytest.approx(2.38 * 3600)
+
+
+def test_its_claims_are_tested(results):
+    rows = [row for row in rows_of(results / "claims.csv") if row["dataset"] == "saiapr"]
+    ranking = {(row["rival"], row["metric"]) for row in rows if row["claim"] == "RankBox ranks better than WARP"}
+    assert ranking == {(rival, metric) for rival in ("warp", "warp_published") for metric in ("recall@5", "map@10")}
+    assert {row["verdict"] for row in rows} <= {"holds", "fails", "undecided"}
+    assert {row["metric"] for row in rows if row["where"] == "section 4"} == {"peak memory, ratio"}
+
+
+def test_only_the_checks_that_it_names_apply(results):
+    found = {(row["check"], row["cells"].split("; ")[0]): row["verdict"] for row in rows_of(results / "audit.csv")}
+    assert found == {
+        ("improvement", "table2 iapr/warp/improve recall@5"): "contradicts",
+        ("Recall = N x Precision", "table2 iapr/warp recall@5"): "contradicts",
+    }
+
+
+def test_its_tables_have_the_printed_numbers_and_ours(results, plan):
+    for name, table in plan.tables.items():
+        if table.paper == NAME:
+            write(plan.tables[name], "table", results, results / "tables" / name)
+    statistics, accuracy, times = ((results / "tables" / f"{NAME}_table{n}.md").read_text() for n in (1, 2, 3))
+    assert "| IAPR TC-12 | images | 20,000 | 20,000 | SAIAPR TC-12 (region labels) |" in statistics
+    assert f"| Our photos | images | 3,000 | {MISSING} |" in statistics
+    assert "RankBox paper, Table 2: published and recomputed" in accuracy
+    for text in ("0.3473", "VSE-fs", "The paper calls precision p@5.", "Our photos: the photos were never published."):
+        assert text in accuracy
+    assert "8,570" in times
+    assert "4.76" in times  # hours of WARP over hours of RankBox
+
+
+def write(instance, kind, results, out):
+    parameters = json.dumps(dict(instance.parameters))
+    stage(kind, instance.name, "--kind", instance.kind, "--parameters", parameters, "--results", results, "--out", out)
+
+
+def test_the_report_has_a_section_on_it(results, plan, config):
+    figures = results.parent / "figures"
+    for name, figure in plan.figures.items():
+        if figure.paper == NAME:
+            write(figure, "figure", results, figures / name)
+    for name in instances_of_run(FigureKind, Results(results).outline):
+        (figures / f"{name}.svg").write_text("<svg/>")  # the run's own figures are tested elsewhere
+    paper = config / "papers" / f"{NAME}.yaml"
+    stage("report", "--results", results, "--figures", figures, "--papers", paper, "--out", results / "report.html")
+    section = re.search(rf'<section id="{NAME}">(.*?)</section>', (results / "report.html").read_text(), re.DOTALL)
+    assert section is not None
+    for text in ("RankBox paper", "a made-up paper, 2026", "https://example.org/rankbox", "Table 1", "Table 3",
+                 "RankBox paper, figure 1, on this run", "RankBox needs more memory than WARP"):  # fmt: skip
+        assert text in section[1], text
+
+
+def test_a_mistake_in_its_files_is_told_before_the_first_job(config, tmp_path):
+    folder = tmp_path / "config"
+    shutil.copytree(config, folder)
+    file, path = folder / "config.yaml", folder / "papers" / f"{NAME}.yaml"
+    good = path.read_text()
+    for old, new, message in (
+        ("kind: statistics", "kind: guess", "tables.table1.kind: there is no kind of tables 'guess'"),
+        ("ratio_to", "relative_to", "tables.table3: relative_to: unknown key"),
+        ("test: memory", "test: guess", "claim 2: test: there is no test 'guess'"),
+        ("[metrics, ratios]", "[guess]", "checks: there is no check 'guess'"),
+        ("dataset: saiapr, ", "", "places.iapr: protocol: name the dataset of ours, too"),
+    ):
+        path.write_text(good.replace(old, new))
+        with pytest.raises(UserError, match=re.escape(f"{NAME}.yaml: {message}")):
+            Plan.read(folder, yaml.safe_load(file.read_text()), [file])
+
+
+def test_a_run_can_name_its_papers(config):
+    file = config / "config.yaml"
+    values = yaml.safe_load(file.read_text())
+    assert list(Plan.read(config, values | {"papers": [NAME]}, [file]).outline.papers) == [NAME]
+    with pytest.raises(UserError, match="papers: 'absent' has no file in"):
+        Plan.read(config, values | {"papers": ["absent"]}, [file])
+
+
+@pytest.mark.parametrize("paper", sorted((ROOT / "config" / "papers").glob("*.yaml")), ids=lambda path: path.stem)
+def test_no_code_knows_the_paper(paper):
+    """No text in the code, but for docstrings, holds the paper's title or the name of one of its tables."""
+    title = Paper.read(paper).title
+    modules = [*CODE.glob("papers/**/*.py"), *CODE.glob("rendering/**/*.py"), *CODE.glob("stages/*.py")]
+    for module in [*modules, CODE / "plan.py"]:
+        for text in texts(module):
+            assert title not in text, module
+            assert not re.search(rf"{paper.stem}(_table|_figure|\.yaml|\.csv)", text), module
+            assert text != paper.stem, module
+
+
+def texts(module):
+    """Return the texts in a module that are no docstrings."""
+    tree = ast.parse(module.read_text())
+    documented = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    docstrings = {id(node.body[0].value) for node in documented if node.body and isinstance(node.body[0], ast.Expr)}
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+    ]

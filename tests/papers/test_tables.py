@@ -1,0 +1,176 @@
+"""The tables of the papers, their claims and their audit, on made-up results."""
+
+from collections import Counter
+
+import polars as pl
+import pytest
+
+from tests.rendering.conftest import PAPERS, make_results, tables
+from vsebench.core.errors import UserError
+from vsebench.papers.audit.findings import read_findings, summarise
+from vsebench.rendering.claims import MIXED, claim_tests, claims_of, count_claims, overall
+from vsebench.rendering.kinds import TableKind, make
+from vsebench.rendering.markdown import to_markdown
+from vsebench.rendering.results import Results
+
+HOLDS, FAILS, UNDECIDED, UNTESTABLE = "holds", "fails", "undecided", "not testable here"
+OF_PAPERS = [f"{paper.name}_{table}" for paper in PAPERS for table in paper.tables]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return Results(make_results(tmp_path_factory.mktemp("papers") / "results"))
+
+
+def table(results, name):
+    instance = tables(results)[name]
+    return make(TableKind, instance.kind, instance.parameters, name).table(results)
+
+
+def values(table, key):
+    """Return the values of one column."""
+    place = [column.key for column in table.columns].index(key)
+    return [row.cells[place].value for row in table.rows]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "expected"),
+    [
+        ([HOLDS, HOLDS], HOLDS),
+        ([HOLDS, UNTESTABLE], HOLDS),
+        ([FAILS, HOLDS, UNTESTABLE], MIXED),
+        ([UNDECIDED, HOLDS], MIXED),
+        ([UNTESTABLE], UNTESTABLE),
+    ],
+)
+def test_a_claims_verdict_is_that_of_the_tests_that_could_be_made(verdicts, expected):
+    assert overall([{"verdict": verdict} for verdict in verdicts]) == expected
+
+
+def test_every_test_of_a_claim_is_a_row_under_the_claims_heading(results):
+    found = table(results, "claims")
+    assert len(found.rows) == len(results.claims) > 0
+    assert values(found, "verdict") == results.claims["verdict"].to_list()
+    headings = [heading for heading, _ in found.groups]
+    assert len(headings) == len(set(headings)) == len(list(claims_of(claim_tests(results)))) == 19
+    assert headings[0] == "VSE-ens paper: VSE-ens ranks better than WARP and Opt-AUC (abstract, table 2)"
+
+
+def test_a_claim_without_an_effect_shows_the_reason(results):
+    found = table(results, "claims")
+    shown = dict(zip(values(found, "claim"), values(found, "place"), strict=True))
+    assert shown["gamma > 0 helps"] == "The run varies no setting gamma of vse_fs."
+
+
+def test_effects_are_named_in_words_and_explained_below(results):
+    found = table(results, "claims")
+    assert {"Recall@10", "Peak memory, ratio", "Exponent of pairs"} <= set(values(found, "metric"))
+    assert found.notes[0] == (
+        "Effect: difference of a metric (claimed: above 0); ratio (claimed: above 1); exponent of growth (claimed: "
+        "within the claim's bounds); with a 95 % interval."
+    )
+
+
+def test_only_growth_is_judged_on_simulated_data(results):
+    judged = results.claims.filter(pl.col("simulated"), pl.col("verdict") != UNTESTABLE)
+    assert set(judged["metric"]) == {"exponent of pairs", "exponent of labels", "exponent of factors"}
+
+
+@pytest.mark.parametrize(("text", "message"), [(None, "no such file"), ("a,b\n1,2\n", "not a readable list of claims")])
+def test_a_missing_or_damaged_list_of_claims_is_told(tmp_path, text, message):
+    if text is not None:
+        (tmp_path / "claims.csv").write_text(text)
+    with pytest.raises(UserError, match=rf"claims\.csv: {message}"):
+        assert Results(tmp_path).claims is not None
+
+
+def test_the_claims_of_one_paper(results):
+    found = make(TableKind, "claims", {"of": "vse_fs"}, "claims").table(results)
+    assert set(values(found, "paper")) == {"vse_fs"}
+    assert found.caption == "Claims of the VSE-fs paper"
+
+
+def test_the_summary_counts_the_tests_of_each_claim(results):
+    found = table(results, "claims-summary")
+    counts = [[row.cells[place].value for place in range(4, 8)] for row in found.rows]
+    assert sum(map(sum, counts)) == len(results.claims)
+    totals = Counter(results.claims["verdict"].to_list())
+    assert [sum(column) for column in zip(*counts, strict=True)] == [
+        totals[verdict] for verdict in (HOLDS, FAILS, UNDECIDED, UNTESTABLE)
+    ]
+    assert [(title, number) for title, number, _ in count_claims(results)] == [("VSE-ens", 7), ("VSE-fs", 12)]
+
+
+def test_the_audit_is_in_three_tables(results):
+    findings = read_findings(results.folder / "audit.csv")
+    numbers = summarise(findings)
+    counts = table(results, "audit-counts")
+    assert sum(values(counts, "agrees")) + sum(values(counts, "contradicts")) == numbers["checks"]
+    assert sum(values(counts, "contradicts")) == numbers["contradictions"]
+    assert len(table(results, "audit").rows) == numbers["contradictions"]
+    agreeing = make(TableKind, "audit", {"verdict": "agrees", "explained": True}, "audit").table(results)
+    assert len(agreeing.rows) == numbers["checks"] - numbers["contradictions"]
+    assert [column.key for column in agreeing.columns if column.shown][-1] == "explanation"
+
+
+@pytest.mark.parametrize("name", OF_PAPERS)
+def test_a_table_of_a_paper_has_every_printed_number(results, name):
+    (paper,) = (paper for paper in PAPERS if name.startswith(f"{paper.name}_table"))
+    printed = [cell for cell in paper.printed(name.removeprefix(f"{paper.name}_")) if cell.unit in ("1", "formula")]
+    text = to_markdown(table(results, name)).replace("\\", "")
+    assert [cell for cell in printed if cell.value not in text] == []
+
+
+def test_our_accuracies_are_below_the_printed_ones(results):
+    found = table(results, "vse_fs_table4")
+    lines = list(zip(values(found, "dataset"), values(found, "method"), values(found, "source"), strict=True))
+    place = lines.index(("IAPR TC-12", "WARP", "published"))
+    assert lines[place + 1 : place + 3] == [
+        ("IAPR TC-12", "WARP", "here"),
+        ("IAPR TC-12", "WARP (published code)", "here"),
+    ]
+    compared = results.comparison.filter(paper="vse_fs", row="iapr/warp", column="recall@10", method="warp")
+    assert values(found, "recall@10")[place + 1] == compared["ours"][0]
+    assert "No data set of this run" not in "".join(found.notes)
+
+
+def test_a_run_without_the_papers_data_says_so(results):
+    empty = Results(results.folder)
+    empty.__dict__["comparison"] = results.comparison.clear()
+    found = make(TableKind, "accuracy_beside_published", dict(tables(results)["vse_fs_table4"].parameters), "t")
+    assert found.table(empty).notes[0] == "No data set of this run can be compared with the paper's."
+    assert set(values(found.table(empty), "source")) == {"published"}
+
+
+def test_times_are_in_seconds_with_ratios_to_one_method(results):
+    found = table(results, "vse_ens_table4")
+    lines = zip(values(found, "dataset"), values(found, "method"), values(found, "source"), strict=True)
+    ratio = dict(zip(lines, values(found, "ratio"), strict=True))
+    assert ratio["IAPR TC-12", "VSE-ens", "published"] == ratio["IAPR TC-12", "VSE-ens", "here"] == 1
+    assert ratio["Open Images", "WARP", "published"] == pytest.approx(35.65 / 7.1)
+
+
+def test_growth_is_measured_beside_the_printed_formulas(results):
+    found = table(results, "vse_fs_table2")
+    exponents = table(results, "growth")
+    row = values(exponents, "method").index("VSE-ens")
+    place = values(found, "method").index("VSE-ens")
+    assert values(found, "published")[place] == "O(c_1 K|D|)"
+    assert values(found, "pairs")[place] == values(exponents, "pairs")[row] == pytest.approx(1, abs=0.3)
+
+
+def test_a_run_that_measures_no_growth_says_so(results):
+    without = Results(results.folder)
+    without.__dict__["outline"] = results.outline.model_copy(update={"files": ["claims"]})
+    for kind, parameters in (("growth", {}), ("complexity", dict(tables(results)["vse_fs_table2"].parameters))):
+        found = make(TableKind, kind, parameters, "t").table(without)
+        assert found.notes[0] == "This run measures no growth (it has no key `scaling`)."
+    assert "growth" not in tables(without)
+
+
+def test_our_counts_are_those_of_the_real_data_set(results):
+    found = table(results, "vse_ens_table1")
+    rows = pl.DataFrame({key: values(found, key) for key in ("dataset", "quantity", "published", "here")})
+    images = rows.filter(dataset="IAPR TC-12", quantity="images")
+    assert images.select("published", "here").row(0) == (19627, 20000)
+    assert rows.filter(dataset="NUS-WIDE")["here"].null_count() == len(rows.filter(dataset="NUS-WIDE"))

@@ -1,0 +1,210 @@
+"""A kind of table or figure is one file: found by its name, checked, drawn from what it says that it needs."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.rendering.conftest import figures, make_results, tables
+from vsebench.core.errors import UserError
+from vsebench.core.places import Place
+from vsebench.core.sources import sources_of
+from vsebench.core.storage import read_json
+from vsebench.rendering.csv import to_csv
+from vsebench.rendering.kinds import (
+    FigureKind,
+    Instance,
+    TableKind,
+    find,
+    inputs,
+    instances_of_paper,
+    instances_of_run,
+    known,
+    make,
+    modules,
+    read_parameters,
+)
+from vsebench.rendering.outline import GATHERED, read_outline
+from vsebench.rendering.results import Results
+from vsebench.rendering.style import save, style
+
+ROOT = Path(__file__).parents[2]
+BASES = [TableKind, FigureKind]
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_every_module_has_one_kind_that_reads_known_files(base: type) -> None:
+    for kind in known(base):
+        assert set(find(base, kind).needs) <= set(GATHERED), kind
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_every_run_has_names_that_begin_with_their_kind(base: type, results: Results) -> None:
+    for name, instance in instances_of_run(base, results.outline).items():
+        assert re.fullmatch("[a-z0-9-]+", name)
+        assert name.startswith(instance.kind.replace("_", "-"))
+        assert instance.paper is None
+
+
+def test_names_of_a_run(results: Results) -> None:
+    places = ["sim-iapr-distinct", "saiapr-regions"]
+    assert list(instances_of_run(FigureKind, results.outline)) == [
+        *(f"accuracy-{place}" for place in places),
+        *(f"convergence-{place}" for place in places),
+        "mean-ranks",
+        "overview",
+        "training-time",
+        "trials",
+    ]
+    assert {
+        name for name, table in instances_of_run(TableKind, results.outline).items() if table.kind == "accuracy"
+    } == {f"accuracy-{place}" for place in places}
+
+
+def test_a_table_is_made_from_the_files_that_its_kind_needs_and_no_others(results: Results, tmp_path: Path) -> None:
+    for name, instance in tables(results).items():
+        alone = only_inputs(TableKind, instance, results, tmp_path / name)
+        kind = make(TableKind, instance.kind, instance.parameters, name)
+        assert to_csv(kind.table(alone)) == to_csv(kind.table(results)), name
+
+
+def test_a_figure_is_drawn_from_the_files_that_its_kind_needs_and_no_others(results: Results, tmp_path: Path) -> None:
+    for name, instance in figures(results).items():
+        alone = only_inputs(FigureKind, instance, results, tmp_path / name)
+        kind = make(FigureKind, instance.kind, instance.parameters, name)
+        with style():
+            kind.figure(alone)
+
+
+def only_inputs(base: type, instance: Instance, results: Results, folder: Path) -> Results:
+    """Return results with the inputs of one table or figure alone."""
+    folder.mkdir()
+    for name in ["outline.json", *inputs(base, instance, results.outline)]:
+        shutil.copy(results.folder / name, folder / name)
+    return Results(folder)
+
+
+def test_a_figure_depends_on_its_own_module_and_on_no_other_figure(results: Results) -> None:
+    for base in BASES:
+        folder = f"rendering/{base.folder}/"
+        for instance in (tables if base is TableKind else figures)(results).values():
+            kinds = [path for path in map(str, sources_of(*modules(base, instance))) if folder in path]
+            assert [Path(path).stem for path in kinds if "__init__" not in path] == [instance.kind]
+
+
+def test_the_names_are_known_without_what_draws(results_folder: Path) -> None:
+    """The plan reads all kinds before the first job; Matplotlib and SciPy would cost it seconds."""
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_run\n"
+        "from vsebench.rendering.outline import read_outline\n"
+        "outline = read_outline(Path(sys.argv[1]))\n"
+        "assert instances_of_run(FigureKind, outline) and instances_of_run(TableKind, outline)\n"
+        "print([name for name in ('matplotlib', 'seaborn', 'pandas') if name in sys.modules])\n"
+    )
+    outline = str(results_folder / "outline.json")
+    done = subprocess.run([sys.executable, "-c", code, outline], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "message"),
+    [
+        ("acuracy", {}, "there is no kind of tables 'acuracy'; there are accuracy, "),
+        ("accuracy", {}, "table1: place: this key is missing"),
+        ("accuracy", {"place": "a/b", "metrics": 3}, "table1: metrics: unknown key"),
+        ("audit", {"verdict": "maybe"}, "table1: verdict: "),
+    ],
+)
+def test_a_wrong_kind_or_parameter_is_one_line(kind: str, parameters: dict[str, object], message: str) -> None:
+    with pytest.raises(UserError) as error:
+        make(TableKind, kind, parameters, "table1")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({}, "made_up.yaml: figures.figure1.kind: this key is missing"),
+        ({"kind": "trails"}, "made_up.yaml: figures.figure1.kind: there is no kind of figures 'trails'"),
+        ({"kind": "trials", "place": "x"}, "made_up.yaml: figures.figure1: place: unknown key"),
+    ],
+)
+def test_a_mistake_in_a_paper_names_its_file_and_key(entry: dict[str, object], message: str) -> None:
+    with pytest.raises(UserError) as error:
+        instances_of_paper(FigureKind, Path("made_up.yaml"), {"figure1": entry})
+    assert message in str(error.value)
+
+
+def test_a_kind_that_reads_a_paper_is_given_its_file() -> None:
+    found = instances_of_paper(TableKind, Path("config/papers/made_up.yaml"), {"table3": {"kind": "statistics"}})
+    assert found["made_up_table3"].parameters["paper"] == "config/papers/made_up.yaml"
+    assert found["made_up_table3"].paper == "made_up"
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "1"])
+def test_parameters_that_are_no_json_object(text: str) -> None:
+    with pytest.raises(UserError, match="--parameters"):
+        read_parameters(text)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"places": 3}'])
+def test_a_damaged_outline(text: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"outline\.json: no such file"):
+        read_outline(tmp_path / "outline.json")
+    (tmp_path / "outline.json").write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=r"outline\.json: not a readable outline of a run; delete it and run again"):
+        read_outline(tmp_path / "outline.json")
+
+
+def test_the_outline_keeps_the_order_of_display(results: Results) -> None:
+    assert list(results.outline.rows) == list(read_json(results.folder / "outline.json")["rows"])
+    assert list(results.outline.rows)[:4] == ["random", "popularity", "oracle", "ease"]
+
+
+def test_a_figure_from_the_docs_takes_one_file(tmp_path: Path) -> None:
+    """Follow docs/figures.md: one file, and every run draws the figure and shows it on the page."""
+    text = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
+    (path, code) = re.search(r"`(src/vsebench/\S+\.py)`:\n\n```python\n(.*?)```", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / path).write_text(code, encoding="utf-8")
+    folder = make_results(tmp_path / "results", places=[Place("sim-iapr", "distinct")], seeds=2, epochs=8)
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from vsebench.cli import main\n"
+        "from vsebench.rendering.kinds import FigureKind, instances_of_run\n"
+        "from vsebench.rendering.outline import read_outline\n"
+        "import json\n"
+        "outline = read_outline(Path('results/outline.json'))\n"
+        "for name, one in instances_of_run(FigureKind, outline).items():\n"
+        "    parameters = json.dumps(dict(one.parameters))\n"
+        "    command = ['figure', name, '--kind', one.kind, '--parameters', parameters, '--results', 'results']\n"
+        "    assert main([*command, '--out', f'figures/{name}']) == 0\n"
+        "sys.exit(main(['report', '--results', 'results', '--figures', 'figures', '--out', 'results/report.html']))\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    name = f"{Path(path).stem.replace('_', '-')}-sim-iapr-distinct"
+    assert (tmp_path / "figures" / f"{name}.pdf").is_file()
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Precision@5 on the test labels (mean over seeds)" in page
+    assert f"figure {name}" in page
+
+
+def test_the_same_results_give_the_same_bytes(results: Results, tmp_path: Path) -> None:
+    for name in ("overview", "mean-ranks"):
+        instance = figures(results)[name]
+        kind = make(FigureKind, instance.kind, instance.parameters, name)
+        with style():
+            save(kind.figure(results), tmp_path / "one")
+            save(kind.figure(Results(results.folder)), tmp_path / "other")
+        for suffix in ("pdf", "svg", "png"):
+            assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"other.{suffix}").read_bytes()

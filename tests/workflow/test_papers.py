@@ -1,0 +1,60 @@
+"""After an edit of a paper's files, what reads the edited part is made again, and nothing else. Dry-runs."""
+
+PAPER = "config/papers/vse_ens.yaml"
+PAGE = {"report_page", "all"}
+
+
+def test_a_comment_repeats_nothing(changed):
+    outcome = changed(change=lambda clone: clone.edit(PAPER, "title: VSE-ens\n", "title: VSE-ens  # short\n"))
+    assert "Nothing to be done" in outcome.text
+
+
+def test_an_edited_claim_repeats_the_tests_and_what_shows_them(changed):
+    outcome = changed(change=lambda clone: clone.edit(PAPER, "metrics: [recall@5, ", "metrics: ["))
+    assert outcome.rules == {"test_claims", "table"} | PAGE
+    assert outcome.of("table", "name") == {"claims", "claims-summary"}
+
+
+def test_an_edited_table_makes_that_table_again(changed):
+    outcome = changed(change=lambda clone: clone.edit(PAPER, "are cut off at 10", "are cut off at ten"))
+    assert outcome.rules == {"table"} | PAGE
+    assert outcome.of("table", "name") == {"vse_ens_table2"}
+
+
+def test_an_edited_row_repeats_the_comparison_and_the_tables_of_the_paper(changed):
+    outcome = changed(change=lambda clone: clone.edit(PAPER, "ours: [warp, warp_published]", "ours: [warp]"))
+    assert outcome.rules <= {"compare", "table", "figure"} | PAGE
+    names = {f"vse_ens_table{n}" for n in (1, 2, 3, 4)}
+    assert names <= outcome.of("table", "name") <= names | {"vse_fs_table3", "vse_fs_table4"}
+
+
+def test_an_edited_number_repeats_the_audit_too(changed):
+    outcome = changed(change=lambda clone: clone.edit("config/papers/vse_ens.csv", "images,112247", "images,112248"))
+    assert outcome.rules == {"audit_papers", "compare", "table"} | PAGE
+    assert {"vse_ens_table1", "audit", "audit-counts"} <= outcome.of("table", "name")
+
+
+def test_an_edited_check_repeats_the_audit_only(changed):
+    file = "src/vsebench/papers/audit/checks/times.py"
+    outcome = changed(change=lambda clone: clone.edit(file, '"""Times, iterations', '"""Edited: times, iterations'))
+    assert outcome.rules == {"audit_papers", "table"} | PAGE
+    assert outcome.of("table", "name") == {"audit", "audit-counts"}
+
+
+def test_an_edited_test_of_claims_repeats_the_tests_of_claims_only(changed):
+    file = "src/vsebench/papers/claims/memory.py"
+    outcome = changed(change=lambda clone: clone.edit(file, '"""Peak memory', '"""Edited: peak memory'))
+    assert outcome.rules == {"test_claims", "table"} | PAGE
+    assert outcome.of("table", "name") == {"claims", "claims-summary"}
+
+
+def test_a_new_paper_is_two_files(changed):
+    def add(clone):
+        folder = clone.folder / "config" / "papers"
+        (folder / "sixth.yaml").write_text("{title: Sixth, citation: none, tables: {table1: {kind: statistics}}}\n")
+        header = "paper,table,row,column,value,unit,protocol,note\n"
+        (folder / "sixth.csv").write_text(header + "sixth,table1,d,images,10,count,data_statistics,\n")
+
+    outcome = changed(change=add)
+    assert outcome.rules <= {"outline", "compare", "test_claims", "audit_papers", "table", "figure"} | PAGE
+    assert "sixth_table1" in outcome.of("table", "name")

@@ -1,0 +1,46 @@
+"""Named targets: which tables each makes, and what they wait for."""
+
+import shutil
+
+import pytest
+
+from tests.workflow.project import ROOT, Project
+
+TABLE = "docs/examples/made-up-tags.csv"
+DATA = {"pairs": TABLE, "image": "photo", "label": "tag"}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A run on data sets whose names are those of targets."""
+    project = Project.copy(ROOT, tmp_path_factory.mktemp("targets") / "vsebench")
+    (project.folder / TABLE).parent.mkdir(parents=True)
+    shutil.copy2(ROOT / TABLE, project.folder / TABLE)
+    datasets = {name: {"protocols": ["distinct"], "data": DATA} for name in ("audit-photos", "claims")}
+    project.configure(datasets=datasets, methods=["popularity", "opt_auc"])
+    return project
+
+
+def test_the_audit_makes_its_tables_and_trains_nothing(project):
+    outcome = project.dry_run("audit")
+    assert outcome.rules == {"audit_papers", "outline", "table", "audit"}
+    assert outcome.of("table", "name") == {"audit", "audit-counts"}
+
+
+def test_claims_make_their_tables_and_no_others(project):
+    assert project.dry_run("claims").of("table", "name") == {"claims", "claims-summary"}
+
+
+def test_accuracy_makes_one_table_per_place(project):
+    outcome = project.dry_run("accuracy")
+    assert outcome.of("table", "name") == {"accuracy-audit-photos-distinct", "accuracy-claims-distinct"}
+
+
+def test_a_figure_waits_for_what_its_kind_reads(project):
+    rules = project.dry_run("figures/trials.png").rules
+    assert "gather_history" in rules
+    assert not rules & {"gather_timing", "gather_settings", "gather_summary", "gather_metrics", "test_claims"}
+
+
+def test_the_page_depends_on_its_template(project):
+    assert "rendering/templates/report.html.j2" in project.dry_run("report").text
