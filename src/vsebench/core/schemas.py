@@ -78,15 +78,14 @@ SUMMARY: Schema = PLACE | {
     "difference_high": pl.Float64,
     "p_adjusted": pl.Float64,  # null for the best itself and for rows that are not compared
 }
-SWEEPS: Schema = CASE | {
+SWEEP: Schema = CASE | {
     "parameter": pl.String,
     "value": pl.Float64,
     "chosen": pl.Boolean,
     "epochs": pl.Int32,
     "validation": pl.Float64,
-    "metric": pl.String,
-    "test": pl.Float64,
 }
+SWEEPS: Schema = SWEEP | {"metric": pl.String, "test": pl.Float64}
 SWEEP_RANKS: Schema = {"value": pl.Float64} | RANKS
 TIMING: Schema = PLACE | {
     "method": pl.String,
