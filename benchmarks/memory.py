@@ -20,7 +20,7 @@ from vsebench.core.machine import memory_bytes, peak_memory_bytes, processor
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.core.workers import workers
 from vsebench.problem import LabelMatrix
-from vsebench.training import tiny_problem
+from vsebench.training import tiny_matrix
 
 SCHEMA = {
     "size": pl.String,
@@ -69,7 +69,7 @@ def epoch_here(path: Path, name: str, factors: int, threads: int) -> dict[str, A
     contestant = next(one for one in EVERYONE if one.name == name)
     settings = contestant.grid[0] | {"factors": factors}
     with workers(threads) as pool:
-        contestant.start(tiny_problem(pool).training.labels, settings, pool).run(1)
+        contestant.start(tiny_matrix(), settings, pool).run(1)
         start = memory_bytes()
         arrays = read_arrays(path)
         matrix = LabelMatrix(int(arrays["n_labels"]), arrays["offsets"], arrays["labels"], arrays["counts"])

@@ -1,13 +1,16 @@
 """Reading a processed data set: its label matrix, features and truth."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_parquet
-from vsebench.features import Features, read_features
 from vsebench.problem import Dataset, LabelMatrix, Matrix
+
+if TYPE_CHECKING:
+    from vsebench.features import Features
 
 
 def load_dataset(folder: Path) -> Dataset:
@@ -27,8 +30,10 @@ def load_truth(folder: Path) -> dict[str, Matrix]:
     return read_arrays(path)
 
 
-def load_features(folder: Path) -> Features:
+def load_features(folder: Path) -> "Features":
     """Read the features of a data set's images."""
+    from vsebench.features import read_features  # with SciPy, which most jobs do without
+
     images = read_parquet(folder / "images.parquet")
     path = folder / "features.npz"
     return read_features(path if path.is_file() else folder / "features.npy", images["has_features"].to_numpy())

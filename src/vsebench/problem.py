@@ -6,6 +6,7 @@ An image is a row of its data set, a label a column; both are counted from 0.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 
 from vsebench.core.schemas import PAIRS
 from vsebench.core.workers import Workers
-from vsebench.features import Features, Rows
+
+if TYPE_CHECKING:  # features need SciPy, which most fits do without
+    from vsebench.features import Features, Rows
 
 Ids = NDArray[np.int32]
 Mask = NDArray[np.bool_]
@@ -206,7 +209,7 @@ class Queries:
 
     images: Ids
     known: LabelMatrix
-    features: Rows | None = None
+    features: "Rows | None" = None
 
 
 @dataclass(frozen=True)
@@ -225,7 +228,7 @@ class Problem:
     training: Training
     seed: int
     workers: Workers
-    features: Features | None = None
+    features: "Features | None" = None
     truth: Mapping[str, Matrix] | None = None
 
 

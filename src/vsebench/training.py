@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -17,11 +17,13 @@ from vsebench.core.schemas import HISTORY
 from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
-from vsebench.features import Features
 from vsebench.methods.base import Control, Fitter, Method, read_settings
 from vsebench.models import Model
 from vsebench.problem import HeldOut, LabelMatrix, Matrix, Problem, Split, Training
 from vsebench.streams import VALIDATION_SAMPLE, generator
+
+if TYPE_CHECKING:  # features need SciPy, which most fits do without
+    from vsebench.features import Features
 
 Row = dict[str, Any]  # a line of the history
 
@@ -57,7 +59,11 @@ class Attempt:
 
 
 def problems(
-    split: Split, seed: int, pool: Workers, features: Features | None = None, truth: Mapping[str, Matrix] | None = None
+    split: Split,
+    seed: int,
+    pool: Workers,
+    features: "Features | None" = None,
+    truth: Mapping[str, Matrix] | None = None,
 ) -> tuple[Problem, Problem]:
     """Return what is fitted while settings are chosen, and what the tested model is fitted to."""
     first = Problem(split.first, seed, pool, features, truth)
@@ -163,12 +169,16 @@ def where_of(case: Case) -> str:
 def warm_up(method: type[Method], settings: Any) -> None:
     """Train for an epoch on a tiny problem, so that no timed epoch compiles or loads a kernel."""
     with workers(1) as pool:
-        method(tiny_problem(pool), settings).epoch()
+        problem = Problem(Training.all_of(tiny_matrix()), 1, pool)
+        if "features" in method.needs:
+            from vsebench.features import Features
+
+            values = np.eye(problem.training.labels.n_rows, 3, dtype=np.float32)
+            problem = replace(problem, features=Features(values, np.ones(len(values), dtype=np.bool_)))
+        method(problem, settings).epoch()
 
 
-def tiny_problem(pool: Workers) -> Problem:
-    """Return four images with two of six labels and three features each: enough to compile a method's kernels."""
+def tiny_matrix() -> LabelMatrix:
+    """Return four images with two of six labels each: enough to compile a method's kernels, or to load them."""
     labels = np.array([0, 1, 1, 2, 2, 3, 0, 4], dtype=np.int32)
-    matrix = LabelMatrix(6, np.arange(0, 9, 2, dtype=np.int64), labels, np.ones(8, dtype=np.int32))
-    values = np.eye(4, 3, dtype=np.float32)
-    return Problem(Training.all_of(matrix), 1, pool, Features(values, np.ones(4, dtype=np.bool_)))
+    return LabelMatrix(6, np.arange(0, 9, 2, dtype=np.int64), labels, np.ones(8, dtype=np.int32))

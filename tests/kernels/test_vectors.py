@@ -214,7 +214,7 @@ def test_products_of_the_largest_numbers_fit():
 
 
 def test_arrays_start_on_a_cache_line():
-    for array in (aligned(3, 5), scratch(7)):
+    for array in (aligned(3, 5), aligned(16), scratch(7)):
         assert array.ctypes.data % CACHE_LINE == 0
         assert array.dtype == np.float32
         assert not array.any()

@@ -213,16 +213,19 @@ def is_running(process):
 
 
 def discard_stale_kernels():
-    """Delete compiled kernels that are older than their source.
+    """Delete compiled kernels that are older than a source file behind them.
 
-    numba writes the index of its cache before the code, so where it is killed in between, or another process reads at
+    numba compares a kernel with its own file alone, and not with those of the functions that are compiled into it. It
+    also writes the index of its cache before the code, so where it is killed in between, or another process reads at
     that moment, the old code would pass for that of the edited source.
     """
     for compiled in PACKAGE.rglob("__pycache__/*.nbc"):
         source = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
-        # Another run may do the same at this moment.
+        module = ".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts)
+        # Another run may do the same at this moment, and the source may be gone.
         with suppress(FileNotFoundError):
-            if compiled.stat().st_mtime < source.stat().st_mtime:
+            newest = max(path.stat().st_mtime for path in sources_of(module))
+            if compiled.stat().st_mtime < newest:
                 compiled.unlink()
 
 

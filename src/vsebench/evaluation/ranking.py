@@ -7,6 +7,8 @@ is excluded from the candidates (protocol `regions`: it is a training label as w
 `right` are null.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -15,19 +17,21 @@ from vsebench.chunks import even_chunks
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import LABEL_RANKS, LISTS, RANKS
 from vsebench.core.workers import Workers
-from vsebench.features import Features
 from vsebench.kernels.held_out import count_images_above, rank_right_labels, top_labels
 from vsebench.kernels.ranking import count_embedded
 from vsebench.kernels.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
 from vsebench.models import Embedded, Model
 from vsebench.problem import HeldOut, Ids, Matrix, Queries
 
+if TYPE_CHECKING:  # features need SciPy, which most models do without
+    from vsebench.features import Features
+
 SCORES_A_CHUNK = 1 << 20  # a chunk's scores (4 MiB) stay in the cache until they are counted,
 QUERIES_A_CHUNK = 252  # and so do the vectors of its images; the kernel counts six at a time
 LIST_LENGTH = 10
 
 
-def rank(model: Model, held_out: HeldOut, features: Features | None, pool: Workers, where: str) -> pl.DataFrame:
+def rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers, where: str) -> pl.DataFrame:
     """Rank the held-out labels; returns the table `schemas.RANKS`, sorted by image and label.
 
     Parameters
@@ -95,7 +99,7 @@ def rank_embedded(
     return np.stack([above, tied, np.where(is_candidate, 1, -1), negatives]).astype(np.int32)
 
 
-def list_tops(model: Model, held_out: HeldOut, features: Features | None, pool: Workers) -> pl.DataFrame:
+def list_tops(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
     """Return the first ten labels of each image's list, the table `schemas.LISTS`.
 
     Labels with the same score: wrong ones first, then by their numbers.
@@ -113,7 +117,7 @@ def list_tops(model: Model, held_out: HeldOut, features: Features | None, pool: 
     return frame.filter(pl.col("label") >= 0)
 
 
-def rank_images(model: Model, held_out: HeldOut, features: Features | None, pool: Workers) -> pl.DataFrame:
+def rank_images(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
     """Rank, for each candidate label, the test images that carry it among all test images.
 
     Returns the table `schemas.LABEL_RANKS`, sorted by label and image. Scores are computed twice, so that they need not
@@ -169,7 +173,7 @@ def chunks(held_out: HeldOut) -> list[tuple[int, int]]:
     return even_chunks(len(held_out.images), size)
 
 
-def queries_of(held_out: HeldOut, features: Features | None, start: int, stop: int) -> Queries:
+def queries_of(held_out: HeldOut, features: "Features | None", start: int, stop: int) -> Queries:
     """Return the queries of the images from `start` to `stop`."""
     images = held_out.images[start:stop]
     return Queries(images, held_out.known.slice(start, stop), None if features is None else features.rows(images))

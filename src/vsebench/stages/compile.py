@@ -21,7 +21,7 @@ from vsebench.kernels.random_numbers import new_state
 from vsebench.methods.base import Method, load_method, read_settings
 from vsebench.models import Embeddings, LabelWeights
 from vsebench.problem import HeldOut, LabelMatrix
-from vsebench.training import tiny_problem, warm_up
+from vsebench.training import tiny_matrix, warm_up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +61,7 @@ def rank_tiny() -> None:
     """Rank and list with both kinds of models, for one held-out label per image and for several."""
     ones = np.ones((6, 6), dtype=np.float32)
     with workers(1) as pool:
-        labels = tiny_problem(pool).training.labels
+        labels = tiny_matrix()
         images = np.arange(labels.n_rows, dtype=np.int32)
         held_out = HeldOut(images, labels, LabelMatrix.empty(labels.n_rows, 6), np.ones(6, dtype=np.bool_))
         single = LabelMatrix.from_pairs(labels.to_pairs().unique("image", keep="first"), labels.n_rows, 6)

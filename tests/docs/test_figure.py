@@ -1,0 +1,56 @@
+"""docs/figures.md, done: a figure and a table of one file each."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.docs.conftest import Copy, page, section
+from tests.rendering.conftest import make_results
+from vsebench.core.places import Place
+from vsebench.rendering.outline import GATHERED
+
+PLACES = (Place("sim-iapr", "distinct"), Place("saiapr", "regions"))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_results(tmp_path_factory.mktemp("results") / "results", PLACES, seeds=2, epochs=8)
+
+
+def test_every_run_has_the_figure_at_each_place_and_the_table(plans: dict[str, Any]) -> None:
+    names = plans["places"]["names"]
+    assert [name for name in names if name.startswith("accuracy-against-time")] == [
+        "accuracy-against-time-sim-features-images",
+        "accuracy-against-time-sim-features-distinct",
+        "accuracy-against-time-sim-iapr-regions",
+    ]
+    assert "by-seed" in names
+
+
+def test_the_example_of_a_figure_is_drawn(copy: Copy, results: Path, tmp_path: Path) -> None:
+    command = ["figure", "some-name", "--kind", "accuracy_against_time", "--results", results]
+    parameters = '{"place": "saiapr/regions", "metric": "recall@10"}'
+    copy.stages([*command, "--parameters", parameters, "--out", tmp_path / "some-name"])
+    for suffix in ("pdf", "svg", "png"):
+        assert (tmp_path / f"some-name.{suffix}").stat().st_size > 5000
+
+
+def test_the_example_of_a_table_has_the_numbers_of_each_seed(copy: Copy, results: Path, tmp_path: Path) -> None:
+    command = ["table", "by-seed", "--kind", "by_seed", "--results", results, "--out", tmp_path / "by-seed"]
+    copy.stages([*command, "--parameters", '{"metric": "map@10"}'])
+    written = pl.read_csv(tmp_path / "by-seed.csv")
+    metrics = pl.read_parquet(results / "metrics.parquet").filter(pl.col("metric") == "map@10")
+    for seed in (1, 2):
+        ours = metrics.filter(pl.col("seed") == seed)
+        assert sorted(written[f"seed_{seed}"]) == sorted(ours["value"])
+        assert sorted(written[f"seed_{seed}_low"]) == sorted(ours["ci_low"])
+    assert (tmp_path / "by-seed.tex").is_file()
+    assert "MAP@10" in (tmp_path / "by-seed.md").read_text(encoding="utf-8")
+
+
+def test_the_page_lists_what_a_kind_can_need() -> None:
+    text = section(page("docs/figures.md"), "## Adding a figure")
+    listed = text.partition("names the gathered files that it reads:")[2].partition(".")[0]
+    assert [word.strip("` \n") for word in listed.split(",")] == list(GATHERED)

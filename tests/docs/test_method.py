@@ -1,0 +1,118 @@
+"""docs/methods.md, done: a method that knows the image's labels and one that sees its features, two files each."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.docs.conftest import Copy
+from vsebench import splits
+from vsebench.core.places import Case, Place
+from vsebench.core.schemas import IMAGES
+from vsebench.core.storage import write_table
+from vsebench.features import Features, write_features
+from vsebench.problem import Dataset, LabelMatrix
+from vsebench.protocols.base import load_protocol, split_generator
+
+GROUPS, LABELS_PER_GROUP, IMAGES_PER_GROUP, DIMENSIONS = 4, 5, 60, 12
+
+
+@pytest.fixture(scope="module")
+def processed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A processed data set in which features and labels follow from the image's group; one image has no features."""
+    folder = tmp_path_factory.mktemp("processed")
+    rng = np.random.default_rng(3)
+    n_images = GROUPS * IMAGES_PER_GROUP
+    values = np.eye(GROUPS, DIMENSIONS)[np.arange(n_images) % GROUPS] + rng.normal(0, 0.2, (n_images, DIMENSIONS))
+    known = np.arange(n_images) != 17
+    values[~known] = 0
+    write_features(Features(values.astype(np.float32), known), folder / "features.npy")
+    images = {
+        "image": np.arange(n_images),
+        "id": [str(i) for i in range(n_images)],
+        "part": None,
+        "has_features": known,
+    }
+    write_table(pl.DataFrame(images).cast(dict(IMAGES)), IMAGES, folder / "images.parquet")
+    return folder
+
+
+def labels() -> LabelMatrix:
+    """Every image has three of its group's five labels."""
+    rng = np.random.default_rng(5)
+    images = np.repeat(np.arange(GROUPS * IMAGES_PER_GROUP, dtype=np.int32), 3)
+    own = [rng.choice(LABELS_PER_GROUP, 3, replace=False) for _ in range(GROUPS * IMAGES_PER_GROUP)]
+    pairs = {"image": images, "label": images % GROUPS * LABELS_PER_GROUP + np.concatenate(own), "count": 1}
+    return LabelMatrix.from_pairs(pl.DataFrame(pairs), GROUPS * IMAGES_PER_GROUP, GROUPS * LABELS_PER_GROUP)
+
+
+def fit_and_rank(copy: Copy, case: Case, plan: dict[str, Any], metric: str, processed: Path, results: Path) -> None:
+    """Run the stages `fit` and `rank` with the settings and the grid of a plan."""
+    protocol = case.place.protocol
+    split = load_protocol(protocol).split(Dataset(labels()), split_generator(protocol, case.seed))
+    splits.save(split, case.split(results))
+    folder = case.folder(results)
+    fit = [
+        "fit", "--split", case.split(results), "--processed", processed, "--dataset", case.place.dataset, "--protocol",
+        protocol, "--row", case.row, "--module", case.row, "--settings", json.dumps(plan["settings"][case.row]),
+        "--grid", json.dumps(plan["grids"][case.row]), "--seed", case.seed, "--metric", metric, "--images", 1000,
+        "--out", folder,
+    ]  # fmt: skip
+    rank = [
+        "rank", "--split", case.split(results), "--model", folder / "model.npz", "--features", processed, "--ranks",
+        folder / "ranks.parquet", "--lists", folder / "lists.parquet",
+    ]  # fmt: skip
+    copy.stages(fit, rank)
+
+
+@pytest.mark.parametrize(
+    ("row", "place", "metric", "missing"),
+    [
+        ("conditional", "sim-nuswide/distinct", "ndcg@10", 3),  # two of the group's labels are known
+        ("nearest_centroid", "sim-features/images", "map", 5),
+    ],
+)
+def test_the_example_puts_the_labels_of_the_group_first(
+    row: str, place: str, metric: str, missing: int, copy: Copy, plans: dict[str, Any], processed: Path, tmp_path: Path
+) -> None:
+    assert row in plans[row]["rows"][place]
+    case = Case(Place("made-up", Place.of(place).protocol), row, 1)
+    fit_and_rank(copy, case, plans[row], metric, processed, tmp_path)
+    first = pl.read_parquet(case.folder(tmp_path) / "lists.parquet").filter(pl.col("place") <= missing)
+    right = first["label"] // LABELS_PER_GROUP == first["image"] % GROUPS
+    assert right.mean() > 0.98
+    record = json.loads((case.folder(tmp_path) / "run.json").read_text())
+    assert record["selection"]["n_configurations"] == 8
+
+
+def test_the_examples_are_left_out_where_they_cannot_run(plans: dict[str, Any]) -> None:
+    assert plans["places"]["rows"] == {
+        "sim-features/images": ["popularity", "nearest_centroid"],
+        "sim-features/distinct": ["popularity", "conditional", "nearest_centroid"],
+        "sim-iapr/regions": ["popularity", "conditional"],
+    }
+
+
+def test_a_centroid_by_hand(copy: Copy) -> None:
+    """Label 0 is on the images (0, 0) and (2, 0), label 1 on none; the mean of all three images is (2, 1)."""
+    program = """
+import json, numpy as np
+from vsebench.core.workers import workers
+from vsebench.features import Features
+from vsebench.methods.nearest_centroid import METHOD, CentroidSettings
+from vsebench.problem import LabelMatrix, Problem, Queries, Training
+labels = LabelMatrix(2, np.array([0, 1, 2, 2]), np.zeros(2, dtype=np.int32), np.ones(2, dtype=np.int32))
+features = Features(np.array([[0, 0], [2, 0], [4, 3]], dtype=np.float32), np.ones(3, dtype=bool))
+with workers(1) as pool:
+    model = METHOD(Problem(Training.all_of(labels), 1, pool, features), CentroidSettings(shrinkage=2.0)).model()
+queries = Queries(np.array([-1], dtype=np.int32), LabelMatrix.empty(1, 2), np.array([[1, 1]], dtype=np.float32))
+print(json.dumps([model.centroid.tolist(), model.scores(queries).tolist()]))
+"""
+    done = copy.python(program, None)
+    assert done.returncode == 0, done.stderr
+    centroids, (scores,) = json.loads(done.stdout)
+    assert centroids == [[1.5, 0.5], [2.0, 1.0]]
+    assert scores == [2 * (1.5 + 0.5) - (1.5**2 + 0.5**2), 2 * (2 + 1) - (2**2 + 1**2)]

@@ -1,0 +1,51 @@
+"""The pages themselves: how many files a thing takes, and where their links lead."""
+
+import re
+
+import pytest
+
+from tests.docs.conftest import ROOT, files_of, page, section
+
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "config/README.md"]
+PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))
+
+
+@pytest.mark.parametrize(
+    ("what", "name", "heading"),
+    [
+        ("a metric", "metrics", "## Adding a metric"),
+        ("a figure or a table", "figures", "## Adding a figure"),
+        ("a figure or a table", "figures", "## Adding a table"),
+        ("a method", "methods", "### From the image's labels"),
+        ("a method", "methods", "### From image features"),
+    ],
+)
+def test_an_example_takes_as_many_files_as_the_readme_says(what: str, name: str, heading: str) -> None:
+    (number,) = re.findall(rf"^\| {what} \| (\d)", page("README.md"), re.MULTILINE)
+    assert len(files_of(section(page(f"docs/{name}.md"), heading))) == int(number)
+
+
+def anchors(text: str) -> set[str]:
+    """Return the names of a page's headings in links."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(name: str) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page(name)):
+        path, _, anchor = target.partition("#")
+        if ":" in path:
+            continue
+        found = (ROOT / name).parent / path if path else ROOT / name
+        assert found.exists(), target
+        assert not anchor or anchor in anchors(found.read_text(encoding="utf-8")), target
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_names_files_of_the_package_that_exist(name: str) -> None:
+    shown = {path for other in PAGES for path in files_of(page(other))}
+    if name == "CHANGELOG.md":  # it names what was
+        return
+    for path in set(re.findall(r"`((?:src/vsebench|workflow|config|tests|benchmarks|docs)/[\w./-]+)`", page(name))):
+        assert path in shown or (ROOT / path).exists(), path
