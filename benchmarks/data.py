@@ -33,7 +33,7 @@ class Data:
 
 
 def simulate(name: str, scale: float) -> LabelMatrix:
-    """Draw the set `sim-<name>`; a label counts once per image: an epoch then has as many steps in every package."""
+    """Draw the set `sim-<name>`; labels count once per image, so that an epoch has as many steps for every package."""
     options = simulator_options(CONFIG / "datasets" / f"sim-{name}.yaml").model_copy(update={"scale": scale})
     annotations = read(Path(), options)
     pairs = annotations.pairs.with_columns(count=pl.lit(1, dtype=pl.Int32))

@@ -237,7 +237,7 @@ class TestAgreesWithScikitLearn:
 
 
 def test_tied_right_labels_count_for_each_other():
-    """Two right labels and one wrong one on top: precision 2/3 at each; an order of the two would say 1/2, 2/3."""
+    """Two right labels and a wrong one on top: precision 2/3 at each, where an order of the two would say 1/2, 2/3."""
     ranks = ranks_of([[5, 5, 5, 1]], [[0, 2]])
     assert ranks["right"].to_list() == [2, 2]
     assert mean_metric(ranks, "map") == pytest.approx(2 / 3)

@@ -113,7 +113,8 @@ def test_planted_groups_are_recovered(name, where):
     if name not in FROM_FEATURES and where == "sparse features":
         pytest.skip("the method reads no features")
     changes = {"normalise": ["root", "l2"]} if name in FROM_FEATURES else {}
-    model, queries = fitted(name, where, epochs=40, **changes)
+    # Adagrad is fast: in 40 epochs it learns the missing labels as negatives, which they are in training.
+    model, queries = fitted(name, where, epochs=5 if name == "warp_adaptive" else 40, **changes)
     scores = model.scores(queries)
     scores[dense(queries.known)] = -np.inf
     top = np.argsort(-scores, axis=1)[:, :2]
