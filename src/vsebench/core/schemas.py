@@ -91,7 +91,7 @@ TIMING: Schema = PLACE | {
     "method": pl.String,
     "threads": pl.Int32,
     "repeat": pl.Int32,
-    "phase": pl.String,  # compile, epoch, evaluate
+    "phase": pl.String,  # compile, epoch (or fit, of a row without epochs), evaluate
     "seconds": pl.Float64,
     "peak_rss_bytes": pl.Int64,
     "machine": pl.String,
