@@ -123,14 +123,27 @@ def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str
 
     `frame` has a column `method`, and one row per method, seed and value of column `x`.
     """
-    look = looks(results)
-    for method in results.methods_of(frame):
-        column = pl.col(y)
-        rows = frame.filter(pl.col("method") == method, column.is_not_null()).group_by(x)
-        values = rows.agg(mean=column.mean(), low=column.min(), high=column.max()).sort(x)
-        line = look[method]
-        axis.fill_between(values[x], values["low"], values["high"], color=line.colour, alpha=0.2, linewidth=0)
-        axis.plot(values[x], values["mean"], **line_style(line), markevery=0.13)
+    import seaborn as sns  # takes a second, and only figures with lines need it
+
+    methods, look = results.methods_of(frame), looks(results)
+    sns.lineplot(
+        data=frame.select("method", x, y).to_dict(as_series=False),
+        x=x,
+        y=y,
+        hue="method",
+        style="method",
+        hue_order=methods,
+        style_order=methods,
+        palette={method: look[method].colour for method in methods},
+        markers={method: look[method].marker for method in methods},
+        dashes={method: look[method].dashes for method in methods},
+        errorbar=("pi", 100),
+        err_kws={"linewidth": 0},
+        markevery=0.13,
+        markeredgewidth=0.4,
+        legend=False,
+        ax=axis,
+    )
     if x == "epoch":
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
 
