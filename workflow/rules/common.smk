@@ -221,10 +221,10 @@ def discard_stale_kernels():
     """
     for compiled in PACKAGE.rglob("__pycache__/*.nbc"):
         source = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
-        module = ".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts)
+        name = ".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts)
         # Another run may do the same at this moment, and the source may be gone.
         with suppress(FileNotFoundError):
-            newest = max(path.stat().st_mtime for path in sources_of(module))
+            newest = max(path.stat().st_mtime for path in sources_of(name))
             if compiled.stat().st_mtime < newest:
                 compiled.unlink()
 

@@ -95,14 +95,21 @@ use rule gather_metrics as gather_history with:
 
 if SWEEPS:
 
-    use rule gather_metrics as gather_sweeps with:
+    rule measure_sweeps:
         input:
-            sources("stages.gather"),
-            parts=[f"{sweep}.parquet" for sweep in SWEEPS],
+            sources("stages.measure_sweeps"),
+            metric_sources,
+            sweeps=[f"{sweep}.parquet" for sweep in SWEEPS],
+            ranks=[f"{sweep}-ranks.parquet" for sweep in SWEEPS],
         output:
             "results/sweeps.parquet",
         log:
-            "results/logs/gather/sweeps.log",
+            "results/logs/measure-sweeps.log",
+        params:
+            metrics=PLAN.rank_metrics,
+        shell:
+            "python -m vsebench measure_sweeps --sweeps {input.sweeps} --ranks {input.ranks} --metrics {params.metrics}"
+            " --out {output} > {log} 2>&1"
 
 
 rule gather_settings:

@@ -77,7 +77,6 @@ rule sweep:
         compiled_kernels,
         extra_inputs,
         fit_sources("stages.sweep"),
-        metric_sources,
         split=multiext(f"{SPLIT}/", *SPLIT_NAMES),
         chosen=f"{MODEL}/run.json",
     output:
@@ -95,13 +94,12 @@ rule sweep:
         values=lambda wildcards: quoted_json(
             PLAN.config.sweeps[wildcards.row][wildcards.parameter]
         ),
-        metrics=PLAN.rank_metrics,
     shell:
         "python -m vsebench sweep --split {params.split} --processed {params.processed} --dataset {wildcards.dataset}"
         " --protocol {wildcards.protocol} --row {wildcards.row} --module {params.module}"
         " --settings {params.settings:q} --seed {wildcards.seed} --threads {threads} {params.validation}"
         " --chosen {input.chosen} --parameter {wildcards.parameter} --values {params.values:q}"
-        " --metrics {params.metrics} --ranks {output.ranks} --out {output.table} > {log} 2>&1"
+        " --ranks {output.ranks} --out {output.table} > {log} 2>&1"
 
 
 SWEEPS = [

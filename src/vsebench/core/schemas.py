@@ -78,21 +78,20 @@ SUMMARY: Schema = PLACE | {
     "difference_high": pl.Float64,
     "p_adjusted": pl.Float64,  # null for the best itself and for rows that are not compared
 }
-SWEEPS: Schema = CASE | {
+SWEEP: Schema = CASE | {
     "parameter": pl.String,
     "value": pl.Float64,
     "chosen": pl.Boolean,
     "epochs": pl.Int32,
     "validation": pl.Float64,
-    "metric": pl.String,
-    "test": pl.Float64,
 }
+SWEEPS: Schema = SWEEP | {"metric": pl.String, "test": pl.Float64}
 SWEEP_RANKS: Schema = {"value": pl.Float64} | RANKS
 TIMING: Schema = PLACE | {
     "method": pl.String,
     "threads": pl.Int32,
     "repeat": pl.Int32,
-    "phase": pl.String,  # compile, epoch, evaluate
+    "phase": pl.String,  # compile, epoch (or fit, of a row without epochs), evaluate
     "seconds": pl.Float64,
     "peak_rss_bytes": pl.Int64,
     "machine": pl.String,

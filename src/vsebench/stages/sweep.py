@@ -8,17 +8,15 @@ import argparse
 import json
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 from tqdm import tqdm
 
 from vsebench import splits
 from vsebench.cases import add_case_arguments, open_method
 from vsebench.core.places import Case, Place
-from vsebench.core.schemas import SWEEP_RANKS, SWEEPS
+from vsebench.core.schemas import SWEEP, SWEEP_RANKS
 from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import Workers, workers
-from vsebench.evaluation.metrics import values
 from vsebench.evaluation.ranking import rank
 from vsebench.inputs import load_features
 from vsebench.problem import Split
@@ -30,15 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chosen", type=Path, required=True, help="run.json of the row, for the chosen settings")
     parser.add_argument("--parameter", required=True, help="the setting to vary")
     parser.add_argument("--values", type=json.loads, required=True, help="JSON list of numbers")
-    parser.add_argument("--metrics", nargs="+", required=True, help="metrics of images, such as recall@10")
     parser.add_argument("--ranks", type=Path, required=True, help="parquet: the ranks with each value")
-    parser.add_argument("--out", type=Path, required=True, help="parquet: one row per value and metric")
+    parser.add_argument("--out", type=Path, required=True, help="parquet: one row per value")
 
 
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
     split = splits.load(arguments.split)
-    tables = [pl.DataFrame(schema=SWEEPS)]
+    tables = [pl.DataFrame(schema=SWEEP)]
     ranks = [pl.DataFrame(schema=SWEEP_RANKS)]
     with workers(arguments.threads) as pool:
         for value in tqdm(arguments.values, desc=f"{case}: {arguments.parameter}", mininterval=5):
@@ -47,13 +44,13 @@ def run(arguments: argparse.Namespace) -> None:
                 tables.append(found[0])
                 ranks.append(found[1])
     write_table(pl.concat(ranks), SWEEP_RANKS, arguments.ranks)
-    write_table(pl.concat(tables), SWEEPS, arguments.out)
+    write_table(pl.concat(tables), SWEEP, arguments.out)
 
 
 def try_value(
     arguments: argparse.Namespace, case: Case, split: Split, value: float, pool: Workers
 ) -> tuple[pl.DataFrame, pl.DataFrame] | None:
-    """Fit the method with one value; returns its metrics and ranks, None where training diverges."""
+    """Fit the method with one value; returns its line and ranks, None where training diverges."""
     method, limits = open_method(arguments)
     chosen = read_json(arguments.chosen)["selection"]["settings"]
     features = load_features(arguments.processed) if "features" in method.needs else None
@@ -67,16 +64,6 @@ def try_value(
     except DivergenceError:
         return None
     ranks = rank(model, split.test, features, pool, str(case))
-    table = pl.DataFrame(
-        {"metric": arguments.metrics, "test": np.asarray(values(ranks, arguments.metrics).mean(axis=0))}
-    ).select(
-        *(pl.lit(key).alias(name) for name, key in case.keys.items()),
-        pl.lit(arguments.parameter).alias("parameter"),
-        pl.lit(value).alias("value"),
-        pl.lit(value == chosen[arguments.parameter]).alias("chosen"),
-        pl.lit(tried.epochs, dtype=pl.Int32).alias("epochs"),
-        pl.lit(tried.value, dtype=pl.Float64).alias("validation"),
-        "metric",
-        "test",
-    )
-    return table.cast(SWEEPS), ranks.select(pl.lit(value).alias("value"), pl.all())
+    keys = case.keys | {"parameter": arguments.parameter, "value": value}
+    keys |= {"chosen": value == chosen[arguments.parameter], "epochs": tried.epochs, "validation": tried.value}
+    return pl.DataFrame([keys], schema=SWEEP), ranks.select(pl.lit(value).alias("value"), pl.all())

@@ -1,0 +1,37 @@
+"""Compute the metrics of all models of the sweeps from their ranks: sweeps.parquet."""
+
+import argparse
+from pathlib import Path
+
+import polars as pl
+
+from vsebench.core.schemas import SWEEPS
+from vsebench.core.storage import read_parquet, write_table
+from vsebench.evaluation.metrics import values
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sweeps", type=Path, nargs="+", required=True, help="tables of the stage sweep")
+    parser.add_argument("--ranks", type=Path, nargs="+", required=True, help="their ranks, in the same order")
+    parser.add_argument("--metrics", nargs="+", required=True, help="metrics of images, such as recall@10")
+    parser.add_argument("--out", type=Path, required=True, help="sweeps.parquet")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    parts = [
+        measure(read_parquet(sweep), read_parquet(ranks), arguments.metrics)
+        for sweep, ranks in zip(arguments.sweeps, arguments.ranks, strict=True)
+    ]
+    write_table(pl.concat([pl.DataFrame(schema=SWEEPS), *parts]), SWEEPS, arguments.out)
+
+
+def measure(sweep: pl.DataFrame, ranks: pl.DataFrame, metrics: list[str]) -> pl.DataFrame:
+    """Return one row per value and metric, `schemas.SWEEPS`."""
+    lines = [
+        line | {"metric": metric, "test": float(mean)}
+        for line in sweep.iter_rows(named=True)
+        for metric, mean in zip(
+            metrics, values(ranks.filter(value=line["value"]).drop("value"), metrics).mean(axis=0), strict=True
+        )
+    ]
+    return pl.DataFrame(lines, schema=SWEEPS)
