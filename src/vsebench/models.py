@@ -11,15 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
-from vsebench.features import Rows
 from vsebench.problem import Matrix, Queries
+
+if TYPE_CHECKING:  # features need SciPy, which most models do without
+    from vsebench.features import Rows
 
 VERSION = 1
 LARGEST_SCORE = 1e37
@@ -195,7 +197,7 @@ def check_images(queries: Queries, n_images: int) -> None:
         raise UserError("this model knows the images of its data set alone; it cannot score new ones")
 
 
-def features_of(queries: Queries, dimensions: int) -> Rows:
+def features_of(queries: Queries, dimensions: int) -> "Rows":
     """Return the features of images; refuse images without, or with other features than a model was fitted to."""
     if queries.features is None:
         raise UserError("this model scores images by their features, and these images have none")

@@ -1,5 +1,8 @@
 """What a stage depends on, and so what an edit runs again. A new import edge is a failed test here."""
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.methods.problems import names_of_methods
@@ -115,6 +118,14 @@ def test_numbers_do_not_depend_on_rendering_or_papers(stage):
 @pytest.mark.parametrize(("stage", "folder"), [("table", "tables"), ("figure", "figures")])
 def test_a_table_depends_on_its_kind_alone(stage, folder):
     assert not inside(f"rendering.{folder}", names(f"stages.{stage}"))
+
+
+@pytest.mark.parametrize("stage", ["split", "fit", "rank"])
+def test_a_job_without_features_does_not_import_sparse_matrices(stage):
+    """Their import would add to every job's start."""
+    code = f"import sys, vsebench.stages.{stage}; print('scipy.sparse' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_the_closure_follows_every_form_of_import():
