@@ -12,7 +12,8 @@ from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method
 def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what names a case, its method and its validation."""
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
-    parser.add_argument("--processed", type=Path, required=True, help="folder of the data set, for features")
+    parser.add_argument("--features", type=Path, help="features of the images, for a method that needs them")
+    parser.add_argument("--truth", type=Path, help="truth.npz of a simulated data set, for an oracle")
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--row", required=True, help="name of this method with its settings in the results")

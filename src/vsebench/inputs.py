@@ -22,18 +22,18 @@ def load_dataset(folder: Path) -> Dataset:
     return Dataset(labels, images["part"].fill_null("").to_numpy().astype(np.str_) if has_parts else None)
 
 
-def load_truth(folder: Path) -> dict[str, Matrix]:
-    """Read what a simulator drew the labels from."""
-    path = folder / "truth.npz"
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; only a simulated data set has an oracle")
+def load_truth(path: Path | None) -> dict[str, Matrix]:
+    """Read what a simulator drew the labels from, truth.npz of its processed folder."""
+    if path is None:
+        raise UserError("--truth: an oracle needs the truth.npz of a simulated data set")
     return read_arrays(path)
 
 
-def load_features(folder: Path) -> "Features":
-    """Read the features of a data set's images."""
+def load_features(path: Path | None) -> "Features":
+    """Read the features of a data set's images, features.npy or features.npz of its processed folder."""
+    if path is None:
+        raise UserError("--features: this method needs the image features of its data set")
     from vsebench.features import read_features  # with SciPy, which most jobs do without
 
-    images = read_parquet(folder / "images.parquet")
-    path = folder / "features.npz"
-    return read_features(path if path.is_file() else folder / "features.npy", images["has_features"].to_numpy())
+    images = read_parquet(path.parent / "images.parquet")
+    return read_features(path, images["has_features"].to_numpy())

@@ -32,6 +32,11 @@ class Model(ABC):
 
     kind: ClassVar[str]
 
+    @property
+    @abstractmethod
+    def n_labels(self) -> int:
+        """Number of labels that it scores."""
+
     @abstractmethod
     def scores(self, queries: Queries) -> Matrix:
         """Return the scores of all labels, (n, n_labels) float32; larger is better.
@@ -67,6 +72,10 @@ class Embedded(Model):
     """
 
     label: Matrix  # (n_labels, K)
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.label)
 
     @abstractmethod
     def vectors(self, queries: Queries) -> Matrix:
@@ -128,6 +137,10 @@ class LabelWeights(Model):
 
     def __post_init__(self) -> None:
         check_matrix(self.weight, "weight", (len(self.weight), len(self.weight)))
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.weight)
 
     def scores(self, queries: Queries) -> Matrix:
         # An image has few labels, so their rows are added up: a product with a dense matrix would be far more work.

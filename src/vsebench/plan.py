@@ -281,8 +281,9 @@ class Plan:
         """Return a row's settings on a data set, before tuning."""
         method = self.methods[row]
         settings = method.settings | method.family_settings.get(self.datasets[dataset].family, {})
-        if settings.get("normalise", ...) is None:
-            settings |= {"normalise": self.datasets[dataset].normalise}
+        takes_steps = "normalise" in self.method_class(row).settings_type.model_fields
+        if takes_steps and settings.get("normalise") is None:
+            settings = settings | {"normalise": self.datasets[dataset].normalise}
         return settings | {"factors": self.config.factors} if "factors" in settings else settings
 
     def grid(self, row: str) -> dict[str, list[Any]]:
@@ -308,6 +309,8 @@ def _check_metrics(config: RunConfig, where: str) -> None:
             load_metric(name)
         except UserError as error:
             raise UserError(f"{where}: metrics: {error}") from None
+    if not any(isinstance(load_metric(name), RankMetric) for name in config.metrics):
+        raise UserError(f"{where}: metrics: name at least one of an image's ranks, such as map or recall@10")
     if config.validation_metric is not None:
         try:
             metric = load_metric(config.validation_metric)

@@ -62,8 +62,8 @@ class LabelMatrix:
         return cls(
             n_labels,
             offsets,
-            np.ascontiguousarray(pairs["label"].to_numpy(), dtype=np.int32),
-            np.ascontiguousarray(pairs["count"].to_numpy(), dtype=np.int32),
+            np.array(pairs["label"].to_numpy(), dtype=np.int32),  # a copy: numba compiles anew for read-only arrays
+            np.array(pairs["count"].to_numpy(), dtype=np.int32),
         )
 
     @classmethod
@@ -173,6 +173,9 @@ class HeldOut:
     def __post_init__(self) -> None:
         if not len(self.images) == self.right.n_rows == self.known.n_rows:
             raise ValueError("held-out labels: images, right and known have as many rows")
+        if self.right.n_labels != self.known.n_labels:
+            raise ValueError("held-out labels: right and known have as many labels")
+        _check_images(self.images, int(self.images[-1]) + 1 if len(self.images) else 0)
         _check(self.candidates, "candidates", np.bool_, (self.right.n_labels,))
 
     def sample(self, size: int, rng: np.random.Generator) -> "HeldOut":

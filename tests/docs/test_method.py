@@ -55,14 +55,16 @@ def fit_and_rank(copy: Copy, case: Case, plan: dict[str, Any], metric: str, proc
     split = load_protocol(protocol).split(Dataset(labels()), split_generator(protocol, case.seed))
     splits.save(split, case.split(results))
     folder = case.folder(results)
+    file = processed / "features.npy"
+    features = ["--features", file] if file.is_file() else []
     fit = [
-        "fit", "--split", case.split(results), "--processed", processed, "--dataset", case.place.dataset, "--protocol",
+        "fit", "--split", case.split(results), *features, "--dataset", case.place.dataset, "--protocol",
         protocol, "--row", case.row, "--module", case.row, "--settings", json.dumps(plan["settings"][case.row]),
         "--grid", json.dumps(plan["grids"][case.row]), "--seed", case.seed, "--metric", metric, "--images", 1000,
         "--out", folder,
     ]  # fmt: skip
     rank = [
-        "rank", "--split", case.split(results), "--model", folder / "model.npz", "--features", processed, "--ranks",
+        "rank", "--split", case.split(results), "--model", folder / "model.npz", *features, "--ranks",
         folder / "ranks.parquet", "--lists", folder / "lists.parquet",
     ]  # fmt: skip
     copy.stages(fit, rank)

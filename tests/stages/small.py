@@ -48,9 +48,15 @@ def split(folder, protocol="distinct", seed=1):
 def case(folder, module="opt_auc", settings=SETTINGS, protocol="distinct"):
     """Return the arguments that `fit` and `sweep` share."""
     return [
-        "--split", folder / "split", "--processed", folder, "--dataset", "sim-tiny", "--protocol", protocol,
+        "--split", folder / "split", *inputs(folder), "--dataset", "sim-tiny", "--protocol", protocol,
         "--row", "my_row", "--module", module, "--settings", json.dumps(settings), "--seed", 1,
     ]  # fmt: skip
+
+
+def inputs(folder):
+    """Name the features and the truth that the folder has."""
+    files = {"--features": folder / "features.npy", "--truth": folder / "truth.npz"}
+    return [word for option, file in files.items() if file.is_file() for word in (option, file)]
 
 
 def fit(folder, *, grid=None, epochs=EPOCHS, metric="ndcg@10", **changes):

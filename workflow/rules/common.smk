@@ -131,19 +131,48 @@ def features(wildcards):
     return [file.format(dataset=wildcards.dataset) for file in files]
 
 
-def features_option(wildcards):
-    found = features(wildcards)
-    return f"--features {Path(found[0]).parent}" if found else ""
+def features_option(files):
+    """The first file holds the features."""
+    return f"--features {files[0]}" if files else ""
+
+
+def model_features(wildcards):
+    """Name the features that a row's model reads."""
+    needs = PLAN.method_class(wildcards.row).needs
+    return features(wildcards) if "features" in needs else []
+
+
+def model_features_option(wildcards):
+    return features_option(model_features(wildcards))
+
+
+def timed_features(wildcards):
+    """Name the features that one of the timed rows of a place reads."""
+    rows = PLAN.timed_rows(place_of(wildcards))
+    needed = any("features" in PLAN.method_class(row).needs for row in rows)
+    return features(wildcards) if needed else []
+
+
+def timed_features_option(wildcards):
+    return features_option(timed_features(wildcards))
+
+
+def truth(wildcards):
+    """Name the truth that a row's method reads."""
+    needs = PLAN.method_class(wildcards.row).needs
+    return [f"data/processed/{wildcards.dataset}/truth.npz"] if "truth" in needs else []
 
 
 def extra_inputs(wildcards):
     """Name what a method reads of its data set beside the split."""
-    needs = PLAN.method_class(wildcards.row).needs
-    truth = [f"data/processed/{wildcards.dataset}/truth.npz"]
-    return [
-        *(features(wildcards) if "features" in needs else []),
-        *(truth if "truth" in needs else []),
-    ]
+    return [*model_features(wildcards), *truth(wildcards)]
+
+
+def input_options(wildcards):
+    """Say where a method finds what it reads of its data set beside the split."""
+    found = truth(wildcards)
+    option = f"--truth {found[0]}" if found else ""
+    return f"{model_features_option(wildcards)} {option}".strip()
 
 
 def validation_options(wildcards):

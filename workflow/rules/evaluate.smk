@@ -3,8 +3,8 @@
 
 rule rank:
     input:
-        sources("stages.rank"),
-        features,
+        method_sources("stages.rank"),
+        model_features,
         split=multiext(f"{SPLIT}/", *SPLIT_NAMES),
         model=f"{MODEL}/model.npz",
     output:
@@ -18,7 +18,7 @@ rule rank:
     threads: 1
     params:
         split=split_folder,
-        features=features_option,
+        features=model_features_option,
     shell:
         "python -m vsebench rank --split {params.split} --model {input.model} {params.features} --threads {threads}"
         " --ranks {output.ranks} --lists {output.lists} > {log} 2>&1"
@@ -34,7 +34,7 @@ use rule rank as rank_new_images with:
     params:
         split=split_folder,
         features=lambda wildcards, output: (
-            f"{features_option(wildcards)} --label-ranks {output.label_ranks}"
+            f"{model_features_option(wildcards)} --label-ranks {output.label_ranks}"
         ),
 
 

@@ -59,14 +59,14 @@ rule fit:
     threads: 1
     params:
         split=split_folder,
-        processed=PROCESSED,
+        inputs=input_options,
         out=MODEL,
         module=method_module,
         settings=row_settings,
         grid=lambda wildcards: quoted_json(PLAN.grid(wildcards.row)),
         validation=validation_options,
     shell:
-        "python -m vsebench fit --split {params.split} --processed {params.processed} --dataset {wildcards.dataset}"
+        "python -m vsebench fit --split {params.split} {params.inputs} --dataset {wildcards.dataset}"
         " --protocol {wildcards.protocol} --row {wildcards.row} --module {params.module}"
         " --settings {params.settings:q} --grid {params.grid:q} --seed {wildcards.seed} --threads {threads}"
         " {params.validation} --out {params.out} > {log} 2>&1"
@@ -87,7 +87,7 @@ rule sweep:
     threads: 1
     params:
         split=split_folder,
-        processed=PROCESSED,
+        inputs=input_options,
         module=method_module,
         settings=row_settings,
         validation=validation_options,
@@ -95,7 +95,7 @@ rule sweep:
             PLAN.config.sweeps[wildcards.row][wildcards.parameter]
         ),
     shell:
-        "python -m vsebench sweep --split {params.split} --processed {params.processed} --dataset {wildcards.dataset}"
+        "python -m vsebench sweep --split {params.split} {params.inputs} --dataset {wildcards.dataset}"
         " --protocol {wildcards.protocol} --row {wildcards.row} --module {params.module}"
         " --settings {params.settings:q} --seed {wildcards.seed} --threads {threads} {params.validation}"
         " --chosen {input.chosen} --parameter {wildcards.parameter} --values {params.values:q}"

@@ -4,7 +4,7 @@
 rule time_methods:
     input:
         sources("stages.time"),
-        features,
+        timed_features,
         lambda wildcards: sources(
             *(
                 f"methods.{PLAN.methods[row].method}"
@@ -28,7 +28,7 @@ rule time_methods:
         slot=100,
     params:
         seed=PLAN.config.seeds[0],
-        processed=PROCESSED,
+        features=timed_features_option,
         modules=lambda wildcards: quoted_json(
             {
                 row: PLAN.methods[row].method
@@ -38,7 +38,7 @@ rule time_methods:
         repeats=PLAN.config.timing.repeats,
         epochs=PLAN.config.timing.epochs,
     shell:
-        "python -m vsebench time --results results --processed {params.processed} --dataset {wildcards.dataset}"
+        "python -m vsebench time --results results {params.features} --dataset {wildcards.dataset}"
         " --protocol {wildcards.protocol} --seed {params.seed} --modules {params.modules:q}"
         " --repeats {params.repeats} --epochs {params.epochs} --out {output} > {log} 2>&1"
 

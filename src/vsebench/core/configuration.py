@@ -92,7 +92,7 @@ class RunConfig(Strict):
     timing: Timing
     scaling: Scaling | None = None
     epochs: dict[str, Epochs] = {}  # row -> when its training stops, in place of what the row's file says
-    sweeps: dict[str, dict[str, list[float]]] = {}  # row -> setting -> values to try, all else as chosen
+    sweeps: dict[str, dict[str, list[int | float]]] = {}  # row -> setting -> values to try, all else as chosen
     papers: list[str] | None = None  # names of files in config/papers; none: all of them
 
 

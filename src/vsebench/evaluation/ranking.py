@@ -45,6 +45,7 @@ def rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wor
         Scores are not finite: counted naively, a NaN would rank first.
     """
     check_finite(model, where)
+    check_labels(model, held_out, where)
     counts = np.empty((4, held_out.right.n_pairs), dtype=np.int32)
     rounded = None
     if isinstance(model, Embedded) and ROUNDING_PAYS and has_single_labels(held_out):
@@ -104,6 +105,7 @@ def list_tops(model: Model, held_out: HeldOut, features: "Features | None", pool
 
     Labels with the same score: wrong ones first, then by their numbers.
     """
+    check_labels(model, held_out, "model")
     lists = np.empty((len(held_out.images), LIST_LENGTH), dtype=np.int32)
 
     def task(start: int, stop: int) -> None:
@@ -123,6 +125,7 @@ def rank_images(model: Model, held_out: HeldOut, features: "Features | None", po
     Returns the table `schemas.LABEL_RANKS`, sorted by label and image. Scores are computed twice, so that they need not
     be kept: for the images that carry a label, then for the comparison with all others.
     """
+    check_labels(model, held_out, "model")
     right = held_out.right
     own = np.empty(right.n_pairs, dtype=np.float32)
 
@@ -134,11 +137,12 @@ def rank_images(model: Model, held_out: HeldOut, features: "Features | None", po
     pool.run(read_own, chunks(held_out))
     order = np.lexsort((own, right.label_of_pair))  # by label, then by score
     score_offsets = np.concatenate([[0], np.cumsum(np.bincount(right.label_of_pair, minlength=right.n_labels))])
+    sorted_scores = own[order]
     differences = np.zeros((2, right.n_pairs + 1), dtype=np.int64)
     for start, stop in chunks(held_out):  # one after the other: they add to the same counts
         scores = model.scores(queries_of(held_out, features, start, stop))
         offsets = right.offsets[start : stop + 1]
-        count_images_above(scores, offsets, right.label_of_pair, own[order], score_offsets, *differences)
+        count_images_above(scores, offsets, right.label_of_pair, sorted_scores, score_offsets, *differences)
     above, tied = np.cumsum(differences, axis=1)[:, :-1]
     frequency = np.bincount(right.label_of_pair, minlength=right.n_labels)
     labels = right.label_of_pair[order]
@@ -193,6 +197,14 @@ def label_arguments(
 def has_single_labels(held_out: HeldOut) -> bool:
     """Return whether every image has one held-out label and every label is a candidate, as in leave one out."""
     return bool(held_out.candidates.all() and (held_out.right.n_labels_of_row <= 1).all())
+
+
+def check_labels(model: Model, held_out: HeldOut, where: str) -> None:
+    """Refuse a model of another number of labels: the kernels read scores without a check of their own."""
+    if model.n_labels != held_out.right.n_labels:
+        raise UserError(
+            f"{where}: a model of {model.n_labels} labels for a split of {held_out.right.n_labels}; delete it and run again"
+        )
 
 
 def check_finite(model: Model, where: str) -> None:

@@ -9,6 +9,7 @@ the settings below.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -66,6 +67,10 @@ class NearestImages(Model):
         check_matrix(self.features, "features", (self.labels.n_rows, None))
         check_matrix(self.second_key, "second_key", (self.labels.n_labels,))
 
+    @property
+    def n_labels(self) -> int:
+        return self.labels.n_labels
+
     def scores(self, queries: Queries) -> Matrix:
         rows = prepare(self.normalisation.apply(features_of(queries, self.features.shape[1])), self.settings)
         nearest, weights = self._neighbours(rows)
@@ -75,18 +80,30 @@ class NearestImages(Model):
             np.add.at(scores[row], near.label_of_pair, np.repeat(weights[row], near.n_labels_of_row))
         return scores.astype(np.float32)
 
+    @cached_property
+    def _columns(self) -> NDArray[np.float64]:
+        """(d, n) float64: the training images as the product needs them."""
+        return np.ascontiguousarray(self.features.T, dtype=np.float64)
+
+    def _distances(self, rows: Matrix) -> NDArray[np.float64]:
+        """Return the distances of rows to the training images, (m, n)."""
+        products = rows.astype(np.float64) @ self._columns
+        if self.settings.distance == "cosine":
+            return np.asarray(1 - products)
+        own = np.einsum("nd,nd->n", rows, rows, dtype=np.float64)
+        squares = np.einsum("dn,dn->n", self._columns, self._columns)
+        return np.sqrt(np.maximum(own[:, np.newaxis] - 2 * products + squares, 0))
+
     def _neighbours(self, rows: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the nearest training images of each row, (n, k), and their weights."""
-        products = rows.astype(np.float64) @ self.features.T.astype(np.float64)
-        if self.settings.distance == "euclidean":
-            squares = np.einsum("nd,nd->n", self.features, self.features, dtype=np.float64)
-            own = np.einsum("nd,nd->n", rows, rows, dtype=np.float64)
-            distance = np.sqrt(np.maximum(own[:, np.newaxis] - 2 * products + squares, 0))
-        else:
-            distance = 1 - products
+        """Return the nearest training images of each row, (m, k), and their weights."""
+        distances = self._distances(rows)
         k = min(self.settings.neighbours, self.labels.n_rows)
-        nearest = np.argsort(distance, axis=1, kind="stable")[:, :k]
-        distance = np.take_along_axis(distance, nearest, axis=1)
+        farthest = np.partition(distances, k - 1, axis=1)[:, k - 1]
+        nearest = np.empty((len(rows), k), dtype=np.int64)
+        for row, (own, limit) in enumerate(zip(distances, farthest, strict=True)):
+            near = np.flatnonzero(own <= limit)  # with those at the same distance as the last one, in their order
+            nearest[row] = near[np.argsort(own[near], kind="stable")[:k]]
+        distance = np.take_along_axis(distances, nearest, axis=1)
         match self.settings.weights:
             case "cosine":
                 weights = np.maximum(1 - distance, 0)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from vsebench.core.errors import UserError
 from vsebench.features import Normalisation, Rows, Step
 from vsebench.methods.base import Control, Settings
 from vsebench.models import Embedded, check_matrix, features_of, norm
@@ -76,6 +77,8 @@ class Ridge(Control):
         features, training = self.problem.features, self.problem.training
         assert features is not None
         images = training.images[features.known[training.images]]
+        if len(images) == 0:
+            raise UserError("ridge: none of the images to learn from has features")
         normalisation = Normalisation.fit(self.settings.normalise or (), features, images)
         rows = dense(normalisation.apply(features.rows(images))).astype(np.float64)
         labels = training.labels.rows(images)

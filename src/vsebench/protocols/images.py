@@ -21,7 +21,7 @@ class Images(Protocol):
         size = round(n_images * SHARE)
         place = np.empty(n_images, dtype=np.int64)
         place[np.argsort(rng.random(n_images), kind="stable")] = np.arange(n_images)
-        return hold_out_images(dataset, (place >= size) & (place < 2 * size), place < size)
+        return hold_out_images(dataset, place >= 2 * size, (place >= size) & (place < 2 * size), place < size)
 
 
 PROTOCOL = Images

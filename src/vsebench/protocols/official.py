@@ -24,7 +24,7 @@ class Official(Protocol):
         if not valid.any():
             training = np.flatnonzero(dataset.parts == "train")
             valid[training[EVERY - 1 :: EVERY]] = True
-        return hold_out_images(dataset, valid, dataset.parts == "test")
+        return hold_out_images(dataset, dataset.parts == "train", valid, dataset.parts == "test")
 
 
 PROTOCOL = Official

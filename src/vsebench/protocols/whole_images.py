@@ -7,12 +7,14 @@ from vsebench.problem import Dataset, Ids, LabelMatrix, Mask, Split
 from vsebench.protocols.base import assemble
 
 
-def hold_out_images(dataset: Dataset, valid: Mask, test: Mask) -> Split:
-    """Learn from the images that are in neither mask, (n_images,) each; the first model has not seen `valid` either.
+def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Split:
+    """Learn from the images of `train`, and after the choice of settings from those of `valid` as well.
+
+    The masks are (n_images,); where `train` and `valid` overlap, an image validates. Images of no mask are left out.
 
     Images without a label stay: they are part of a normalisation and of predicted sets, and no part of ranks.
     """
-    train = ~(valid | test)
+    train = train & ~valid
     parts = tuple(_rows_of(dataset.labels, mask) for mask in (train, valid, test))
     images = tuple(_ids(mask) for mask in (train, valid, train | valid, test))
     return assemble(parts, images)  # type: ignore[arg-type]

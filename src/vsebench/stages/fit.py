@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace) -> None:
     method, limits = open_method(arguments)
     split = splits.load(arguments.split, with_test=False)
     with workers(arguments.threads) as pool:
-        features = load_features(arguments.processed) if "features" in method.needs else None
-        truth = load_truth(arguments.processed) if "truth" in method.needs else None
+        features = load_features(arguments.features) if "features" in method.needs else None
+        truth = load_truth(arguments.truth) if "truth" in method.needs else None
         first, final = problems(split, arguments.seed, pool, features, truth)
         chosen, selected, record = choose(arguments, method, limits, first, split, case)
         try:

@@ -17,7 +17,7 @@ from vsebench.inputs import load_features
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
     parser.add_argument("--model", type=Path, required=True, help="model.npz")
-    parser.add_argument("--features", type=Path, help="folder of the data set, where the model reads features")
+    parser.add_argument("--features", type=Path, help="features of the images, where the model reads them")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--ranks", type=Path, required=True, help="ranks.parquet")
     parser.add_argument("--lists", type=Path, required=True, help="lists.parquet")

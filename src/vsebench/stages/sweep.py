@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     ranks = [pl.DataFrame(schema=SWEEP_RANKS)]
     with workers(arguments.threads) as pool:
         for value in tqdm(arguments.values, desc=f"{case}: {arguments.parameter}", mininterval=5):
-            found = try_value(arguments, case, split, float(value), pool)
+            found = try_value(arguments, case, split, value, pool)
             if found is not None:
                 tables.append(found[0])
                 ranks.append(found[1])
@@ -53,7 +53,7 @@ def try_value(
     """Fit the method with one value; returns its line and ranks, None where training diverges."""
     method, limits = open_method(arguments)
     chosen = read_json(arguments.chosen)["selection"]["settings"]
-    features = load_features(arguments.processed) if "features" in method.needs else None
+    features = load_features(arguments.features) if "features" in method.needs else None
     first, final = problems(split, arguments.seed, pool, features)
     validation = open_validation(first, split, arguments.metric, arguments.images)
     tried, _ = attempt(method, chosen | {arguments.parameter: value}, validation, limits, case)
@@ -64,6 +64,6 @@ def try_value(
     except DivergenceError:
         return None
     ranks = rank(model, split.test, features, pool, str(case))
-    keys = case.keys | {"parameter": arguments.parameter, "value": value}
-    keys |= {"chosen": value == chosen[arguments.parameter], "epochs": tried.epochs, "validation": tried.value}
-    return pl.DataFrame([keys], schema=SWEEP), ranks.select(pl.lit(value).alias("value"), pl.all())
+    keys = case.keys | {"parameter": arguments.parameter, "value": float(value)}
+    keys |= {"chosen": value == chosen.get(arguments.parameter), "epochs": tried.epochs, "validation": tried.value}
+    return pl.DataFrame([keys], schema=SWEEP), ranks.select(pl.lit(float(value)).alias("value"), pl.all())

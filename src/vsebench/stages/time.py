@@ -32,7 +32,7 @@ from vsebench.training import warm_up
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--processed", type=Path, required=True, help="folder of the data set, for features")
+    parser.add_argument("--features", type=Path, help="features of the data set's images, where it has some")
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--seed", type=int, required=True)
@@ -73,7 +73,7 @@ def time_one(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     values = read_json(case.folder(arguments.results) / "run.json")["selection"]["settings"]
     method = load_method(arguments.modules[arguments.one])
     settings = read_settings(method, values, str(case))
-    features = load_features(arguments.processed) if "features" in method.needs else None
+    features = load_features(arguments.features) if "features" in method.needs else None
     clock = Clock()
     if issubclass(method, Method):
         warm_up(method, settings)

@@ -4,12 +4,9 @@ The largest sum has all held-out labels in front, cut at k. Source: Jarvelin and
 discount of trec_eval.
 """
 
-import numpy as np
 import polars as pl
 
 from vsebench.evaluation.metrics.base import RankMetric, within
-
-MOST_LABELS = 10_000
 
 
 class Ndcg(RankMetric):
@@ -18,11 +15,16 @@ class Ndcg(RankMetric):
     takes_cutoff = "optional"
 
     def value(self) -> pl.Expr:
-        gain = 1 / (1 + pl.col("place").cast(pl.Float64)).log(2)
-        n_right = pl.len() if self.cutoff is None else pl.min_horizontal(pl.len(), pl.lit(self.cutoff))
-        ideal = pl.lit(IDEAL).gather(n_right.cast(pl.UInt32))
-        return pl.when(within(self.cutoff)).then(gain).otherwise(0.0).sum() / ideal.first()
+        gain = pl.when(within(self.cutoff)).then(discount(pl.col("place"))).otherwise(0.0)
+        best_place = pl.int_range(1, pl.len() + 1)
+        counted = pl.lit(True) if self.cutoff is None else best_place <= self.cutoff
+        best = pl.when(counted).then(discount(best_place)).otherwise(0.0)
+        return gain.sum() / best.sum()
 
 
-IDEAL = pl.Series(np.concatenate([[1.0], np.cumsum(1 / np.log2(1 + np.arange(1, MOST_LABELS + 1)))]))
+def discount(place: pl.Expr) -> pl.Expr:
+    """Return what a hit at a place, counted from 1, adds."""
+    return 1 / (1 + place.cast(pl.Float64)).log(2)
+
+
 METRIC = Ndcg
