@@ -55,9 +55,10 @@ def test_accuracy_is_that_of_another_program(processed, dataset, module, setting
     out = split.parent / "row"
     values = json.loads(settings) | {"normalise": NORMALISE[dataset]}
     keys = ["--dataset", dataset, "--protocol", "official"]
-    assert run("fit", "--split", split, "--features", data / "features.npy", *keys, "--row", "row", "--module", module, "--settings",
+    features = ["--features", data / "features.npy"]
+    assert run("fit", "--split", split, *features, *keys, "--row", "row", "--module", module, "--settings",
                json.dumps(values), "--seed", 1, "--out", out) == 0  # fmt: skip
-    assert run("rank", "--split", split, "--model", out / "model.npz", "--features", data / "features.npy", "--threads", 2, "--ranks",
+    assert run("rank", "--split", split, "--model", out / "model.npz", *features, "--threads", 2, "--ranks",
                out / "ranks.parquet", "--lists", out / "lists.parquet", "--label-ranks",
                out / "label_ranks.parquet") == 0  # fmt: skip
     assert run("measure", "--results", processed, *keys, "--rows", "row", "--seeds", 1, "--metrics", *METRICS,

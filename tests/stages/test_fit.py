@@ -85,7 +85,8 @@ def test_new_images_are_annotated_from_features(tmp_path):
     assert fit(tmp_path, epochs=None, metric="map", grid={"regularisation": [0.1, 10.0]}, **changes) == 0
     files = ["--ranks", "ranks.parquet", "--lists", "lists.parquet", "--label-ranks", "label_ranks.parquet"]
     files = [option if option.startswith("--") else tmp_path / option for option in files]
-    model = ["--split", tmp_path / "split", "--model", tmp_path / "model/model.npz", "--features", tmp_path]
+    features = ["--features", tmp_path / "features.npy"]
+    model = ["--split", tmp_path / "split", "--model", tmp_path / "model/model.npz", *features]
     assert run("rank", *model, *files) == 0
     ranks = read_parquet(tmp_path / "ranks.parquet")
     assert set(ranks["image"]) == {i for i in range(80) if i // 4 % 5 == 0}

@@ -202,9 +202,8 @@ def has_single_labels(held_out: HeldOut) -> bool:
 def check_labels(model: Model, held_out: HeldOut, where: str) -> None:
     """Refuse a model of another number of labels: the kernels read scores without a check of their own."""
     if model.n_labels != held_out.right.n_labels:
-        raise UserError(
-            f"{where}: a model of {model.n_labels} labels for a split of {held_out.right.n_labels}; delete it and run again"
-        )
+        counts = f"{model.n_labels} labels for a split of {held_out.right.n_labels}"
+        raise UserError(f"{where}: a model of {counts}; delete it and run again")
 
 
 def check_finite(model: Model, where: str) -> None:

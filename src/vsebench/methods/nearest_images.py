@@ -92,7 +92,7 @@ class NearestImages(Model):
             return np.asarray(1 - products)
         own = np.einsum("nd,nd->n", rows, rows, dtype=np.float64)
         squares = np.einsum("dn,dn->n", self._columns, self._columns)
-        return np.sqrt(np.maximum(own[:, np.newaxis] - 2 * products + squares, 0))
+        return np.asarray(np.sqrt(np.maximum(own[:, np.newaxis] - 2 * products + squares, 0)))
 
     def _neighbours(self, rows: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the nearest training images of each row, (m, k), and their weights."""
