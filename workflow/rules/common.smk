@@ -1,4 +1,4 @@
-"""The configuration, checked, and what the rules share."""
+"""Read and check the configuration, and define what the rules share."""
 
 import json
 import os
@@ -56,7 +56,7 @@ SPLITS = expand(
 )
 NEW_IMAGES = [
     name for name in known_protocols() if load_protocol(name).new_images
-]  # protocols under which test images were never learnt from
+]  # protocols whose test images are never trained on
 KNOWN_IMAGES = [name for name in known_protocols() if name not in NEW_IMAGES]
 
 
@@ -73,7 +73,7 @@ def place_of(wildcards):
 
 
 def sources(*modules):
-    """Name the package's files behind a stage, so that a change of one reruns the stage."""
+    """Name the source files that a stage depends on, so that a change in one of them reruns the stage."""
     return [
         os.path.relpath(path)
         for path in sources_of(*(f"vsebench.{module}" for module in modules))
@@ -81,7 +81,7 @@ def sources(*modules):
 
 
 def quoted_json(value):
-    """Write a value as one word of a shell command."""
+    """Return a value as JSON with sorted keys, the same text for equal values; a rule quotes it with `:q`."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -125,7 +125,7 @@ def compiled_kernels(wildcards):
 
 
 def features(wildcards):
-    """Name the features of a data set, where it has them, with the list of images that have some."""
+    """Name a data set's features and the table that says which images have some; nothing if it has no features."""
     name = PLAN.datasets[wildcards.dataset].features_name
     files = [f"{PROCESSED}/{name}", f"{PROCESSED}/images.parquet"] if name else []
     return [file.format(dataset=wildcards.dataset) for file in files]
@@ -137,7 +137,7 @@ def features_option(wildcards):
 
 
 def extra_inputs(wildcards):
-    """Name what a method reads of its data set beside the split."""
+    """Name the files of the data set that a method reads besides the split."""
     needs = PLAN.method_class(wildcards.row).needs
     truth = [f"data/processed/{wildcards.dataset}/truth.npz"]
     return [
@@ -147,7 +147,7 @@ def extra_inputs(wildcards):
 
 
 def validation_options(wildcards):
-    """Say how settings and epochs are chosen; nothing for a row that has nothing to choose."""
+    """Return the options that say how settings and epochs are chosen; empty if a row has nothing to choose."""
     method = PLAN.methods[wildcards.row]
     if not PLAN.is_validated(wildcards.row):
         return ""
@@ -162,7 +162,7 @@ def split_folder(wildcards, input):
 
 
 def all_cases(pattern):
-    """Fill a pattern for every place, seed and row of the run."""
+    """Return a pattern's paths for every place, seed and row of the run."""
     return [
         path
         for place in PLAN.places
@@ -177,7 +177,7 @@ def all_cases(pattern):
 
 
 def ranked(wildcards):
-    """Name what the stage `rank` writes of all rows and seeds of a place."""
+    """Name the files that the stage `rank` writes for all rows and seeds of a place."""
     place = place_of(wildcards)
     names = ["ranks", "lists"]
     if place.protocol in NEW_IMAGES:
@@ -193,11 +193,11 @@ def ranked(wildcards):
 
 
 def discard_leftovers():
-    """Delete the temporary files of a run that was killed; their names hold the process."""
+    """Delete the temporary files of a run that was killed; their names contain the id of its process."""
     for folder in ("data", "results", "figures"):
         for path in Path(folder).rglob(".*.tmp.*"):
             process = path.name.rpartition(".tmp")[0].rpartition(".")[2]
-            # Snakemake lets a second run into the folder where it makes other files than the first.
+            # Another run may be active in this folder: Snakemake allows it if the two make different files.
             if not is_running(process):
                 path.unlink(missing_ok=True)
 
@@ -208,32 +208,32 @@ def is_running(process):
     except (ProcessLookupError, ValueError):
         return False
     except PermissionError:
-        return True  # somebody else's
+        return True  # a process of another user
     return True
 
 
 def discard_stale_kernels():
     """Delete compiled kernels that are older than their source.
 
-    numba writes the index of its cache before the code, so where it is killed in between, or another process reads at
-    that moment, the old code would pass for that of the edited source.
+    numba writes the index of its cache before the code. If it is killed in between, or another process reads at that
+    moment, the old code would be taken for that of the edited source.
     """
     for compiled in PACKAGE.rglob("__pycache__/*.nbc"):
         source = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
-        # Another run may do the same at this moment.
+        # Another run may delete the same file at this moment.
         with suppress(FileNotFoundError):
             if compiled.stat().st_mtime < source.stat().st_mtime:
                 compiled.unlink()
 
 
 def print_failures():
-    """Name the jobs that failed and their logs once more, below what the other jobs said since."""
+    """List the failed jobs and their logs again at the end, below the messages of later jobs."""
     failed = getattr(workflow.scheduler, "failed", [])
-    # On a cluster several jobs may be a group.
+    # On a cluster several jobs can form a group.
     jobs = [job for group in failed for job in getattr(group, "jobs", [group])]
     if jobs:
         print(
-            "\nFailed; the results of the others stay, and the same command goes on from here:",
+            "\nFailed. The other jobs' results are kept; run the same command again to continue:",
             file=sys.stderr,
         )
     for job in sorted(jobs, key=str):
@@ -244,19 +244,19 @@ def print_failures():
 
 
 def last_line(path):
-    """Return the last line of a log; a traceback ends with what happened."""
+    """Return the last line of a log, which in a traceback says what happened."""
     text = path.read_text(errors="replace").strip() if path.is_file() else ""
     return text.splitlines()[-1] if text else "(empty)"
 
 
 def print_results():
-    """Say what there is and where, after a run that made the report."""
+    """Say where the results are, after a run that made the report."""
     if "results/report.html" not in {
         str(file) for job in workflow.dag.jobs for file in job.output
     }:
         return
     print(
-        "\nDone. Open results/report.html in a browser: it holds every table and figure."
+        "\nDone. Open results/report.html in a browser: it shows every table and figure."
     )
     print(f"  {len(TABLES) // 3} tables as csv, md and tex: results/tables/")
     print(f"  {len(FIGURES) // 3} figures as pdf, svg and png: figures/")
