@@ -11,7 +11,7 @@ from vsebench.problem import Dataset, LabelMatrix, Matrix
 
 
 def load_dataset(folder: Path) -> Dataset:
-    """Read what a protocol splits."""
+    """Read what a protocol splits: the label matrix and the official partition, if there is one."""
     images = read_parquet(folder / "images.parquet")
     n_labels = read_parquet(folder / "labels.parquet").height
     labels = LabelMatrix.from_pairs(read_parquet(folder / "pairs.parquet"), images.height, n_labels)
@@ -20,7 +20,7 @@ def load_dataset(folder: Path) -> Dataset:
 
 
 def load_truth(folder: Path) -> dict[str, Matrix]:
-    """Read what a simulator drew the labels from."""
+    """Read what a simulator drew the labels from: `image` (n_images, T) and `label` (n_labels, T), float32."""
     path = folder / "truth.npz"
     if not path.is_file():
         raise UserError(f"{path}: no such file; only a simulated data set has an oracle")
