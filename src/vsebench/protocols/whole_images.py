@@ -10,7 +10,7 @@ from vsebench.protocols.base import assemble
 def hold_out_images(dataset: Dataset, valid: Mask, test: Mask) -> Split:
     """Learn from the images that are in neither mask, (n_images,) each; the first model has not seen `valid` either.
 
-    Images without a label stay: they are part of a normalisation and of predicted sets, and no part of ranks.
+    Images without a label are kept: they count in the normalisation and in predicted sets, but have no ranks.
     """
     train = ~(valid | test)
     parts = tuple(_rows_of(dataset.labels, mask) for mask in (train, valid, test))

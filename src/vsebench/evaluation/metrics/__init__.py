@@ -1,4 +1,4 @@
-"""Metrics: one module each, found by its name; and their values from the ranks of a model."""
+"""Metrics, one module each, found by its name; and how they are computed from the ranks of a model."""
 
 from collections.abc import Sequence
 
@@ -33,5 +33,5 @@ def mean_metric(ranks: pl.DataFrame, name: str) -> float:
 def _rank_metric(name: str) -> RankMetric:
     metric = load_metric(name)
     if not isinstance(metric, RankMetric):
-        raise TypeError(f"{name} is no metric of an image's ranks")
+        raise TypeError(f"{name} is not a metric of an image's ranks")
     return metric
