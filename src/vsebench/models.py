@@ -1,6 +1,6 @@
 """Fitted models: they score labels for images, and are saved and loaded with a check of every array.
 
-A file model.npz holds `kind`, `version` and the arrays of its kind. `Embedded` models score by inner products of
+A file model.npz contains `kind`, `version` and the arrays of its kind. `Embedded` models score by inner products of
 vectors and are ranked by the fast kernels; other models are ranked by their scores.
 """
 
@@ -180,7 +180,7 @@ def model_class(kind: str) -> type[Model]:
 def check_matrix(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) -> None:
     """Raise a `ValueError` if an array is not C-contiguous float32 of a shape, in which None means any size.
 
-    Kernels read these arrays without a check of their own.
+    Kernels read these arrays without checking them.
     """
     fits = array.ndim == len(shape) and all(want in (None, size) for size, want in zip(array.shape, shape, strict=True))
     if not fits or array.dtype != np.float32 or not array.flags.c_contiguous:

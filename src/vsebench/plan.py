@@ -56,7 +56,7 @@ class Plan:
 
         Parameters
         ----------
-        folder : holds `datasets`, `methods` and `papers`
+        folder : the folder with `datasets`, `methods` and `papers`
         values : the configuration, as Snakemake put it together
         files : where it is from, to name the right one in an error
         overridden : the keys that the command line sets

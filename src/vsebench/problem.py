@@ -44,7 +44,7 @@ class LabelMatrix:
         if self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
             raise ValueError("offsets: they start at 0 and never fall")
         if len(self.label_of_pair) and not 0 <= self.label_of_pair.min() <= self.label_of_pair.max() < self.n_labels:
-            raise ValueError(f"label_of_pair: a label lies outside the {self.n_labels} of the vocabulary")
+            raise ValueError(f"label_of_pair: a label is outside the {self.n_labels} of the vocabulary")
         step = np.diff(self.label_of_pair)
         step[self.offsets[1:-1][(self.offsets[1:-1] > 0) & (self.offsets[1:-1] < self.n_pairs)] - 1] = 1
         if (step <= 0).any() or (self.count_of_pair < 1).any():
@@ -184,7 +184,7 @@ class HeldOut:
 class Split:
     """Settings are chosen by fitting to `first` and measuring on `valid`; the tested model is fitted to `final`.
 
-    `final` holds the labels of `first` and `valid` together.
+    `final` has the labels of `first` and `valid` together.
     """
 
     first: Training

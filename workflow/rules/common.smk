@@ -120,7 +120,7 @@ def row_settings(wildcards):
 
 
 def compiled_kernels(wildcards):
-    """A row without epochs has no kernels of its own to compile before it is timed."""
+    """Name a row's record of compiled kernels; a row without epochs has no training kernels to compile."""
     return "results/kernels/{row}.json" if PLAN.methods[wildcards.row].epochs else []
 
 

@@ -178,7 +178,7 @@ class DatasetConfig(DatasetDefinition):
     licence: str
     citation: str
     homepage: str | None = None
-    normalise: list[NormalisationStep] = []  # of features, in order, for methods that name no steps of their own
+    normalise: list[NormalisationStep] = []  # steps for features, in order, for methods whose settings name none
 
     def definition(self, *left_out: str) -> dict[str, Any]:
         """Return the keys of `DatasetDefinition` that are set, without those `left_out`."""

@@ -97,7 +97,7 @@ def _label_values(model: Ranked, metrics: Sequence[str]) -> Values:
 
 
 def _measure_sets(models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int) -> list[Measured]:
-    """Measure metrics of sets; resampled images are counted anew."""
+    """Compute metrics of sets; each resample of the images is counted again."""
     counts = [[set_counts(model, load_metric(name).cutoff, n_labels) for name in metrics] for model in models]
     n_images = counts[0][0].n_images
     everyone = np.ones(n_images, dtype=np.int64)

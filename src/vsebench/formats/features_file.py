@@ -1,4 +1,4 @@
-"""Image features in a file of their own, such as a user's, apart from the annotations of a data set.
+"""Image features in a separate file, such as a user's, and not in the files of the annotations.
 
     .npy       an array (rows, d) of numbers
     .npz       a sparse matrix (rows, d), as scipy.sparse.save_npz writes a CSR one

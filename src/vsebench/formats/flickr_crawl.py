@@ -238,7 +238,7 @@ class Notes:
         except (ValueError, KeyError, TypeError):
             raise UserError(f"{path}: not a file of this crawl; delete it to start again") from None
         if query != options.query:
-            raise UserError(f"{path}: is from another query ({json.dumps(query)}); move or delete it to start anew")
+            raise UserError(f"{path}: is from another query ({json.dumps(query)}); move or delete it to start again")
 
     def add(self, window: Window, entry: dict[str, Any]) -> None:
         """Keep the photos of a window."""
@@ -365,12 +365,10 @@ class Flickr:
 
 
 def read_key() -> str:
-    """Return the key from the environment; raises a `UserError`, which does not show it, where there is none."""
+    """Return the key from the environment; raises a `UserError`, which does not show it, if there is none."""
     key = os.environ.get(KEY, "").strip()
     if not key:
-        raise UserError(
-            f"{KEY}: this environment variable has to hold a key of the Flickr API (flickr.com/services/api)"
-        )
+        raise UserError(f"{KEY}: set this environment variable to a key of the Flickr API (flickr.com/services/api)")
     if not (key.isascii() and key.isalnum()):
         raise UserError(f"{KEY}: a key of the Flickr API has only letters and digits")
     return key

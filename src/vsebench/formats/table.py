@@ -141,7 +141,7 @@ class Names:
         self._cells: dict[str, int] = {}  # as they are in the file, so that each is checked once
 
     def number(self, cell: Any) -> int:
-        """Return the number of a cell's name; raises a `TableError` where it has none."""
+        """Return the number of a cell's name; raises a `TableError` if it has none."""
         number = self._cells.get(cell) if isinstance(cell, str) else None
         if number is None:
             number = self.known.setdefault(self._name(cell), len(self.known))
@@ -241,7 +241,7 @@ def read_csv(path: Path, options: Options) -> Iterator[Row]:
 
 
 def columns_of(header: list[str], options: Options) -> tuple[str, str, str | None]:
-    """Return the columns of image, label and, if there is one, count; raises a `TableError` where one is missing."""
+    """Return the columns of image, label and, if there is one, count; raises a `TableError` if one is missing."""
     count = options.count or "count"
     has_count = options.layout == "long" and (options.count is not None or count in header)
     for name in [options.image, options.label, *([count] if has_count else [])]:

@@ -83,7 +83,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
     ----------
     embedding : `Embedding`, updated
     pipeline : `Pipeline` of the positives that (i, p) is drawn from
-    lists : `SortedLists`; an epoch is several calls, since the lists are sorted anew in between
+    lists : `SortedLists`; an epoch is several calls, since the lists are sorted again in between
     draws : `Draws`, overwritten
     steps : integer
     rank_scale : float, lambda of Eq. 5

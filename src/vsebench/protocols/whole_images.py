@@ -8,7 +8,7 @@ from vsebench.protocols.base import assemble
 
 
 def hold_out_images(dataset: Dataset, valid: Mask, test: Mask) -> Split:
-    """Learn from the images that are in neither mask, (n_images,) each; the first model has not seen `valid` either.
+    """Learn from the images that are in neither mask, (n_images,) each; `valid` is not used by the first model either.
 
     Images without a label are kept: they count in the normalisation and in predicted sets, but have no ranks.
     """

@@ -23,7 +23,7 @@ LARGEST_CUTOFF_OF_LISTS = 10
 
 @dataclass(frozen=True)
 class Metric(ABC):
-    """A metric with its cut-off; None stands for the whole ranking."""
+    """A metric with its cut-off; None means the whole ranking."""
 
     cutoff: int | None
     takes_cutoff: ClassVar[Literal["always", "never", "optional"]]
@@ -55,7 +55,7 @@ class LabelMetric(Metric):
 
 
 class SetMetric(Metric):
-    """A metric of predicted label sets, from counts by label: no mean over images, so resamples are counted anew.
+    """A metric of predicted label sets, from counts by label: it is no mean over images, so each resample is counted.
 
     The predicted set of an image is the first `cutoff` labels of its list.
     """
