@@ -1,10 +1,10 @@
 # make                          set up .venv and run the default configuration
 # make CONFIG=config/iapr.yaml  run another one; TARGETS="accuracy claims" makes parts of a run
-# make test                     set up .venv and pass the linters, type checks and tests
-# make test-long                what takes an hour: fuzzing at length, runs that are killed again and again
-# make benchmark                time the methods beside other packages (docs/benchmarks.md) on an idle machine
-# make setup-peers              add the packages behind the methods implicit_als and lightfm_warp
-# make lock                     resolve the pinned versions anew (needs uv; run it after a change of pyproject.toml)
+# make test                     set up .venv, run the linters, type checks and tests
+# make test-long                tests that take an hour: long fuzzing, and runs that are killed many times
+# make benchmark                compare speed with other packages (docs/benchmarks.md); run this on an idle machine
+# make setup-peers              install the third-party packages of the methods implicit_als and lightfm_warp
+# make lock                     resolve the pinned versions again (needs uv; run it after a change of pyproject.toml)
 PYTHON ?= python3
 CORES ?= all
 CONFIG =
@@ -65,6 +65,6 @@ lock:
 	$(LOCK) --group peers-build --constraint requirements/dev.lock --output-file requirements/peers-build.lock
 	$(LOCK) --group peers pyproject.toml --constraint requirements/dev.lock --output-file requirements/peers.lock
 
-# Results, figures and processed data go; what was downloaded (data/raw) and .venv stay.
+# Deletes results, figures and processed data; keeps the downloads (data/raw) and .venv.
 clean:
 	rm -rf results figures data/processed .snakemake

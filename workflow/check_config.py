@@ -1,6 +1,6 @@
-"""Say in one line what keeps a run's configuration file from being read; Snakemake answers with a long traceback.
+"""Report in one line why a run's configuration file cannot be read; Snakemake would show a long traceback.
 
-`make CONFIG=FILE` starts this first. What the file says is checked by the package once Snakemake has read it.
+`make CONFIG=FILE` runs this first. The content of the file is checked by the package once Snakemake has read it.
 """
 
 import sys

@@ -21,8 +21,8 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--settings", type=json.loads, required=True, help="JSON")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}; none: no epochs')
-    parser.add_argument("--metric", help="chosen by, such as ndcg@10; none: nothing is chosen")
+    parser.add_argument("--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}; only with epochs')
+    parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it nothing is chosen")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
 
 

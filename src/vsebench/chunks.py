@@ -1,4 +1,4 @@
-"""Cutting work into chunks. Where a sum runs over chunks, their size can change its last digits."""
+"""Cutting work into chunks. The size of chunks can change the last digits of a sum over them."""
 
 Chunks = list[tuple[int, int]]
 

@@ -61,7 +61,7 @@ def run_stage(name: str, argv: list[str]) -> int:
 
 
 def end_with(parent: int) -> None:
-    """End this process soon after another one, of the number `parent`, has gone.
+    """End this process soon after another process, with the id `parent`, has ended.
 
     A Snakemake that is killed leaves its jobs running: they would write into the results of the next run and disturb
     its timings. workflow/job.sh names Snakemake in VSEBENCH_PARENT.
@@ -71,7 +71,7 @@ def end_with(parent: int) -> None:
         while True:
             time.sleep(0.5)
             try:
-                os.kill(parent, 0)  # sends nothing: asks only whether the process is there
+                os.kill(parent, 0)  # signal 0 is not sent; this only checks that the process exists
             except OSError:
                 os._exit(1)
 

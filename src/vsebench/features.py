@@ -1,4 +1,4 @@
-"""Image features, dense or sparse, and the normalisation that a method sees them through."""
+"""Image features, dense or sparse, and their normalisation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
@@ -70,7 +70,7 @@ class Features:
 
     @property
     def file_name(self) -> str:
-        """The file of a processed data set that holds such features."""
+        """The name of the file with such features in a processed data set."""
         return "features.npz" if self.is_sparse else "features.npy"
 
     def rows(self, images: NDArray[np.integer]) -> Rows:
@@ -166,14 +166,14 @@ def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
 
 @dataclass(frozen=True)
 class Normalisation:
-    """Steps that a method's features go through, in order, with what was learnt from the images of its fit.
+    """Normalisation steps in the order in which they are applied, with what was learnt from the training images.
 
-    `root`      a row over its sum, then the square root of each number; features must not be negative
-    `idf`       column j times ln((n + 1) / (1 + df_j)), df_j of the n images having a number other than 0 there
-    `standard`  minus the column's mean, over its population deviation, or over 1 where that is below 1e-6
-    `l2`        a row over its Euclidean length
+    `root`      each row divided by its sum, then the square root of each number; features must not be negative
+    `idf`       column j times ln((n + 1) / (1 + df_j)), where df_j of the n images are not 0 in it
+    `standard`  each column minus its mean, divided by its standard deviation (population; 1 if it is below 1e-6)
+    `l2`        each row divided by its Euclidean length
 
-    A row of zeros stays as it is under `root`, `idf` and `l2`. Sparse features stay sparse, so `standard` is refused.
+    A row of zeros is not changed by `root`, `idf` and `l2`. Sparse features stay sparse, so `standard` is refused.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class Normalisation:
 
         Returns
         -------
-        (m, d) float32 of the same kind; `rows` themselves where there is no step and they are float32.
+        (m, d) float32 of the same kind; `rows` themselves if there is no step and they are float32.
         """
         rows = rows.astype(np.float32, copy=False)
         for step, arrays in zip(self.steps, self.learnt, strict=True):
@@ -306,7 +306,7 @@ def _row_sums(rows: Rows, numbers: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _scale_rows(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
-    """Divide rows by (n,) divisors; where one is 0 the row is empty, and stays so."""
+    """Divide rows by (n,) divisors; a divisor of 0 belongs to a row of zeros, which is not changed."""
     divisors = np.where(divisors == 0, 1, divisors)
     if sparse.issparse(rows):
         return _with_numbers(rows, rows.data / np.repeat(divisors, np.diff(rows.indptr)))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def load_dataset(folder: Path) -> Dataset:
-    """Read what a protocol splits."""
+    """Read what a protocol splits: the label matrix and the official partition, if there is one."""
     images = read_parquet(folder / "images.parquet")
     n_labels = read_parquet(folder / "labels.parquet").height
     labels = LabelMatrix.from_pairs(read_parquet(folder / "pairs.parquet"), images.height, n_labels)

@@ -1,6 +1,6 @@
 """Fitted models: they score labels for images, and are saved and loaded with a check of every array.
 
-A file model.npz holds `kind`, `version` and the arrays of its kind. `Embedded` models score by inner products of
+A file model.npz contains `kind`, `version` and the arrays of its kind. `Embedded` models score by inner products of
 vectors and are ranked by the fast kernels; other models are ranked by their scores.
 """
 
@@ -44,7 +44,7 @@ class Model(ABC):
         Raises
         ------
         UserError
-            The model cannot score these images, as those of a model without features that it was not fitted to.
+            The model cannot score these images, such as new images if it has one vector per image of its data set.
         """
 
     @abstractmethod
@@ -53,12 +53,12 @@ class Model(ABC):
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what a file holds of the model."""
+        """Return the arrays that are saved, by name."""
 
     @classmethod
     @abstractmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Model":
-        """Build the model from what a file holds; raises a `ValueError` that names an array that does not fit."""
+        """Build the model from saved arrays; raises a `ValueError` that names an array that does not fit."""
 
     def has_finite_scores(self) -> bool:
         """Return whether every score is sure to be a finite number."""
@@ -68,7 +68,7 @@ class Model(ABC):
 class Embedded(Model):
     """A model whose score is the inner product of an image's vector with a label's, K numbers each.
 
-    A bias of a label is one factor more, which is 1 for every image.
+    A label's bias is an additional factor, which is 1 for every image.
     """
 
     label: Matrix  # (n_labels, K)
@@ -129,7 +129,7 @@ class LabelWeights(Model):
 
     Attributes
     ----------
-    weight : (n_labels, n_labels) float32, one row per label that gives
+    weight : (n_labels, n_labels) float32, one row per known label and one column per scored label
     """
 
     kind: ClassVar[str] = "label_weights"
@@ -170,7 +170,7 @@ def save(model: Model, path: Path) -> None:
 
 
 def load(path: Path) -> Model:
-    """Read a model; a file that holds none, or one that does not fit together, raises a `UserError`."""
+    """Read a model; raises a `UserError` if the file contains none or its arrays do not fit together."""
     arrays = read_arrays(path)
     try:
         kind, version = str(arrays.pop("kind")), int(arrays.pop("version"))
@@ -194,9 +194,9 @@ def model_class(kind: str) -> type[Model]:
 
 
 def check_matrix(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) -> None:
-    """Refuse what is not a C-contiguous float32 array of a shape; None stands for any size.
+    """Raise a `ValueError` if an array is not C-contiguous float32 of a shape, in which None means any size.
 
-    Kernels read these arrays without a check of their own.
+    Kernels read these arrays without checking them.
     """
     fits = array.ndim == len(shape) and all(want in (None, size) for size, want in zip(array.shape, shape, strict=True))
     if not fits or array.dtype != np.float32 or not array.flags.c_contiguous:
@@ -205,9 +205,9 @@ def check_matrix(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) 
 
 
 def check_images(queries: Queries, n_images: int) -> None:
-    """Refuse images that a model has no vector for."""
+    """Raise a `UserError` for images that a model has no vector for."""
     if len(queries.images) and not 0 <= queries.images.min() <= queries.images.max() < n_images:
-        raise UserError("this model knows the images of its data set alone; it cannot score new ones")
+        raise UserError("this model knows only the images of its data set; it cannot score new ones")
 
 
 def features_of(queries: Queries, dimensions: int) -> "Rows":

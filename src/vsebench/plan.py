@@ -34,7 +34,7 @@ from vsebench.protocols.base import load_protocol
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, instances_of_run
 from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineRow
 
-# They are names of folders, so the workflow has to tell them from the others.
+# These are names of folders, so the workflow must be able to distinguish them from others.
 DATASET_NAME = "[a-z][a-z0-9-]*"
 ROW_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
@@ -56,7 +56,7 @@ class Plan:
 
         Parameters
         ----------
-        folder : holds `datasets`, `methods` and `papers`
+        folder : the folder with `datasets`, `methods` and `papers`
         values : the configuration, as Snakemake put it together
         files : where it is from, to name the right one in an error
         overridden : the keys that the command line sets
@@ -82,7 +82,7 @@ class Plan:
         return plan
 
     def _check_data(self, where: str) -> None:
-        """Check what the data sets' adapters are told, and that the user's own files are there."""
+        """Check the options of the data sets' adapters, and that the user's own files exist."""
         for name, dataset in self.datasets.items():
             entry = self.config.datasets[name]
             key = f"{where}: datasets.{name}.data" if entry.data is not None else f"{self.folder}/datasets/{name}.yaml"
@@ -103,7 +103,7 @@ class Plan:
                     raise UserError(f"{key}{separator}{inside}: there is no file {path} (seen from {Path.cwd()})")
 
     def _check_settings(self) -> None:
-        """Check every row's settings and each value of its grid, before a job meets them."""
+        """Check every row's settings and each value of its grid before the first job."""
         for row, method in self.methods.items():
             file = f"{self.folder}/methods/{row}.yaml"
             try:
@@ -119,7 +119,7 @@ class Plan:
                 read_settings(module, method.settings | values, f"{file}: {key}")
 
     def _check_grids(self) -> None:
-        """Hold every method to the same number of configurations."""
+        """Check that every grid has as many configurations as the tuning budget."""
         for row, method in self.methods.items():
             if self.config.tune and method.grid and method.grid_size != self.config.tuning_budget:
                 raise UserError(
@@ -128,12 +128,12 @@ class Plan:
                 )
 
     def _check_epochs(self, where: str) -> None:
-        """Check the rows whose epochs are limited."""
+        """Check that the rows in the key `epochs` are trained by epochs."""
         for row in self.config.epochs:
             self._trained(row, f"{where}: epochs")
 
     def _trained(self, row: str, where: str) -> MethodConfig:
-        """Return a row of the run, or of a run with more methods; a wrong name is a mistake all the same."""
+        """Return a row that is trained by epochs; it need not be among the run's methods, but must have a file."""
         method: MethodConfig = _read_named(MethodConfig, self.folder / "methods", row, where)
         if not method.epochs:
             raise UserError(f"{where}: {row} is not trained by epochs")
@@ -156,7 +156,7 @@ class Plan:
                 raise UserError(f"{where}: scaling.dataset: {name} is not simulated, so its size cannot be varied")
 
     def _check_places(self, where: str) -> None:
-        """Check that there is a row for every place, and a trained one among all."""
+        """Check that at least one row can run at every place."""
         for place in self.places:
             if not self.rows(place):
                 reasons = "; ".join(f"{row}: {reason}" for row, reason in self.obstacles(place).items())
@@ -165,7 +165,7 @@ class Plan:
                 )
 
     def _check_papers(self) -> None:
-        """Check what the papers' files say, before a job meets it."""
+        """Check the papers' files before the first job."""
         for paper in self.papers:
             read_claims(paper)
             choose(paper.checks, f"{paper.path}: checks")
@@ -186,7 +186,7 @@ class Plan:
         return [Place(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
 
     def offers(self, place: Place) -> set[str]:
-        """Return what a place offers of what methods can need."""
+        """Return which of the needs of methods a place satisfies (keys of `methods.base.LACKS`)."""
         dataset = self.datasets[place.dataset]
         known = set() if load_protocol(place.protocol).new_images else {"known_labels"}
         features = {"features"} if dataset.features_name else set()
@@ -199,7 +199,7 @@ class Plan:
         return {row: reason for row, reason in found.items() if reason is not None}
 
     def left_out_lines(self) -> list[str]:
-        """Say in one line per place and reason which rows are left out."""
+        """Return one line per place and reason that says which rows are left out."""
         lines = []
         for place in self.places:
             found = self.obstacles(place)
@@ -214,7 +214,7 @@ class Plan:
 
     @cached_property
     def outline(self) -> Outline:
-        """What the run consists of, for everything that renders."""
+        """What the run consists of, for tables, figures and the report."""
         makes = {"scaling": self.config.scaling is not None, "sweeps": bool(self.config.sweeps)}
         protocols = {place.protocol: load_protocol(place.protocol).words for place in self.places}
         return Outline(
@@ -287,12 +287,12 @@ class Plan:
         return settings | {"factors": self.config.factors} if "factors" in settings else settings
 
     def grid(self, row: str) -> dict[str, list[Any]]:
-        """Return what is tried on the validation labels: nothing but the settings where the run does not tune."""
+        """Return the grid that is tried on the validation labels; it is empty if the run does not tune."""
         return self.methods[row].grid if self.config.tune else {}
 
     @property
     def scaled_rows(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Return module and settings of the rows whose growth is measured: those with factors."""
+        """Return module and settings of the rows whose growth is measured: those with epochs and factors."""
         rows = {row: method for row, method in self.methods.items() if method.epochs and "factors" in method.settings}
         return {row: (method.method, method.settings) for row, method in rows.items()}
 
@@ -323,7 +323,7 @@ def _check_metrics(config: RunConfig, where: str) -> None:
 
 
 def _typed(value: Any) -> Any:
-    """Read words from the command line as in a file; Snakemake leaves `true` and the numbers of a list as text."""
+    """Parse values from the command line as in a YAML file; Snakemake leaves `true` and numbers in lists as text."""
     match value:
         case dict():
             return {key: _typed(inner) for key, inner in value.items()}
@@ -357,7 +357,7 @@ def _papers(config: RunConfig, folder: Path, where: str) -> list[Paper]:
 
 
 def _check_lists(config: RunConfig, where: str) -> None:
-    """Refuse what is there twice, which would count twice in the results."""
+    """Refuse duplicates, which would count twice in the results."""
     lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
     for key, values in lists.items():
@@ -409,7 +409,7 @@ def _own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Dat
 
 
 def _check_name(pattern: str, key: str, name: str, where: str) -> None:
-    """Refuse what cannot be the name of a folder."""
+    """Raise a `UserError` for a name that cannot be the name of a folder."""
     if not re.fullmatch(pattern, name) or name == RESERVED:
         raise UserError(f"{where}: {key}: {name!r} cannot be a name; use {pattern}, but not {RESERVED!r}")
 
@@ -424,7 +424,7 @@ def _read_named(model: Any, folder: Path, name: str, where: str) -> Any:
 
 
 def _check_keys(file: Path) -> None:
-    """Check each file for itself as far as it goes, so that an error names the file that holds the key."""
+    """Check the keys of one file, so that an error names the file that contains the key."""
     values = read_yaml(file) or {}
     if not isinstance(values, dict):
         raise UserError(f"{file}: the whole file: should be a list of keys and values")

@@ -47,7 +47,7 @@ class LabelMatrix:
         if self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
             raise ValueError("offsets: they start at 0 and never fall")
         if len(self.label_of_pair) and not 0 <= self.label_of_pair.min() <= self.label_of_pair.max() < self.n_labels:
-            raise ValueError(f"label_of_pair: a label lies outside the {self.n_labels} of the vocabulary")
+            raise ValueError(f"label_of_pair: a label is outside the {self.n_labels} of the vocabulary")
         step = np.diff(self.label_of_pair)
         step[self.offsets[1:-1][(self.offsets[1:-1] > 0) & (self.offsets[1:-1] < self.n_pairs)] - 1] = 1
         if (step <= 0).any() or (self.count_of_pair < 1).any():
@@ -96,14 +96,14 @@ class LabelMatrix:
         return pl.DataFrame(columns, schema=PAIRS)
 
     def rows(self, images: Ids) -> "LabelMatrix":
-        """Return the matrix of these rows, in this order."""
+        """Return the matrix of these rows, (n,) row numbers, in this order."""
         sizes = np.diff(self.offsets)[images]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         pairs = np.repeat(self.offsets[images] - offsets[:-1], sizes) + np.arange(offsets[-1])
         return LabelMatrix(self.n_labels, offsets, self.label_of_pair[pairs], self.count_of_pair[pairs])
 
     def slice(self, start: int, stop: int) -> "LabelMatrix":
-        """Return the rows from `start` to `stop`."""
+        """Return the rows from `start` to `stop` - 1."""
         first, last = self.offsets[start], self.offsets[stop]
         offsets = self.offsets[start : stop + 1] - first
         return LabelMatrix(self.n_labels, offsets, self.label_of_pair[first:last], self.count_of_pair[first:last])
@@ -121,7 +121,7 @@ class Dataset:
     Attributes
     ----------
     labels : one row per image
-    parts : (n_images,) the official part of each image ("train", "valid", "test"); none where there is no partition
+    parts : (n_images,) the official part of each image ("train", "valid", "test"); None if it has no partition
     """
 
     labels: LabelMatrix
@@ -135,7 +135,7 @@ class Training:
     Attributes
     ----------
     labels : one row per image of the data set; rows of images that are not learnt from are empty
-    images : (n,) int32, the images to learn from, ascending; those without a label among them
+    images : (n,) int32, the images to learn from, ascending, including those without a label
     learnt : (n_labels,) bool, the labels to learn
     """
 
@@ -160,7 +160,7 @@ class HeldOut:
     Attributes
     ----------
     images : (q,) int32, ascending, each once
-    right : q rows, the held-out labels; a row is empty for an image without labels, which counts in no mean over ranks
+    right : q rows, the held-out labels; a row is empty for an image without labels, which means over ranks leave out
     known : q rows, the labels that the model may know; they are never candidates
     candidates : (n_labels,) bool
     """
@@ -188,9 +188,9 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Split:
-    """Settings are chosen by fitting to `first` and looking at `valid`; the tested model is fitted to `final`.
+    """Settings are chosen by fitting to `first` and measuring on `valid`; the tested model is fitted to `final`.
 
-    `final` holds the labels of `first` and `valid` together.
+    `final` has the labels of `first` and `valid` together.
     """
 
     first: Training
@@ -207,7 +207,7 @@ class Queries:
     ----------
     images : (n,) int32, rows of the data set; -1 for an image that is not in it
     known : n rows, the known labels of each image
-    features : (n, d) float32 raw features, dense or CSR; None where the data set has none
+    features : (n, d) float32 raw features, dense or CSR; None if the data set has none
     """
 
     images: Ids
@@ -217,15 +217,16 @@ class Queries:
 
 @dataclass(frozen=True)
 class Problem:
-    """What a method is fitted to; nothing here tells of the test labels, but for oracles.
+    """What a method is fitted to. It contains nothing about the test labels, except for oracles.
 
     Attributes
     ----------
     training : the images and labels to learn from
-    seed : random numbers come from it alone, through `vsebench.streams`
-    workers : threads for loops that do not depend on their number
-    features : one row per image of the data set; none where it has no features
-    truth : for oracles alone: what a simulator drew the labels from
+    seed : the only source of random numbers, through `vsebench.streams`
+    workers : threads; no result may depend on their number
+    features : one row per image of the data set; None if it has no features
+    truth : for oracles only: `image` (n_images, T) and `label` (n_labels, T) float32, such that image @ label.T are the
+        probabilities that the simulator drew the labels from
     """
 
     training: Training
@@ -237,7 +238,7 @@ class Problem:
 
 def _check(array: NDArray[np.generic], name: str, dtype: type, shape: tuple[int, ...]) -> None:
     if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
-        raise ValueError(f"{name}: {array.dtype} {array.shape} where a contiguous {np.dtype(dtype)} {shape} belongs")
+        raise ValueError(f"{name}: {array.dtype} {array.shape} where a contiguous {np.dtype(dtype)} {shape} is needed")
 
 
 def _check_images(images: Ids, n_images: int) -> None:

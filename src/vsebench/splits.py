@@ -1,4 +1,4 @@
-"""How a split lies in files.
+"""The files of a split.
 
 train, valid, test.parquet   image, label, count: the labels of each part
 images.parquet               learnt in `first` and in `final`, validated on, tested on
@@ -15,7 +15,7 @@ from vsebench.core.schemas import PAIRS, SPLIT_IMAGES, SPLIT_LABELS
 from vsebench.core.storage import read_json, read_parquet, write_json, write_table
 from vsebench.problem import HeldOut, Ids, LabelMatrix, Mask, Split, Training
 
-FIT_FILES = ("train.parquet", "valid.parquet", "images.parquet", "labels.parquet", "split.json")  # those a fit reads
+FIT_FILES = ("train.parquet", "valid.parquet", "images.parquet", "labels.parquet", "split.json")  # all that a fit reads
 FILES = (*FIT_FILES, "test.parquet")
 
 

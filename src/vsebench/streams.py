@@ -1,6 +1,6 @@
 """Streams of random numbers by name: a seed and a name give the same numbers everywhere.
 
-NumPy's generators and the kernels' states are different generators, so a number may stand for one of each.
+NumPy's generators and the kernels' states are different generators, so one number may name a stream of each.
 """
 
 from enum import IntEnum, unique
@@ -10,12 +10,12 @@ import numpy as np
 
 @unique
 class Stream(IntEnum):
-    """Which stream a fit draws from."""
+    """The streams that a fit draws from."""
 
     START = 1  # the embeddings that training starts from, and the random control
-    POSITIVES = 2  # stochastic steps: the positive of each
-    NEGATIVES = 3  # and the negative
-    NEGATIVES_AGAIN = 4  # drawn anew where the first was a positive
+    POSITIVES = 2  # the positive of each stochastic step
+    NEGATIVES = 3  # the negative of each stochastic step
+    NEGATIVES_AGAIN = 4  # further attempts at a negative, if the first one was a positive
 
 
 VALIDATION_SAMPLE = 3  # which images are validated on
@@ -23,5 +23,5 @@ SIMULATED_LABELS = 3  # the labels of a simulated data set, by its own seed
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:
-    """Return NumPy's generator of a stream."""
+    """Return NumPy's generator of a stream for a seed."""
     return np.random.default_rng([seed, int(stream)])

@@ -29,12 +29,12 @@ Row = dict[str, Any]  # a line of the history
 
 
 class DivergenceError(Exception):
-    """Training left the finite numbers."""
+    """Training diverged: the loss or a score is not a finite number."""
 
 
 @dataclass(frozen=True)
 class Validation:
-    """What is fitted while settings are chosen, and the labels that the fit is judged by."""
+    """What is fitted while settings are chosen, and the labels and metric that measure the fit."""
 
     problem: Problem
     held_out: HeldOut
@@ -115,7 +115,7 @@ def attempt(
 
 
 def best_attempt(tries: list[Attempt], case: Case) -> int:
-    """Return the place of the highest validation value; the first of equals."""
+    """Return the index of the attempt with the highest validation value, the first of equals."""
     finite = [place for place, tried in enumerate(tries) if tried.value is not None]
     if not finite:
         raise UserError(
@@ -131,6 +131,7 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
     Raises
     ------
     DivergenceError
+        The loss or a score is not a finite number.
     """
     settings = read_settings(method, chosen.settings, where_of(case))
     if not issubclass(method, Method):
@@ -160,7 +161,7 @@ def timed_epoch(fitter: Method, epoch: int) -> Row:
 
 
 def history(rows: list[Row], case: Case, phase: str) -> pl.DataFrame:
-    """Return the table of a training, `schemas.HISTORY`: one row per epoch."""
+    """Return the history of a training as a table, `schemas.HISTORY`: one row per epoch."""
     keys = case.keys | {"phase": phase}
     return pl.DataFrame([keys | row for row in rows], schema=HISTORY)
 

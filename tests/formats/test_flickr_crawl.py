@@ -279,7 +279,7 @@ def test_a_refusal_is_one_line_at_once(server, pauses, tmp_path, case):
 @pytest.mark.parametrize(
     ("key", "message"),
     [
-        (None, "FLICKR_API_KEY: this environment variable has to hold a key"),
+        (None, "FLICKR_API_KEY: set this environment variable to a key"),
         ("wrong", "FLICKR_API_KEY: Flickr does not know this key"),
         ("a b&c", "FLICKR_API_KEY: a key of the Flickr API has only letters and digits"),
     ],

@@ -33,6 +33,6 @@ def test_oracle_returns_the_truth():
     assert np.array_equal(model.label, truth["label"])
 
 
-def test_real_data_has_no_truth(tmp_path):
-    with pytest.raises(UserError, match="only a simulated data set has an oracle"):
-        load_truth(tmp_path)
+def test_real_data_has_no_truth():
+    with pytest.raises(UserError, match="an oracle needs the truth.npz of a simulated data set"):
+        load_truth(None)

@@ -490,9 +490,9 @@ GOOD = "p,table1,d,images,10,count,data_statistics,\n"
         ("", "line 1: the columns must be paper,table,row"),
         ("paper,table\n", "line 1: the columns must be"),
         (None, "line 3: the cell p table1 d images is there already"),
-        ("p,table1,d,images,ten,count,data_statistics,\n", "line 2, column value: 'ten' is no plain number"),
+        ("p,table1,d,images,ten,count,data_statistics,\n", "line 2, column value: 'ten' is not a plain number"),
         ("p,table1,d,images,\N{ARABIC-INDIC DIGIT ONE},count,data_statistics,\n", "line 2, column value:"),
-        ("p,table1,d,images,nan,count,data_statistics,\n", "line 2, column value: 'nan' is no plain number"),
+        ("p,table1,d,images,nan,count,data_statistics,\n", "line 2, column value: 'nan' is not a plain number"),
         ("p,table1,d,images,,count,data_statistics,\n", "line 2, column value: is empty"),
         ("p,table1,,images,10,count,data_statistics,\n", "line 2, column row: is empty"),
         (

@@ -217,7 +217,7 @@ def test_a_ratio_needs_two_pairs():
 
 def test_two_rows_are_compared_on_the_same_images_only():
     other = ranks(1, 0).with_columns(image=pl.col("image") + 1)
-    with pytest.raises(UserError, match=r"other images; delete them and run again"):
+    with pytest.raises(UserError, match=r"different test images; delete them and run again"):
         differences([ranks(1, 0)], [other], ["mrr"], 100)
 
 

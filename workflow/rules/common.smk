@@ -1,4 +1,4 @@
-"""The configuration, checked, and what the rules share."""
+"""Read and check the configuration, and define what the rules share."""
 
 import json
 import os
@@ -56,7 +56,7 @@ SPLITS = expand(
 )
 NEW_IMAGES = [
     name for name in known_protocols() if load_protocol(name).new_images
-]  # protocols under which test images were never learnt from
+]  # protocols whose test images are never trained on
 KNOWN_IMAGES = [name for name in known_protocols() if name not in NEW_IMAGES]
 
 
@@ -73,7 +73,7 @@ def place_of(wildcards):
 
 
 def sources(*modules):
-    """Name the package's files behind a stage, so that a change of one reruns the stage."""
+    """Name the source files that a stage depends on, so that a change in one of them reruns the stage."""
     return [
         os.path.relpath(path)
         for path in sources_of(*(f"vsebench.{module}" for module in modules))
@@ -81,7 +81,7 @@ def sources(*modules):
 
 
 def quoted_json(value):
-    """Write a value as one word of a shell command."""
+    """Return a value as JSON with sorted keys, the same text for equal values; a rule quotes it with `:q`."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -120,12 +120,12 @@ def row_settings(wildcards):
 
 
 def compiled_kernels(wildcards):
-    """A row without epochs has no kernels of its own to compile before it is timed."""
+    """Name a row's record of compiled kernels; a row without epochs has no training kernels to compile."""
     return "results/kernels/{row}.json" if PLAN.methods[wildcards.row].epochs else []
 
 
 def features(wildcards):
-    """Name the features of a data set, where it has them, with the list of images that have some."""
+    """Name a data set's features and the table that says which images have some; nothing if it has no features."""
     name = PLAN.datasets[wildcards.dataset].features_name
     files = [f"{PROCESSED}/{name}", f"{PROCESSED}/images.parquet"] if name else []
     return [file.format(dataset=wildcards.dataset) for file in files]
@@ -176,7 +176,7 @@ def input_options(wildcards):
 
 
 def validation_options(wildcards):
-    """Say how settings and epochs are chosen; nothing for a row that has nothing to choose."""
+    """Return the options that say how settings and epochs are chosen; empty if a row has nothing to choose."""
     method = PLAN.methods[wildcards.row]
     if not PLAN.is_validated(wildcards.row):
         return ""
@@ -191,7 +191,7 @@ def split_folder(wildcards, input):
 
 
 def all_cases(pattern):
-    """Fill a pattern for every place, seed and row of the run."""
+    """Return a pattern's paths for every place, seed and row of the run."""
     return [
         path
         for place in PLAN.places
@@ -206,7 +206,7 @@ def all_cases(pattern):
 
 
 def ranked(wildcards):
-    """Name what the stage `rank` writes of all rows and seeds of a place."""
+    """Name the files that the stage `rank` writes for all rows and seeds of a place."""
     place = place_of(wildcards)
     names = ["ranks", "lists"]
     if place.protocol in NEW_IMAGES:
@@ -222,11 +222,11 @@ def ranked(wildcards):
 
 
 def discard_leftovers():
-    """Delete the temporary files of a run that was killed; their names hold the process."""
+    """Delete the temporary files of a run that was killed; their names contain the id of its process."""
     for folder in ("data", "results", "figures"):
         for path in Path(folder).rglob(".*.tmp.*"):
             process = path.name.rpartition(".tmp")[0].rpartition(".")[2]
-            # Snakemake lets a second run into the folder where it makes other files than the first.
+            # Another run may be active in this folder: Snakemake allows it if the two make different files.
             if not is_running(process):
                 path.unlink(missing_ok=True)
 
@@ -237,7 +237,7 @@ def is_running(process):
     except (ProcessLookupError, ValueError):
         return False
     except PermissionError:
-        return True  # somebody else's
+        return True  # a process of another user
     return True
 
 
@@ -259,13 +259,13 @@ def discard_stale_kernels():
 
 
 def print_failures():
-    """Name the jobs that failed and their logs once more, below what the other jobs said since."""
+    """List the failed jobs and their logs again at the end, below the messages of later jobs."""
     failed = getattr(workflow.scheduler, "failed", [])
-    # On a cluster several jobs may be a group.
+    # On a cluster several jobs can form a group.
     jobs = [job for group in failed for job in getattr(group, "jobs", [group])]
     if jobs:
         print(
-            "\nFailed; the results of the others stay, and the same command goes on from here:",
+            "\nFailed. The other jobs' results are kept; run the same command again to continue:",
             file=sys.stderr,
         )
     for job in sorted(jobs, key=str):
@@ -276,19 +276,19 @@ def print_failures():
 
 
 def last_line(path):
-    """Return the last line of a log; a traceback ends with what happened."""
+    """Return the last line of a log, which in a traceback says what happened."""
     text = path.read_text(errors="replace").strip() if path.is_file() else ""
     return text.splitlines()[-1] if text else "(empty)"
 
 
 def print_results():
-    """Say what there is and where, after a run that made the report."""
+    """Say where the results are, after a run that made the report."""
     if "results/report.html" not in {
         str(file) for job in workflow.dag.jobs for file in job.output
     }:
         return
     print(
-        "\nDone. Open results/report.html in a browser: it holds every table and figure."
+        "\nDone. Open results/report.html in a browser: it shows every table and figure."
     )
     print(f"  {len(TABLES) // 3} tables as csv, md and tex: results/tables/")
     print(f"  {len(FIGURES) // 3} figures as pdf, svg and png: figures/")

@@ -7,7 +7,7 @@ def own_files(wildcards):
 
 
 rule about:
-    """Write down what tables and the report show of a data set, apart from what results depend on."""
+    """Write what tables and the report say about a data set; no result depends on it."""
     output:
         f"{PROCESSED}/about.json",
     log:
@@ -22,7 +22,7 @@ rule download:
     input:
         own_files,
     output:
-        # The files lie beside it; as outputs they would be deleted where a later one fails.
+        # The downloaded files are in the same folder. As outputs they would be deleted if a later one failed.
         f"{RAW}/provenance.json",
     log:
         "results/logs/download/{dataset}.log",
@@ -36,7 +36,7 @@ rule download:
         " --out {params.out} 2>&1 | tee {log} >&2"
 
 
-# One rule for each data set, as some have image features or a known truth.
+# One rule per data set, because only some have image features or a known truth.
 for dataset, description in PLAN.datasets.items():
 
     rule:
@@ -51,7 +51,7 @@ for dataset, description in PLAN.datasets.items():
         log:
             f"results/logs/prepare/{dataset}.log",
         resources:
-            # The raw files are no inputs whose size could be used; Open Images takes 2.7 GiB, with filters 4.0 GiB.
+            # The raw files are not inputs, so their size cannot be used. Open Images takes 2.7 GiB, with filters 4.0 GiB.
             mem_mb=5000,
         params:
             dataset=dataset,

@@ -1,4 +1,4 @@
-"""Rank the held-out labels once per model, and everything that follows from the ranks."""
+"""Rank the held-out labels once per model, compute the metrics from the ranks, and gather the results."""
 
 
 rule rank:
@@ -14,7 +14,7 @@ rule rank:
         f"{MODEL}/rank.log",
     wildcard_constraints:
         protocol="|".join(KNOWN_IMAGES),
-    # Models are ranked side by side; with few large ones use --set-threads rank=8.
+    # Several models are ranked at once, each on one thread; with few large models use --set-threads rank=8.
     threads: 1
     params:
         split=split_folder,

@@ -1,8 +1,8 @@
-"""Choose settings on the validation labels, fit to training and validation labels together, and vary single settings."""
+"""Choose settings on the validation labels, then fit to training and validation labels; vary single settings."""
 
 
 # One job per row, with the sources that its models depend on. One job for all rows would need ancient() to keep the other
-# rows' models, and behind an ancient() input that is made again Snakemake overlooks every other change (its issue 4166).
+# rows' models, and if an ancient() input is made again, Snakemake overlooks every other change (its issue 4166).
 rule compile_kernels:
     input:
         method_sources(),

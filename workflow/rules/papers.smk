@@ -1,7 +1,7 @@
-"""What the run says of the papers: their numbers beside ours, their claims tested, their own numbers audited.
+"""The papers: compare their numbers with ours, test their claims, and audit their printed numbers.
 
-The papers' YAML files are parameters and no inputs, each rule with the parts that it reads: an edited claim repeats the
-tests and no table, a comment nothing.
+The papers' YAML files are parameters, not inputs, and each rule has only the parts that it reads. So an edited claim
+reruns the tests but no table, and a comment reruns nothing.
 """
 
 from vsebench.papers.audit.checking import MODULES as CHECKS

@@ -1,4 +1,4 @@
-"""One page with everything."""
+"""The report: one page with every table and figure."""
 
 
 rule report_page:
@@ -22,7 +22,7 @@ rule report_page:
         "results/logs/report.log",
     params:
         papers=PAPERS,
-        # What the page reads of a paper: an edited claim reaches it through claims.csv, a comment does not.
+        # What the page reads of a paper's file. Edited claims reach the page through claims.csv.
         shown=lambda wildcards: [
             paper.model_dump(exclude={"claims", "checks"}) for paper in PLAN.papers
         ],

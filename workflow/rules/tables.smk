@@ -39,7 +39,7 @@ def parameters_of(instances):
 
 
 def facts_of(instances):
-    """Return the parameter that repeats a paper's table if what it reads of the paper's YAML file has changed."""
+    """Return a parameter that reruns a paper's table when the keys of the YAML file that it reads have changed."""
     facts = {paper.name: paper.facts for paper in PLAN.papers}
     return lambda wildcards: facts.get(instances[wildcards.name].paper, "")
 
@@ -55,7 +55,7 @@ def tables_of(*kinds_of_tables):
 
 
 rule outline:
-    """Write down what the run consists of, for everything that renders."""
+    """Write what the run consists of, for tables, figures and the report."""
     output:
         "results/outline.json",
     log:

@@ -1,4 +1,4 @@
-"""Time the methods side by side, and how an epoch's time grows, while nothing else runs."""
+"""Time the methods, and measure how an epoch's time grows, while no other job runs."""
 
 
 rule time_methods:

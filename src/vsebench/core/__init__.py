@@ -1,1 +1,1 @@
-"""What everything imports and what cannot change a number: errors, files, configuration, workers, machine."""
+"""What every module may import and what cannot change a number: errors, files, configuration, workers, machine."""

@@ -34,7 +34,7 @@ class Strict(BaseModel):
 
 
 class Vocabulary(Strict):
-    """Which images and labels of a data set stay; `formats/vocabulary.py` has the order of the filters."""
+    """Which images and labels of a data set are kept; `formats/vocabulary.py` describes the order of the filters."""
 
     sample_images: int | None = Field(default=None, ge=1)
     min_images_per_label: int | None = Field(default=None, ge=1)
@@ -63,7 +63,7 @@ class Scaling(Strict):
     """Sizes at which the growth of an epoch's time is measured."""
 
     dataset: str  # a simulated one
-    repeats: int = Field(ge=2)  # the interval of an exponent is over them
+    repeats: int = Field(ge=2)  # an exponent's interval is computed over the repeats
     pairs: list[int] = Field(min_length=2)
     labels: list[int] = Field(min_length=2)
     factors: list[int] = Field(min_length=2)
@@ -100,7 +100,7 @@ class SourceFile(Strict):
     """A file to download."""
 
     name: str = Field(pattern=r"^[\w.+-]+$")
-    sources: list[str]  # addresses, tried in this order; none: the file has to be put in place or into the mirror
+    sources: list[str]  # addresses, tried in this order; without one the file must be in place or in the mirror
     md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")
     sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     size: int | None = None  # bytes
@@ -116,7 +116,7 @@ class Expected(Strict):
 
 
 class FeaturesFile(Strict):
-    """Image features that lie in a file beside the annotations; `formats/features_file.py` describes the formats."""
+    """Image features in a file apart from the annotations; `formats/features_file.py` describes the formats."""
 
     file: str = Field(pattern=r"\.(npy|npz|parquet)$")  # a name under the data set's `files`, or a path
     ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
@@ -130,7 +130,7 @@ class FeaturesFile(Strict):
 
 
 class DatasetDefinition(Strict):
-    """The keys of a data set's file that its annotations and features follow from."""
+    """The keys of a data set's file that determine its annotations and features."""
 
     adapter: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.formats
     options: dict[str, Any] = {}  # the adapter's own
@@ -145,7 +145,7 @@ class DatasetDefinition(Strict):
 
     @property
     def features_name(self) -> str | None:
-        """The file with the image features of the processed data set, or None where it has no features.
+        """The name of the processed data set's file of image features, or None if it has no features.
 
         An adapter that reads features has an option `features`; these are dense.
         """
@@ -162,7 +162,7 @@ class DatasetDefinition(Strict):
 
     @property
     def own_files(self) -> dict[str, str]:
-        """Paths of the user's own files, which are read where they lie and not downloaded, by their keys."""
+        """Key -> path of the user's own files, which are read in place and not downloaded."""
         named = {"options.pairs": self.options.get("pairs")} if self.adapter == "table" else {}
         if self.features is not None:
             named |= {"features.file": self.features.file, "features.ids": self.features.ids}
@@ -178,7 +178,7 @@ class DatasetConfig(DatasetDefinition):
     licence: str
     citation: str
     homepage: str | None = None
-    normalise: list[NormalisationStep] = []  # of features, in order, for methods that name no steps of their own
+    normalise: list[NormalisationStep] = []  # steps for features, in order, for methods whose settings name none
 
     def definition(self, *left_out: str) -> dict[str, Any]:
         """Return the keys of `DatasetDefinition` that are set, without those `left_out`."""
@@ -210,12 +210,12 @@ class MethodConfig(Strict):
 
     title: str
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.methods
-    role: Role  # a method of the papers, a baseline, a control, or an oracle, which is not ranked with the others
+    role: Role  # a method of the papers, a baseline, a control, or an oracle, which is not compared with the others
     source: str  # paper, equation, and where the settings are from
     settings: dict[str, Any] = {}
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
-    epochs: Epochs | None = None  # none: the method has nothing to choose on validation labels
-    grid: dict[str, list[Any]] = {}  # tried on the validation labels where a run tunes
+    epochs: Epochs | None = None  # none: the method is not trained by epochs
+    grid: dict[str, list[Any]] = {}  # values to try on the validation labels if the run tunes
 
     @property
     def grid_size(self) -> int:
@@ -246,7 +246,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def check(model: type[Model], value: Any, where: str) -> Model:
-    """Validate `value`; a mistake raises a `UserError` that names `where`, the key and the fault."""
+    """Validate `value`; a mistake raises a `UserError` that names `where`, the key and what is wrong."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -269,7 +269,7 @@ def read_config(model: type[Model], path: Path) -> Model:
 
 
 def read_definition(text: str, name: str) -> DatasetDefinition:
-    """Check the definition of the data set `name` that a stage is given, a JSON object."""
+    """Read and check the definition of the data set `name`, a JSON object from a stage's command line."""
     try:
         values = json.loads(text)
     except ValueError as error:

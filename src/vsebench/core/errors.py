@@ -1,14 +1,14 @@
-"""The one exception that a user's mistake or a foreign file raises, and what a failed process says."""
+"""The exception for a user's mistake or a bad file, and the messages of failed processes and missing packages."""
 
 import signal
 from subprocess import CompletedProcess
 
 LONGEST = 1000  # characters; a message may quote a cell of any length
-PEERS = {"cornac", "implicit", "lightfm"}  # what `make setup-peers` installs, by the names that one imports
+PEERS = {"cornac", "implicit", "lightfm"}  # import names of the packages that `make setup-peers` installs
 
 
 class UserError(Exception):
-    """Something that the user can put right, said in one line.
+    """A mistake that the user can correct, described in one line.
 
     The message names what is wrong, in which file and key, and what to do. The command line
     prints it without a traceback and exits with status 1.
@@ -28,9 +28,9 @@ def last_words(process: CompletedProcess[str]) -> str:
 
 
 def missing_package(name: str) -> str:
-    """Return, for the end of a message, what a module lacks and what to do about it.
+    """Return the end of a message: what is missing and how to install it.
 
-    `name` is what could not be imported, as `ModuleNotFoundError.name` has it.
+    `name` is what could not be imported: `ModuleNotFoundError.name`.
     """
     package = name.partition(".")[0]
     if package == __name__.partition(".")[0]:

@@ -1,4 +1,4 @@
-"""What every result says about the machine and the versions that made it, and the memory of a process."""
+"""The machine and the versions behind every result, and the memory of a process."""
 
 import os
 import platform
@@ -27,7 +27,7 @@ def describe() -> dict[str, Any]:
 
 
 def processor() -> str:
-    """Return the processor's name, or the architecture where the system does not tell."""
+    """Return the processor's name, or the architecture if the system does not report it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -37,10 +37,10 @@ def processor() -> str:
 
 
 def peak_memory_bytes() -> int:
-    """Return the most memory that this process has held at any time, in bytes.
+    """Return the peak memory of this process so far, in bytes.
 
     On Linux this is VmHWM of /proc/self/status. Elsewhere it is getrusage's ru_maxrss, which can be too high: it also
-    counts what the process that started this one held at that moment.
+    counts the memory of the process that started this one.
     """
     peak = _status_bytes("VmHWM")
     if peak is None:
@@ -50,7 +50,7 @@ def peak_memory_bytes() -> int:
 
 
 def memory_bytes() -> int | None:
-    """Return the memory that this process holds now, in bytes; None where the system has no /proc/self/status."""
+    """Return the memory that this process uses now, in bytes; None if the system has no /proc/self/status."""
     return _status_bytes("VmRSS")
 
 
@@ -64,7 +64,7 @@ def _status_bytes(key: str) -> int | None:
 
 
 def git_commit() -> str:
-    """Return the commit of the source folder, with a mark if it was changed since, or "unknown" outside git."""
+    """Return the commit of the source folder, with "-dirty" if files were changed since, or "unknown" outside git."""
     here = Path(__file__).parent
     command = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     try:

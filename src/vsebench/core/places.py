@@ -1,4 +1,4 @@
-"""Where results lie: the one module that knows the folders under `results`."""
+"""The folders of results: the only module that knows the paths under `results`."""
 
 from dataclasses import dataclass
 from pathlib import Path

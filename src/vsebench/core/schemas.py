@@ -42,13 +42,13 @@ HISTORY: Schema = CASE | {
 RANKS: Schema = {
     "image": pl.Int32,
     "label": pl.Int32,
-    "above": pl.Int32,  # negatives that score higher; null: the label is no candidate, a miss
+    "above": pl.Int32,  # negatives that score higher; null: the label is excluded from the candidates, a miss
     "tied": pl.Int32,  # negatives that score the same
     "right": pl.Int32,  # held-out labels of the image that score at least as high, itself included
     "negatives": pl.Int32,
 }
 LISTS: Schema = {"image": pl.Int32, "place": pl.Int32, "label": pl.Int32}
-LABEL_RANKS: Schema = {  # as RANKS, from each label's ranking of the images
+LABEL_RANKS: Schema = {  # as RANKS, but each label ranks the test images
     "label": pl.Int32,
     "image": pl.Int32,
     "above": pl.Int32,
@@ -63,7 +63,7 @@ METRICS: Schema = CASE | {
     "value": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
-    "n": pl.Int64,  # images (of a metric of labels: labels) that the mean is over
+    "n": pl.Int64,  # number of images (for a metric of labels: of labels) that the mean is over
 }
 SUMMARY: Schema = PLACE | {
     "method": pl.String,

@@ -1,6 +1,6 @@
-"""Which files of the package a stage depends on, read off its import statements.
+"""Which files of the package a stage depends on, as read from the import statements.
 
-The workflow names them as inputs of the stage's rule, so that an edited kernel reruns what it touches and nothing else.
+The workflow makes them inputs of the stage's rule, so that an edited kernel reruns what depends on it and nothing else.
 """
 
 import ast
@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent
-# What these modules hold cannot change a number, so an edit of them reruns nothing. The format of a file that they
-# write has a version, which is a parameter of its stage.
+# These modules cannot change a number, so an edit of them reruns nothing. The format of a file that they write has a
+# version, which is a parameter of its stage.
 CANNOT_CHANGE_A_NUMBER = "vsebench.core"
 
 

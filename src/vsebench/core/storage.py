@@ -1,4 +1,4 @@
-"""Writing results so that a reader never meets half a file, and reading them back with clear errors."""
+"""Write results so that a reader never sees an incomplete file, and read them with clear errors."""
 
 import json
 import os
@@ -16,9 +16,9 @@ from vsebench.core.schemas import Schema
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; it takes `path`'s place only when the block succeeds."""
+    """Yield a temporary path in the folder of `path`; it replaces `path` only if the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # The suffix stays, since some writers choose their format by it.
+    # The suffix is kept because some writers choose their format by it.
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
     try:
         yield temporary
@@ -79,5 +79,5 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
             return {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except Exception as error:  # damaged bytes lead NumPy's reader to a dozen kinds of them
+    except Exception as error:  # damaged bytes make NumPy's reader raise a dozen kinds of errors
         raise UserError(f"{path}: not a readable .npz file ({error}); delete it and run again") from None

@@ -1,4 +1,4 @@
-"""Threads that share out chunks of work: the result does not depend on how many there are."""
+"""Threads that share chunks of work; the result does not depend on the number of threads."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -15,10 +15,10 @@ class Workers:
         self._others = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def run(self, task: Callable[[int, int], object], chunks: Sequence[tuple[int, int]]) -> None:
-        """Call task(start, stop) for every chunk; an error in one is raised here and keeps others from being begun.
+        """Call task(start, stop) for every chunk; an error in one is raised here, and no other is started.
 
-        The threads take one chunk after the other. So the caller works on while others still wake up, which takes
-        milliseconds on some machines.
+        Each thread takes the next chunk when it is free. So the caller already works while the others wake up, which
+        takes milliseconds on some machines.
         """
         left = iter(chunks)
 
@@ -27,7 +27,7 @@ class Workers:
                 while chunk := next(left, None):
                     task(*chunk)
             except BaseException:
-                list(left)  # takes them away from everyone
+                list(left)  # leaves no chunk for the other threads
                 raise
 
         needed = min(self.threads, len(chunks)) - 1
@@ -47,7 +47,7 @@ class Workers:
 
 @contextmanager
 def workers(threads: int) -> Iterator[Workers]:
-    """Yield `threads` workers; each matrix product meanwhile runs on the thread that asks for it."""
+    """Yield `threads` workers; until the block ends, a matrix product runs on the calling thread alone."""
     pool = Workers(threads)
     try:
         with threadpool_limits(1, user_api="blas"):

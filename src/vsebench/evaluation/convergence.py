@@ -6,7 +6,7 @@ import polars as pl
 def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
     """Find the best epoch of each seed in the history of one method on one data set and protocol.
 
-    Returns a row a seed in ascending order: seed, epoch, seconds (of training alone, up to the end of that epoch).
+    Returns one row per seed, ascending: seed, epoch, seconds (of training alone, up to the end of that epoch).
     """
     epochs = history.filter(phase="selection").sort("seed", "epoch")
     epochs = epochs.with_columns(seconds=pl.col("seconds").cum_sum().over("seed"))

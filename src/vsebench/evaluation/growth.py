@@ -9,8 +9,8 @@ from scipy.special import stdtrit  # scipy.stats has the same and takes a second
 def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
     """Fit seconds ~ size^exponent for each method and variable.
 
-    Returns a row each: method, variable, exponent (least squares on logarithms, mean over the repeats), ci_low and
-    ci_high (95 %, Student's t over the repeats; without bounds where there is one repeat).
+    Returns one row per method and variable: method, variable, exponent (least squares on logarithms, mean over the
+    repeats), ci_low and ci_high (95 %, Student's t over the repeats; infinite if there is only one repeat).
     """
     rows = []
     for (method, variable), group in scaling.group_by("method", "variable", maintain_order=True):

@@ -27,9 +27,9 @@ class Measured:
 
     Attributes
     ----------
-    values : (n_metrics,) float64; NaN where a metric cannot be had, as one of labels' rankings of known images
+    values : (n_metrics,) float64; NaN for a metric that cannot be computed (one of labels, where images are known)
     samples : (resamples, n_metrics) bootstrap values
-    n : (n_metrics,) int64, the images (or labels) that each is over
+    n : (n_metrics,) int64, the number of images (or labels) that each is over
     """
 
     values: Values
@@ -39,20 +39,23 @@ class Measured:
 
 @dataclass(frozen=True)
 class SetCounts:
-    """Which image and label each hit, each predicted and each right label stands for; images are counted from 0."""
+    """The image and label of each hit, of each predicted and of each right label; images are counted from 0."""
 
     pairs: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]  # of hits, predicted, right
     n_images: int
     n_labels: int
 
     def of(self, weights: NDArray[np.int64]) -> list[Values]:
-        """Return the three (n_labels,) counts, where an image counts as often as its weight says."""
+        """Return the (n_labels,) counts of hits, predicted and right labels; image i counts `weights[i]` times."""
         counts = (np.bincount(label, weights[image], self.n_labels) for image, label in self.pairs)
         return [count.astype(np.float64) for count in counts]
 
 
 def measure(models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int) -> list[Measured]:
-    """Measure models that were tested on the same images: every resample draws the same images for each of them."""
+    """Return the metrics of models that were tested on the same images.
+
+    Every resample draws the same images for each model. `n_labels` is the size of the vocabulary.
+    """
     of_images = [name for name in metrics if isinstance(load_metric(name), RankMetric)]
     of_labels = [name for name in metrics if isinstance(load_metric(name), LabelMetric)]
     of_sets = [name for name in metrics if isinstance(load_metric(name), SetMetric)]
@@ -94,7 +97,7 @@ def _label_values(model: Ranked, metrics: Sequence[str]) -> Values:
 
 
 def _measure_sets(models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int) -> list[Measured]:
-    """Measure metrics of sets; resampled images are counted anew."""
+    """Compute metrics of sets; each resample of the images is counted again."""
     counts = [[set_counts(model, load_metric(name).cutoff, n_labels) for name in metrics] for model in models]
     n_images = counts[0][0].n_images
     everyone = np.ones(n_images, dtype=np.int64)

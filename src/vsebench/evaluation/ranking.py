@@ -1,6 +1,6 @@
 """Ranks of held-out labels, the sufficient statistic of most metrics, and the tops of the ranked lists.
 
-The candidates of an image are the labels that the protocol names, without those that the model may know. A held-out
+The candidates of an image are the labels that the protocol names, except those that the model may know. A held-out
 label is compared with the image's negatives, the candidates that are not held out: `above` of them score higher, `tied`
 score the same; `right` counts the held-out labels that score at least as high, itself included. A held-out label that
 is excluded from the candidates (protocol `regions`: it is a training label as well) is a miss: `above`, `tied` and
@@ -103,7 +103,7 @@ def rank_embedded(
 def list_tops(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
     """Return the first ten labels of each image's list, the table `schemas.LISTS`.
 
-    Labels with the same score: wrong ones first, then by their numbers.
+    Among labels with the same score, negatives come before held-out labels, each in ascending order.
     """
     check_labels(model, held_out, "model")
     lists = np.empty((len(held_out.images), LIST_LENGTH), dtype=np.int32)
@@ -207,6 +207,6 @@ def check_labels(model: Model, held_out: HeldOut, where: str) -> None:
 
 
 def check_finite(model: Model, where: str) -> None:
-    """Refuse a model whose scores are not all finite numbers."""
+    """Raise a `UserError` if a model's scores are not all finite numbers; `where` names the model."""
     if not model.has_finite_scores():
         raise UserError(f"{where}: the model's scores are not finite numbers; a smaller learning rate may help")

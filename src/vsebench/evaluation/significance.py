@@ -1,4 +1,4 @@
-"""Bootstrap intervals, paired tests and Holm's correction. What is drawn are images or, of some metrics, labels."""
+"""Bootstrap intervals, paired tests and Holm's correction. The units drawn are images or, for some metrics, labels."""
 
 from collections.abc import Iterator
 
@@ -12,9 +12,9 @@ Values = NDArray[np.float64]
 
 
 def draw_counts(n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
-    """Yield `resamples` times how often each of n units is drawn in n draws with replacement, (n,) int64.
+    """Yield, `resamples` times, how often each of n units is drawn in n draws with replacement, (n,) int64.
 
-    The draws depend on the two numbers only, so two models on the same images are compared on the same resamples.
+    The draws depend on these two numbers only, so two models on the same images are compared on the same resamples.
     """
     rng = np.random.Generator(np.random.PCG64([BOOTSTRAP_SEED, n]))
     for _ in range(resamples):

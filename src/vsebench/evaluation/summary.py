@@ -13,7 +13,7 @@ from vsebench.evaluation.significance import INTERVAL, Values, holm, over_seeds,
 
 
 def metrics_table(measured: dict[Case, Measured], metrics: Sequence[str]) -> pl.DataFrame:
-    """Return `schemas.METRICS`, by row and then by seed; metrics that cannot be had are left out."""
+    """Return `schemas.METRICS`, by row and then by seed, without metrics that could not be computed."""
     lines = []
     for case, found in sorted(measured.items(), key=lambda item: rows_of(measured).index(item[0].row)):
         low, high = np.percentile(found.samples, INTERVAL, axis=0)
@@ -67,5 +67,5 @@ def _line(mean: float, samples: Values, best: float, gaps: Values) -> dict[str, 
 
 
 def rows_of(measured: dict[Case, Measured]) -> list[str]:
-    """Return the rows in their order."""
+    """Return the names of the rows, in the order of `measured`."""
     return list(dict.fromkeys(case.row for case in measured))

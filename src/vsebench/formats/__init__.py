@@ -1,1 +1,1 @@
-"""Adapters: one module a file format, and the simulator."""
+"""Adapters: one module per file format, and the simulator."""

@@ -29,7 +29,7 @@ class RawAnnotations:
     Attributes
     ----------
     images : the external id of each image (String), each once
-    labels : the name of each label of the vocabulary, also of labels that no image has
+    labels : the name of each label of the vocabulary, including labels that no image has
     pairs : table with the columns image, label (row numbers of `images` and `labels`) and count, all Int32; each
         (image, label) once, in ascending order
     dropped : what was read and left out
@@ -49,7 +49,7 @@ class RawAnnotations:
 
 
 def image_ids(ids: Iterable[object]) -> pl.Series:
-    """Return the ids of images as text."""
+    """Return the ids of images as a series of text."""
     return pl.Series("id", [str(image) for image in ids], dtype=pl.String)
 
 

@@ -1,8 +1,8 @@
 """Reading members of tar and zip archives, in memory or as a stream; nothing is extracted to disk.
 
-A damaged or hostile archive ends in one line:
+A damaged or hostile archive ends in an error of one line:
 
-- Members are chosen by name and read as bytes, so `..` or a leading slash in a name leads nowhere.
+- Members are chosen by name and read as bytes, so `..` or a leading slash in a name is harmless.
 - A member to read has to be a plain file (no link, no device, no sparse file), and its name has to be unique.
 - `read_members` reads `MEMORY` bytes in all, and a tar archive may unpack to `MEMORY` bytes or `RATIO` times its own
   size, whichever is more. A header may take `HEADER` bytes.
@@ -127,7 +127,7 @@ class _Unpacked(io.RawIOBase):
         return self.stream.tell()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place; skipped bytes count towards the limit too, since they have to be unpacked."""
+        """Move to a position; skipped bytes count towards the limit too, since they have to be unpacked."""
         self._check(offset)
         return self.stream.seek(offset, whence)
 
@@ -188,13 +188,13 @@ def _streams(members: tarfile.TarFile, wanted: Chooser, archive: Path) -> Iterat
         _check_member(archive, member.name, seen, member.isreg() and not member.issparse())
         with _explained(archive):
             stream = members.extractfile(member)
-        assert stream is not None  # so it is for files
+        assert stream is not None  # extractfile returns None only for what is not a file
         yield member.name, io.BufferedReader(_Member(stream, archive), BLOCK)
 
 
 def _next(members: tarfile.TarFile) -> tarfile.TarInfo | None:
     member = members.next()
-    members.members = []  # type: ignore[attr-defined]  # else it keeps all of them in memory
+    members.members = []  # type: ignore[attr-defined]  # otherwise it keeps all of them in memory
     return member
 
 
@@ -227,7 +227,7 @@ def _too_big(archive: Path) -> UserError:
     return UserError(f"{archive}: the files to read are larger than {MEMORY} bytes in all; is it the official archive?")
 
 
-# Found by damaging archives (docs/reliability.md): the libraries raise these for damage besides their own errors.
+# Found by damaging archives (docs/reliability.md): besides their own errors, the libraries raise these for damage.
 DAMAGE = (
     tarfile.TarError,
     zipfile.BadZipFile,
@@ -257,7 +257,7 @@ def _explained(archive: Path) -> Iterator[None]:
 
 
 def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
-    """Read members by the last part of their name, wherever in the archive they lie.
+    """Read members by the last part of their name, whatever their folder in the archive.
 
     Raises a `UserError` that names a member that is missing or there more than once.
     """

@@ -1,14 +1,14 @@
-"""Image features in a file of their own, such as a user's, beside the annotations of a data set.
+"""Image features in a separate file, such as a user's, and not in the files of the annotations.
 
     .npy       an array (rows, d) of numbers
     .npz       a sparse matrix (rows, d), as scipy.sparse.save_npz writes a CSR one
     .parquet   a column of image ids (text or whole numbers); the other columns are numbers, or one of them is a list
                of numbers, of the same length in each row
 
-Rows are matched to images by the image's id: a .parquet file has a column of ids, the others a text file beside them
-with one id per line, in the order of the rows. Without such a file the rows are in the order of the data set's images.
-An image without a row has no features; rows of other images are counted and left out. float16 stays float16, all other
-numbers become float32.
+Rows are matched to images by the image's id: a .parquet file has a column of ids, the other formats a separate text
+file with one id per line, in the order of the rows. Without such a text file the rows are in the order of the data
+set's images. An image without a row has no features; rows of other images are counted and left out. float16 stays
+float16, all other numbers become float32.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
     ------
     UserError
         A file is missing or damaged; its shape or type is wrong, or a number is not finite; an id is missing or
-        there twice, or numbers of ids and rows differ; or no id is that of an image.
+        duplicate, or there are more or fewer ids than rows; or no id is that of an image.
     """
     path = find(raw, source.file)
     if path.suffix == ".parquet":
@@ -88,7 +88,7 @@ def load(path: Path) -> Any:
     try:
         content = np.load(path, mmap_mode="r", allow_pickle=False)
         return content if isinstance(content, np.ndarray) else {name: content[name] for name in content.files}
-    except Exception as error:  # damaged bytes lead NumPy's reader to a dozen kinds of them
+    except Exception as error:  # damaged bytes make NumPy's reader raise a dozen kinds of errors
         raise UserError(f"{path}: not a readable {path.suffix} file ({error})") from None
 
 
@@ -105,7 +105,7 @@ def as_float(values: NDArray[Any], path: Path) -> NDArray[Any]:
     if values.dtype.kind not in "fiu":
         raise UserError(f"{path}: features are {values.dtype}, not numbers")
     half = values.dtype.kind == "f" and values.dtype.itemsize == 2
-    with np.errstate(over="ignore"):  # what is too big for float32 becomes infinite, and is refused as such
+    with np.errstate(over="ignore"):  # what is too big for float32 becomes infinite, which is refused later
         return values.astype(np.float16 if half else np.float32, copy=False)
 
 

@@ -43,7 +43,7 @@ OFFICIAL = "https://api.flickr.com/services/rest/"
 PAGE = 500  # photos, the API's maximum
 LIMIT = 4000  # photos per query; later pages repeat earlier ones
 ATTEMPTS = 6
-LONGEST_PAUSE = 3600.0  # seconds; a server that wants more is asked another day
+LONGEST_PAUSE = 3600.0  # seconds; if a server demands a longer pause, the crawl stops
 LARGEST_ANSWER = 1 << 25  # bytes
 SLOWEST_ANSWER = 120.0  # seconds
 TEMPORARY_STATUS = {408, 425, 429, 500, 502, 503, 504}
@@ -69,7 +69,7 @@ Day = Annotated[str, BeforeValidator(_day)]
 
 
 class Options(TagOptions):
-    """What to ask Flickr for, and how fast."""
+    """Which photos to request from Flickr, and how fast."""
 
     address: str = Field(default=OFFICIAL, pattern=r"^(https://|http://(127\.0\.0\.1|localhost)[:/])")
     first_day: Day  # of upload, UTC
@@ -91,12 +91,12 @@ class Options(TagOptions):
 
     @property
     def crawled(self) -> dict[str, Any]:
-        """What decides the content of `photos.parquet`."""
+        """The options that determine the content of `photos.parquet`."""
         return {**self.query, "images": self.images, "min_tags": self.min_tags}
 
     @property
     def query(self) -> dict[str, Any]:
-        """What decides which photos there are; a crawl can only be continued with the same query."""
+        """The options that determine which photos there are; a crawl can only be continued with the same query."""
         return self.model_dump(include={"address", "first_day", "last_day", "text", "tags", "tag_mode"})
 
     @property
@@ -185,7 +185,7 @@ def crawl(options: Options, notes: "Notes", flickr: "Flickr") -> Iterator[dict[s
 
 
 def ask(window: Window, options: Options, flickr: "Flickr") -> dict[str, Any]:
-    """Fetch the photos of a window, or find that it has to be halved.
+    """Fetch the photos of a window, or report that it has to be halved.
 
     Returns `halved`, `photos` and the counts `announced`, `repeated`, `outside`, `missing`.
     """
@@ -238,7 +238,7 @@ class Notes:
         except (ValueError, KeyError, TypeError):
             raise UserError(f"{path}: not a file of this crawl; delete it to start again") from None
         if query != options.query:
-            raise UserError(f"{path}: is from another query ({json.dumps(query)}); move or delete it to start anew")
+            raise UserError(f"{path}: is from another query ({json.dumps(query)}); move or delete it to start again")
 
     def add(self, window: Window, entry: dict[str, Any]) -> None:
         """Keep the photos of a window."""
@@ -365,19 +365,17 @@ class Flickr:
 
 
 def read_key() -> str:
-    """Return the key from the environment; raises a `UserError`, which does not show it, where there is none."""
+    """Return the key from the environment; raises a `UserError`, which does not show it, if there is none."""
     key = os.environ.get(KEY, "").strip()
     if not key:
-        raise UserError(
-            f"{KEY}: this environment variable has to hold a key of the Flickr API (flickr.com/services/api)"
-        )
+        raise UserError(f"{KEY}: set this environment variable to a key of the Flickr API (flickr.com/services/api)")
     if not (key.isascii() and key.isalnum()):
         raise UserError(f"{KEY}: a key of the Flickr API has only letters and digits")
     return key
 
 
 def _content(response: requests.Response) -> bytes:
-    """Read an answer that is neither endless nor endlessly slow."""
+    """Read a response; stop with an error if it is too long or too slow."""
     content, until = b"", clock() + SLOWEST_ANSWER
     for block in response.iter_content(1 << 16):
         content += block
@@ -400,9 +398,9 @@ def _moment(second: int) -> str:
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Make labels of the tags of the photos that were crawled, photos in the order of their ids.
+    """Turn the tags of the crawled photos into labels; images are the photos in the order of their ids.
 
-    Raises a `UserError` where there is no result of a crawl, or it is one with other options.
+    Raises a `UserError` if there is no result of a crawl, or one with other options.
     """
     path = raw / "photos.parquet"
     table = read_parquet(path)
@@ -412,6 +410,6 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     if crawled != options.crawled:
         raise UserError(
             f"{path}: was crawled with other options ({json.dumps(crawled)}); what decides which photos are fetched "
-            "belongs into the data set's own file, not into a run's options"
+            "belongs in the data set's own file, not in a run's options"
         )
     return annotate(table["id"].to_list(), table["tags"].to_list(), options, str(path))

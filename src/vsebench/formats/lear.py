@@ -12,7 +12,8 @@ values, then the values. Everything is little-endian; the kind gives the types o
     fvec, fvecs       uint32, float32
     dvec, dvecs       uint32, float64
 
-These kinds are those of public copies of INRIA's own reader `vec_read`; of real files, DenseHue of Corel 5k was read.
+The kinds are taken from public copies of INRIA's own reader `vec_read`; the only real file read so far is DenseHue of
+Corel 5k.
 Only the feature that the option `features` names is parsed; the 15 of IAPR TC-12 take 2.9 GB. Values become float32,
 which is exact for counts up to 2^24.
 

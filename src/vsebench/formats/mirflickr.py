@@ -2,7 +2,7 @@
 
 An archive has a text file for each image, one tag per line: `mirflickr/meta/tags/tags<number>.txt` in
 `mirflickr25k.zip`, `<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files are not read, nor are
-those in a folder `tags_raw`. An image's id is its number. `tags.py` makes labels of tags.
+those in a folder `tags_raw`. An image's id is its number. `tags.py` turns tags into labels.
 
 Source: Huiskes and Lew, "The MIR Flickr retrieval evaluation", MIR 2008; Huiskes, Thomee and Lew, "New trends and ideas
 in visual concept detection: the MIR Flickr retrieval evaluation initiative", MIR 2010.
@@ -25,7 +25,7 @@ OTHER_TAGS = "tags_raw"
 class Options(TagOptions):
     """Where the tags are."""
 
-    archives: list[str] = Field(min_length=1)  # any of these files is enough; the first that is there is read
+    archives: list[str] = Field(min_length=1)  # one of these files is enough; the first that exists is read
 
 
 def alternatives(options: Options) -> list[str]:
@@ -36,7 +36,7 @@ def alternatives(options: Options) -> list[str]:
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the tags of all images of the archive, in the order of their numbers.
 
-    Raises a `UserError` where the archive is missing or damaged, has no such files, or two for a number.
+    Raises a `UserError` if the archive is missing or damaged, has no such files, or has two for the same image.
     """
     archive = next((raw / name for name in options.archives if (raw / name).is_file()), raw / options.archives[0])
     members = read_members(archive, lambda name: _number(name) is not None)
@@ -64,7 +64,7 @@ def _number(member: str) -> int | None:
 
 
 def _lines(content: bytes, unreadable: list[str]) -> list[str]:
-    """Return the lines that are text and not empty. One bad tag among millions is no reason to have none of them."""
+    """Return the lines that are text and not empty; one bad tag among millions must not make the archive useless."""
     lines = []
     for line in filter(None, content.removeprefix(b"\xef\xbb\xbf").splitlines()):
         try:

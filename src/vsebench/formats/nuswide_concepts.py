@@ -6,7 +6,7 @@ official partition. These files carry no image ids, so images are named by their
 `Test-000001`, .... Images without a concept stay.
 
 In copies of the official archive line 78,372 of `Labels_lake_Train.txt` is `-1130179`. That one value, in that file, is
-read as 0 (which repaired copies have there) and noted in `dropped`; any other value but 0 and 1 is a fault.
+read as 0 (which repaired copies have there) and noted in `dropped`; any other value than 0 and 1 is an error.
 
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009.
 """

@@ -15,11 +15,11 @@ are in the order of the ground truth's files, which 1006 needs. Neither has imag
 
 What All_Tags.txt leaves open:
 
-- A tag counts if it is, byte by byte, in the UTF-8 list; so no text has to be decoded, and one in another encoding is
-  no tag of the list. Tags that are in the list but for upper case are left out; `dropped` has their number.
+- A tag counts if it is, byte by byte, in the UTF-8 list; so no text has to be decoded, and a tag in another encoding
+  is not in the list. Tags that differ from the list only in upper case are left out; `dropped` has their number.
 - A tag that an image has twice is one pair with the count 1; `dropped` has the number of repeats.
-- Some photo ids are in two lines. The lines are two images of the data set, as the ground truth has both; the second
-  is called `<id>-2`.
+- Some photo ids are in two lines. The two lines are two images of the data set, because the ground truth has both; the
+  second is called `<id>-2`.
 - Images without a tag stay. Blank lines are allowed at the end only.
 
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009. The
@@ -44,7 +44,7 @@ from vsebench.formats.nuswide_concepts import NEWLINE, ONE, PARTS, ZERO, name_im
 
 ARCHIVE = "NUS_WID_Tags.zip"
 SPACE, DIGIT, LINE_END = 1, 2, 3
-KINDS = np.zeros(256, dtype=np.uint8)  # what a byte of a 0/1 matrix is; 0: nothing that belongs there
+KINDS = np.zeros(256, dtype=np.uint8)  # what a byte of a 0/1 matrix is; 0: a byte that may not occur there
 KINDS[list(b" \t\r\v\f")] = SPACE
 KINDS[[ZERO, ONE]] = DIGIT
 KINDS[NEWLINE] = LINE_END
@@ -144,7 +144,7 @@ def _read_1k(raw: Path, selection: str) -> RawAnnotations:
 def _leave_out(
     concepts: list[str], tags: list[str], image: Ints, label: Ints, dropped: list[Dropped]
 ) -> tuple[list[str], Ints, Ints]:
-    """Leave out the tags that are the name of a concept; the others are numbered anew."""
+    """Leave out the tags that are the name of a concept, and renumber the others."""
     stays = np.array([tag not in concepts for tag in tags])
     dropped.append(Dropped("tags", int(np.sum(~stays)), "of the list of 1,000, the name of a concept"))
     kept = stays[label]

@@ -2,13 +2,13 @@
 
 The archive has a table for each part of the official partition, `.../train/labels.csv` and so on, with the header
 `ImageID,Source,LabelName,Confidence` and one line per label of an image: the image's id (16 hexadecimal digits), where
-the label is from, the label's id ("mid"), and the confidence of the source, 0 to 1 (of people 1, the label is right, or
-0, it is wrong).
+the label is from, the label's id ("mid"), and the confidence of the source, 0 to 1 (for people 1: the label is right,
+or 0: it is wrong).
 
-- The labels that stay are those with at least `min_confidence`. With 1 they are those that people saw.
-- The same label of an image in several lines (two sources, or twice) is one pair with the count 1. It stays if any of
-  the lines is sure enough.
-- Lines need no order. Images are ordered by their id, labels by their mid; images without a label stay.
+- Labels with at least `min_confidence` are kept. With 1 these are the labels that people confirmed.
+- The same label of an image in several lines (two sources, or twice) is one pair with the count 1. It is kept if any
+  of the lines has enough confidence.
+- Lines may be in any order. Images are ordered by their id, labels by their mid; images without a label stay.
 - An image belongs to "train" if it is in the table of `train`, else to "test".
 - Labels get names if `class_names` says where these are (lines of `mid,name`). A label without a name
   keeps its mid, and several labels of one name are told apart by their mids: `Jaguar (/m/012x34)`.
@@ -73,11 +73,11 @@ class _Lines:
 
     Attributes
     ----------
-    images : for each block, the image id of each line that is sure enough, uint64
+    images : for each block, the image id of each line with enough confidence, uint64
     labels : for each block, the code of its label, int32
     codes : the code of each mid, in the order in which they came
     ids : for each part, the ids of its images, uint64, ascending, each once
-    unsure : number of lines that are not sure enough
+    unsure : number of lines with too low a confidence
     """
 
     images: list[NDArray[np.uint64]] = field(default_factory=list)
@@ -218,7 +218,7 @@ def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]],
 def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[pl.DataFrame, int]:
     """Return the table of pairs, and how many lines only repeat another; empties `lines`.
 
-    Everything is done in few big arrays and in place: this is where the memory goes.
+    Everything is done in few big arrays and in place, because this step needs most of the memory.
     """
     row_of_code = np.empty(len(mids), dtype=np.int64)
     row_of_code[[lines.codes[mid] for mid in mids]] = np.arange(len(mids))

@@ -1,4 +1,4 @@
-"""Files of the user that are read where they lie."""
+"""The user's own files, which are read in place."""
 
 from pathlib import Path, PurePath
 from typing import Any
@@ -8,7 +8,7 @@ from vsebench.formats.verify import digest_of
 
 
 def find(raw: Path, name: str) -> Path:
-    """Return where a file lies: in `raw`, the folder of downloaded files, or at a path of the user's own.
+    """Return the path of a file: in `raw`, the folder of downloaded files, or the user's own path.
 
     Raises a `UserError` if it is in neither place, or a different file in each.
     """
@@ -21,5 +21,5 @@ def find(raw: Path, name: str) -> Path:
 
 
 def record(raw: Path, name: str) -> dict[str, Any]:
-    """Describe a file of the user for the provenance: its path, and what identifies its content."""
+    """Return the record of a user's file for the provenance: its path, and what identifies its content."""
     return {"name": name, "source": "the user's own file", **digest_of(find(raw, name))._asdict()}

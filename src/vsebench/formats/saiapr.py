@@ -2,7 +2,7 @@
 
 The archive has `wlist.txt` (code TAB word) and, for each of some 40 folders, `labels.txt` (image, region, code).
 Where a folder has no `labels.txt`, its `features.txt` (image, region, the region's features, code) is read instead.
-A label that several regions of an image carry gets their number as its count.
+The count of a label is the number of the image's regions that carry it.
 
 Source: Escalante et al., "The segmented and annotated IAPR TC-12 benchmark", CVIU 114(4), 2010.
 """
@@ -64,7 +64,7 @@ def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], di
 
 
 def _choose_tables(members: dict[str, bytes], archive: Path) -> list[str]:
-    """Return one table a folder, in the folders' order."""
+    """Return one table per folder, in the folders' order."""
     folders: dict[str, str] = {}
     for table in reversed(TABLES):
         folders |= {name.rpartition("/")[0]: name for name in members if name.rpartition("/")[2] == table}

@@ -3,26 +3,26 @@
     popularity of label l   g_l ~ (r_l + shift)^-exponent * exp(-decay * r_l),  r_l = (rank of l - 1/2) / n_labels
     topic t                 phi_tl = a_t b_l g_l exp(spread * z_tl),  z_tl ~ N(0, 1)
     image i                 theta_i ~ Dirichlet(concentration, ..., concentration) over the topics
-    number of labels        k_i = m * exp(sigma * x_i), x_i ~ N(0, 1), rounded and cut to [minimum, maximum]
+    number of labels        k_i = m * exp(sigma * x_i), x_i ~ N(0, 1), rounded and clipped to [minimum, maximum]
     labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
                             with `novelty`, label n + 1 is with probability n / (n + novelty) a copy of one of the
                             n labels before it instead (Hoppe's urn), so labels repeat as among an image's regions
 
 where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot law with a cut-off, in which the ranks
-count as shares of the vocabulary so that the shape does not change with its size. Label ids are in random order of
+are shares of the vocabulary, so that the shape does not change with its size. Label ids are in random order of
 popularity. a_t and b_l are such that each topic adds up to 1 and the average of the topics is g, however different they
-are. m is such that the k_i add up to `occurrences` exactly. No method can do better than to rank the labels by p (the
-row `oracle`).
+are. m is such that the k_i add up to `occurrences` exactly. No method can do better than rank the labels by p (the row
+`oracle`).
 
 `scale` multiplies images and occurrences, and the vocabulary by its square root: the mean number of labels per image
-stays, and a label has sqrt(scale) as many images. At most half of the vocabulary is drawn for an image.
+stays the same, and a label has sqrt(scale) times as many images. At most half of the vocabulary is drawn for an image.
 
 With the option `features` images have features as well, a noisy linear view of their topics:
 
     features of image i     x_i = theta_i P / sqrt(T) + noise * e_i
 
-with a (T, dimensions) matrix P and vectors e_i of independent standard normal numbers. They have a random stream of
-their own, so labels are the same with and without features.
+with a (T, dimensions) matrix P and vectors e_i of independent standard normal numbers. They have their own
+random stream, so labels are the same with and without features.
 """
 
 from pathlib import Path
@@ -37,7 +37,7 @@ from vsebench.core.errors import UserError
 from vsebench.features import Features
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 
-BALANCING = 50  # sweeps over topics and labels; more do not move the labels' popularity by a percent
+BALANCING = 50  # sweeps over topics and labels; more change the labels' popularity by less than a percent
 
 
 class Popularity(Strict):
@@ -73,7 +73,7 @@ class Options(Strict):
     scale: float = Field(default=1.0, gt=0)
     topics: int = Field(ge=1)
     concentration: float = Field(gt=0)
-    spread: float = Field(ge=0, le=6)  # beyond, a topic has so few labels that drawing new ones hardly ends
+    spread: float = Field(ge=0, le=6)  # above, a topic has so few labels that drawing new ones takes almost forever
     popularity: Popularity
     labels_per_image: LabelsPerImage
     features: SimulatedFeatures | None = None
@@ -157,7 +157,7 @@ def draw_lengths(
         middle = (low + high) / 2
         low, high = (middle, high) if lengths(middle).sum() <= total else (low, middle)
     result = lengths(low).astype(np.int64)
-    # Equal shapes step together, so a few labels can be missing: they go to random images that have room.
+    # Images with equal shapes change together, so a few labels can be missing: random images with room get them.
     while missing := total - int(result.sum()):
         room = np.flatnonzero(result < maximum)
         result[rng.choice(room, min(missing, len(room)), replace=False)] += 1

@@ -3,13 +3,14 @@
     long    one row per label of an image:   image,label[,count]
     wide    one row per image:               image,"label label ..."
 
-The name's ending says what the table is: .csv, .tsv, .jsonl, .ndjson, each also with .gz or .zst behind it, or
-.parquet, which is compressed inside. The first line of CSV and TSV has the names of the columns; other columns than the
-named ones are ignored.
+The ending of the file's name gives the format: .csv, .tsv, .jsonl or .ndjson, optionally followed by .gz or .zst, or
+.parquet, which has its own compression. The first line of CSV and TSV has the names of the columns; columns that the
+options do not name are ignored.
 
-Ids of images and names of labels are text: numbers keep their leading zeros, upper and lower case and different Unicode
-forms of a character are different. White space around them is removed, inside them it stays. The counts of equal rows
-are added up, in either layout; in the wide one an image may have several rows, and an image without labels stays.
+Ids of images and names of labels are text: numbers keep their leading zeros, and upper and lower case or different
+Unicode forms of a character make different names. White space around a name is removed, inside it is kept. The counts
+of equal rows are added up, in either layout; in the wide one an image may have several rows, and an image without
+labels is kept.
 Images and labels are sorted (by code points), so the order of the rows does not matter.
 """
 
@@ -73,7 +74,7 @@ class Options(Strict):
 
 
 class TableError(Exception):
-    """A fault of a header or a cell; the caller adds file and row."""
+    """A mistake in a header or a cell; the caller adds file and row to the message."""
 
 
 class Row(NamedTuple):
@@ -86,7 +87,7 @@ class Row(NamedTuple):
 
 
 def format_of(name: str) -> str:
-    """Return the ending that says what the table is, without that of its compression."""
+    """Return the ending of a name that gives the table's format, without the ending of a compression."""
     path = PurePath(name.lower())
     if path.suffix not in COMPRESSIONS:
         return path.suffix
@@ -110,7 +111,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     ------
     UserError
         The file is missing, damaged, not of its format, or has no such column; or a row has no image or label, or a
-        count that is not a whole number from 1 on. It names the line (CSV, TSV, JSON lines) or row (Parquet).
+        count that is not a positive whole number. It names the line (CSV, TSV, JSON lines) or row (Parquet).
     """
     path = find(raw, options.pairs)
     images, labels = Names("image"), Names("label")
@@ -132,7 +133,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 class Names:
-    """Numbers the names of images or labels in the order in which they are met."""
+    """Numbers the names of images or labels in the order of their first occurrence."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -140,7 +141,7 @@ class Names:
         self._cells: dict[str, int] = {}  # as they are in the file, so that each is checked once
 
     def number(self, cell: Any) -> int:
-        """Return the number of a cell's name; raises a `TableError` where it has none."""
+        """Return the number of a cell's name; raises a `TableError` if it has none."""
         number = self._cells.get(cell) if isinstance(cell, str) else None
         if number is None:
             number = self.known.setdefault(self._name(cell), len(self.known))
@@ -185,7 +186,7 @@ def split(cell: Any, options: Options) -> list[Any]:
 
 
 def parse_count(cell: Any) -> int:
-    """Parse a count; raises a `TableError` where it is not a whole number from 1 on."""
+    """Parse a count; raises a `TableError` if it is not a positive whole number."""
     text = cell.strip() if isinstance(cell, str) else ""
     if not re.fullmatch("[0-9]{1,10}", text) or not 1 <= int(text) <= LARGEST:
         raise TableError(f"the count is {cell!r}; it should be a whole number from 1 to {LARGEST}")
@@ -240,7 +241,7 @@ def read_csv(path: Path, options: Options) -> Iterator[Row]:
 
 
 def columns_of(header: list[str], options: Options) -> tuple[str, str, str | None]:
-    """Return the columns of image, label and, if there is one, count; raises a `TableError` where one is missing."""
+    """Return the columns of image, label and, if there is one, count; raises a `TableError` if one is missing."""
     count = options.count or "count"
     has_count = options.layout == "long" and (options.count is not None or count in header)
     for name in [options.image, options.label, *([count] if has_count else [])]:
@@ -267,7 +268,7 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
 
 
 def _zstd_lines(path: Path) -> Iterator[str]:
-    """Python itself reads this compression from 3.14 on; polars does, but cannot say which line is not UTF-8."""
+    """Yield the lines of a .zst file. polars reads it, as Python does from 3.14 on, but cannot name a bad line."""
     try:
         yield from pl.read_lines(path, glob=False).to_series()
     except pl.exceptions.ComputeError as error:
@@ -301,7 +302,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _given(cell: Any) -> Any:
-    """Tell an empty count, which is a mistake, from none."""
+    """Return an empty text for null: an empty count is a mistake, while a missing column means 1."""
     return "" if cell is None else cell
 
 

@@ -1,9 +1,9 @@
-"""What users' tags become labels, the same for every Flickr set.
+"""Which user tags become labels: the same rules for every Flickr data set.
 
-A tag is normalised about as Flickr itself does it for its own search: Unicode's compatibility form (NFKC), case folded
+A tag is normalised roughly as Flickr does it for its own search: Unicode's compatibility form (NFKC), case folded
 ("STRASSE", "straße"), and nothing but letters, their marks and digits, so that "New York", "new-york" and "newyork" are
-one label. Accents stay. Tags that are left empty, machine tags ("geo:lat=52.1") and tags of the stop lists go. A tag
-counts once an image.
+one label. Accents stay. Tags that are then empty, machine tags ("geo:lat=52.1") and tags of the stop lists are
+removed. A tag counts once per image.
 """
 
 import re
@@ -23,7 +23,7 @@ from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, i
 
 MACHINE_TAG = re.compile(r"[^\W\d]\w*:\w+=")
 
-# Tags that say with what a picture was taken or edited, or where it was shown, and not what is on it: the frequent ones
+# Tags that say how a picture was taken or edited, or where it was shown, and not what it shows: the frequent ones
 # of MIRFLICKR-25k, and others of the same kind. They are in their normalised form; a star matches any ending.
 STOP_LISTS: dict[str, str] = {
     "cameras": """
@@ -86,7 +86,7 @@ class StopTags:
 
 
 def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagOptions, where: str) -> RawAnnotations:
-    """Make labels of the tags of images.
+    """Turn the tags of images into labels.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
-"""Fetching one file from one address: retries, and resuming of what was left by an interruption.
+"""Fetch one file from one address, with retries, and resume after an interruption.
 
-The bytes so far are in `<name>.part`; beside it, `<name>.part.json` has their address and what identifies the version
-of the file there. Without these notes, or if the server now has another version, the transfer starts over.
+The bytes so far are in `<name>.part`. The notes `<name>.part.json` in the same folder have their address and what
+identifies the version of the file there. Without them, or if the server now has another version, the transfer starts
+over.
 """
 
 import json
@@ -20,8 +21,8 @@ from vsebench.core.storage import write_json
 
 ATTEMPTS = 4  # in a row without progress
 TIMEOUT = (10.0, 60.0)  # seconds, to connect and between two blocks
-WINDOW = 120.0  # seconds in which a source has to send
-LOWEST = 120 << 10  # bytes, else the next one is tried: at 1 KiB per second, a file of 100 MiB takes more than a day
+WINDOW = 120.0  # seconds in which a source has to send at least LOWEST bytes
+LOWEST = 120 << 10  # otherwise the next source is tried: at 1 KiB per second, a file of 100 MiB takes more than a day
 BLOCK = 1 << 18
 TEMPORARY_STATUS = {408, 416, 425, 429, 500, 502, 503, 504}
 
@@ -60,17 +61,17 @@ def notes_path(part: Path) -> Path:
 
 
 def discard(part: Path) -> None:
-    """Forget the bytes so far."""
+    """Delete the bytes so far and the notes."""
     part.unlink(missing_ok=True)
     notes_path(part).unlink(missing_ok=True)
 
 
 def fetch(address: str, part: Path) -> None:
-    """Fetch `address` into the file `part`, which is whole when this returns.
+    """Fetch `address` into the file `part`, which is complete when this returns.
 
     After a temporary failure it continues after a pause that doubles (1, 2, 4 s), until `ATTEMPTS` in a row brought
     nothing new. Raises `TransferError`, also for a source that sends less than `LOWEST` bytes in `WINDOW` seconds; the
-    bytes so far stay for the next time.
+    bytes so far are kept for the next time.
     """
     most, failures, pace = _size(part), 0, _Pace()
     while True:
@@ -101,7 +102,7 @@ def _attempt(address: str, part: Path, pace: _Pace) -> None:
         with requests.get(address, headers=headers, stream=True, timeout=TIMEOUT) as response:
             total = _whole_size(response, start)
             if start and response.status_code == 416 and total == start:
-                return  # all bytes were there
+                return  # `part` was complete already
             _check_status(response, part)
             if response.status_code == 206:
                 _check_range(response, part, start, total, notes)
@@ -142,7 +143,7 @@ def _check_status(response: requests.Response, part: Path) -> None:
 
 
 def _check_range(response: requests.Response, part: Path, start: int, total: int | None, notes: dict[str, Any]) -> None:
-    """Make sure that the part which comes continues the part that is there."""
+    """Check that the bytes to come continue those in `part`."""
     begins = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
     if begins is None or int(begins[1]) != start or total != notes.get("total"):
         discard(part)
@@ -166,7 +167,7 @@ def _version(response: requests.Response) -> str | None:
 
 def _save(response: requests.Response, part: Path, start: int, notes: dict[str, Any], pace: _Pace) -> None:
     part.parent.mkdir(parents=True, exist_ok=True)
-    # The notes are never about other bytes than those in `part`: they go first and come back last.
+    # The notes must never describe other bytes than those in `part`, so old bytes and notes are deleted together.
     if start == 0:
         discard(part)
     with part.open("ab") as stream:
@@ -182,7 +183,7 @@ def _save(response: requests.Response, part: Path, start: int, notes: dict[str, 
 
 
 def _progress(part: Path, start: int, total: int | None) -> "tqdm[Any]":
-    # In a log file a bar is many lines, so it is drawn rarely there.
+    # In a log file every update of the bar is a line, so there are few.
     interval = 0.2 if sys.stderr.isatty() else 30.0
     return tqdm(
         desc=part.stem, initial=start, total=total, unit="B", unit_scale=True, mininterval=interval, file=sys.stderr

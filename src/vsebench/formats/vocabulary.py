@@ -1,13 +1,13 @@
-"""Which images and labels of a data set stay: the same filters, in the same order, for every data set.
+"""Which images and labels of a data set are kept: the same filters, in the same order, for every data set.
 
 1. `sample_images`: this number of images, drawn from those with at least `min_labels_per_image` labels (at least one)
 2. `min_images_per_label`: labels on fewer images are removed
-3. `top_labels`: of the rest, this number of labels on most images stay; ties in the order of the vocabulary
+3. `top_labels`: of the rest, this number of labels with the most images are kept; ties in the order of the vocabulary
 4. `min_labels_per_image`: images with fewer labels are removed
 5. steps 2 and 4 again until nothing changes, since each can undo the other
 
-Without a filter everything stays, also labels that no image has and images without a label. With one of the filters on
-labels, labels that no image has are removed as well.
+Without a filter everything is kept, including labels that no image has and images without a label. With one of the
+filters on labels, labels that no image has are removed as well.
 """
 
 from dataclasses import replace
@@ -32,12 +32,12 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
 
     Returns
     -------
-    The images and labels that stay, in their old order with new row numbers; `dropped` has the numbers of the others.
+    The images and labels that stay, in their old order with new row numbers; `dropped` counts the others.
 
     Raises
     ------
     UserError
-        Nothing would stay, or more images are asked for than there are.
+        Nothing would be left, or `sample_images` is larger than the number of images.
     """
     if not vocabulary.model_dump(exclude_none=True, exclude={"seed"}):
         return annotations
@@ -55,7 +55,7 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
 
 
 def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: str) -> pl.Series:
-    """Draw the images that stay; returns their row numbers, ascending."""
+    """Draw the images to keep; returns their row numbers, ascending."""
     fewest = vocabulary.min_labels_per_image or 1
     wanted = vocabulary.sample_images or 0
     sizes = np.bincount(annotations.pairs["image"].to_numpy(), minlength=len(annotations.images))
@@ -71,7 +71,7 @@ def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: st
 
 
 def filter_pairs(pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Dropped]) -> pl.DataFrame:
-    """Apply the filters on labels and images until all of them hold; note in `dropped` what is removed."""
+    """Apply the filters on labels and images until all are satisfied; note in `dropped` what is removed."""
     fewest_images, fewest_labels = vocabulary.min_images_per_label, vocabulary.min_labels_per_image
     pairs, rare_labels = _drop_rare(pairs, "label", fewest_images)
     if vocabulary.top_labels is not None:
@@ -103,7 +103,7 @@ def _drop_rare(pairs: pl.DataFrame, column: str, fewest: int | None) -> tuple[pl
 def restrict(
     annotations: RawAnnotations, pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Dropped]
 ) -> RawAnnotations:
-    """Number images and labels anew where filters took some away."""
+    """Renumber images and labels after filters have removed some."""
     n_images, n_labels = len(annotations.images), len(annotations.labels)
     images, labels = np.arange(n_images), np.arange(n_labels)
     if vocabulary.sample_images is not None or vocabulary.min_labels_per_image is not None:

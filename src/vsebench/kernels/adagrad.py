@@ -35,8 +35,9 @@ def adagrad_step(embedding, biases, squares, i, p, n, weight, learning_rate, reg
     embedding : `Embedding`, updated
     biases : (n_labels,) float32, b_c; updated
     squares : `SquaredGradients`, updated
-    i, p, n : whole numbers, image, positive and negative
-    weight, learning_rate, regularisation : float32; the latter are eta and lambda
+    i, p, n : integers, image, positive and negative
+    weight : float32, minus the derivative of the loss with respect to m
+    learning_rate, regularisation : float32, eta and lambda
     """
     images, labels = embedding
     for f in range(0, images.shape[1], LANES):
@@ -53,7 +54,7 @@ def adagrad_step(embedding, biases, squares, i, p, n, weight, learning_rate, reg
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def adagrad(matrix, squares, row, f, value, gradient, learning_rate):
-    """Take the step of 16 parameters, matrix[row, f:f + 16].
+    """Take the Adagrad step of 16 parameters, matrix[row, f:f + 16].
 
     matrix, squares : (n, K) float32, parameters and sums of their squared gradients; updated
     value, gradient : `Vector`, the parameters before the step and their gradient
@@ -66,11 +67,12 @@ def adagrad(matrix, squares, row, f, value, gradient, learning_rate):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def adagrad_bias(biases, squares, label, weight, learning_rate, regularisation):
-    """Take the step of one label's bias, whose gradient is weight - lambda b.
+    """Take the Adagrad step of one label's bias, whose gradient is weight - lambda b.
 
     biases, squares : (n_labels,) float32, biases and sums of their squared gradients; updated
-    label : whole number
-    weight, learning_rate, regularisation : float32; the latter are eta and lambda
+    label : integer
+    weight : float32, minus the derivative of the loss with respect to the bias
+    learning_rate, regularisation : float32, eta and lambda
     """
     gradient = weight - regularisation * biases[label]
     squares[label] += gradient * gradient

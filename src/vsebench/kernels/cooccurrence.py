@@ -12,7 +12,7 @@ def count_together(offsets, labels, n_labels):
     ----------
     offsets : (n_images + 1,) int64, where each image's labels start
     labels : (n_pairs,) int32, the labels of each image
-    n_labels : whole number
+    n_labels : integer
 
     Returns
     -------

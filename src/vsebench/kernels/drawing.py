@@ -19,7 +19,7 @@ def draw_index(weights, rng):
 
 @njit(cache=True, inline="always")
 def draw_new(mixture, cumulative, row, rng):
-    """Return a label that is not in `row`: redrawing until it is new is drawing without replacement.
+    """Return a label that is not in `row`. Drawing again until it is new amounts to drawing without replacement.
 
     mixture : (T,) float32, the image's probabilities of topics
     cumulative : (T, n_labels) float64, cumulative probabilities of the labels in each topic
@@ -38,25 +38,25 @@ def draw_new(mixture, cumulative, row, rng):
 
 @njit(cache=True, nogil=True)
 def draw_labels(mixtures, cumulative, offsets, novelty, rng):
-    """Draw labels for each image: a topic from the image's mixture, then a label from the topic, until it is a new one.
+    """Draw labels for each image: a topic from the image's mixture, then a label from the topic, again until it is new.
 
     Parameters
     ----------
     mixtures
         (n_images, T) float32, rows add up to 1.
     cumulative
-        (T, n_labels) float64, cumulated probabilities of the labels in each topic; the last column is 1.
+        (T, n_labels) float64, cumulative probabilities of the labels in each topic; the last column is 1.
     offsets
         (n_images + 1,) int64, where each image's labels start.
     novelty
-        After n labels the next one is with the probability n / (n + novelty) a copy of a random one of them instead;
-        never, if this is infinite.
+        With probability n / (n + novelty), the label after n others is a copy of a random one of them instead; never if
+        this is infinite.
     rng
         (1,) uint64, state of the random numbers; advanced.
 
     Returns
     -------
-    (offsets[-1],) int32
+    (offsets[-1],) int32, the labels of each image, one image after the other
     """
     labels = np.empty(offsets[-1], dtype=np.int32)
     for i in range(len(mixtures)):

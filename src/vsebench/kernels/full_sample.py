@@ -8,13 +8,13 @@ s_ic = <u_i, v_c>, the loss is
 where z_ic = s_ic - a_i <v'_c, v_c> leaves c itself out of p_i, a_i = gamma |C_i|^(-1/2), v'_c is v_c as it was when p_i
 was computed, and H^C = sum_c beta_c v_c v_c'. The paper's updates are misprinted; docs/methods.md derives these.
 
-The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1, but for 16 images at a
-time, or 16 positives of a label. 16 factors make a block: the values of the partners (an image's labels, a label's
-images) in it are gathered once and transposed, so that everything else runs over contiguous memory. All arrays are
-float32.
+The vector of an image or a label is updated factor by factor, as in the paper's Algorithm 1, but vectorised over 16
+images, or over 16 positives of a label. 16 factors make a block: the values of the partners (an image's labels, a
+label's images) in it are gathered once and transposed, so that everything else runs over contiguous memory. All arrays
+are float32.
 
-Of an image only u_i is stored. Before an image is updated, u_i is brought up to date with its labels' changes since the
-last time, and v_i = u_i - gamma p_i is computed where it is needed.
+Only u_i of each image is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
+since its last update; v_i = u_i - gamma p_i is computed where it is needed.
 
 How the positives are indexed, with an example: `vsebench.methods.vse_fs.rows_and_columns`.
 """
@@ -50,7 +50,7 @@ class Rows(NamedTuple):
     offsets : (n_images + 1,) int64, where the positives of each image start
     labels : (n_pairs,) int32, the label of each positive
     weights : (n_pairs,) float32, w_ic
-    places : (n_pairs,) int32, where each positive stands in `Columns`
+    places : (n_pairs,) int32, the place of each positive in `Columns`
     """
 
     offsets: NDArray[np.int64]
@@ -64,7 +64,7 @@ class Columns(NamedTuple):
 
     Attributes
     ----------
-    degrees : (n_labels,) int64, how many images carry each label
+    degrees : (n_labels,) int64, number of images that carry each label
     tiles : (n_labels + 1,) int64, the first tile of each label; it starts with place 16 tiles[c]
     images : (n_places + AHEAD,) int32, the image in each place, in the order of the kernels; 0 in the padding
     weights : (n_places,) float32, w_ic; 0 in the padding
@@ -84,7 +84,7 @@ class LabelSide(NamedTuple):
     Attributes
     ----------
     vectors : (n_labels, K) float32, v_c
-    changes : (n_labels, K) float32, v_c minus v_c when images were updated last
+    changes : (n_labels, K) float32, v_c minus its value at the last update of the images
     penalties : (n_labels,) float32, beta_c
     squared_norms : (n_labels,) float32, |v_c|^2
     hessian : (K, K) float32, H^C = sum_c beta_c v_c v_c'
@@ -101,7 +101,7 @@ class LabelSide(NamedTuple):
 def extend_image(i, blocks, changes, rows, gamma, extended, row):
     """Write u_i, brought up to date with the changes of its labels, into a row of `extended` (n, K) float32.
 
-    i : whole number, the image
+    i : integer, the image
     blocks : (K / 16, n_images, 16) float32, the u_i before the changes
     changes : (n_labels, K) float32, by how much the labels have changed
     rows : `Rows`
@@ -126,7 +126,7 @@ def extend_images(start, stop, blocks, changes, rows, gamma, extended):
 
     Parameters
     ----------
-    start, stop : whole numbers, images in the order of the kernels
+    start, stop : integers, images in the order of the kernels
     blocks : (K / 16, n_images, 16) float32, the u_i before the changes
     changes : (n_labels, K) float32, by how much the labels have changed
     rows : `Rows`
@@ -152,7 +152,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
 
     Parameters
     ----------
-    start, stop : whole numbers, images in the order of the kernels; start is a multiple of 16
+    start, stop : integers, images in the order of the kernels; start is a multiple of 16
     rows : `Rows`
     labels : `LabelSide`
     gamma, regularisation : float32, gamma and lambda
@@ -176,7 +176,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
     norm = 0.0
     for group in range(start, stop, LANES):
         width = min(LANES, stop - group)
-        n = rows.offsets[group + width] - rows.offsets[group + width - 1]  # of the last image, which has the most
+        n = rows.offsets[group + width] - rows.offsets[group + width - 1]  # of the last image, which has most labels
         for lane in range(width):
             i, row = group + lane, group + lane - start
             first, degree = rows.offsets[i], rows.offsets[i + 1] - rows.offsets[i]
@@ -218,8 +218,8 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
 def gather_labels(f0, group, width, n, vectors, rows, x):
     """Gather the factors f0 to f0 + 16 of the labels of 16 images: x[j, f, lane] is factor f0 + f of label j.
 
-    group, width : whole numbers, the first image and how many there are, at most 16
-    n : whole number, the most labels of an image; where an image has fewer, x is 0
+    group, width : integers, the first image and the number of images, at most 16
+    n : integer, the largest number of labels of an image; x is 0 where an image has fewer
     vectors : (n_labels, K) float32, v_c
     rows : `Rows`
     x : (at least n, 16, 16) float32, written
@@ -259,7 +259,7 @@ def minimise_block(f0, n, x, targets, excess, score, slopes, u, roots, hessian, 
 
         v_if += [sum_c v_cf e_ic - (H^C u_i)_f - lambda v_if] / [sum_c (w_ic - beta_c) v_cf^2 + h^C_ff + lambda]
 
-    n : whole number, the most positives of an image
+    n : integer, the largest number of positives of an image
     x : (n, 16, 16) float32, v_cf: positive, factor of the block, image
     targets, excess, score : (n, 16) float32, w (1 + a <v'_c, v_c>), w - beta and s, positive x image; score is updated
     slopes : (16, 16) float32, -H^C u, factor of the block x image; updated
@@ -303,7 +303,7 @@ def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, reg
 
     Parameters
     ----------
-    start, stop : whole numbers, labels
+    start, stop : integers, labels
     columns : `Columns`
     blocks : (K / 16, n_images, 16) float32, u_i
     previous : (n_labels, K) float32, v'_c, the labels before the sweep
@@ -360,10 +360,10 @@ def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, reg
 def gather_images(f0, first, degree, n_tiles, blocks, images, x):
     """Gather the factors f0 to f0 + 16 of a label's images: x[16 tile + f, e] is factor f0 + f in place e of a tile.
 
-    first : whole number, the label's first place
-    degree, n_tiles : whole numbers, how many images and tiles it has; x is 0 in the padding of the last tile
+    first : integer, the label's first place
+    degree, n_tiles : integers, its numbers of images and tiles; x is 0 in the padding of the last tile
     blocks : (K / 16, n_images, 16) float32, u_i
-    images : int32, of `Columns`
+    images : (n_places + AHEAD,) int32, of `Columns`
     x : (at least 16 n_tiles, 16) float32, written
     """
     for j in range(degree):
@@ -379,7 +379,7 @@ def gather_images(f0, first, degree, n_tiles, blocks, images, x):
 def exclusion(first, n_tiles, columns, scores, overlap):
     """Return the sums of w a (1 - z) and of w a^2 over the positives of a label, float32.
 
-    first, n_tiles : whole numbers, the label's first place and how many tiles it has
+    first, n_tiles : integers, the label's first place and number of tiles
     columns : `Columns`
     scores : (n_places,) float32, s_ic
     overlap : float32, <v'_c, v_c>

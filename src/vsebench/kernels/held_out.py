@@ -8,11 +8,11 @@ NEGATIVE, EXCLUDED, RIGHT = 0, 1, 2
 
 @njit(cache=True)
 def mark_labels(kinds, candidates, known, right):
-    """Write what each label is to an image: EXCLUDED from the candidates, a RIGHT candidate, or a NEGATIVE.
+    """Classify the labels for one image: EXCLUDED from the candidates, RIGHT (a held-out candidate) or NEGATIVE.
 
     kinds : (n_labels,) int8, written
     candidates : (n_labels,) bool
-    known, right : int32 labels of the image; a right label that is known as well is excluded
+    known, right : int32, known and held-out labels of the image; a label that is both is excluded
     """
     for c in range(len(kinds)):
         kinds[c] = NEGATIVE if candidates[c] else EXCLUDED
@@ -38,7 +38,7 @@ def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, r
     -------
     (4, number of held-out labels) int32, for each: the negatives that score higher, the negatives that score the same,
     the held-out labels of the image that score at least as high (itself included), and all negatives. The first three
-    are -1 where the label is no candidate.
+    are -1 where the label is excluded from the candidates.
     """
     n_labels = scores.shape[1]
     counts = np.empty((4, right_offsets[-1] - right_offsets[0]), dtype=np.int32)
@@ -69,10 +69,10 @@ def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, r
 
 @njit(cache=True, nogil=True)
 def top_labels(scores, candidates, known_offsets, known, right_offsets, right, size):
-    """Return the first labels of each image's list, (n, size) int32; -1 behind the last candidate.
+    """Return the first `size` labels of each image's ranked list, (n, size) int32; -1 after the last candidate.
 
-    Labels with the same score stand in this order: wrong ones first, then by their numbers. The arguments are those of
-    `rank_right_labels`.
+    Among labels with the same score, negatives come before held-out labels, each in ascending order. The other
+    arguments are those of `rank_right_labels`.
     """
     n_labels = scores.shape[1]
     lists = np.full((len(scores), size), -1, dtype=np.int32)
@@ -112,7 +112,7 @@ def count_images_above(scores, kinds_offsets, carried, sorted_scores, score_offs
     carried : int32, ascending for each image
     sorted_scores : (n_pairs,) float32, by label, the scores of the images that carry it, ascending
     score_offsets : (n_labels + 1,) int64, where the scores of each label start
-    above, tied : (n_pairs + 1,) int64, added to: differences of the counts along `sorted_scores`
+    above, tied : (n_pairs + 1,) int64, added to; the counts of `sorted_scores` are the cumulative sums
     """
     for i in range(len(scores)):
         following, last = kinds_offsets[i], kinds_offsets[i + 1]

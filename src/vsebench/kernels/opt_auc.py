@@ -26,13 +26,13 @@ def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
     """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for uniform negatives n.
 
     A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Where an image carries every label there
-    is no negative, and its steps are left out.
+    is no negative, and its steps are skipped.
 
     Parameters
     ----------
     embedding : `Embedding`, updated
     pipeline : `Pipeline` of the positives that (i, p) is drawn from
-    steps : whole number
+    steps : integer
     rates : `Rates`, eta and lambda
     streams : `Streams`, of which `positives` and `negatives` are advanced
 
@@ -67,7 +67,7 @@ def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
 def fetch_triple(t, pipeline, embedding, rng):
     """Draw the negative of slot t of the batch that is fetched, and prefetch the vectors of the triple.
 
-    t : whole number below BATCH
+    t : integer below BATCH
     pipeline : `Pipeline`; the column NEGATIVE is written, -1 where the image carries every label
     embedding : `Embedding`
     rng : (1,) uint64, draws each negative with the same probability; advanced

@@ -1,4 +1,4 @@
-"""Opt-AUC with a bias for each label, as other packages' BPR has it: s_ic = <v_i, v_c> + b_c."""
+"""Opt-AUC with a bias for each label, as in the BPR of other packages: s_ic = <v_i, v_c> + b_c."""
 
 import numpy as np
 from numba import njit
@@ -21,14 +21,14 @@ def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
     """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n> + b_p - b_n, for uniform negatives n.
 
     A step moves v_i, v_p, v_n, b_p and b_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Where an image carries every
-    label there is no negative, and its steps are left out.
+    label there is no negative, and its steps are skipped.
 
     Parameters
     ----------
     embedding : `Embedding`, updated
     biases : (n_labels,) float32, b_c; updated
     pipeline : `Pipeline` of the positives that (i, p) is drawn from
-    steps : whole number
+    steps : integer
     rates : `Rates`, eta and lambda
     streams : `Streams`, of which `positives` and `negatives` are advanced
 

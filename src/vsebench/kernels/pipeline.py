@@ -11,11 +11,11 @@ batches of 16, and each batch passes four stages, one per turn of the kernel's o
 
     choose   draw a row of `pairs` for each step, and prefetch that row
     read     read the row: image, positive, and where the image's labels are; prefetch these labels
-    fetch    prefetch what the step reads (the kernel's part): vectors of the image and of the positive, a negative's
+    fetch    prefetch what the step reads (the kernel's part): vectors of the image, of the positive, of a negative
     step     take the step (the kernel's part)
 
-In a turn, the four stages of the four batches take place step by step: slot t of each, then slot t + 1. A processor
-waits for only some two dozen cache lines at a time, so prefetches are spread between steps that compute meanwhile.
+Within a turn the kernel goes through the slots: slot t of all four batches, then slot t + 1. A processor can wait for
+only some two dozen cache lines at a time, so the prefetches are spread over the turn, between steps that compute.
 """
 
 from typing import NamedTuple
@@ -75,7 +75,7 @@ def new_pipeline(positives: Positives) -> Pipeline:
 def turns(steps):
     """Return a range over the turns: the first step of the batch that takes its steps in each.
 
-    The first three, with negative numbers, only fill the pipeline.
+    The first three turns, with negative numbers, only fill the pipeline.
     """
     return range(-3 * BATCH, steps, BATCH)
 
@@ -90,9 +90,9 @@ def batch_size(steps, first):
 def choose_and_read(t, pipeline, first, steps, rng):
     """Do the first two stages for slot t of their batches, in the turn whose batch begins with step `first`.
 
-    t : whole number below BATCH
+    t : integer below BATCH
     pipeline : `Pipeline`, updated
-    steps : how many steps there are in all
+    steps : integer, the number of all steps
     rng : (1,) uint64, draws the positives, each row with the same probability; advanced
     """
     pairs, row_labels = pipeline.positives
@@ -109,7 +109,7 @@ def choose_and_read(t, pipeline, first, steps, rng):
 
 @njit(cache=True, inline="always")
 def advance(pipeline):
-    """Return the pipeline of the next turn: each batch one stage further, and the last one's array for a new batch."""
+    """Return the pipeline of the next turn: each batch one stage further, and a finished batch's array reused."""
     return Pipeline(pipeline.positives, pipeline.choosing, pipeline.stepping, pipeline.reading, pipeline.fetching)
 
 

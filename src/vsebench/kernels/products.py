@@ -48,9 +48,9 @@ def rounded_products(vectors, rows, pairs, groups):
     """Return inner products of rounded vectors with 16 labels each: a tuple of `IntVector`s, one per row.
 
     vectors : (n, K) int16, rounded vectors (`vsebench.kernels.rounding`)
-    rows : tuple of numbers of rows of `vectors`
+    rows : tuple of integers, rows of `vectors`
     pairs : (n_groups, K / 2, 32) int16, of a `RoundedLabels`
-    groups : tuple as long as `rows`: the group of 16 labels that each row is multiplied with
+    groups : tuple of integers, as long as `rows`: the group of 16 labels that each row is multiplied with
 
     Several at a time, because a processor waits for a sum before it can add to it: four to six keep it busy.
     """

@@ -27,7 +27,7 @@ def next_word(state):
 
 @njit(cache=True, inline="always")
 def below(state, n):
-    """Return a whole number from 0 to n - 1, each with probability 1 / n to within 2^-32; advance the state."""
+    """Return an integer from 0 to n - 1, each with probability 1 / n to within 2^-32; advance the state."""
     return np.int64(((next_word(state) >> U64(32)) * U64(n)) >> U64(32))
 
 

@@ -1,7 +1,7 @@
 """Ranks by counting: how many candidates score higher than a held-out label, and how many the same.
 
-For embeddings, products of rounded vectors (`vsebench.kernels.rounding`) decide all but one of a thousand comparisons
-with the held-out label's score. The others are decided in float32, so the counts are those of all float32 scores.
+For embeddings, products of rounded vectors (`vsebench.kernels.rounding`) decide all but one in a thousand comparisons
+with the held-out label's score. The others are decided in float32, so the counts are the same as with float32 alone.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Inner products of vectors that are rounded to int16, and how far they may be from the exact ones.
+"""Inner products of vectors that are rounded to int16, with a bound on their error.
 
 Many decisions do not need the last digits of a score. Let u = r (x + x'), where r = |u| / NORM, x is a vector of whole
 numbers and no |x'_k| is above 1/2; processors multiply and add two pairs of such numbers in the time of one pair of
@@ -21,7 +21,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, aligned, padded_size
 
 NORM = 32767  # the largest int16; a product of two vectors of this norm fits into int32
 LARGEST_SCALE = 1e15  # upper bound on NORM / |u|, so that a vector of zeros is no special case
-ROUNDING_PAYS = platform.machine().lower() in ("x86_64", "amd64")  # others have no such instruction for two pairs
+ROUNDING_PAYS = platform.machine().lower() in ("x86_64", "amd64")  # others lack the instruction for two pairs
 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
@@ -69,7 +69,7 @@ class RoundedLabels(NamedTuple):
     scales
         (n',) float32, the 1 / r of each label; NaN in the padding.
     bound
-        How far a product of two rounded vectors may be from the float32 score divided by r s: the bound above, plus
+        Largest difference between a product of rounded vectors and the float32 score over r s: the bound above, plus
         the rounding of float32 scores, plus a margin for the rounding of the comparison itself.
     """
 
@@ -103,7 +103,7 @@ def update_label(rounded_labels, labels, c, buffer):
 
     rounded_labels : `RoundedLabels`; its `vectors` are left as they are
     labels : (n_labels, K) float32, the vectors after the step
-    c : whole number, the label
+    c : integer, the label
     buffer : (K,) int16, overwritten
     """
     rounded_labels.scales[c] = round_row(labels, c, buffer)

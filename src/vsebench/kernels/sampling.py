@@ -28,7 +28,7 @@ class Streams(NamedTuple):
 
     @classmethod
     def of(cls, seed: int, positives: int, negatives: int, redraws: int) -> "Streams":
-        """Return the streams of these numbers, which set the streams of a seed apart."""
+        """Return streams of a seed; the three numbers must differ, so that the streams are independent."""
         return cls(new_state(seed, positives), new_state(seed, negatives), new_state(seed, redraws))
 
 
@@ -46,7 +46,9 @@ def contains(row_labels, start, stop, label):
 
 @njit(cache=True, inline="always")
 def draw_negative(row_labels, start, stop, n_labels, rng):
-    """Return a label, each with the same probability, that is not in row_labels[start:stop]; there must be one.
+    """Return a label, each with the same probability, that is not in row_labels[start:stop].
+
+    There must be such a label: the function does not end otherwise.
 
     row_labels : int32, with LANES unused numbers at its end
     rng : (1,) uint64, advanced

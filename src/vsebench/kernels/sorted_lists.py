@@ -75,7 +75,7 @@ def descending_keys(values, keys):
     bits = values.view(np.uint32)
     sign = np.uint32(0x80000000)
     for j in range(len(values)):
-        # The bits of a positive float, read as a whole number, ascend with its value; those of a negative one descend.
+        # The bits of a positive float, read as an integer, ascend with its value; those of a negative one descend.
         keys[j] = bits[j] if bits[j] & sign else ~(bits[j] | sign)
 
 
@@ -115,6 +115,6 @@ def sort_keys(keys, order, buffer):
 
 @njit(cache=True, inline="always")
 def append(j, digit, ends, order):
-    """Append index j to those in `order` that have the same digit; ends[digit] is where that is, and moves on."""
+    """Append index j to the indices in `order` that have the same digit, at position ends[digit], which advances."""
     order[ends[digit]] = j
     ends[digit] += 1

@@ -10,7 +10,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, load, store
 
 
 class Rates(NamedTuple):
-    """How far steps go.
+    """How far a gradient step goes.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Rates(NamedTuple):
 def logistic(margin):
     """Return exp(-|m|) and 1 / (1 + exp(m)) of a float32 m, without overflow.
 
-    The loss log(1 + exp(-m)) is log(1 + exp(-|m|)) + max(-m, 0), and 1 / (1 + exp(m)) is minus its derivative.
+    The loss log(1 + exp(-m)) is log(1 + exp(-|m|)) + max(-m, 0), and 1 / (1 + exp(m)) is minus its derivative by m.
     """
     decay = np.exp(-abs(margin))
     return decay, (decay if margin > 0 else np.float32(1)) / (np.float32(1) + decay)
@@ -37,8 +37,8 @@ def sgd_step(embedding, i, p, n, size, shrinkage):
     """Take one gradient step, v += size * d<v_i, v_p - v_n> / dv - shrinkage * v, for v_i, v_p and v_n at once.
 
     embedding : `Embedding`, updated
-    i, p, n : whole numbers, image, positive and negative
-    size : float32, learning rate times minus the derivative of the loss by the margin <v_i, v_p - v_n>
+    i, p, n : integers, image, positive and negative
+    size : float32, minus the learning rate times the derivative of the loss by the margin <v_i, v_p - v_n>
     shrinkage : float32, learning rate times regularisation
     """
     images, labels = embedding

@@ -11,7 +11,7 @@ gains is measured by `python -m benchmarks --only vectors`.
 
 Operations, named as in NumPy where NumPy has them:
 
-    load(array, index)                 16 consecutive float32 of an array, from an index on
+    load(array, index)                 16 consecutive float32 of an array, starting at an index
     store(array, index, v)             write them there
     broadcast(x)                       16 times the float32 x
     +  -  *                            between two vectors, or with a float32 on the left
@@ -27,7 +27,7 @@ Operations, named as in NumPy where NumPy has them:
     zero_sums(rows), add_products(...) inner products of int16 numbers, summed in int32
     to_float(sums)                     16 int32 as a `Vector`
 
-An index is a whole number or a tuple of them, and is not checked; the 16 numbers from there on have to be contiguous.
+An index is an integer or a tuple of them, and is not checked; the 16 numbers from there on have to be contiguous.
 Compilers split a `Vector` on processors with shorter registers.
 
 16 float32 fill a cache line (64 bytes) if the array starts on one. `aligned` and `scratch` make such arrays; in others
@@ -64,7 +64,7 @@ FLOAT_VECTOR, INT_VECTOR = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(I
 def aligned(*shape: int) -> NDArray[np.float32]:
     """Return float32 zeros, C-contiguous, whose first element starts a cache line."""
     n_bytes = int(np.prod(shape)) * 4
-    buffer = np.empty(n_bytes + CACHE_LINE, dtype=np.uint8)  # np.zeros would not ask for large memory pages
+    buffer = np.empty(n_bytes + CACHE_LINE, dtype=np.uint8)  # with np.zeros the system would not use large memory pages
     buffer[:] = 0
     skip = -buffer.ctypes.data % CACHE_LINE
     return buffer[skip : skip + n_bytes].view(np.float32).reshape(shape)
@@ -154,7 +154,7 @@ def _element(context, builder, signature_, arguments, element_type):
 
 
 def _elementwise(name):
-    """Return a generator of the call of one of LLVM's functions of a number, for all 16."""
+    """Return a code generator that applies one of LLVM's functions of a number to all 16."""
 
     def generate(context, builder, signature_, arguments):
         kind = ir.FunctionType(FLOAT_VECTOR, [FLOAT_VECTOR])
@@ -187,7 +187,7 @@ _define_operator(operator.sub, "fsub")
 _define_operator(operator.mul, "fmul")
 
 
-# The operations. Each docstring says what a kernel gets; `generate` says how.
+# The operations. Each docstring says what the operation does in a kernel; `generate` emits its instructions.
 
 
 @intrinsic
@@ -307,7 +307,7 @@ def fence(typing_context, number):
 def any_equal(typing_context, array, index, n, number):
     """Return whether one of n consecutive numbers of an int32 array, from an index on, equals a number.
 
-    More than 16 are not looked at. 16 are read whatever n is, so the array has to go on that far.
+    At most 16 are compared. 16 are read whatever n is, so the array needs that many from the index on.
     """
 
     def generate(context, builder, signature_, arguments):
@@ -379,12 +379,12 @@ def add_products(typing_context, sums, vectors, rows, groups_of_labels, groups, 
 
     sums : tuple of `IntVector`s; sum t belongs to row rows[t] of `vectors` and to the 16 labels of group groups[t]
     vectors : (n, K) int16
-    rows, groups : tuples of whole numbers
+    rows, groups : tuples of integers
     groups_of_labels : (n_groups, K / 2, 32) int16, two factors of the first label, of the second, ... of the sixteenth
     pair : which two factors, 2 pair and 2 pair + 1
 
     Lane e of sum t grows by x[2 pair] y[2 pair] + x[2 pair + 1] y[2 pair + 1], x being the row and y label e of the
-    group. Processors of the x86 family have one instruction for that. Sums beyond int32 are not noticed.
+    group. Processors of the x86 family have one instruction for that. Overflow of int32 is not detected.
     """
 
     def generate(context, builder, signature_, arguments):

@@ -44,7 +44,7 @@ from vsebench.kernels.vectors import (
 
 
 class Draws(NamedTuple):
-    """What the draws of a batch need in between, overwritten by each batch; one row or number per step.
+    """Intermediate values of the draws of a batch, overwritten by each batch; one row or number per step.
 
     Attributes
     ----------
@@ -75,16 +75,17 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
     A factor f is drawn with probability proportional to |v_if| sigma_f (Eq. 7), a rank r from 0 on with probability
     proportional to exp(-r / lambda) (Eq. 5); n is the label in place r of list f, counted from the top where v_if > 0
-    and from the bottom otherwise. A positive is drawn again. A step moves v_i, v_p and v_n by
-    eta (dm/dv - lambda' v). Where an image carries every label there is no negative, and its steps are left out.
+    and from the bottom otherwise. If n is a positive, the draw is repeated. A step moves v_i, v_p
+    and v_n by eta (dm/dv - lambda' v). Where an image carries every label there is no negative, and its steps are
+    skipped.
 
     Parameters
     ----------
     embedding : `Embedding`, updated
     pipeline : `Pipeline` of the positives that (i, p) is drawn from
-    lists : `SortedLists`; an epoch is several calls, since the lists are sorted anew in between
+    lists : `SortedLists`; an epoch is several calls, since the lists are sorted again in between
     draws : `Draws`, overwritten
-    steps : whole number
+    steps : integer
     rank_scale : float, lambda of Eq. 5
     rates : `Rates`, eta and lambda'
     streams : `Streams`, advanced
@@ -93,7 +94,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
     -------
     sum of the losses of the steps, float64
 
-    A negative depends on the vector of its image alone. So for several steps, as long as no image comes twice among
+    A negative depends on the vector of its image alone. So for several steps, as long as no image occurs twice among
     them, first all factors are weighed, then all places in lists are found, then the negatives there are read, and then
     the steps are taken: what each of these reads has been prefetched by then. In the pipeline's stage "fetch" there is
     nothing to do: weighing the factors of one image does not wait for the vector of another.
@@ -150,7 +151,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
 @njit(cache=True, inline="always")
 def first_repeat(images, start, stop):
-    """Return the first place after `start` whose image also stands in a place from `start` on before it, or `stop`.
+    """Return the first place after `start` whose image also occurs between `start` and it, or `stop`.
 
     images : (n,) int32, with LANES unused numbers at its end; stop - start is at most LANES
     """
@@ -177,7 +178,7 @@ def weigh_factors(images, i, deviations, sums):
     """Write the cumulative sums of the weights |v_if| sigma_f that `find_factor` needs.
 
     images : (n_images, K) float32
-    i : whole number, the image
+    i : integer, the image
     deviations : (K,) float32, sigma_f
     sums : (K + 32,) float32, written. sums[f] is the weight of the factors f, f - 16, f - 32, ... of the same lane;
         sums[K + 16 + e] is the weight of all factors in the lanes 0 to e; sums[K + 15] stays 0
@@ -197,8 +198,8 @@ def find_factor(sums, share):
     sums : (K + 32,) float32, what `weigh_factors` wrote
     share : float64, uniform in [0, 1)
 
-    Sums that are passed are counted, which needs no branch that a processor could mispredict. By rounding, the result
-    can be greater than the last factor of positive weight; callers have to expect that.
+    Smaller sums are counted instead of searched, which needs no branch that a processor could mispredict. Because of
+    rounding the result can be greater than the last factor of positive weight; callers have to expect that.
     """
     n_factors = len(sums) - 2 * LANES
     rest = np.float32(share) * sums[-1]
@@ -215,10 +216,10 @@ def find_place(images, i, order, sums, rank, share):
     """Return the factor and the place in its list for a rank and a share (Algorithm 1, lines 12 to 17).
 
     images : (n_images, K) float32
-    i : whole number, the image
+    i : integer, the image
     order : (n_factors, n_labels), of `SortedLists`
     sums : (K + 32,) float32, what `weigh_factors` wrote for the image
-    rank : whole number, from 0 on
+    rank : integer, from 0 on
     share : float64, uniform in [0, 1)
     """
     n_factors, n_labels = order.shape
@@ -228,12 +229,12 @@ def find_place(images, i, order, sums, rank, share):
 
 @njit(cache=True, nogil=True, **NO_ALLOCATION)
 def redraw_negative(images, i, row_labels, start, stop, order, sums, rank_scale, rng):
-    """Draw a negative from the lists again, after a positive was drawn, until it is no positive.
+    """Draw a negative from the lists again, after a positive was drawn, until it is not a positive.
 
     After n_labels rejected draws, fall back to a uniform negative: the positives then have nearly all the probability.
 
     images : (n_images, K) float32
-    i : whole number, the image, whose labels are row_labels[start:stop]
+    i : integer, the image, whose labels are row_labels[start:stop]
     row_labels : int32, with LANES unused numbers at its end
     order : (n_factors, n_labels), of `SortedLists`
     sums : (K + 32,) float32, what `weigh_factors` wrote for the image

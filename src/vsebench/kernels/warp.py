@@ -32,11 +32,11 @@ class Trials(NamedTuple):
 
     Attributes
     ----------
-    maximum : the most trials of a step; there are never more than Y - 1
+    maximum : maximum number of trials per step; there are never more than Y - 1
     rank_loss : (n_labels + 1,) float64, L(k) = 1 + 1/2 + ... + 1/k (Eq. 5 with alpha_j = 1/j)
-    candidates : (BATCH,) int64, labels drawn for trials to come; a label does not depend on the image, so the vectors
-        of 16 are prefetched at a time
-    n_used : (1,) int64, how many of the candidates have been tried
+    candidates : (BATCH,) int64, labels drawn for later trials; they do not depend on the image, so the vectors of 16
+        are prefetched at a time
+    n_used : (1,) int64, number of the candidates that have been tried
     """
 
     maximum: int
@@ -81,7 +81,7 @@ def warp_epoch(embedding, pipeline, trials, steps, rates, max_norm, streams):
     embedding : `Embedding`, updated
     pipeline : `Pipeline` of the positives that (i, p) is drawn from
     trials : `Trials`
-    steps : whole number
+    steps : integer
     rates : `Rates`, eta and lambda
     max_norm : float, C in Eq. 2 and 3; 0: no limit
     streams : `Streams`, of which `positives` and `negatives` are advanced

@@ -35,7 +35,7 @@ def warp_adaptive_epoch(embedding, biases, squares, pipeline, trials, steps, rat
     squares : `SquaredGradients`, updated
     pipeline : `Pipeline` of the positives that (i, p) is drawn from
     trials : `Trials`
-    steps : whole number
+    steps : integer
     rates : `Rates`, eta and lambda
     streams : `Streams`, of which `positives` and `negatives` are advanced
 

@@ -1,4 +1,4 @@
-"""The published code of VSE-ens, in what it calls WARP: the first violator in the order of label ids."""
+"""What the published code of VSE-ens calls WARP: the first violator in the order of label ids."""
 
 import numpy as np
 from numba import njit
@@ -19,7 +19,7 @@ def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, 
 
     An image is drawn, each with the same probability, then one of its labels; n is the negative with the lowest id for
     which 1 + s_in > s_ip, or a random one where there is none. A step moves v_i, v_p and v_n by
-    eta (1 / (1 + exp(m)) dm/dv - lambda v). Images with no label or with every label are left out.
+    eta (1 / (1 + exp(m)) dm/dv - lambda v). Images with no label or with every label are skipped.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, 
         score of each label is computed in float32, with the same result
     offsets : (n_images + 1,) int64, where each image's labels start in `row_labels`
     row_labels : (n_pairs + LANES,) int32, and LANES unused numbers
-    steps : whole number
+    steps : integer
     rates : `Rates`, eta and lambda
     rng : (1,) uint64, advanced
 
@@ -72,7 +72,7 @@ def first_violator(embedding, i, row_labels, start, stop, positive_score):
     """Return the lowest id of a negative n with 1 + s_in > s_ip, or the number of labels if there is none.
 
     embedding : `Embedding`
-    i : whole number, the image, whose labels are row_labels[start:stop]
+    i : integer, the image, whose labels are row_labels[start:stop]
     positive_score : float32, s_ip
     """
     images, labels = embedding
@@ -88,7 +88,7 @@ def first_violator_by_rounding(embedding, i, row_labels, start, stop, positive_s
     """Return what `first_violator` returns, skipping labels that rounded products rule out, 64 at a time.
 
     embedding : `Embedding`
-    i : whole number, the image, whose labels are row_labels[start:stop]
+    i : integer, the image, whose labels are row_labels[start:stop]
     positive_score : float32, s_ip
     rounded_labels : `RoundedLabels`
     rounded_image : (1, K) int16, overwritten
@@ -98,7 +98,7 @@ def first_violator_by_rounding(embedding, i, row_labels, start, stop, positive_s
     bound = np.float32(rounded_labels.bound)
     last = len(rounded_labels.pairs) - 1
     for group in range(0, last + 1, 4):
-        # The last group stands in for groups that do not exist.
+        # Groups that do not exist are replaced by the last one.
         groups = (group, min(group + 1, last), min(group + 2, last), min(group + 3, last))
         for g, products in enumerate(rounded_products(rounded_image, (0, 0, 0, 0), rounded_labels.pairs, groups)):
             first = min(group + g, last) * LANES

@@ -16,7 +16,7 @@ from vsebench.core.errors import UserError, missing_package
 from vsebench.models import Model
 from vsebench.problem import Problem
 
-# What a method can need beside the labels that it learns from, and why it is left out where a place lacks it.
+# What a method can need besides the labels that it learns from, and why it is left out if a place lacks it.
 LACKS = {
     "features": "the data set has no image features",
     "known_labels": "its test images are new, and this method knows an image by its labels alone",
@@ -48,7 +48,7 @@ class Fitter(ABC):
     Attributes
     ----------
     settings_type : the pydantic class of its settings
-    needs : what it needs beside the labels: a subset of "features", "known_labels" and "truth"
+    needs : what it needs besides the labels: a subset of "features", "known_labels" and "truth"
     """
 
     settings_type: ClassVar[type[Settings]] = Settings
@@ -59,11 +59,11 @@ class Fitter(ABC):
 
     @abstractmethod
     def model(self) -> Model:
-        """Return the model as it stands; its arrays may still be in use by the next epoch."""
+        """Return the current model; the next epoch may overwrite its arrays."""
 
     @classmethod
     def obstacle(cls, offers: Collection[str]) -> str | None:
-        """Return why a row cannot run at a place that offers these of the needs, or None if it can."""
+        """Return why a row cannot run at a place that offers these keys of `LACKS`, or None if it can."""
         return next((LACKS[need] for need in sorted(cls.needs) if need not in offers), None)
 
 
@@ -72,7 +72,7 @@ class Method(Fitter):
 
     @abstractmethod
     def epoch(self) -> Progress:
-        """Go once over the training pairs."""
+        """Train for one epoch: once over the training pairs."""
 
 
 class Control(Fitter):
@@ -99,7 +99,7 @@ def read_settings(method: type[Fitter], values: dict[str, Any], where: str) -> S
 
 
 def epochs_mistake(method: type[Fitter]) -> str:
-    """Say what is wrong where a row's file and its class disagree about epochs."""
+    """Return what is wrong when a row's file and its class disagree about epochs."""
     if issubclass(method, Method):
         return f"this key is missing; {method.__name__} is trained by epochs and needs maximum and patience"
     return f"{method.__name__} has no epochs; remove this key"

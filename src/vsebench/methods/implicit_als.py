@@ -1,8 +1,8 @@
-"""Implicit ALS, as the package implicit has it: conjugate gradient, the same weight for every negative.
+"""Implicit ALS of the package implicit: conjugate gradient, the same weight for every negative.
 
 Source: Hu, Koren and Volinsky, "Collaborative Filtering for Implicit Feedback Datasets", ICDM 2008; Takacs, Pilaszy and
 Tikk, "Applications of the conjugate gradient method for implicit feedback collaborative filtering", RecSys 2011. Labels
-count once an image. The optional packages have to be installed (`make setup-peers`).
+count once per image. The package is optional (`make setup-peers`).
 """
 
 import numpy as np
@@ -39,7 +39,7 @@ class ImplicitAls(Method):
         )  # fmt: skip
 
     def epoch(self) -> Progress:
-        # With one iteration, each call goes on from the factors of the last one.
+        # With one iteration per call, each call continues from the factors of the last one.
         self.als.fit(self.weights, show_progress=False)
         return Progress(None)
 

@@ -1,8 +1,8 @@
-"""Label neighbours: a label's score is the sum of its similarities to the image's labels, as far as they are among its
-nearest.
+"""Label neighbours: a label's score is the sum of its similarities to those of the image's labels that are among its
+nearest neighbours.
 
 Source: Deshpande and Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 2004, with the shrunk cosine
-similarity n_ab / (sqrt(n_a n_b) + shrinkage), n_ab images that carry both labels. A label counts once per image.
+similarity n_ab / (sqrt(n_a n_b) + shrinkage), where n_ab images carry both labels. A label counts once per image.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from vsebench.problem import Problem
 class KnnSettings(Settings):
     """Settings of the neighbourhood."""
 
-    neighbours: int = Field(ge=1)  # of each label; all where there are fewer
+    neighbours: int = Field(ge=1)  # of each label; all others if there are fewer
     shrinkage: float = Field(ge=0)  # images; lowers the similarity of rare labels
 
 

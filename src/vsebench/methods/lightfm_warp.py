@@ -1,8 +1,7 @@
-"""WARP as the package LightFM has it: Adagrad, biases, at most so many trials a step.
+"""WARP of the package LightFM: Adagrad, biases, and a maximum number of trials per step.
 
 Source: Kula, "Metadata Embeddings for User and Item Cold-start Recommendations", CBRecSys 2015; Weston, Bengio and
-Usunier, "WSABIE", IJCAI 2011. A label counts once an image. The optional packages have to be installed
-(`make setup-peers`).
+Usunier, "WSABIE", IJCAI 2011. A label counts once per image. The package is optional (`make setup-peers`).
 """
 
 import numpy as np
@@ -20,7 +19,7 @@ class LightfmSettings(FactorSettings):
 
     learning_rate: float = Field(gt=0)  # of Adagrad
     regularisation: float = Field(ge=0)  # L2, on images and labels
-    trials: int = Field(ge=1)  # at most so many negatives are looked at
+    trials: int = Field(ge=1)  # maximum number of negatives examined per step
 
 
 class LightfmWarp(Method):
@@ -47,7 +46,7 @@ class LightfmWarp(Method):
         return Progress(None)
 
     def model(self) -> Embeddings:
-        """Return the model with the labels' biases as one factor more; those of images move no rank."""
+        """Return the model with the labels' biases as an additional factor; the images' biases change no rank."""
         ones = np.ones((len(self.lightfm.user_embeddings), 1), dtype=np.float32)
         image = np.hstack([self.lightfm.user_embeddings, ones])
         label = np.hstack([self.lightfm.item_embeddings, self.lightfm.item_biases[:, np.newaxis]])

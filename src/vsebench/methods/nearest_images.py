@@ -1,7 +1,7 @@
 """Nearest images: a label's score is the sum of the weights of the nearest training images that carry it.
 
 A second key, a small number times the label's training frequency over the largest one, orders labels with the same sum.
-The search is exact; of training images at the same distance the first one is nearer.
+The search is exact; of training images at the same distance the first ones are taken.
 
 Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, with the distances and weights of
 the settings below.
@@ -22,7 +22,7 @@ from vsebench.methods.base import Control, Settings
 from vsebench.models import Model, check_matrix, features_of
 from vsebench.problem import LabelMatrix, Matrix, Problem, Queries
 
-# How much the second key adds at most. Equal weights add up to whole numbers: there a large key orders ties alone, and
+# The largest value of the second key. Equal weights add up to whole numbers: there a large key orders ties alone, and
 # one of 1e-6 would be lost in float32.
 SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "inverse_distance": 1e-6}
 
@@ -30,9 +30,9 @@ SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "inverse_distance": 1e-6}
 class NearestImagesSettings(Settings):
     """Settings of the neighbourhood."""
 
-    neighbours: int = Field(ge=1)  # all where there are fewer
+    neighbours: int = Field(ge=1)  # all images if there are fewer
     distance: Literal["cosine", "euclidean"] = "cosine"
-    weights: Literal["equal", "cosine", "inverse_distance"] = "equal"  # cosine only with that distance
+    weights: Literal["equal", "cosine", "inverse_distance"] = "equal"  # cosine: only with the distance cosine
     # Steps that the features go through, in this order; none: those of the data set's file.
     normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
 
@@ -45,7 +45,7 @@ class NearestImagesSettings(Settings):
 
 @dataclass(frozen=True)
 class NearestImages(Model):
-    """The training images with their labels.
+    """A fitted model: the training images with their labels.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Opt-AUC with a bias for each label, as other packages' BPR has it: what the benchmarks compare with these."""
+"""Opt-AUC with a bias for each label, as in the BPR of other packages; the benchmarks compare it with them."""
 
 from vsebench.kernels.opt_auc_biases import opt_auc_biases_epoch
 from vsebench.kernels.vectors import aligned

@@ -1,4 +1,4 @@
-"""What the methods share that take stochastic steps on (image, positive, negative)."""
+"""What methods share that take stochastic gradient steps on a triple (image, positive, negative)."""
 
 import numpy as np
 from pydantic import Field
@@ -20,14 +20,14 @@ class SgdSettings(FactorSettings):
 
     learning_rate: float = Field(gt=0)  # eta, constant
     regularisation: float = Field(ge=0)  # L2, on the three rows of a step
-    deviation: float = Field(gt=0)  # of the normal distribution that embeddings start from
+    deviation: float = Field(gt=0)  # standard deviation of the normal distribution that embeddings start from
 
 
 class SgdMethod(Method):
     """Embeddings, the positives as kernels read them, the rates of a step, and streams of random numbers.
 
     An epoch takes as many steps as there are positives, a label counted as often as it is on the image. Steps depend on
-    each other, so they have no parallel mode, and a seed gives the same bytes on any number of threads.
+    each other, so they are not run in parallel, and a seed gives the same bytes on any number of threads.
     """
 
     needs = frozenset({"known_labels"})
@@ -68,6 +68,6 @@ def positives_of(train: LabelMatrix) -> Positives:
 
 
 def with_biases(model: Embeddings, biases: Matrix) -> Embeddings:
-    """Return embeddings with the labels' biases (n_labels,) as one factor more."""
+    """Return embeddings with the labels' biases (n_labels,) float32 as an additional factor."""
     ones = np.ones((len(model.image), 1), dtype=np.float32)
     return Embeddings(np.hstack([model.image, ones]), np.hstack([model.label, biases[:, np.newaxis]]))

@@ -7,9 +7,9 @@ from vsebench.problem import Matrix
 
 
 def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Generator) -> Matrix:
-    """Return (n_rows, K) float32 from a normal distribution around 0.
+    """Return (n_rows, K) float32 from a normal distribution around 0 with the standard deviation `deviation`.
 
-    K is `factors`, filled up to a multiple of the LANES of kernels with factors that are 0.
+    K is `factors`, rounded up to a multiple of the kernels' LANES; the additional factors are 0.
     """
     start = aligned(n_rows, padded_size(factors))
     if start.shape[1] == factors:

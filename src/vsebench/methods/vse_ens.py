@@ -1,9 +1,9 @@
 """VSE-ens: negatives of a high rank, drawn from lists of the labels sorted by single factors; the hinge loss.
 
 Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling",
-Eq. 5 to 9 and Algorithm 1. Choices that the paper leaves: lambda stands inside Eq. 5's exponent and is given as a
-share of the labels; the lists exist before the first draw and are made anew every |A| ln |A| steps; a drawn positive is
-drawn again.
+Eq. 5 to 9 and Algorithm 1. Choices that the paper leaves open: lambda is inside the exponent of Eq. 5 and is
+given as a share of the labels; the lists are sorted before the first draw and again every |A| ln |A| steps; a draw that
+is a positive is repeated.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", Eq. 1, 2 and Algorithm 1.
 The updates are in `vsebench.kernels.full_sample`. With gamma = 0 every half-iteration lowers the loss; with gamma > 0
-the image half does, and the label half lowers it with the extended embeddings P held still.
+the image half does, and the label half lowers it with the extended embeddings P held fixed.
 """
 
 import math
@@ -41,16 +41,16 @@ class VseFsSettings(FactorSettings):
 
     beta_0: float = Field(gt=0)  # total weight of the non-positive pairs of an image
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
-    gamma: float = Field(ge=0)  # share of the positive labels' vectors in an image's vector
+    gamma: float = Field(ge=0)  # weight of the positive labels' vectors in an image's extended vector
     regularisation: float = Field(ge=0)  # lambda
     weights: Literal["ones", "counts"]  # w_ic: 1, or how often the label is on the image
-    deviation: float = Field(gt=0)  # of the normal distribution that embeddings start from
+    deviation: float = Field(gt=0)  # standard deviation of the normal distribution that embeddings start from
 
 
 class VseFs(Method):
     """VSE-fs. One epoch is one iteration: all images, then all labels.
 
-    Kernels have the images in another order, `order`: those with few labels first. The work is cut into pieces that do
+    Kernels see the images in another order, `order`: those with few labels first. The work is cut into pieces that do
     not depend on each other; the sums over images have a fixed order, so the number of threads changes nothing.
     """
 
@@ -68,7 +68,7 @@ class VseFs(Method):
         self.previous = np.zeros_like(self.labels)  # the labels that the u_i in `blocks` were computed with
         self.penalties = label_penalties(train, settings.beta_0, settings.alpha)
         self.scores = aligned(len(self.columns.weights))
-        # The images with most labels first, so that no thread is left with them at the end.
+        # The images with most labels come first, so that no thread is busy with them alone at the end.
         size = padded_size(math.ceil(train.n_rows / IMAGE_CHUNKS))
         self.image_chunks = even_chunks(train.n_rows, size)[::-1]
         self.label_chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
@@ -94,9 +94,9 @@ class VseFs(Method):
         return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
 
     def _start_of_images(self, n_images: int, rng: np.random.Generator) -> Matrix:
-        """Draw the v_i in the order of the data; some images at a time, to hold them in memory only once.
+        """Draw the v_i in the order of the data, some images at a time, so that memory holds them only once.
 
-        They are the u_i as long as all labels are 0.
+        As long as all label vectors are 0, u_i is v_i.
         """
         blocks = aligned(padded_size(self.settings.factors) // LANES, n_images, LANES)
         places = np.empty(n_images, dtype=np.int64)
@@ -146,13 +146,13 @@ class VseFs(Method):
         self.workers.run(task, self.label_chunks)
 
     def _label_changes(self) -> Matrix:
-        """Return by how much the labels have changed since the images were updated last."""
+        """Return by how much the labels have changed since the last update of the images."""
         changes = aligned(*self.labels.shape)
         np.subtract(self.labels, self.previous, out=changes)
         return changes
 
     def _label_hessian(self) -> Matrix:
-        """H^C = sum_c beta_c v_c v_c'."""
+        """Return H^C = sum_c beta_c v_c v_c'."""
         weighted: Matrix = self.labels * self.penalties[:, None]
         product: Matrix = weighted.T @ self.labels
         return product
@@ -162,7 +162,7 @@ class VseFs(Method):
         return norms
 
     def _loss(self, image_hessian: Matrix, image_norms: float) -> float:
-        """Eq. 1, before the labels move."""
+        """Return the loss of Eq. 1 before the labels are updated."""
         norms = self._squared_norms()
         positives = positive_loss(self.columns, self.scores, self.penalties, norms)
         everything = np.einsum("fg,fg->", self._label_hessian(), image_hessian, dtype=np.float64)
@@ -173,13 +173,13 @@ def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str,
     """Return the positives by images and by labels; `order` is the images' order, `weights` says what w_ic is.
 
     An example with LANES = 4 in place of 16 and three labels. Image 0 has the labels 0, 1 and 2, image 1 has label 1,
-    and image 2 the labels 0 and 1. Images with few labels first, so `order` is 1, 2, 0: kernels call image 1 0, image 2
-    1 and image 0 2.
+    and image 2 the labels 0 and 1. Images with few labels first, so `order` is 1, 2, 0: image 1 is number 0 in the
+    kernels, image 2 is number 1, and image 0 is number 2.
 
         Rows        image         0 | 1  1 | 2  2  2
         offsets     0, 1, 3, 6
         labels                    1 | 0  1 | 0  1  2
-        places                    4 | 0  5 | 1  6  8        where the same positive stands below
+        places                    4 | 0  5 | 1  6  8        the place of the same positive in Columns
 
         Columns     place         0  1  2  3 | 4  5  6  7 | 8  9 10 11
         degrees     2, 3, 1       label 0    | label 1    | label 2
@@ -188,7 +188,7 @@ def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str,
     """
     degrees = np.diff(train.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(degrees)])
-    # The positives of an image stay together: each moves as far as the first one of its image.
+    # The positives of an image stay together: all move as far as its first one.
     pairs = np.repeat(train.offsets[order] - offsets[:-1], degrees) + np.arange(train.n_pairs)
     ones = np.ones(train.n_pairs, dtype=np.float32)
     w = ones if weights == "ones" else train.count_of_pair[pairs].astype(np.float32)
@@ -215,7 +215,7 @@ def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str,
 
 
 def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the stable order of numbers from 0 on; NumPy has a radix sort for those of at most 16 bits."""
+    """Return the stable order of non-negative numbers; NumPy uses a radix sort for those of at most 16 bits."""
     smallest = np.min_scalar_type(int(numbers.max(initial=0)))
     return np.argsort(numbers.astype(smallest), kind="stable")
 
@@ -223,7 +223,7 @@ def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.i
 def label_penalties(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[np.float32]:
     """Return beta_c = beta_0 chi_c^alpha / sum chi^alpha (section 3.1.1), (n_labels,) float32.
 
-    A label that never occurs weighs nothing where alpha > 0.
+    If alpha > 0, a label that never occurs has the weight 0.
     """
     popularity = np.bincount(train.label_of_pair, minlength=train.n_labels).astype(np.float64)
     share = (popularity / max(popularity.sum(), 1)) ** alpha

@@ -17,12 +17,12 @@ from vsebench.problem import Problem
 class WarpSettings(SgdSettings):
     """Settings of WARP."""
 
-    trials: int | None = Field(ge=1)  # most trials of a step; none: as many as there are negatives
+    trials: int | None = Field(ge=1)  # maximum number of trials per step; None: the number of negatives
     maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3; 0: no limit
 
 
 class Warp(SgdMethod):
-    """WARP. A step without a violator inside the cap changes nothing."""
+    """WARP. A step without a violator among its trials changes nothing."""
 
     settings_type = WarpSettings
     settings: WarpSettings

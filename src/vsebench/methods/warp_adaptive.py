@@ -15,7 +15,7 @@ from vsebench.problem import Problem
 class WarpAdaptiveSettings(SgdSettings):
     """Settings of WARP with Adagrad and biases."""
 
-    trials: int | None = Field(ge=1)  # most trials of a step; none: as many as there are negatives
+    trials: int | None = Field(ge=1)  # maximum number of trials per step; None: the number of negatives
 
 
 class WarpAdaptive(SgdMethod):
@@ -30,7 +30,7 @@ class WarpAdaptive(SgdMethod):
         self.biases = aligned(train.n_labels)
         self.squares = SquaredGradients(*(aligned(*a.shape) for a in (self.images, self.labels, self.biases)))
         for squares in self.squares:
-            squares += 1  # as in LightFM: no rate is above the first one
+            squares += 1  # as in LightFM: no learning rate is ever above eta
         self.trials = new_trials(train.n_labels, settings.trials)
 
     def epoch(self) -> Progress:

@@ -1,8 +1,8 @@
 """What the published code of VSE-ens calls WARP: the first violator in the order of label ids, the logistic loss.
 
 It draws an image, then one of its labels; it has no random trials and no rank weight, so it is not the WARP of WSABIE.
-Its published form also keeps an image's test label from being drawn where no label violates; here the method does not
-know that label.
+Where no label violates, the published code draws no test label of the image as the negative; here the method does not
+know the test label.
 """
 
 from vsebench.kernels.rounding import NOT_ROUNDED, ROUNDING_PAYS, round_labels

@@ -1,7 +1,7 @@
-"""A paper: what one YAML file says of it. Its printed numbers are in the CSV file of the same name.
+"""A paper: one YAML file, and a CSV file of the same name with its printed numbers.
 
-docs/papers.md explains every key. Nothing in the code knows a paper's name: all that a run makes of a paper follows
-from these two files.
+docs/papers.md explains every key. Nothing in the code knows a paper's name: everything that a run does with a paper
+follows from these two files.
 """
 
 from collections.abc import Sequence
@@ -25,11 +25,11 @@ class PaperRow(Strict):
 
 
 class PaperPlace(Strict):
-    """A data set of a paper, and what is the same here, if anything is."""
+    """A data set of a paper, and our data set and protocol that correspond to it, if there are any."""
 
     title: str
-    dataset: str | None = None  # ours with the same data: its counts are compared
-    protocol: str | None = None  # ours with the same held-out labels: accuracies and times are compared, too
+    dataset: str | None = None  # our data set with the same data: its counts are compared
+    protocol: str | None = None  # our protocol with the same held-out labels: accuracies and times are compared, too
     note: str | None = None
 
     @property
@@ -39,7 +39,7 @@ class PaperPlace(Strict):
 
 
 class Paper(Strict):
-    """A paper (`config/papers/<paper>.yaml`); rows and places have their names in the CSV file as keys."""
+    """A paper (`config/papers/<paper>.yaml`); the keys of rows and places are their names in the CSV file."""
 
     title: str = Field(min_length=1)  # short, for headings
     citation: str
@@ -61,13 +61,13 @@ class Paper(Strict):
         Raises
         ------
         UserError
-            Where the file is missing or has a mistake; the message names file and key.
+            The file is missing or has a mistake; the message names file and key.
         """
         paper = check(cls, read_yaml(path), str(path))
         paper._path = path
         for key, place in paper.places.items():
             if place.protocol and not place.dataset:
-                raise UserError(f"{path}: places.{key}: protocol: name the dataset of ours, too")
+                raise UserError(f"{path}: places.{key}: protocol: name our `dataset`, too")
         return paper
 
     @property
@@ -87,7 +87,7 @@ class Paper(Strict):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What comparisons and tables read of the YAML file: all but claims, checks, tables and figures."""
+        """What comparisons and tables read of the YAML file: titles, rows and places."""
         return self.model_dump(include={"title", "rows", "places"})
 
     @cached_property
@@ -101,7 +101,7 @@ class Paper(Strict):
         Raises
         ------
         UserError
-            Where the CSV file has no such table.
+            The CSV file has no such table.
         """
         found = [cell for cell in self.cells.all if cell.table == table]
         if not found:

@@ -13,18 +13,18 @@ from vsebench.core.places import Place
 from vsebench.papers.evidence import Effect, Evidence, RunPlace, UntestableError
 from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Verdict
 
-NOWHERE = Place("", "")  # of a case that is about no single data set
+NOWHERE = Place("", "")  # of a case that is not about a single data set
 Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # lowest and highest, both included
 
 
 @dataclass(frozen=True)
 class ClaimCase:
-    """One thing that a claim is tested on; a claim may have many."""
+    """One combination that a claim is tested on (such as a place, a rival and a metric); a claim may have many."""
 
     measured: str  # the effect's heading: a metric's name, or a quantity in words
     place: Place = NOWHERE
     simulated: bool = False
-    rival: str = ""  # the row that the claim's method is compared with; empty: none
+    rival: str = ""  # the row that the claim's method is compared with; empty if there is none
 
 
 class ClaimTest(Strict, ABC):
@@ -32,7 +32,7 @@ class ClaimTest(Strict, ABC):
 
     Attributes
     ----------
-    effect : what an effect is, and when the claim holds, in words for the notes of a table
+    effect : what an effect is, and when the claim holds, for the notes of a table
     on_simulated : whether the test says something about the paper if the data is simulated
     """
 
@@ -48,7 +48,7 @@ class ClaimTest(Strict, ABC):
         Raises
         ------
         UntestableError
-            Where there is nothing; the message says what the run lacks.
+            There is nothing to test on; the message says what the run lacks.
         """
 
     @abstractmethod
@@ -58,7 +58,7 @@ class ClaimTest(Strict, ABC):
         Raises
         ------
         UntestableError
-            Where the run lacks what the test needs; the message says what.
+            The run lacks what the test needs; the message says what.
         """
 
     def metrics_read(self) -> list[str]:
@@ -73,12 +73,12 @@ class ClaimTest(Strict, ABC):
 
 
 class AtPlaces(ClaimTest):
-    """A test at each place of the run that has the method and is of one of the claim's families of data sets."""
+    """A test at each place of the run that has the method, and whose data set is of one of the claim's families."""
 
     families: list[Family] = Field(min_length=1)
 
     def places(self, evidence: Evidence) -> list[RunPlace]:
-        """Return the places, at least one; raises `UntestableError` where there is none."""
+        """Return the places, at least one; raises `UntestableError` if there is none."""
         of_family = [place for place in evidence.places if place.family in self.families]
         if not of_family:
             raise UntestableError(f"The run has no data set of the family {in_words(self.families)}.")

@@ -1,8 +1,8 @@
-"""Published numbers beside ours, wherever data and protocol are the same; simulated data is never compared.
+"""Published numbers compared with ours, where data and protocol are the same; never on simulated data.
 
-A paper's `places` and `rows` say which of our places and rows stand for the paper's. An accuracy is inside if the
-published value lies in our 95 % interval, which is over images and seeds, and outside if not. Times are from other
-machines, so that only their ratios mean anything, and they get no verdict.
+A paper's `places` and `rows` say which of our places and rows correspond to the paper's. The verdict on an accuracy
+is inside if the published value is in our 95 % interval over images and seeds, and outside if not. Times are from other
+machines, so only their ratios mean anything, and they get no verdict.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class Ours:
     real: set[str]
 
     def find(self, column: str, place: Place, row: str) -> Numbers | None:
-        """Return our value of what a published column holds, with its bounds; None if the run has none."""
+        """Return our value for a published column, with its bounds; None if the run has none."""
         return TIMES[column].find(self, place, row) if column in TIMES else self.accuracy(column, place, row)
 
     def accuracy(self, metric: str, place: Place, row: str) -> Numbers | None:
@@ -59,7 +59,7 @@ class Ours:
 class Time:
     """What we measure of a time that papers print."""
 
-    words: str  # what the seconds are, and what their bounds are
+    words: str  # what the seconds and their bounds are, for a table's notes
     find: Callable[[Ours, Place, str], Numbers | None]
 
 
@@ -76,7 +76,7 @@ TIMES = {  # by the column's name in the CSV files
 
 
 def compare(paper: Paper, ours: Ours) -> pl.DataFrame:
-    """Compare all that a paper's tables print with our results; returns the table COMPARISON of `core.schemas`."""
+    """Compare the numbers in a paper's tables with our results; returns the table COMPARISON of `core.schemas`."""
     return pl.DataFrame([row for cell in paper.cells.all for row in _compare(paper, cell, ours)], schema=COMPARISON)
 
 
@@ -102,7 +102,7 @@ def _judged(cell: PrintedCell, value: float, low: float, high: float) -> dict[st
     numbers = {"published": published, "ours": value, "ci_low": low, "ci_high": high, "difference": value - published}
     if cell.unit in SECONDS:
         return numbers | {"unit": "seconds", "verdict": None}
-    # The printed value is rounded: half a unit of its last digit may be missing.
+    # The printed value is rounded, so it may be off by half a unit of its last digit.
     slack = 0.5 * cell.scale * 10.0 ** -len(cell.value.partition(".")[2])
     inside = low - slack <= published <= high + slack
     return numbers | {"unit": "1", "verdict": "inside" if inside else "outside"}

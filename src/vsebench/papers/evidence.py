@@ -85,7 +85,7 @@ class Evidence:
         return [Case(place, row, seed) for seed in self.seeds]
 
     def difference(self, place: Place, ours: str, theirs: str, metrics: Sequence[str]) -> dict[str, Effect]:
-        """Compare two rows in each metric; all metrics on the same resamples, which are kept as they take a while."""
+        """Compare two rows in each metric, on the same resamples; results are kept, because resampling is slow."""
         key = (place, ours, theirs, *metrics)
         if key not in self._compared:
             tables = [[self.read_ranks(case) for case in self.cases(place, row)] for row in (ours, theirs)]
@@ -118,7 +118,7 @@ def differences(
     Raises
     ------
     UserError
-        Where the two rows were not tested on the same images.
+        The two rows were not tested on the same images.
     """
     for a, b in zip(ours, theirs, strict=True):
         if set(a["image"]) != set(b["image"]):
@@ -140,13 +140,13 @@ def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]
 
 
 def check_metric(name: str) -> str:
-    """Return the name of a metric of images; raises ValueError where there is none of this name."""
+    """Return the name of a metric of images; raises a `ValueError` if there is none of this name."""
     try:
         metric = load_metric(name)
     except UserError as error:
         raise ValueError(str(error)) from None
     if not isinstance(metric, RankMetric):
-        raise ValueError(f"{name!r} is no metric of an image's ranks")
+        raise ValueError(f"{name!r} is not a metric of an image's ranks")
     return name
 
 
@@ -156,12 +156,12 @@ def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64], pair
     Parameters
     ----------
     numerator, denominator : (n_pairs,)
-    pairs : what there is one pair of, for the message: "seeds", "repeats"
+    pairs : what the pairs are, for the message: "seeds" or "repeats"
 
     Raises
     ------
     UntestableError
-        Where there are fewer than two pairs.
+        There are fewer than two pairs.
     """
     if len(numerator) < 2 or len(numerator) != len(denominator):
         raise UntestableError(f"The test needs two {pairs} or more of both.")

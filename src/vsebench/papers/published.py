@@ -13,7 +13,7 @@ COLUMNS = ["paper", "table", "row", "column", "value", "unit", "protocol", "note
 WORDS = ("formula", "text")  # units of cells that hold no number
 SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}  # units of time
 NUMBER = re.compile(r"\d{1,30}(\.\d{1,30})?(e-\d{1,2})?", re.ASCII)
-TEXT = "text"  # the table of numbers that stand only in the text
+TEXT = "text"  # the table of numbers that are only in the text
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class PrintedCell:
 
     @property
     def scale(self) -> float:
-        """What a value of 1 is in seconds, or as a share."""
+        """The factor that turns the value into seconds, or a percentage into a share."""
         return 0.01 if self.unit == "percent" else float(SECONDS.get(self.unit, 1))
 
 
@@ -74,12 +74,12 @@ class PrintedCells:
         return list(dict.fromkeys(cell.paper for cell in self.all))
 
     def numbers(self, column: str) -> Iterator[PrintedCell]:
-        """Yield the numbers whose column is described by a regular expression."""
+        """Yield the numbers whose column matches a regular expression."""
         pattern = re.compile(column)
         return (cell for cell in self.all if not cell.is_words and pattern.fullmatch(cell.column))
 
     def prints(self, paper: str, row: str, column: str) -> list[PrintedCell]:
-        """Return every number that a paper prints under these names; what stands in a table comes first."""
+        """Return every number that a paper prints under these names, numbers in tables first."""
         return [cell for cell in self._index.get((paper, row, column), []) if not cell.is_words]
 
     def find(self, paper: str, row: str, column: str, table: str | None = None) -> PrintedCell | None:
@@ -94,8 +94,8 @@ def read_published(paths: Iterable[Path]) -> PrintedCells:
     Raises
     ------
     UserError
-        Where a file cannot be read, a line is not complete, a value is no number though its unit says so, or two lines
-        name the same cell.
+        A file cannot be read, a line is incomplete, a value is not a number though its unit says so, or two lines name
+        the same cell.
     """
     found: dict[tuple[str, str, str, str], PrintedCell] = {}
     for path in paths:
@@ -133,5 +133,5 @@ def _cell(where: str, fields: list[str], paper: str) -> PrintedCell:
     if cell.paper != paper:
         raise UserError(f"{where}, column paper: is {cell.paper!r}, but the file is of the paper {paper!r}")
     if not cell.is_words and not NUMBER.fullmatch(cell.value):
-        raise UserError(f"{where}, column value: {cell.value!r} is no plain number, but the unit is {cell.unit}")
+        raise UserError(f"{where}, column value: {cell.value!r} is not a plain number, but the unit is {cell.unit}")
     return cell

@@ -58,7 +58,7 @@ def read_claims(paper: Paper) -> list[Claim]:
     Raises
     ------
     UserError
-        Where a key is wrong; the message names the file, the claim by its number, and the key.
+        A key is wrong; the message names the file, the claim by its number, and the key.
     """
     claims = []
     for n, values in enumerate(paper.claims, start=1):
@@ -123,7 +123,7 @@ def examine(claim: Claim, evidence: Evidence) -> list[Tested]:
 
 
 def _silent(row: Tested) -> bool:
-    """Return whether the data of a case cannot speak for the paper's."""
+    """Return whether the data of a case says nothing about the paper's data."""
     return row.case is not None and row.case.simulated and not row.claim.test.on_simulated
 
 

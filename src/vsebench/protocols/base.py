@@ -29,7 +29,7 @@ class Protocol(ABC):
 
     @abstractmethod
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
-        """Split a data set; raises a `UserError` where it cannot be."""
+        """Split a data set; raises a `UserError` if it cannot be split this way."""
 
 
 @cache
@@ -43,7 +43,7 @@ NO_PROTOCOLS = ("__init__", "base", "labels", "whole_images")
 
 @cache
 def load_protocol(name: str) -> Protocol:
-    """Return the protocol of a name; a wrong one raises a `UserError` that says what there is."""
+    """Return the protocol of a name; an unknown name raises a `UserError` that lists the known ones."""
     if name not in known_protocols():
         raise UserError(f"there is no protocol {name!r}; there are {', '.join(known_protocols())}")
     protocol: type[Protocol] = importlib.import_module(f"vsebench.protocols.{name}").PROTOCOL
@@ -51,7 +51,7 @@ def load_protocol(name: str) -> Protocol:
 
 
 def split_generator(protocol: str, seed: int) -> np.random.Generator:
-    """Return the random numbers of a split: the same for a protocol and a seed on any machine."""
+    """Return the random generator of a split; a protocol and a seed give the same numbers on any machine."""
     return np.random.Generator(np.random.PCG64([seed, zlib.crc32(protocol.encode())]))
 
 

@@ -14,7 +14,7 @@ def leave_one_out(dataset: Dataset, by_occurrence: bool, rng: np.random.Generato
     Parameters
     ----------
     by_occurrence : hold out one occurrence, and keep the others of the same label; else one distinct label with all
-        of its occurrences, and only on images that keep another one
+        of its occurrences, and only from images that keep another one
     """
     rest, test = hold_out(dataset.labels, by_occurrence, rng)
     train, valid = hold_out(rest, by_occurrence, rng)
@@ -37,12 +37,12 @@ def hold_out(labels: LabelMatrix, by_occurrence: bool, rng: np.random.Generator)
 def draw_pairs(image: Ids, weight: Ids, n_images: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw one pair of each image in proportion to its weight; pairs are sorted by image.
 
-    Returns (n_images,) places of pairs; that of an image without pairs means nothing.
+    Returns (n_images,) row numbers of pairs; that of an image without pairs is meaningless.
     """
     ends = np.cumsum(weight, dtype=np.int64)
     size = np.bincount(image, weights=weight, minlength=n_images).astype(np.int64)
     start = np.cumsum(size) - size
-    # Every image draws, whether it has pairs or not, so that one image's pairs do not move another's choice.
+    # Every image draws, whether it has pairs or not, so that one image's pairs do not change another's choice.
     offset = np.floor(rng.random(n_images) * size).astype(np.int64)
     return np.searchsorted(ends, start + offset, side="right")
 

@@ -1,4 +1,4 @@
-"""Protocol `regions`: one occurrence (a region label) is held out; what else the image carries stays."""
+"""Protocol `regions`: one occurrence (a region label) is held out; the image keeps its other labels."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from vsebench.protocols.labels import leave_one_out
 
 
 class Regions(Protocol):
-    """The occurrence is drawn uniformly. Where the same label stays on the image, the held-out one is a miss."""
+    """The occurrence is drawn uniformly. If the image keeps the same label elsewhere, the held-out one is a miss."""
 
     words = "one region label of each image held out, repeated labels stay"
     new_images = False

@@ -12,7 +12,7 @@ def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> S
 
     The masks are (n_images,); where `train` and `valid` overlap, an image validates. Images of no mask are left out.
 
-    Images without a label stay: they are part of a normalisation and of predicted sets, and no part of ranks.
+    Images without a label are kept: they count in the normalisation and in predicted sets, but have no ranks.
     """
     train = train & ~valid
     parts = tuple(_rows_of(dataset.labels, mask) for mask in (train, valid, test))

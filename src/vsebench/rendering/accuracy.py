@@ -11,7 +11,7 @@ def accuracy_cells(results: Results, found: dict[str, Any] | None) -> list[Cell]
 
     Parameters
     ----------
-    found : a row of `summary`, or None where there is none
+    found : a row of `summary`, or None if there is none
     """
     if found is None:
         return [Cell(), Cell()]

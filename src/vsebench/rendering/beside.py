@@ -1,4 +1,4 @@
-"""What the tables share that put a paper's printed numbers beside ours."""
+"""What tables share that show a paper's printed numbers with ours."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -30,7 +30,7 @@ def compared(results: Results, paper: Paper, table: str) -> pl.DataFrame:
 
 
 def notes_of_places(paper: Paper, printed: Iterable[PrintedCell]) -> list[str]:
-    """Return what the paper's file notes on the data sets of a table, in sentences."""
+    """Return the notes of the paper's file on the data sets of a table, as sentences."""
     places = [paper.places.get(dataset) for dataset in dict.fromkeys(cell.dataset for cell in printed)]
     return [f"{place.title}: {place.note}." for place in places if place is not None and place.note]
 

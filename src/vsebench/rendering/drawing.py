@@ -22,7 +22,7 @@ DOT: dict[str, Any] = {"marker": "o", "color": "black", "linestyle": "none", "ma
 def panels(
     number: int, width: float, height: float, columns: int = COLUMNS, **options: Any
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure with a grid of panels, the last row filled as far as there are panels.
+    """Return a figure with a grid of `number` panels; the last row may be shorter.
 
     `width` is the figure's and `height` that of one row of panels, both in inches; `options` are those of
     `Figure.subplots`.
@@ -37,7 +37,7 @@ def panels(
 
 
 def nothing(message: str) -> Figure:
-    """Return a figure that says why it shows nothing."""
+    """Return a figure that says why there is nothing to show."""
     figure = Figure(figsize=(SINGLE, 1))
     figure.text(0.5, 0.5, fill(message, 48), ha="center", va="center")
     return figure
@@ -100,14 +100,14 @@ def draw_interval(axis: Axes, height: float, value: float, low: float, high: flo
 
 
 def name_methods(axis: Axes, results: Results, methods: Sequence[str]) -> None:
-    """Put the methods' titles beside the axis, the first on top."""
+    """Label the vertical axis with the methods' titles, the first on top."""
     axis.set_yticks(range(len(methods)), [results.method_title(method) for method in methods])
     axis.set_ylim(len(methods) - 0.4, -0.6)
     axis.grid(visible=False, axis="x", which="minor")
 
 
 def legend_of_dots(figure: Figure, results: Results, accuracy: pl.DataFrame) -> None:
-    """Explain dots and oracles below the panels; `accuracy` is the part of `summary` that is drawn."""
+    """Draw the legend of dots and oracles below the panels; `accuracy` is the part of `summary` that is drawn."""
     handles = [
         Line2D([], [], **DOT, label="best, or not significantly different"),
         Line2D([], [], **DOT, markerfacecolor="white", label="significantly worse"),
@@ -160,7 +160,7 @@ def line_style(look: Look) -> dict[str, Any]:
 
 
 def legend_of_lines(figure: Figure, results: Results, methods: Sequence[str]) -> None:
-    """Name the lines below the panels."""
+    """Draw the legend of the lines below the panels."""
     look = looks(results)
     handles = [Line2D([], [], **line_style(look[method]), label=results.method_title(method)) for method in methods]
     columns = min(len(handles), 4 if figure.get_figwidth() > SINGLE else 2)

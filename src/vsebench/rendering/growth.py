@@ -9,7 +9,7 @@ from vsebench.rendering.table import Cell, Column
 SIZES = ("pairs", "labels", "factors")
 COLUMNS = tuple(Column(name, f"Exponent of\n{name}", "mean", interval=True) for name in SIZES)
 NOTES = (
-    "Exponent: seconds per epoch grow with that power of the size; least squares on logarithms, 95 % t-intervals over "
+    "Exponent: seconds per epoch grow as this power of the size; least squares on logarithms, 95 % t-intervals over "
     "repeats.",
     "Measured on simulated data, at the start of training. Pairs grow with the images.",
 )

@@ -1,7 +1,7 @@
 """Kinds of tables and figures: each is one class in a module of its own, found by the module's name.
 
 A kind of table is `rendering/tables/<kind>.py`, a kind of figure `rendering/figures/<kind>.py`. The module defines one
-subclass of `TableKind` or `FigureKind`. No list names it: the file is all that a new table or figure takes.
+subclass of `TableKind` or `FigureKind`. No list names it: a new table or figure needs only this file.
 """
 
 import inspect
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # The file of the paper whose table or figure it is (config/papers/<paper>.yaml). A kind that reads the paper declares
-# the field `paper: PaperFile`. It is filled in; the printed numbers become an input of the rule, and what a table may
-# read of the YAML file one of its parameters, so that an edited claim redraws no table.
+# the field `paper: PaperFile`. It is filled in. The printed numbers become an input of the rule, and the keys of the
+# YAML file that a table may read become one of its parameters, so that an edited claim redraws no table.
 PaperFile = Annotated[Path, Field(strict=False)]
 
 
@@ -40,15 +40,15 @@ class Kind(Strict, ABC):
 
     folder: ClassVar[str]  # of the modules: tables or figures
     # The gathered files that the kind reads, by their names in `outline.GATHERED`. They become inputs of its rule, and
-    # no other file of results does. What a run does not make is left out; the kind then says what is missing.
+    # no other file of results does. Files that the run does not make are left out; the kind then says what is missing.
     needs: ClassVar[tuple[str, ...]]
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
         """Return the tables or figures of this kind that every run has: their names and parameters.
 
-        A name consists of small letters, digits and hyphens and begins with the kind's. A kind that only papers use
-        has none: theirs are in the file of the paper, under names such as `vse_ens_table2`.
+        A name consists of lower-case letters, digits and hyphens and begins with the kind's. A kind that only papers
+        use returns none: theirs are in the file of the paper, under names such as `vse_ens_table2`.
         """
         return {}
 
@@ -78,7 +78,7 @@ class FigureKind(Kind):
 
     @abstractmethod
     def alternative(self, results: Results) -> str:
-        """Return the text that stands in for the figure where it cannot be seen: its form and its main result."""
+        """Return the alternative text for readers who cannot see the figure: its form and its main result."""
 
 
 AnyKind = TypeVar("AnyKind", bound=Kind)
@@ -132,7 +132,7 @@ def read_parameters(text: str) -> dict[str, Any]:
 
 
 def instances_of_run(base: type[Kind], outline: Outline) -> dict[str, Instance]:
-    """Return the tables or figures that a run has by itself, by their names."""
+    """Return the tables or figures that every run has, by their names."""
     found: dict[str, Instance] = {}
     for kind in known(base):
         for name, parameters in find(base, kind).instances(outline).items():
@@ -148,12 +148,12 @@ def instances_of_paper(base: type[Kind], paper: Path, entries: Mapping[str, Mapp
     Parameters
     ----------
     paper : config/papers/<paper>.yaml
-    entries : what the file has under `tables` or `figures`: key, such as `table2` -> `kind` and the kind's parameters
+    entries : the key `tables` or `figures` of the file: name, such as `table2` -> `kind` and the kind's parameters
 
     Raises
     ------
     UserError
-        Where a kind is unknown or a parameter wrong; the message names file and key.
+        A kind is unknown or a parameter is wrong; the message names file and key.
     """
     found = {}
     for key, entry in entries.items():
@@ -181,7 +181,7 @@ def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
 
 
 def printed_numbers(instance: Instance) -> list[str]:
-    """Return the CSV file of the paper that a table or figure is about, none if it reads no paper."""
+    """Return the CSV file of the paper that a table or figure is about, or nothing if it reads no paper."""
     paper = instance.parameters.get("paper")
     return [] if paper is None else [str(Path(paper).with_suffix(".csv"))]
 

@@ -6,14 +6,14 @@ from math import ceil
 
 from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, format_interval, format_value
 
-# A page of LaTeX holds about so many lines; a longer table is continued in another float.
+# Lines that fit on a page of LaTeX, roughly; a longer table is continued in another float.
 PAGE_LINES = 46
 BLOCK_LINES = 3  # of a block: its heading and the room around it
 INTERVAL_LINES = 0.8
 LINE_CHARACTERS = 75  # of text that fill the width of a page
 LONG_TEXT = 16
 LONG_HEADING = 70
-# Bold numbers stay bold, and only the digits before the point are grouped; it holds inside the float alone.
+# Bold numbers stay bold, and only the digits before the point are grouped. It applies inside the float only.
 SIUNITX = "\\sisetup{detect-weight=true,group-digits=integer,group-minimum-digits=4,group-separator={,}}"
 INTERVALS = "\\providecommand{\\vseintervals}[2]{#1}"
 
@@ -94,7 +94,7 @@ def _float(table: Table, groups: list[tuple[str, list[Row]]], label: str) -> str
 
 
 def _blocks(table: Table) -> list[list[int]]:
-    """Return the columns of each block; the columns of text stand in every block."""
+    """Return the columns of each block; the columns of text are repeated in every block."""
     text = [place for place in table.shown if table.columns[place].is_text]
     numbers = [place for place in table.shown if not table.columns[place].is_text]
     if table.fold is None or len(numbers) <= table.fold:
@@ -124,7 +124,7 @@ def _tabular(table: Table, groups: list[tuple[str, list[Row]]], places: list[int
 
 
 def _alignment(table: Table, place: int) -> str:
-    """Return a column's type: text, wrapped text, or numbers with so many digits before and after the point."""
+    """Return a column's type: text, wrapped text, or numbers with n digits before and m after the point."""
     column = table.columns[place]
     if column.is_text:
         wrapped = f">{{\\raggedright\\arraybackslash}}p{{{column.width}\\linewidth}}"
@@ -152,7 +152,7 @@ def _heading(columns: list[Column]) -> str:
     words = [[escape_latex(line) for line in column.title.split("\n")] for column in columns]
     height = max(len(lines) for lines in words)
     padded = [[""] * (height - len(lines)) + lines for lines in words]
-    # Braces: what is no number in a column of numbers.
+    # siunitx needs braces around text in a column of numbers.
     braced = [
         lines if column.is_text else [f"{{{line}}}" if line else "" for line in lines]
         for column, lines in zip(columns, padded, strict=True)
@@ -201,7 +201,7 @@ def _in_two(text: str) -> tuple[str, str]:
 
 
 def _latex_number(cell: Cell, form: Form) -> str:
-    # The mark takes no room, so that the digits stay in line.
+    # The mark takes no width, so that the digits stay aligned.
     dagger = "\\rlap{$^\\dagger$}" if cell.dagger else ""
     number = _number(cell, form)
     if number:
@@ -213,7 +213,7 @@ def _latex_number(cell: Cell, form: Form) -> str:
 
 def _latex_interval(cell: Cell, form: Form) -> str:
     interval = format_interval(cell, form)
-    interval = re.sub(r"\b0\.", ".", interval)  # leading zeros only take room
+    interval = re.sub(r"\b0\.", ".", interval)  # leading zeros take width
     interval = interval.replace(", ", ",").replace("-", "$-$")
     return f"{{\\scriptsize {interval}}}" if interval else ""
 
@@ -234,7 +234,7 @@ _LATEX = {
 
 
 def escape_latex(text: str) -> str:
-    r"""Return text that LaTeX prints as it stands.
+    r"""Return LaTeX source that prints a text unchanged.
 
     >>> print(escape_latex("50 % of a_b"))
     50 \% of a\_b

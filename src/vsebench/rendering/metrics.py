@@ -1,4 +1,4 @@
-"""How metrics are called in tables and figures, and which of them are shown where there is room for few."""
+"""The names of metrics in tables and figures, and which of them are shown if there is room for only a few."""
 
 from collections.abc import Sequence
 

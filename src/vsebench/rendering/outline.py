@@ -1,7 +1,7 @@
-"""What a run consists of, as everything that renders reads it: `results/outline.json`.
+"""What a run consists of, for tables, figures and the report: `results/outline.json`.
 
-The plan knows it before the first job. It holds names, titles and roles, in the order of display (the keys of the JSON
-objects are not sorted), and no results.
+The plan determines it before the first job. It contains names, titles and roles, in the order of display (the keys of
+the JSON objects are not sorted), and no results.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from vsebench.core.configuration import Role, Strict
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 
-# The gathered files in the folder of results, by the name that a table or figure asks for them.
+# The gathered files in the folder of results, by the names that tables and figures use for them.
 GATHERED = {
     "summary": "summary.parquet",
     "metrics": "metrics.parquet",
@@ -33,7 +33,7 @@ class OutlineRow(Strict):
     """A row of the results: a method with its settings."""
 
     title: str
-    role: Role  # a control and an oracle are no competitors; an oracle is shown apart
+    role: Role  # an oracle is not compared with the other rows, and is shown apart
     source: str  # paper, equation, and where the settings are from
 
 

@@ -21,7 +21,7 @@ from vsebench.rendering.table import format_interval, format_value
 
 PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
 PAGE_INCHES = 7.0
-# Where the page shows a table or figure. Those of a place are in its section, and others under "More".
+# Tables and figures that the template places. Those of a place are in its section, and all others under "More".
 ARRANGED = {
     *("claims-summary", "claims", "best", "training-time", "growth", "audit", "audit-counts", "settings", "datasets"),
     *("overview", "mean-ranks", "trials"),
@@ -32,7 +32,7 @@ ARRANGED = {
 class Drawing:
     """A figure on the page."""
 
-    source: str  # an address that holds all of its data
+    source: str  # a data address that contains the whole image
     width: str
     caption: str
     alternative: str
@@ -98,7 +98,7 @@ def what_was_run(results: Results) -> list[tuple[str, str]]:
 
 
 def notices(results: Results) -> Iterator[str]:
-    """Yield what a reader should know before believing the numbers."""
+    """Yield warnings that a reader needs to judge the numbers."""
     for name, entry in results.datasets.items():
         title = results.dataset_title(name)
         for key, numbers in entry["mismatches"].items():
@@ -121,7 +121,7 @@ def notices(results: Results) -> Iterator[str]:
 def describe_place(
     results: Results, place: Place, tables: Mapping[str, Instance], figures: Mapping[str, Instance]
 ) -> dict[str, Any]:
-    """Return what the page says of one place."""
+    """Return what the page shows of one place."""
     return {
         "id": place.name,
         "title": results.place_title(place),
@@ -133,7 +133,7 @@ def describe_place(
 
 
 def not_arranged(instances: Mapping[str, Instance]) -> list[str]:
-    """Return the names of the tables or figures that have no place of their own on the page."""
+    """Return the names of the tables or figures that the page shows under "More"."""
     return [name for name, one in instances.items() if name not in ARRANGED and "place" not in one.parameters]
 
 

@@ -1,4 +1,4 @@
-"""What the page says of the papers: a section for each, the verdicts on claims, and the audit of printed numbers."""
+"""What the page says about the papers: a section on each, and the audit of their printed numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,12 +26,12 @@ class PaperSection:
 
 
 def tables_of(paper: Paper) -> dict[str, Instance]:
-    """Return the tables that a paper's file asks for, by their names."""
+    """Return the tables that a paper's file defines, by their names."""
     return instances_of_paper(TableKind, paper.path, paper.tables)
 
 
 def figures_of(paper: Paper) -> dict[str, Instance]:
-    """Return the figures that a paper's file asks for, by their names."""
+    """Return the figures that a paper's file defines, by their names."""
     return instances_of_paper(FigureKind, paper.path, paper.figures)
 
 
@@ -44,7 +44,7 @@ def place_in_paper(results: Results, figure: Instance) -> str:
 
 
 def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
-    """Return the section on one paper, or None where its file asks for nothing that a section could show."""
+    """Return the section on one paper, or None if there is nothing to show in it."""
     tables = {
         name: make(TableKind, instance.kind, instance.parameters, name).table(results)
         for name, instance in tables_of(paper).items()
@@ -60,7 +60,7 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
 
 
 def describe_audit(results: Results) -> dict[str, Any]:
-    """Return what the page says of the papers' own numbers: counts for a sentence, and the checks in two tables."""
+    """Return what the page says about the papers' own numbers: counts for a sentence, and the checks in two tables."""
     findings = read_findings(results.folder / GATHERED["audit"])
     tables = {
         verdict: make(TableKind, "audit", {"verdict": verdict, "explained": True}, "audit").table(results)

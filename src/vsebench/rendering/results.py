@@ -19,9 +19,9 @@ from vsebench.rendering.outline import GATHERED, Outline, read_outline
 
 @dataclass(frozen=True)
 class Results:
-    """The folder of results; each file is read when it is first asked for.
+    """The folder of results; each file is read when it is first used.
 
-    The tables have the columns of `core.schemas`. `scaling` and `sweeps` are None where the run has none.
+    The tables have the columns of `core.schemas`. `scaling` and `sweeps` are None if the run has none.
     """
 
     folder: Path
@@ -102,7 +102,7 @@ class Results:
         return [row for row in self.methods_of(frame) if self.is_oracle(row)]
 
     def is_oracle(self, row: str) -> bool:
-        """Return whether a row knows what no method may know, so that it is a ceiling and no competitor."""
+        """Return whether a row knows what no method may know, so that it is a ceiling and not a competitor."""
         return self.outline.rows[row].role == "oracle"
 
     def method_title(self, row: str) -> str:
@@ -113,7 +113,7 @@ class Results:
         return bool(self.datasets.get(dataset, {}).get("simulated", False))
 
     def dataset_title(self, dataset: str) -> str:
-        """Return a data set's title, which says so if the data is simulated."""
+        """Return a data set's title; if the data is simulated, the title says so."""
         title = str(self.datasets.get(dataset, {}).get("title", dataset))
         if self.is_simulated(dataset) and "simulated" not in title.lower():
             title += " (simulated)"

@@ -11,7 +11,7 @@ from vsebench.core.storage import replacing
 from vsebench.rendering.results import Results
 
 SINGLE = 3.33  # inches: the width of one column of a two-column paper
-DOUBLE = 7.0  # and of both
+DOUBLE = 7.0  # inches: the width of both columns
 GREY = "0.45"
 
 RC: Any = {  # Any: Matplotlib's stubs want each key as a literal
@@ -45,7 +45,7 @@ RC: Any = {  # Any: Matplotlib's stubs want each key as a literal
     "savefig.dpi": 300,
     "savefig.facecolor": "white",
 }
-# Seaborn's palette for colour-blind readers; a marker and dashes go with each colour, for prints in grey.
+# Seaborn's palette for colour-blind readers; each colour has a marker and dashes, for printing in grey.
 COLOURS = ["#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#fbafe4", "#56b4e9"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "h", "<", ">"]
 DASHES: list[Any] = [(), (4, 1.2), (1.2, 1), (5, 1, 1.2, 1), (2.5, 1), (5, 1, 1.2, 1, 1.2, 1), (7, 1.5)]

@@ -59,9 +59,9 @@ class Row:
 class Table:
     """A table. Every row has a cell for every column.
 
-    `fold` is the maximum of columns of numbers side by side in LaTeX: the others go into a second block below, under
-    the same caption, so that nine metrics with their intervals fit the width of a page. `small` is for a wide table
-    that cannot be folded.
+    `fold` is the maximum number of columns of numbers side by side in LaTeX: the others go into a second block below,
+    under the same caption, so that nine metrics with their intervals fit the width of a page. `small` is for a wide
+    table that cannot be folded.
     """
 
     columns: tuple[Column, ...]

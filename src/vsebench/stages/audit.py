@@ -1,4 +1,4 @@
-"""Recompute from the published numbers what follows from others, and report what agrees."""
+"""Recompute published numbers that follow from others, and report which agree."""
 
 import argparse
 from pathlib import Path
@@ -11,7 +11,7 @@ from vsebench.papers.published import read_published
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
-    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files; the CSV files lie beside")
+    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files, next to their CSV files")
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write")
 
 

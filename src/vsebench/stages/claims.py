@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files with the claims")
     parser.add_argument("--results", type=Path, required=True, help="folder with the results")
-    parser.add_argument("--rows", nargs="+", required=True, help="dataset/protocol/row, all that the run has")
+    parser.add_argument("--rows", nargs="+", required=True, help="every dataset/protocol/row of the run")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")

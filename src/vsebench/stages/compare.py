@@ -1,4 +1,4 @@
-"""Put the published numbers beside ours, wherever data and protocol are the same."""
+"""Compare the published numbers with ours, wherever data and protocol are the same."""
 
 import argparse
 from pathlib import Path
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="*",
         default=[],
-        help="YAML files; the CSV files with the printed numbers lie beside",
+        help="YAML files, next to the CSV files with the printed numbers",
     )
     parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
     parser.add_argument("--out", type=Path, required=True, help="comparison.csv")

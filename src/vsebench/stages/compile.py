@@ -27,7 +27,7 @@ from vsebench.training import tiny_matrix, warm_up
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--module", help="module in vsebench.methods; none: ranking and the simulator")
     parser.add_argument("--settings", type=json.loads, default={}, help="JSON")
-    parser.add_argument("--out", type=Path, required=True, help="JSON: seconds, and functions that were not cached yet")
+    parser.add_argument("--out", type=Path, required=True, help="JSON: seconds, and number of functions not yet cached")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def functions_compiled() -> int:
-    """Count the kernels that this process had to compile."""
+    """Return the number of functions that this process had to compile."""
     modules = [
         importlib.import_module(f"vsebench.kernels.{m.name}") for m in pkgutil.iter_modules(vsebench.kernels.__path__)
     ]

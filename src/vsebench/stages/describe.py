@@ -1,4 +1,4 @@
-"""Write down the machine, the versions and how long the kernels took to compile."""
+"""Record the machine, the versions and how long the kernels took to compile."""
 
 import argparse
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Fetch the files of a data set, and note where each is from.
+"""Download the files of a data set, and record where each is from.
 
-A file that is in place and good is kept. Otherwise the mirror is tried (the folder or http(s) address in the
+A valid file that is in place is kept. Otherwise the mirror is tried (the folder or http(s) address in the
 environment variable VSEBENCH_MIRROR; the file is <mirror>/<name>), then the sources of the configuration in their
 order. A file gets its final name only when it has passed its checks. `provenance.json` says for each file: name,
 source, sha256, md5, bytes, and the time it was fetched (UTC). The user's own files are listed there as well. What an
@@ -69,7 +69,7 @@ def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | 
 
 
 class Hooks:
-    """Functions of an adapter's module that the download calls, if it has them.
+    """Functions that the download calls if the module of an adapter has them.
 
     `alternatives(options)` returns names of files of which one is enough, the best first; `fetch(options, out)` brings
     what no list of addresses can describe into the folder `out` and returns what to add to the provenance (`files`:
@@ -114,7 +114,7 @@ def obtain_all(
 
 
 def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
-    """Return the record of a file that is in `out` now, from the first place that has it.
+    """Bring a file into `out` from the first place that has it, and return its record.
 
     Raises a `UserError` that says what each place answered.
     """
@@ -148,7 +148,7 @@ def _places(file: SourceFile, target: Path, mirror: str | None) -> Iterator[tupl
 
 
 def _take(place: Path | str, target: Path, file: SourceFile) -> Digest:
-    """Bring a file from a place to `target` if it is good."""
+    """Bring a file from a place to `target` if it passes its checks."""
     if isinstance(place, str):
         return _fetch(place, target, file)
     if place == target:
@@ -174,7 +174,7 @@ def _fetch(address: str, target: Path, file: SourceFile) -> Digest:
         transfer.discard(part)
         if not resumed:
             raise
-        # The bytes from last time may have been the bad ones.
+        # The bytes of an earlier attempt may be the bad ones.
         return _fetch(address, target, file)
     part.replace(target)
     transfer.discard(part)
@@ -190,5 +190,5 @@ def _known_records(provenance: Path) -> dict[str, Any]:
     """Return the records of an earlier run by the files' names."""
     try:
         return {record["name"]: record for record in read_json(provenance)["files"]}
-    except (UserError, KeyError, TypeError):  # none, or not one of ours: nothing is known
+    except (UserError, KeyError, TypeError):  # no provenance, or not one of ours
         return {}

@@ -1,7 +1,7 @@
 """Choose settings and epochs of a method on the validation labels, then fit it to training and validation labels.
 
-The test labels are not read. Writes model.npz, history.parquet (every epoch of the chosen settings, and of the last
-fit) and run.json (settings, all tries, versions, machine and commit).
+The test labels are not read. Writes model.npz, history.parquet (every epoch with the chosen settings, and of the
+final fit) and run.json (settings, all attempts, versions, machine and commit).
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Put the tables and records of single cases together."""
+"""Combine the tables and records of single cases."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows", type=json.loads, help='JSON, for settings.json: {"row": {"title": ..., "source": ...}}'
     )
     parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json for each input")
-    parser.add_argument("--out", type=Path, required=True, help=".parquet: rows below each other; .json: a list")
+    parser.add_argument("--out", type=Path, required=True, help=".parquet: the rows of all inputs; .json: a list")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def settings_used(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what a run.json says of the settings, how they were chosen, and how many others were tried."""
+    """Return what a run.json says about the settings, how they were chosen, and how many were tried."""
     selection = record["selection"]
     return {
         **{key: record[key] for key in ("dataset", "protocol", "method", "seed")},

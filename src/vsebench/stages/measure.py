@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--rows", nargs="+", required=True)
-    parser.add_argument("--not-compared", nargs="*", default=[], help="rows that are no competitors, as an oracle")
+    parser.add_argument("--not-compared", nargs="*", default=[], help="rows that are not compared, such as an oracle")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--metrics", nargs="+", required=True, help="such as recall@10")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")

@@ -143,7 +143,7 @@ def describe_features(features: Features | None) -> dict[str, Any] | None:
 
 
 def zeros(n: int) -> pl.Series:
-    """Return n zeros: the numbers of labels of n images without labels."""
+    """Return n zeros: the number of labels of each of n images without labels."""
     return pl.zeros(n, dtype=pl.UInt32, eager=True)
 
 

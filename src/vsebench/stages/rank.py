@@ -1,6 +1,6 @@
-"""Rank the held-out labels of the test, and list the first labels of each test image.
+"""Rank the test labels, and list the first labels of each test image's ranking.
 
-Where test images are new, the images are ranked for each label as well.
+If test images are new, the images are ranked for each label as well.
 """
 
 import argparse

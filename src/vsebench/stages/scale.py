@@ -1,8 +1,8 @@
 """Measure how the time of an epoch grows with pairs, labels and factors.
 
 On simulated data one size is varied at a time while the others stay at the middle one of their values. Pairs grow with
-the images, at the same number of labels an image. A fresh process each repeat measures every method at every size on
-one core: an epoch to warm up, then the timed one, so the methods that sample are seen at the start of their training.
+the images, at the same number of labels per image. In each repeat a fresh process measures every method at every size
+on one core: an epoch to warm up, then the timed one. So sampling methods are measured at the start of their training.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def simulator_options(path: Path) -> Options:
 
 
 def simulate(options: Options, pairs: int, labels: int) -> LabelMatrix:
-    """Return a simulated label matrix with about so many pairs, and so many labels."""
+    """Return a simulated label matrix with about `pairs` occurrences and with `labels` labels."""
     images = max(1, round(pairs * options.images / options.occurrences))
     annotations = read(Path(), options.model_copy(update={"images": images, "labels": labels, "occurrences": pairs}))
     return LabelMatrix.from_pairs(annotations.pairs, images, labels)

@@ -1,7 +1,7 @@
 """Vary one setting of a method around the chosen ones: how much it matters (VSE-fs paper, Fig. 2 (b)).
 
 For each value the number of epochs is chosen on the validation labels, then the method is fitted to training and
-validation labels together and meets the test labels, as in the main results. All other settings stay as chosen.
+validation labels together and tested, as in the main results. All other settings stay as chosen.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""Time the methods side by side: a fresh process for each repeat, one core, compilation apart from epochs.
+"""Time the methods: a fresh process for each repeat, on one core, compilation apart from epochs.
 
-The parent starts one process after the other; a process trains with the settings that were chosen for the method.
+The processes run one after the other; each trains with the settings that were chosen for the method.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--modules", type=json.loads, required=True, help='JSON: {"row": "module", ...}')
     parser.add_argument("--repeats", type=int, required=True)
-    parser.add_argument("--epochs", type=int, required=True, help="timed epochs a repeat")
+    parser.add_argument("--epochs", type=int, required=True, help="timed epochs per repeat")
     parser.add_argument("--out", type=Path, help="timing.parquet")
     parser.add_argument("--one", help="for internal use: time this row in this process and print JSON")
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def time_in_fresh_process(row: str) -> list[dict[str, Any]]:
-    """Start this very command once more for one row."""
+    """Run this command again in a new process, for one row."""
     command = [sys.executable, "-m", "vsebench", *sys.argv[1:], "--one", row]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:

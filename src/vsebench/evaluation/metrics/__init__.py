@@ -1,4 +1,4 @@
-"""Metrics: one module each, found by its name; and their values from the ranks of a model."""
+"""Metrics, one module each, found by its name; and how they are computed from the ranks of a model."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
 """Area under the ROC curve: the share of pairs of a held-out label and a negative that are in the right order.
 
 Without a cut-off a tie counts one half, and a miss one half. With a cut-off k it is the AUC of a list that is cut at k,
-as the LibRec family of evaluators computes it and both VSE papers print it: a label behind place k counts one half, and
+as the LibRec family of evaluators computes it and both VSE papers print it: a label after place k counts one half, and
 ties count against the label. It cannot exceed (1 + recall@k) / 2 and must not be compared with the full AUC.
 """
 

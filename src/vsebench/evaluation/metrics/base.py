@@ -23,7 +23,7 @@ LARGEST_CUTOFF_OF_LISTS = 10
 
 @dataclass(frozen=True)
 class Metric(ABC):
-    """A metric with its cut-off; None stands for the whole ranking."""
+    """A metric with its cut-off; None means the whole ranking."""
 
     cutoff: int | None
     takes_cutoff: ClassVar[Literal["always", "never", "optional"]]
@@ -40,7 +40,7 @@ class RankMetric(Metric):
 
         Columns: `above`, `tied`, `right` and `negatives` as in `schemas.RANKS`, and `place`, the place of the label in
         the list: above + tied + its number among the image's held-out labels in this order. All but `negatives` are
-        null for a label that is no candidate (a miss). `pl.len()` is the number of held-out labels.
+        null for a label that is excluded from the candidates (a miss). `pl.len()` is the number of held-out labels.
         """
 
 
@@ -55,9 +55,9 @@ class LabelMetric(Metric):
 
 
 class SetMetric(Metric):
-    """A metric of predicted label sets, from counts by label: no mean over images, so resamples are counted anew.
+    """A metric of predicted label sets, from counts by label: it is no mean over images, so each resample is counted.
 
-    The predicted set of an image are the first `cutoff` labels of its list.
+    The predicted set of an image is the first `cutoff` labels of its list.
     """
 
     @abstractmethod
@@ -70,7 +70,7 @@ class SetMetric(Metric):
 
 @cache
 def load_metric(name: str) -> Metric:
-    """Return the metric of a name such as "recall@10"; a wrong one raises a `UserError` that says what there is."""
+    """Return the metric of a name such as "recall@10"; a wrong name raises a `UserError` that lists the known ones."""
     found = NAME.fullmatch(name)
     module, cutoff = found.groups() if found else ("", None)
     if module not in known_metrics():

@@ -1,7 +1,7 @@
 """Coverage: how far down the list one has to go to find all held-out labels; ties count against the labels.
 
-It is the place of the last held-out label, and the length of the list where one of them is no candidate; the same as
-scikit-learn's coverage_error.
+It is the place of the last held-out label, or the length of the list if one of them is excluded from the candidates.
+The same as scikit-learn's coverage_error.
 """
 
 import polars as pl

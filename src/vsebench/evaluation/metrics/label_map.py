@@ -1,7 +1,7 @@
 """Mean average precision over labels: each label ranks all test images, and its average precision is taken.
 
 The precision at the n-th image with the label is n / (n + above + tied): images without the label that score the same
-stand before it, and images with the label and the same score stand one behind the other. Labels without a test image
+come before it, and images with the label and the same score come one after the other. Labels without a test image
 are left out.
 """
 

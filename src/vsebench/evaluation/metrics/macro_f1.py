@@ -7,7 +7,7 @@ from vsebench.evaluation.metrics.base import SetMetric
 
 
 class MacroF1(SetMetric):
-    """Every label of the vocabulary weighs the same, those without a test image among them."""
+    """Every label of the vocabulary weighs the same, including those without a test image."""
 
     takes_cutoff = "always"
 

@@ -2,7 +2,7 @@
 
 The precision at a label is right / (right + above + tied): ties with negatives count against it, and held-out labels
 with the same score count for each other. Without a cut-off this is the label ranking average precision (LRAP) of
-scikit-learn, but for images without a label, which are left out here. With a cut-off, labels behind place k add 0, and
+scikit-learn, except for images without a label, which are left out here. With a cut-off, labels after place k add 0 and
 the sum is still divided by the number of held-out labels, as in trec_eval's map_cut.
 """
 

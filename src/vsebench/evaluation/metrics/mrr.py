@@ -1,4 +1,4 @@
-"""Reciprocal rank: 1 / the place of the first held-out label in the list; 0 where none is a candidate."""
+"""Reciprocal rank: 1 / the place of the first held-out label in the list; 0 if none is a candidate."""
 
 import polars as pl
 

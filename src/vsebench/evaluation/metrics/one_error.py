@@ -1,4 +1,4 @@
-"""One-error: 1 where the first label of the list is wrong, 0 where it is right; ties count against the right label."""
+"""One-error: 1 if the first label of the list is wrong, 0 if it is right; ties count against the right label."""
 
 import polars as pl
 

@@ -6,7 +6,7 @@ from vsebench.evaluation.metrics.base import RankMetric, within
 
 
 class Recall(RankMetric):
-    """Hits / held-out labels; misses, which are no candidates, count among the held-out labels."""
+    """Hits / held-out labels, which include those that are excluded from the candidates (misses)."""
 
     takes_cutoff = "always"
 

@@ -1,1 +1,1 @@
-"""Recomputing from the published numbers whatever follows from other published numbers."""
+"""Recompute published numbers that follow from other published numbers."""

@@ -34,7 +34,7 @@ def _checks_in(module: str) -> dict[str, Check]:
 
 
 def choose(names: Sequence[str] | None, where: str) -> set[str]:
-    """Return the names of single checks that a paper's `checks` stands for.
+    """Return the names of the single checks that a paper's key `checks` selects.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def choose(names: Sequence[str] | None, where: str) -> set[str]:
     Raises
     ------
     UserError
-        Where there is no check and no family of a name.
+        A name is neither a check nor a family.
     """
     families = find_checks()
     known = {name for checks in families.values() for name in checks}

@@ -55,7 +55,7 @@ def judge(
     rule
         How it was recomputed, for the explanation.
     reading
-        The unrounded values that the cell can stand for; without it, those that round to the printed digits.
+        The unrounded values that the cell can stand for; None: those that round to the printed digits.
     """
     reading = reading or rounded(cell.value)
     agrees = reading.meets(recomputed)
@@ -74,13 +74,13 @@ def judge(
 
 
 def names(cells: Sequence[PrintedCell]) -> str:
-    """Return the names of cells; those of another paper than the first carry its name, too."""
+    """Return the names of cells; a cell of another paper than the first has its paper's name, too."""
     home = cells[0].paper
     return "; ".join(cell.name if cell.paper == home else f"{cell.paper} {cell.name}" for cell in cells)
 
 
 def distance(published: Interval, recomputed: Interval, digits: int) -> str:
-    """Say by how much a printed number is off at least, whatever the digits that rounding took away."""
+    """Return, in words, by how much a printed number is off at least, whatever digits rounding removed."""
     above = published.low > recomputed.high
     gap = published.low - recomputed.high if above else recomputed.low - published.high
     while show(gap, digits) == show(Fraction(0), digits):

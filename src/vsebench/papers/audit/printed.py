@@ -12,7 +12,7 @@ SLACK = Fraction(1, 10**12)
 
 @dataclass(frozen=True)
 class Interval:
-    """All values from `low` to `high`, both included; exact, so that values that just meet do meet."""
+    """All values from `low` to `high`, both included; exact, so that intervals that touch do meet."""
 
     low: Number
     high: Number
@@ -69,7 +69,7 @@ def as_interval(value: Interval | int | Fraction) -> Interval:
 
 
 def exact(value: str) -> Interval:
-    """Read a count that is no rounded number."""
+    """Read a count that is not rounded."""
     return as_interval(Fraction(value))
 
 

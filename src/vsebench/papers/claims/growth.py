@@ -10,16 +10,16 @@ from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED, Verdict
 
 
 class Growth(ClaimTest):
-    """The time of an epoch grows with a power of a size that lies between two bounds."""
+    """The time of an epoch grows as a power of a size; the exponent is between two bounds."""
 
     effect: ClassVar[str] = "exponent of growth (claimed: within the claim's bounds)"
-    on_simulated: ClassVar[bool] = True  # only there one size can be varied while the others stay
+    on_simulated: ClassVar[bool] = True  # only there can one size be varied while the others stay the same
 
     variable: str  # pairs, labels or factors
     between: Bounds
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case, of no place."""
+        """Yield one case, without a place."""
         yield ClaimCase(f"exponent of {self.variable}", simulated=True)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
@@ -33,7 +33,7 @@ class Growth(ClaimTest):
         return Effect(value, low, high, None, 0.0)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge an exponent by where its interval lies."""
+        """Judge an exponent by its interval and the claim's bounds."""
         low, high = self.between
         if low <= effect.low and effect.high <= high:
             return HOLDS

@@ -16,7 +16,7 @@ class Memory(AgainstRivals):
         return ["peak memory, ratio"]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return how many times the rival's peak memory the method needs."""
+        """Return the ratio of the method's peak memory to the rival's."""
         ours, theirs = (
             evidence.median_by_repeat(case.place, row, "peak_rss_bytes") for row in (self.method, case.rival)
         )

@@ -11,7 +11,7 @@ from vsebench.papers.evidence import Effect, Evidence, UntestableError, check_me
 
 
 class Setting(AtPlaces):
-    """The best value of one range of a setting ranks better than the best of another, both best in validation."""
+    """The best value in one range of a setting ranks better than the best in another, both best in validation."""
 
     effect: ClassVar[str] = "difference of a metric (claimed: above 0)"
 
@@ -54,12 +54,12 @@ class Setting(AtPlaces):
 
 
 def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:
-    """Return the value in a range with the highest mean validation metric, of those that no seed diverged with.
+    """Return the value in a range with the highest mean validation metric, of those with which no seed diverged.
 
     Raises
     ------
     UntestableError
-        Where the range has no such value.
+        The range has no such value.
     """
     inside = sweep.filter(pl.col("value").is_between(bounds[0], bounds[1])).group_by("value")
     means = inside.agg(pl.col("validation").mean(), seeds=pl.len()).filter(pl.col("seeds") == n_seeds)

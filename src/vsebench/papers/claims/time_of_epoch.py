@@ -16,6 +16,6 @@ class TimeOfEpoch(AgainstRivals):
         return ["seconds per epoch, ratio"]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return how many times the method's median seconds per epoch the rival needs."""
+        """Return the ratio of the rival's median seconds per epoch to the method's."""
         ours, theirs = (evidence.median_by_repeat(case.place, row, "seconds") for row in (self.method, case.rival))
         return ratio(theirs, ours, "repeats")

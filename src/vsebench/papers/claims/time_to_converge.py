@@ -17,7 +17,7 @@ class TimeToConverge(AgainstRivals):
         return ["seconds to best epoch, ratio"]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return how many times the method's training seconds the rival needs up to its best epoch."""
+        """Return the ratio of the rival's training seconds up to its best epoch to the method's."""
         history = evidence.history.filter(dataset=case.place.dataset, protocol=case.place.protocol)
         best = (to_best_epoch(history.filter(method=row)) for row in (self.method, case.rival))
         ours, theirs = (seeds["seconds"].to_numpy() for seeds in best)

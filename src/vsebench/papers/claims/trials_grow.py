@@ -1,4 +1,4 @@
-"""Negatives that are examined per training step: ratio of the last tenth of the epochs to the first, per seed."""
+"""Negatives examined per training step: ratio of the last tenth of the epochs to the first, one pair per seed."""
 
 from collections.abc import Iterator
 from typing import ClassVar

@@ -93,7 +93,7 @@ class MemoryAndSettings(FigureKind):
         return figure
 
     def _in_one_row(self, results: Results, places: Sequence[Place], timing: pl.DataFrame) -> "Figure":
-        """Draw each place with a mark of its own, and the metric as a share of its best mean."""
+        """Draw each place with its own marker, and the metric as a share of its best mean."""
         from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
 

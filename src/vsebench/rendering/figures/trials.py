@@ -1,4 +1,4 @@
-"""How many labels a training step looks at before it takes one as the negative, against epochs."""
+"""How many labels a training step examines until it has its negative, against epochs."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -39,7 +39,7 @@ class Trials(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "Labels that a training step looks at before it takes one as the negative, against epochs: "
+            "Labels that a training step examines until it has its negative, against epochs: "
             "mean over seeds, with a band from the lowest to the highest seed."
         )
 

@@ -57,8 +57,8 @@ def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, 
         "Bold: best; †: not significantly different from the best (paired bootstrap test, Holm-corrected p ≥ 0.05).",
         "Labels of an image that a method was trained on are excluded from the candidates, and ties count against the "
         "method.",
-        "A metric with @N looks at the first N labels of the ranking, others at all of it; in AUC@N, a label after the "
-        "first N counts 0.5.",
+        "Metrics with @N use the first N labels of the ranking, others all of it; in AUC@N, a label after the first N "
+        "counts 0.5.",
     ]
     if results.is_simulated(place.dataset):
         found.insert(0, "The data is simulated.")

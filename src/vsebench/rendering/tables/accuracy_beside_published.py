@@ -1,4 +1,4 @@
-"""A paper's table of accuracies: each printed line, and ours with intervals below it."""
+"""A paper's table of accuracies: each printed line, and below it ours with intervals."""
 
 from typing import Any, ClassVar
 
@@ -11,7 +11,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 
 NOTES = (
     "Here: mean over seeds with bootstrap 95 % intervals over images and seeds; settings chosen on validation.",
-    "Bold: the published value lies in our interval.",
+    "Bold: the published value is in our interval.",
 )
 PERCENT = "The paper prints percentages; they are shown as shares."
 
@@ -23,7 +23,7 @@ class AccuracyBesidePublished(TableKind):
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file
-    note: str = ""  # what a reader should know of the printed numbers
+    note: str = ""  # what a reader should know about the printed numbers
 
     def table(self, results: Results) -> Table:
         paper = Paper.read(self.paper)

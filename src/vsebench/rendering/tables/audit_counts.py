@@ -1,4 +1,4 @@
-"""How many published numbers agree with others and contradict them, by paper and check."""
+"""How many published numbers agree with others and how many contradict them, by paper and check."""
 
 from collections import Counter
 from typing import Any, ClassVar

@@ -12,7 +12,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 
 
 class Best(TableKind):
-    """The method that is best in the headline metric, with up to three metrics, and the oracles beside it."""
+    """The method that is best in the headline metric, with up to three metrics, and the oracles' values."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
 

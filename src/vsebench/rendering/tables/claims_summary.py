@@ -23,7 +23,7 @@ COLUMNS = (
 
 
 class ClaimsSummary(TableKind):
-    """A claim's verdict over all of its tests, and how many tests ended how."""
+    """A claim's verdict over all of its tests, and the number of tests with each verdict."""
 
     needs: ClassVar[tuple[str, ...]] = ("claims",)
 

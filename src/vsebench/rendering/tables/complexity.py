@@ -1,4 +1,4 @@
-"""A paper's table of complexities: each printed formula beside the growth that was measured."""
+"""A paper's table of complexities: each printed formula with the measured growth."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 
 
 class Complexity(TableKind):
-    """One row per printed formula; the growth is that of the first of our rows that stand for the method."""
+    """One row per printed formula; the growth is that of the first of our rows for the method."""
 
     needs: ClassVar[tuple[str, ...]] = ("scaling",)
 

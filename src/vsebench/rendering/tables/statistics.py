@@ -1,4 +1,4 @@
-"""A paper's table of data sets: the printed counts beside those of ours that stand for them."""
+"""A paper's table of data sets: the printed counts and those of our corresponding data sets."""
 
 from typing import Any, ClassVar
 
@@ -32,8 +32,8 @@ class Statistics(TableKind):
         order = list(dict.fromkeys(cell.dataset for cell in cells))
         rows = [_row(paper, cell, results) for cell in sorted(cells, key=lambda cell: order.index(cell.dataset))]
         notes = (
-            "Here: the real data set of this run that stands for the paper's.",
-            "The audit of the papers lists what contradicts itself in the published column.",
+            "Here: the real data set of this run that corresponds to the paper's.",
+            "The audit of the papers lists the contradictions in the published column.",
         )
         return Table(COLUMNS, tuple(rows), caption(paper, self.printed), notes=notes)
 
@@ -48,7 +48,7 @@ def _row(paper: Paper, cell: PrintedCell, results: Results) -> Row:
 
 
 def our_count(column: str, entry: dict[str, Any]) -> float | None:
-    """Return our count of what a printed column holds, if it is a count of the label matrix.
+    """Return our count for a printed column, if it is a count of the label matrix.
 
     Parameters
     ----------

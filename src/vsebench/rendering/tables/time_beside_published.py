@@ -12,7 +12,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 
 
 class TimeBesidePublished(TableKind):
-    """Seconds of each method at each data set, and how many times one method's they are."""
+    """Seconds of each method on each data set, and their ratio to the seconds of one method."""
 
     needs: ClassVar[tuple[str, ...]] = ("comparison",)
 
@@ -42,12 +42,12 @@ class TimeBesidePublished(TableKind):
                 rows.append(Row((*texts, seconds, Cell(_ratio(time["ours"], *own))), group=group))
         measured = [TIMES[column].words for column in dict.fromkeys(cell.column for cell in cells) if column in TIMES]
         notes = [f"Here: seconds {words}." for words in measured]
-        notes += ["The machines differ by years, so that only the ratios can be compared."]
+        notes += ["The machines are years apart, so only the ratios can be compared."]
         notes = notes if len(found) else [NOTHING_OF_OURS, *notes]
         return Table(tuple(columns), tuple(rows), caption(paper, self.printed), notes=tuple(notes), fold=5)
 
     def _our_row(self, paper: Paper) -> str | None:
-        """Return the first of our rows that stand for the method that the others are compared with."""
+        """Return the first of our rows for the method that the others are compared with."""
         row = paper.rows.get(self.ratio_to)
         return row.ours[0] if row and row.ours else None
 

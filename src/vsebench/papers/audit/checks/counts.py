@@ -29,7 +29,7 @@ def count(cell: PrintedCell) -> Interval:
 
 
 def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[Statement]:
-    """Yield what a paper says of the number of labels, directly or as positive and other labels of an image."""
+    """Yield what a paper says about the number of labels, directly or as positive and other labels of an image."""
     for cell in cells.prints(paper, dataset, "labels"):
         yield Statement([cell], count(cell))
     positive = cells.find(paper, dataset, "positive_labels_per_image")
@@ -39,7 +39,7 @@ def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[Sta
 
 
 def pair_numbers(cells: PrintedCells, paper: str, dataset: str) -> tuple[PrintedCell, PrintedCell, PrintedCell] | None:
-    """Return images, training and test pairs of a data set, as the paper prints them or else another paper."""
+    """Return images, training and test pairs of a data set, from the paper or else from another paper."""
     for name in [paper, *cells.papers]:
         images = cells.find(name, dataset, "images")
         train, test = (cells.find(name, dataset, f"{part}_pairs") for part in ("train", "test"))
@@ -49,7 +49,7 @@ def pair_numbers(cells: PrintedCells, paper: str, dataset: str) -> tuple[Printed
 
 
 def same_data(cells: PrintedCells, dataset: str, one: str, other: str) -> bool:
-    """Tell whether two papers use the same data under a data set's name: they print the same accuracies for it."""
+    """Return whether two papers use the same data under a data set's name: they print the same accuracies for it."""
     pairs = [
         (cell.value, again.value)
         for cell in cells.numbers(r".+@\d+")
@@ -65,11 +65,11 @@ def held_out_pairs(cells: PrintedCells) -> Iterator[Finding]:
         images = cells.find(test.paper, test.row, "images")
         if images:
             at_most = Interval(-inf, count(images).high)
-            yield judge(TEST, test, [images], at_most, "one held-out pair an image", count(test))
+            yield judge(TEST, test, [images], at_most, "one held-out pair per image", count(test))
 
 
 def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the mean number of labels an image against pairs / images."""
+    """Check the mean number of labels per image against pairs / images."""
     for cell in cells.numbers("(positive_)?labels_per_image"):
         found = pair_numbers(cells, cell.paper, cell.row)
         if found:
@@ -97,7 +97,7 @@ def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that all that is said of a data set's number of labels agrees, within a paper and between papers."""
+    """Check that all statements of a data set's number of labels agree, within a paper and between papers."""
     for dataset in dict.fromkeys(cell.row for cell in cells.all if "/" not in cell.row):
         said = {paper: list(label_numbers(cells, paper, dataset)) for paper in cells.papers}
         for first, *others in filter(None, said.values()):
@@ -117,7 +117,7 @@ def compare(one: Statement, other: Statement) -> Finding:
     rule = "the same data set's number elsewhere" if len(other.cells) == 1 else "positive + other labels of an image"
     if len(one.cells) == 1:
         return judge(LABELS, one.cells[0], other.cells, other.number, rule, one.number)
-    # Of a sum, one part is judged, by what is left for it when the other is taken off.
+    # Of a sum, the first part is judged, against the number less the other part.
     part, rest = one.cells
     return judge(LABELS, part, [*other.cells, rest], other.number - rounded(rest.value), rule)
 
@@ -131,7 +131,7 @@ def numbers_of_pairs(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def numbers_of_images(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that training and test images are no more than all images."""
+    """Check that training and test images together are not more than all images."""
     for cell in cells.numbers("images"):
         train, test = (cells.find(cell.paper, cell.row, f"{part}_images") for part in ("train", "test"))
         if train and test:
@@ -149,7 +149,7 @@ def trials(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def weights(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the weights of a final layer: one word vector a label."""
+    """Check the number of weights of a final layer: one word vector per label."""
     for cell in cells.numbers("final_layer_weights"):
         labels, size = (
             cells.find(cell.paper, cell.row, "labels"),

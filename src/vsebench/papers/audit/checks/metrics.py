@@ -83,7 +83,7 @@ def within(recalls: list[PrintedCell], low: Gain, high: Gain) -> Interval:
     """Return the bounds of a mean gain that falls with the rank, given Recall@5 and Recall@10.
 
     Every hit up to rank 5 is at rank 5 in the lowest case and at rank 1 in the highest, every other at rank 10 or 6.
-    Each recall stands once in a bound, so that its rounding does not count twice.
+    Each recall occurs once in a bound, so that its rounding does not count twice.
     """
     rec_5, rec_10 = (rounded(cell.value) for cell in recalls)
     least = rec_5 * (low(5) - low(10)) + rec_10 * low(10)
@@ -100,7 +100,7 @@ def discount(rank: int) -> Fraction:
 
 
 def recalls_beside(cells: PrintedCells, cell: PrintedCell) -> Iterator[list[PrintedCell]]:
-    """Yield Recall@5 and Recall@10 of the cell's row, if they are there and each image has one held-out label."""
+    """Yield Recall@5 and Recall@10 of the cell's row, if both are printed and each image has one held-out label."""
     at_5, at_10 = beside(cells, cell, "recall@5"), beside(cells, cell, "recall@10")
     if at_5 and at_10 and cell.unit == "1" and cell.protocol in ONE_HELD_OUT:
         yield [at_5, at_10]

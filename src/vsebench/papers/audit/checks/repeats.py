@@ -13,7 +13,7 @@ REPEATED, SHARED = "repeated", "same numbers"
 
 
 def reading(cell: PrintedCell) -> Interval:
-    """Return the unrounded values that a cell can stand for, wherever it stands."""
+    """Return the unrounded values that a cell in a table or in the text can stand for."""
     if cell.in_text and "more than" in cell.note:
         return Interval(exact(cell.value).low, inf)
     if cell.unit == "count" and not cell.note.startswith("mean"):
@@ -36,7 +36,7 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def readings(one: PrintedCell, other: PrintedCell) -> tuple[Interval, Interval]:
-    """Return how to read two prints of a number; with as many decimals the same digits are needed."""
+    """Return the values that two prints of a number can stand for; with as many decimals, digits must agree."""
     digits = {decimals(one.value), decimals(other.value)}
     if len(digits) == 1 and digits != {0}:
         return exact(one.value), exact(other.value)

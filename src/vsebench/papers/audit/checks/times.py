@@ -9,7 +9,7 @@ from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
 
 ITERATIONS, PER_IMAGE, MEMORY = "iterations", "time per image", "memory"
-# What a paper prints as growth of memory, in images n, labels Y, features d, non-zero features d_nz, dimension D.
+# Growth of memory as a paper prints it, in images n, labels Y, features d, non-zero features d_nz, dimension D.
 SPACE: dict[str, Callable[[dict[str, Interval]], Interval]] = {
     "O(n d_nz)": lambda size: size["n"] * size["d_nz"],
     "O(n d)": lambda size: size["n"] * size["d"],
@@ -29,7 +29,7 @@ def seconds(cell: PrintedCell) -> Interval:
 def iterations(cells: PrintedCells) -> Iterator[Finding]:
     """Check the iterations of a training against its time and another paper's time of an iteration.
 
-    The text does not say for which data set its number of iterations is, so one that fits is enough.
+    The text does not say which data set its number of iterations is for, so one that fits is enough.
     """
     for cell in cells.numbers("iterations"):
         sources: list[PrintedCell] = []
