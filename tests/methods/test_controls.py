@@ -34,5 +34,5 @@ def test_oracle_returns_the_truth():
 
 
 def test_real_data_has_no_truth():
-    with pytest.raises(UserError, match="an oracle needs the truth.npz of a simulated data set"):
+    with pytest.raises(UserError, match="an oracle needs the truth"):
         load_truth(None)
