@@ -8,7 +8,7 @@ from vsebench.protocols.base import assemble
 
 
 def hold_out_images(dataset: Dataset, valid: Mask, test: Mask) -> Split:
-    """Learn from the images that are in neither mask, (n_images,) each; `valid` is not used by the first model either.
+    """Split by two masks, (n_images,) bool each: `first` has the images in neither, `final` those of `valid` too.
 
     Images without a label are kept: they count in the normalisation and in predicted sets, but have no ranks.
     """
