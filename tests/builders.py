@@ -48,6 +48,10 @@ class Given(Model):
     kind = "given"
     table: np.ndarray
 
+    @property
+    def n_labels(self):
+        return self.table.shape[1]
+
     def scores(self, queries):
         return np.ascontiguousarray(self.table[queries.images], dtype=np.float32)
 

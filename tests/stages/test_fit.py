@@ -134,8 +134,14 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
         ({"module": "popularity", "settings": {}}, "config/methods/my_row.yaml: epochs: Popularity has no epochs"),
         ({"epochs": None}, "config/methods/my_row.yaml: epochs: this key is missing; OptAuc is trained by epochs"),
         ({"epochs": {"maximum": 0, "patience": 1}}, "config/methods/my_row.yaml: epochs: maximum"),
-        ({"module": "ridge", "settings": {"regularisation": 1.0}, "epochs": None}, "features.npy: no such file"),
-        ({"module": "oracle", "settings": {}, "epochs": None}, "only a simulated data set has an oracle"),
+        (
+            {"module": "ridge", "settings": {"regularisation": 1.0}, "epochs": None},
+            "--features: this method needs the image features of its data set",
+        ),
+        (
+            {"module": "oracle", "settings": {}, "epochs": None},
+            "--truth: an oracle needs the truth.npz of a simulated data set",
+        ),
     ],
 )
 def test_mistakes_get_one_line(folder, capsys, changes, message):

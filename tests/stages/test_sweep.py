@@ -22,9 +22,11 @@ def folder(tmp_path):
 
 def sweep(folder, parameter, values):
     what = ["--chosen", folder / "model/run.json", "--parameter", parameter, "--values", json.dumps(values)]
-    what += ["--epochs", json.dumps(EPOCHS), "--metric", "ndcg@10", "--images", 1000, "--metrics", "ndcg@10", "mrr"]
+    what += ["--epochs", json.dumps(EPOCHS), "--metric", "ndcg@10", "--images", 1000]
     assert run("sweep", *case(folder), *what, "--ranks", folder / "r.parquet", "--out", folder / "s.parquet") == 0
-    return read_parquet(folder / "s.parquet"), read_parquet(folder / "r.parquet")
+    files = ["--sweeps", folder / "s.parquet", "--ranks", folder / "r.parquet", "--metrics", "ndcg@10", "mrr"]
+    assert run("measure_sweeps", *files, "--out", folder / "sweeps.parquet") == 0
+    return read_parquet(folder / "sweeps.parquet"), read_parquet(folder / "r.parquet")
 
 
 def test_the_chosen_value_gives_the_main_result(folder):

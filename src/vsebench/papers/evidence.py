@@ -122,7 +122,7 @@ def differences(
     """
     for a, b in zip(ours, theirs, strict=True):
         if set(a["image"]) != set(b["image"]):
-            raise UserError("ranks.parquet: two rows of a place were tested on other images; delete them and run again")
+            raise UserError("ranks.parquet: two rows of a place have different test images; delete them and run again")
     signs = np.array([-1.0 if load_metric(metric).lower_is_better else 1.0 for metric in metrics])
     gaps = [signs * (by_image(a, metrics) - by_image(b, metrics)) for a, b in zip(ours, theirs, strict=True)]
     means = np.mean([gap.mean(axis=0) for gap in gaps], axis=0)
