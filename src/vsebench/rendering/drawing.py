@@ -36,6 +36,27 @@ def panels(
     return figure, axes[:number]
 
 
+def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[float]) -> tuple[Figure, list[list[Axes]]]:
+    """Return a figure with a grid of panels for each group, one below the other; a group shares its vertical axis.
+
+    `numbers` are the panels of each group, `heights` those of its rows of panels, in inches; `width` is the figure's.
+    """
+    columns = min(COLUMNS, max(numbers))
+    rows = [-(-number // columns) for number in numbers]
+    ratios = [height for height, count in zip(heights, rows, strict=True) for _ in range(count)]
+    figure = Figure(figsize=(width, sum(ratios)))
+    grid = figure.add_gridspec(len(ratios), columns, height_ratios=ratios)
+    groups: list[list[Axes]] = []
+    for group, number in enumerate(numbers):
+        axes: list[Axes] = []
+        for panel in range(number):
+            cell = grid[sum(rows[:group]) + panel // columns, panel % columns]
+            axes.append(figure.add_subplot(cell, sharey=axes[0] if axes else None))
+            axes[-1].tick_params(labelleft=panel % columns == 0)
+        groups.append(axes)
+    return figure, groups
+
+
 def nothing(message: str) -> Figure:
     """Return a figure that says why there is nothing to show."""
     figure = Figure(figsize=(SINGLE, 1))

@@ -15,6 +15,7 @@ from math import inf, sqrt
 import polars as pl
 
 ALPHA = 0.05
+BLOCK = ["dataset", "protocol", "seed"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class MeanRanks:
 def mean_ranks(metrics: pl.DataFrame, metric: str, methods: Collection[str]) -> MeanRanks | str:
     """Rank methods in each block by one metric; a text says why where that is impossible.
 
-    Methods that are not in every block are left out; ties share their mean rank.
+    Where places have other methods, as those with image features, the ranks are over the methods and blocks that have
+    most results in common. Ties share their mean rank.
 
     Parameters
     ----------
@@ -57,13 +59,17 @@ def mean_ranks(metrics: pl.DataFrame, metric: str, methods: Collection[str]) -> 
     methods : the rows that are compared
     """
     rows = metrics.filter(pl.col("metric") == metric, pl.col("method").is_in(list(methods)))
-    block = ["dataset", "protocol", "seed"]
-    n_blocks = rows.select(block).n_unique()
-    if n_blocks < 2:
+    blocks = rows.group_by(BLOCK, maintain_order=True).agg(pl.col("method"))
+    methods_of = [frozenset(found) for found in blocks["method"].to_list()]
+    if len(methods_of) < 2:
         return "Mean ranks need two data sets or seeds, and this run has one of each"
-    rows = rows.filter(pl.len().over("method") == n_blocks)
-    if rows["method"].n_unique() < 2:
-        return "Mean ranks need two methods that were run on every data set of the run"
-    ranked = rows.with_columns(rank=pl.col("value").rank("average", descending=True).over(block))
+    shared = {chosen: sum(chosen <= own for own in methods_of) for chosen in dict.fromkeys(methods_of)}
+    shared = {chosen: n_blocks for chosen, n_blocks in shared.items() if n_blocks > 1 and len(chosen) > 1}
+    if not shared:
+        return "Mean ranks need two methods that were run on the same two data sets, or with two seeds"
+    chosen = max(shared, key=lambda found: len(found) * shared[found])
+    rows = rows.filter(pl.col("method").is_in(list(chosen)))
+    rows = rows.filter(pl.len().over(BLOCK) == len(chosen))
+    ranked = rows.with_columns(rank=pl.col("value").rank("average", descending=True).over(BLOCK))
     means = ranked.group_by("method").agg(pl.col("rank").mean()).sort("rank", "method")
-    return MeanRanks(means["method"].to_list(), means["rank"].to_list(), n_blocks)
+    return MeanRanks(means["method"].to_list(), means["rank"].to_list(), shared[chosen])

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from vsebench.core.places import Place
 from vsebench.rendering.kinds import FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
@@ -24,14 +25,17 @@ class Overview(FigureKind):
         from vsebench.rendering import drawing, style
 
         metric = few_metrics(results.outline.metrics)[0]
-        places = results.places_of(results.summary)
-        methods = results.competitors_of(results.summary)
-        height = 0.85 + 0.17 * len(methods)
-        figure, axes = drawing.panels(len(places), style.DOUBLE, height, sharey=True)
-        for axis, place in zip(axes, places, strict=True):
-            drawing.draw_dots(axis, results, results.accuracy(place), metric, methods)
-            axis.set_title(drawing.panel_title(results, place))
-        drawing.label_edges(axes, metric_title(metric))
+        # Places with other methods, as those with image features, get rows of panels of their own.
+        groups: dict[tuple[str, ...], list[Place]] = {}
+        for place in results.places_of(results.summary):
+            groups.setdefault(tuple(results.competitors_of(results.accuracy(place))), []).append(place)
+        heights = [0.85 + 0.17 * len(methods) for methods in groups]
+        figure, panels = drawing.panels_of_groups([len(places) for places in groups.values()], style.DOUBLE, heights)
+        for axes, (methods, places) in zip(panels, groups.items(), strict=True):
+            for axis, place in zip(axes, places, strict=True):
+                drawing.draw_dots(axis, results, results.accuracy(place), metric, methods)
+                axis.set_title(drawing.panel_title(results, place))
+            drawing.label_edges(axes, metric_title(metric))
         drawing.legend_of_dots(figure, results, results.summary)
         return figure
 
