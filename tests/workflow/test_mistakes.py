@@ -32,13 +32,13 @@ def test_methods_that_break_leave_the_others_their_results(fresh):
     for row, (code, _) in broken.items():
         add_method(fresh, row, code)
     fresh.configure(methods=["popularity", *broken, "opt_auc", "vse_fs"])
-    fresh.change("vse_fs", "settings", deviation=DIVERGING)
+    fresh.change("opt_auc", "settings", learning_rate=DIVERGING)
     outcome = fresh.snakemake("results/sim-iapr/regions/metrics.parquet")
     assert outcome.status == 1
     results = fresh.folder / "results" / "sim-iapr" / "regions" / "seed1"
     _, _, summary = outcome.text.rpartition("Failed; the results of the others stay")
     words = {row: words for row, (_, words) in broken.items()}
-    words["vse_fs"] = "vse_fs on sim-iapr (regions, seed 1): training diverged"
+    words["opt_auc"] = "opt_auc on sim-iapr (regions, seed 1): training diverged"
     for row, expected in words.items():
         log = results / row / "fit.log"
         assert re.search(rf"fit: .*row {row}\n    {log.relative_to(fresh.folder)}: .*{re.escape(expected)}", summary)
@@ -46,10 +46,10 @@ def test_methods_that_break_leave_the_others_their_results(fresh):
         assert not (results / row / "model.npz").exists()
     assert "Traceback" in (results / "bug" / "fit.log").read_text()
     assert "methods/bug.py" in (results / "bug" / "fit.log").read_text()
-    diverged = (results / "vse_fs" / "fit.log").read_text()
-    assert "config/methods/vse_fs.yaml" in diverged
+    diverged = (results / "opt_auc" / "fit.log").read_text()
+    assert "config/methods/opt_auc.yaml" in diverged
     assert "Traceback" not in diverged
-    for row in ("popularity", "opt_auc"):
+    for row in ("popularity", "vse_fs"):
         assert (results / row / "ranks.parquet").is_file()
         assert row not in summary
     assert not (

@@ -1,11 +1,6 @@
 """From a data set's sources to its label matrix and image features."""
 
 
-def own_files(wildcards):
-    """Name the user's own files of a data set, which are not downloaded."""
-    return list(PLAN.datasets[wildcards.dataset].own_files.values())
-
-
 rule about:
     """Write what tables and the report say about a data set; no result depends on it."""
     output:
@@ -55,8 +50,8 @@ for dataset, description in PLAN.datasets.items():
             mem_mb=5000,
         params:
             dataset=dataset,
-            raw=f"data/raw/{dataset}",
-            out=f"data/processed/{dataset}",
+            raw=subpath(input[0], parent=True),
+            out=subpath(output[0], parent=True),
             definition=quoted_json(description.definition("files")),
         shell:
             "python -m vsebench prepare --name {params.dataset} --definition {params.definition:q}"
