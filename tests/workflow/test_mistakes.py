@@ -5,6 +5,8 @@ What the plan refuses before the first job is tested without Snakemake (tests/te
 
 import re
 
+import pytest
+
 DIVERGING = 1e9
 # What may go wrong in a method of the user, when the model is asked for.
 BUG = "    def model(self):\n        return 1 // 0\n"
@@ -23,6 +25,7 @@ def test_a_mistake_in_the_configuration_ends_before_the_first_job(finished):
     assert_explained(outcome, ["config/methods/opt_auc.yaml", "grid: ", "tuning_budget is 5"])
 
 
+@pytest.mark.long
 def test_methods_that_break_leave_the_others_their_results(fresh):
     broken = {
         "bug": (BUG, "ZeroDivisionError: integer division or modulo by zero"),
