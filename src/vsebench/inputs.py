@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 
 def load_dataset(folder: Path) -> Dataset:
-    """Read what a protocol splits: the label matrix and the official partition, if there is one."""
+    """Read what a protocol splits: the label matrix, the official partition if there is one, and who has features."""
     images = read_parquet(folder / "images.parquet")
     n_labels = read_parquet(folder / "labels.parquet").height
     labels = LabelMatrix.from_pairs(read_parquet(folder / "pairs.parquet"), images.height, n_labels)
     has_parts = "part" in images.columns and images["part"].null_count() < images.height
-    return Dataset(labels, images["part"].fill_null("").to_numpy().astype(np.str_) if has_parts else None)
+    parts = images["part"].fill_null("").to_numpy().astype(np.str_) if has_parts else None
+    with_features = images["has_features"].to_numpy()
+    return Dataset(labels, parts, with_features if with_features.any() else None)
 
 
 def load_truth(path: Path | None) -> dict[str, Matrix]:

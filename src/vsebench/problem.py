@@ -122,10 +122,12 @@ class Dataset:
     ----------
     labels : one row per image
     parts : (n_images,) the official part of each image ("train", "valid", "test"); None if it has no partition
+    with_features : (n_images,) the images that have features; None if the data set has none
     """
 
     labels: LabelMatrix
     parts: NDArray[np.str_] | None = None
+    with_features: Mask | None = None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What every protocol holds out, on drawn data sets; and splits that are frozen."""
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -167,6 +168,16 @@ def test_official_takes_the_partitions_own_validation_images():
     found = split(dataset, "official")
     assert (found.first.images.tolist(), found.valid.images.tolist()) == ([0, 3, 5], [1, 4])
     assert (found.final.images.tolist(), found.test.images.tolist()) == ([0, 1, 3, 4, 5], [2])
+
+
+@pytest.mark.parametrize("protocol", IMAGES)
+def test_an_image_without_features_is_never_validated_or_tested_on(large, protocol):
+    with_features = np.random.default_rng(1).random(2000) < 0.7
+    found = split(replace(large, with_features=with_features), protocol)
+    every = split(large, protocol)
+    for part, before in ((found.valid, every.valid), (found.test, every.test)):
+        assert part.images.tolist() == [image for image in before.images if with_features[image]]
+    assert found.first.images.tolist() == every.first.images.tolist()
 
 
 def test_official_needs_a_partition(large):

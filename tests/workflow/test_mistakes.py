@@ -5,8 +5,6 @@ What the plan refuses before the first job is tested without Snakemake (tests/te
 
 import re
 
-import pytest
-
 DIVERGING = 1e9
 # What may go wrong in a method of the user, when the model is asked for.
 BUG = "    def model(self):\n        return 1 // 0\n"

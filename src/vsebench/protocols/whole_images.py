@@ -12,9 +12,13 @@ def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> S
 
     The masks are (n_images,); where `train` and `valid` overlap, an image validates. Images of no mask are left out.
 
-    Images without a label are kept: they count in the normalisation and in predicted sets, but have no ranks.
+    Images without a label are kept: they count in the normalisation and in predicted sets, but have no ranks. In a data
+    set with features, an image without them is neither validated nor tested on, whatever the method: no model could
+    score it by its features.
     """
     train = train & ~valid
+    if dataset.with_features is not None:
+        valid, test = valid & dataset.with_features, test & dataset.with_features
     parts = tuple(_rows_of(dataset.labels, mask) for mask in (train, valid, test))
     images = tuple(_ids(mask) for mask in (train, valid, train | valid, test))
     return assemble(parts, images)  # type: ignore[arg-type]
