@@ -84,7 +84,7 @@ def describe(row: Row) -> str:
     text += f"{row['seconds_ours']:.4g} / {row['seconds_peer']:.4g} s, "
     text += f"ratio {row['ratio_median']:.3g} [{row['ratio_min']:.3g}, {row['ratio_max']:.3g}]"
     if row["quality_ours"] is not None:
-        text += f", Rec@10 {row['quality_ours']:.4f} / {row['quality_peer']:.4f}"
+        text += f", recall@10 {row['quality_ours']:.4f} / {row['quality_peer']:.4f}"
     return text
 
 

@@ -33,12 +33,12 @@ from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.models import Embeddings
 
-ENOUGH = 0.95  # of the best Rec@10 of both
+ENOUGH = 0.95  # of the best recall@10 of both
 
 
 @dataclass(frozen=True)
 class Race:
-    """Two contestants on one objective: settings, iterations to the target, and Rec@10 of each on the test labels."""
+    """Two contestants on one objective: settings, iterations to the target, and recall@10 of each on the test labels."""
 
     settings: Settings
     iterations: tuple[int, int]
@@ -71,7 +71,7 @@ class Bench:
         return self._races[data.name]
 
     def _follow(self, contestant: Contestant, settings: Settings, data: Data, pool: Workers) -> list[float]:
-        """Return Rec@10 on the validation labels after every iteration."""
+        """Return recall@10 on the validation labels after every iteration."""
         training = contestant.start(data.train, settings, pool)
         values = []
         for _ in range(self.plan.trainings[data.name].epochs):
@@ -128,7 +128,7 @@ def ens_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
 
 
 def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
-    """Compare the whole way to 95 % of the best Rec@10 of both on the validation labels, from the label matrix on."""
+    """Compare the whole way to 95 % of the best recall@10 of both on the validation labels, from the label matrix on."""
     race = bench.race(data)
 
     def train(contestant: Contestant, iterations: int, pool: Workers) -> Callable[[], float]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 TITLES = {
     "iteration": "One iteration",
-    "time_to_95": "From the labels to 95 % of the best validation Rec@10 of both, same objective",
+    "time_to_95": "From the labels to 95 % of the best validation recall@10 of both, same objective",
     "bpr_epoch": "One epoch, uniform negatives",
     "warp_epoch": "One epoch, WARP with at most 10 trials",
     "ens_epoch": "One epoch, against our own Opt-AUC",

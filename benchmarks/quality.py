@@ -1,4 +1,4 @@
-"""Rec@10 of a contestant with the best of its settings: chosen on validation labels, reported on test labels."""
+"""recall@10 of a contestant with the best of its settings: chosen on validation labels, reported on test labels."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ SCHEMA = {
 
 @dataclass(frozen=True)
 class Choice:
-    """The settings and epochs that were best on the validation labels, and Rec@10 there."""
+    """The settings and epochs that were best on the validation labels, and recall@10 there."""
 
     settings: Settings
     epochs: int
@@ -52,7 +52,7 @@ class Judge:
         return self._choices[key]
 
     def test(self, contestant: Contestant, data: Data) -> float:
-        """Return Rec@10 on the test labels, trained on the validation labels as well."""
+        """Return recall@10 on the test labels, trained on the validation labels as well."""
         key = contestant.name, data.name
         if key not in self._tests:
             choice = self.choice(contestant, data)
@@ -71,7 +71,7 @@ class Judge:
         return self._tests[key]
 
     def refit(self, contestant: Contestant, settings: Settings, epochs: int, data: Data) -> float:
-        """Return Rec@10 on the test labels after a training with the validation labels as well."""
+        """Return recall@10 on the test labels after a training with the validation labels as well."""
         with workers(max(self.plan.threads)) as pool:
             training = contestant.start(data.known, settings, pool)
             training.run(epochs)
@@ -94,7 +94,7 @@ class Judge:
 
 
 def recall(model: Model, held_out: HeldOut, pool: Workers) -> float:
-    """Return Rec@10 on the held-out labels; of a model that left the finite numbers, 0."""
+    """Return recall@10 on the held-out labels; of a model that left the finite numbers, 0."""
     if not model.has_finite_scores():
         return 0.0
     return mean_metric(rank(model, held_out, None, pool, "benchmark"), RANKED)

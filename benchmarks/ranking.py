@@ -43,7 +43,7 @@ def blocked_ranks(model: Embeddings, held_out: HeldOut, pool: Workers) -> NDArra
 
 
 def implicit_recall(model: Embeddings, held_out: HeldOut, threads: int) -> Callable[[], float]:
-    """Return what computes Rec@10 by implicit's evaluation; models and matrices are made here, ahead of it."""
+    """Return what computes recall@10 by implicit's evaluation; models and matrices are made here, ahead of it."""
     peers = importlib.import_module("benchmarks.peers")
     evaluation = importlib.import_module("implicit.evaluation")
     als = importlib.import_module("implicit.cpu.als").AlternatingLeastSquares(
@@ -58,7 +58,7 @@ def implicit_recall(model: Embeddings, held_out: HeldOut, threads: int) -> Calla
         metrics = evaluation.ranking_metrics_at_k(
             als, known_labels, tested, K=CUTOFF, show_progress=False, num_threads=threads
         )
-        # With one held-out label per image, what it calls precision (hits over min(K, held-out labels)) is Rec@K.
+        # With one held-out label per image, what it calls precision (hits over min(K, held-out labels)) is recall@K.
         return float(metrics["precision"])
 
     return work

@@ -53,8 +53,8 @@ def comparison_table(rows: pl.DataFrame) -> Table:
         Column("floor", "Floor", "mean"),
         Column("aim", "Aim", "mean"),
         Column("reached", "Reached"),
-        Column("quality_ours", "Rec@10, ours", "score"),
-        Column("quality_peer", "Rec@10, peer", "score"),
+        Column("quality_ours", "recall@10, ours", "score"),
+        Column("quality_peer", "recall@10, peer", "score"),
     )
     body = []
     for row in rows.iter_rows(named=True):
@@ -82,8 +82,8 @@ def settings_table(rows: pl.DataFrame) -> Table:
         Column("tried", "Settings tried", "count"),
         Column("settings", "Chosen"),
         Column("epochs", "Epochs", "count"),
-        Column("validation", "Rec@10, validation", "score"),
-        Column("test", "Rec@10, test", "score"),
+        Column("validation", "recall@10, validation", "score"),
+        Column("test", "recall@10, test", "score"),
     )
     body = tuple(Row(tuple(Cell(row[column.key]) for column in columns)) for row in rows.iter_rows(named=True))
     return Table(columns, body, "Settings, chosen on the validation labels")

@@ -8,7 +8,7 @@ from tests.docs.conftest import COMMAND, files_of, page, section
 from tests.workflow.project import ROOT, Project
 
 SMALL = ["datasets={sim-iapr: {protocols: [regions], options: {scale: 0.02}}}", "seeds=[1]", "bootstrap=100"]
-SMALL += ["timing={repeats: 1, epochs: 1}", "factors=8"]
+SMALL += ["factors=8", "epochs={opt_auc: {maximum: 3, patience: 3}}"]
 
 
 def test_the_example_of_the_page_gets_its_row(tmp_path):
