@@ -38,7 +38,7 @@ ENOUGH = 0.95  # of the best recall@10 of both
 
 @dataclass(frozen=True)
 class Race:
-    """Two contestants on one objective: settings, iterations to the target, and recall@10 of each on the test labels."""
+    """Two contestants on one objective: settings, iterations to the target, and each one's recall@10 on test labels."""
 
     settings: Settings
     iterations: tuple[int, int]
@@ -128,7 +128,7 @@ def ens_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
 
 
 def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
-    """Compare the whole way to 95 % of the best recall@10 of both on the validation labels, from the label matrix on."""
+    """Compare the whole way from the label matrix to 95 % of the best validation recall@10 of both."""
     race = bench.race(data)
 
     def train(contestant: Contestant, iterations: int, pool: Workers) -> Callable[[], float]:
