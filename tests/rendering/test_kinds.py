@@ -1,6 +1,5 @@
 """A kind of table or figure is one file: found by its name, checked, drawn from what it says that it needs."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -9,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.rendering.conftest import figures, make_results, tables
+from tests.rendering.conftest import figures, tables
 from vsebench.core.errors import UserError
-from vsebench.core.places import Place
 from vsebench.core.sources import sources_of
 from vsebench.core.storage import read_json
 from vsebench.rendering.csv import to_csv
@@ -167,44 +165,11 @@ def test_the_outline_keeps_the_order_of_display(results: Results) -> None:
     assert list(results.outline.rows)[:4] == ["random", "popularity", "oracle", "ease"]
 
 
-def test_a_figure_from_the_docs_takes_one_file(tmp_path: Path) -> None:
-    """Follow docs/figures.md: one file, and every run draws the figure and shows it on the page."""
-    text = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
-    (path, code) = re.search(r"`(src/vsebench/\S+\.py)`:\n\n```python\n(.*?)```", text, re.DOTALL).groups()  # type: ignore[union-attr]
-    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / path).write_text(code, encoding="utf-8")
-    folder = make_results(tmp_path / "results", places=[Place("sim-iapr", "distinct")], seeds=2, epochs=8)
-    program = (
-        "import sys; from pathlib import Path\n"
-        "from vsebench.cli import main\n"
-        "from vsebench.rendering.kinds import FigureKind, instances_of_run\n"
-        "from vsebench.rendering.outline import read_outline\n"
-        "import json\n"
-        "outline = read_outline(Path('results/outline.json'))\n"
-        "for name, one in instances_of_run(FigureKind, outline).items():\n"
-        "    parameters = json.dumps(dict(one.parameters))\n"
-        "    command = ['figure', name, '--kind', one.kind, '--parameters', parameters, '--results', 'results']\n"
-        "    assert main([*command, '--out', f'figures/{name}']) == 0\n"
-        "sys.exit(main(['report', '--results', 'results', '--figures', 'figures', '--out', 'results/report.html']))\n"
-    )
-    environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    name = f"{Path(path).stem.replace('_', '-')}-sim-iapr-distinct"
-    assert (tmp_path / "figures" / f"{name}.pdf").is_file()
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "Precision@5 on the test labels (mean over seeds)" in page
-    assert f"figure {name}" in page
-
-
 def test_the_same_results_give_the_same_bytes(results: Results, tmp_path: Path) -> None:
-    for name in ("overview", "mean-ranks"):
-        instance = figures(results)[name]
-        kind = make(FigureKind, instance.kind, instance.parameters, name)
-        with style():
-            save(kind.figure(results), tmp_path / "one")
-            save(kind.figure(Results(results.folder)), tmp_path / "other")
-        for suffix in ("pdf", "svg", "png"):
-            assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"other.{suffix}").read_bytes()
+    instance = figures(results)["mean-ranks"]
+    kind = make(FigureKind, instance.kind, instance.parameters, "mean-ranks")
+    with style():
+        save(kind.figure(results), tmp_path / "one")
+        save(kind.figure(Results(results.folder)), tmp_path / "other")
+    for suffix in ("pdf", "svg", "png"):
+        assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"other.{suffix}").read_bytes()

@@ -81,7 +81,7 @@ def sources(*modules):
     ]
 
 
-def quoted_json(value):
+def as_json(value):
     """Return a value as JSON with sorted keys, the same text for equal values; rules quote it with `:q`."""
     return json.dumps(value, sort_keys=True)
 
@@ -117,7 +117,7 @@ def method_module(wildcards):
 
 
 def row_settings(wildcards):
-    return quoted_json(PLAN.settings(wildcards.row, wildcards.dataset))
+    return as_json(PLAN.settings(wildcards.row, wildcards.dataset))
 
 
 def compiled_kernels(wildcards):
@@ -183,7 +183,7 @@ def validation_options(wildcards):
         return ""
     metric = PLAN.validation_metric(place_of(wildcards))
     chosen = f"--metric {metric} --images {PLAN.config.validation_images}"
-    epochs = method.epochs and shlex.quote(quoted_json(method.epochs.model_dump()))
+    epochs = method.epochs and shlex.quote(as_json(method.epochs.model_dump()))
     return f"{chosen} --epochs {epochs}" if epochs else chosen
 
 
@@ -255,7 +255,7 @@ def kind_of(instances):
 
 
 def parameters_of(instances):
-    return lambda wildcards: quoted_json(instances[wildcards.name].parameters)
+    return lambda wildcards: as_json(instances[wildcards.name].parameters)
 
 
 def facts_of(instances):

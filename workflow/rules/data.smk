@@ -8,7 +8,7 @@ rule about:
     log:
         "results/logs/about/{dataset}.log",
     params:
-        about=lambda wildcards: quoted_json(PLAN.datasets[wildcards.dataset].about()),
+        about=lambda wildcards: as_json(PLAN.datasets[wildcards.dataset].about()),
     shell:
         "printf '%s\\n' {params.about:q} > {output} 2> {log}"
 
@@ -23,7 +23,7 @@ rule download:
         "results/logs/download/{dataset}.log",
     params:
         out=RAW,
-        definition=lambda wildcards: quoted_json(
+        definition=lambda wildcards: as_json(
             PLAN.download_definition(wildcards.dataset)
         ),
     shell:
@@ -52,7 +52,7 @@ for dataset, description in PLAN.datasets.items():
             dataset=dataset,
             raw=subpath(input[0], parent=True),
             out=subpath(output[0], parent=True),
-            definition=quoted_json(description.definition("files")),
+            definition=as_json(description.definition("files")),
         shell:
             "python -m vsebench prepare --name {params.dataset} --definition {params.definition:q}"
             " --raw {params.raw} --out {params.out} > {log} 2>&1"

@@ -121,7 +121,7 @@ rule gather_settings:
     log:
         "results/logs/gather/settings.log",
     params:
-        rows=quoted_json(
+        rows=as_json(
             {
                 row: {"title": method.title, "source": method.source}
                 for row, method in PLAN.methods.items()

@@ -12,7 +12,7 @@ rule compile_kernels:
         "results/logs/compile/{row}.log",
     params:
         module=method_module,
-        settings=lambda wildcards: quoted_json(PLAN.methods[wildcards.row].settings),
+        settings=lambda wildcards: as_json(PLAN.methods[wildcards.row].settings),
     shell:
         "python -m vsebench compile --module {params.module} --settings {params.settings:q} --out {output} > {log} 2>&1"
 
@@ -63,7 +63,7 @@ rule fit:
         out=MODEL,
         module=method_module,
         settings=row_settings,
-        grid=lambda wildcards: quoted_json(PLAN.grid(wildcards.row)),
+        grid=lambda wildcards: as_json(PLAN.grid(wildcards.row)),
         validation=validation_options,
     shell:
         "python -m vsebench fit --split {params.split} {params.inputs} --dataset {wildcards.dataset}"
@@ -91,7 +91,7 @@ rule sweep:
         module=method_module,
         settings=row_settings,
         validation=validation_options,
-        values=lambda wildcards: quoted_json(
+        values=lambda wildcards: as_json(
             PLAN.config.sweeps[wildcards.row][wildcards.parameter]
         ),
     shell:

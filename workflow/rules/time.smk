@@ -29,7 +29,7 @@ rule time_methods:
     params:
         seed=PLAN.config.seeds[0],
         features=timed_features_option,
-        modules=lambda wildcards: quoted_json(
+        modules=lambda wildcards: as_json(
             {
                 row: PLAN.methods[row].method
                 for row in PLAN.timed_rows(place_of(wildcards))
@@ -73,8 +73,8 @@ if PLAN.config.scaling:
         resources:
             slot=100,
         params:
-            methods=quoted_json(PLAN.scaled_rows),
-            sizes=quoted_json(
+            methods=as_json(PLAN.scaled_rows),
+            sizes=as_json(
                 PLAN.config.scaling.model_dump(include={"pairs", "labels", "factors"})
             ),
             repeats=PLAN.config.scaling.repeats,

@@ -139,9 +139,6 @@ def _row(row: Tested, p: float | None) -> dict[str, Any]:
         "rival": case.rival or None,
         "metric": case.measured,
         "effect_is": test.effect,
-    }
-    columns |= {
-        "effect_is": test.effect,
         "effect": effect.value,
         "ci_low": effect.low,
         "ci_high": effect.high,
