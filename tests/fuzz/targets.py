@@ -25,7 +25,18 @@ from tests.fuzz.references import Reading
 from vsebench.core.configuration import DatasetConfig, FeaturesFile, MethodConfig, RunConfig, read_config
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_parquet
-from vsebench.formats import features_file, lear, mirflickr, nuswide_concepts, nuswide_tags, openimages, saiapr, table
+from vsebench.formats import (
+    features_file,
+    lear,
+    mirflickr,
+    mirflickr_concepts,
+    mulan,
+    nuswide_concepts,
+    nuswide_tags,
+    openimages,
+    saiapr,
+    table,
+)
 from vsebench.formats.annotations import RawAnnotations
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -237,6 +248,49 @@ def pack_mirflickr(folder: Path, files: Files) -> None:
     write_zip(folder / "a.zip", files)
 
 
+MIRFLICKR_LISTS = {"sky.txt": b"1\r\n25000\r\n3\r\n", "baby_r1.txt": b"3\n4", "README.txt": b"read me"}
+MIRFLICKR_PARTS = mirflickr_concepts.Options(prefix="im", parts={"train": [1, 2], "test": [3, 5]})
+
+
+def pack_lists(folder: Path, files: Files) -> None:
+    write_zip(folder / mirflickr_concepts.ARCHIVE, files)
+
+
+# Mulan
+
+MULAN_LABELS = b"""<?xml version="1.0" encoding="utf-8"?>
+<labels xmlns="http://mulan.sourceforge.net/labels">
+<label name="sky"><label name="grey sky"></label></label>
+</labels>"""
+MULAN_HEADER = b"""% blobs and words
+@relation 'a b'
+@attribute sky {0,1}
+@attribute "blob \\"1\\"" real
+@attribute 'grey  sky' {'0', "1"}
+@attribute x numeric % a number
+@data
+"""
+MULAN = {
+    "dense": {"l.xml": MULAN_LABELS, "a.arff": MULAN_HEADER + b"0, .5,1,-2e1\n% no row\n1,3.,0,7\n\n0,0,0,0\n"},
+    "sparse": {"l.xml": MULAN_LABELS, "a.arff": MULAN_HEADER + b"{1 0.5,2 1}\n{}\n{0 1, 3\t-2e1} % one\n"},
+}
+
+
+def read_mulan(kind: mulan.Kind) -> Callable[[Files, Path], tuple[Reading, list[list[float]]]]:
+    options = mulan.Options(labels="l.xml", arff="a.arff", features=kind, train_rows=1)
+
+    def read(files: Files, folder: Path) -> tuple[Reading, list[list[float]]]:
+        write_files(folder, files)
+        annotations = mulan.read(folder, options)
+        features = annotations.features
+        assert features is not None
+        assert features.is_sparse == (kind == "sparse")
+        rows = features.values.toarray() if features.is_sparse else features.values
+        return in_plain_python(annotations), rows.tolist()
+
+    return read
+
+
 # Tables of the user
 
 CSV = (
@@ -390,6 +444,13 @@ TARGETS: dict[str, Target] = {
         OPENIMAGES, annotations_of(openimages, OPENIMAGES_OPTIONS, pack_openimages), references.openimages
     ),
     "mirflickr": Target(MIRFLICKR, annotations_of(mirflickr, MIRFLICKR_OPTIONS, pack_mirflickr), references.mirflickr),
+    "mirflickr concepts": Target(
+        MIRFLICKR_LISTS,
+        annotations_of(mirflickr_concepts, MIRFLICKR_PARTS, pack_lists),
+        references.mirflickr_concepts,
+    ),
+    "mulan, dense": Target(MULAN["dense"], read_mulan("dense"), partial(references.mulan, kind="dense")),
+    "mulan, sparse": Target(MULAN["sparse"], read_mulan("sparse"), partial(references.mulan, kind="sparse")),
     "table, CSV": Target({"t.csv": CSV}, read_table("t.csv"), references.table_csv),
     "table, wide CSV": Target({"t.csv": WIDE}, read_table("t.csv", "wide"), partial(references.table_csv, wide=True)),
     "table, JSON lines": Target({"t.jsonl": JSON_LINES}, read_table("t.jsonl"), references.table_jsonl),
