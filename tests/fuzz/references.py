@@ -483,3 +483,20 @@ def mirflickr_concepts(files: Files) -> Reading | None:
     images = [f"im{number}" for number in range(1, 25001)]
     parts = ["train"] * 2 + ["test"] * 3 + [None] * 24995
     return Reading(images, [name[:-4] for name in names], counts, parts) if names else None  # type: ignore[arg-type]
+
+
+def nuswide_bow(files: Files) -> list[list[float]] | None:
+    rows: list[list[float]] = []
+    for name, size in (("BoW_Train_int.dat", 2), ("BoW_Test_int.dat", 1)):
+        lines = files.get(name, b"").split(b"\n")
+        while lines and not lines[-1].strip(b" \t\r"):
+            del lines[-1]
+        if len(lines) != size:
+            return None
+        for line in lines:
+            words = re.split(r"[ \t\r]+", line.decode("latin-1").strip(" \t\r"))
+            values = [arff_number(word) for word in words]
+            if None in values or len(values) != len((rows or [values])[0]):
+                return None
+            rows.append([struct.unpack("<f", struct.pack("<f", value))[0] for value in values])
+    return rows

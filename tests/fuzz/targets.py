@@ -32,6 +32,7 @@ from vsebench.formats import (
     mirflickr_concepts,
     mulan,
     nuswide_concepts,
+    nuswide_features,
     nuswide_tags,
     openimages,
     saiapr,
@@ -190,6 +191,7 @@ CONCEPTS = {
     "Labels_lake_Train.txt": b"0\n-1130179\n1\n",
     "Labels_lake_Test.txt": b"0 \r\n1\r\n",
 }
+BOW = {"BoW_Train_int.dat": b"0 1 0 \n2 0 3e0 \n", "BoW_Test_int.dat": b"0.5\t1 0\r\n \n"}
 TAGS = {
     "TagList1k.txt": b"sky\nred\nwedding\n",
     "Train_Tags1k.dat": b"1\t0\t1\t\n0\t0\t0\t\n1\t1\t1\t\n",
@@ -207,9 +209,16 @@ def pack_nuswide(folder: Path, files: Files) -> None:
     for archive, holds in (
         ("ConceptsList.zip", lambda name: name.startswith("Concepts")),
         ("Groundtruth.zip", lambda name: name.startswith("Labels")),
+        (nuswide_features.ARCHIVE, lambda name: name.startswith("BoW")),
         ("NUS_WID_Tags.zip", lambda name: "Tag" in name),
     ):
         write_zip(folder / archive, {name: data for name, data in files.items() if holds(name)})
+
+
+def read_bow(files: Files, folder: Path) -> list[list[float]]:
+    pack_nuswide(folder, files)
+    rows: list[list[float]] = nuswide_features.read_features(folder, "BoW", {"Train": 2, "Test": 1}).values.tolist()
+    return rows
 
 
 # Open Images
@@ -434,6 +443,7 @@ TARGETS: dict[str, Target] = {
         annotations_of(nuswide_concepts, nuswide_concepts.Options(), pack_nuswide),
         references.nuswide_concepts,
     ),
+    "nuswide features": Target(BOW, read_bow, references.nuswide_bow),
     "nuswide tags, 1006": Target(
         TAGS, annotations_of(nuswide_tags, nuswide_tags.Options(tags="1006"), pack_nuswide), references.nuswide_1006
     ),
