@@ -174,7 +174,10 @@ FAULTS = {
     ),
     "text": ({"a_arff": "@attribute x string\n"}, "line 1: the type 'string' of 'x' is neither {0,1} nor numeric"),
     "one first": ({"a_arff": "@attribute x {1,0}\n"}, "line 1: the type '{1,0}' of 'x' is neither {0,1} nor numeric"),
-    "attribute twice": ({"a_arff": arff([*HEADER, HEADER[0]], ["1,0,1"])}, "a.arff: duplicate attribute 'x' (2 times)"),
+    "attribute twice": (
+        {"a_arff": arff([*HEADER, HEADER[0]], ["1,0,1"])},
+        "a.arff: line 4: the attribute 'x' is there twice",
+    ),
     "too few values": ({"a_arff": arff(HEADER, ["1,0", "1"])}, "a.arff: line 6: has 1 values for 2 attributes"),
     "too many values": ({"a_arff": arff(HEADER, ["1,0,"])}, "a.arff: line 5: has 3 values for 2 attributes"),
     "missing value": ({"a_arff": arff(HEADER, ["?,0"])}, "a.arff: line 5: '?' is not a number"),
@@ -189,7 +192,7 @@ FAULTS = {
         "l.xml: names all attributes of a.arff; there is no feature among them",
     ),
     "no label": ({"l_xml": "<labels/>"}, "l.xml: names no label"),
-    "label twice": ({"l_xml": xml(["y", "y"])}, "l.xml: duplicate label 'y' (2 times)"),
+    "label twice": ({"l_xml": xml(["y", "y"])}, "l.xml: line 1: the label 'y' is there twice"),
     "label without name": ({"l_xml": "<labels>\n<label/></labels>"}, "l.xml: line 2: a label without a name"),
     "other element": (
         {"l_xml": "<labels>\n<b/></labels>"},

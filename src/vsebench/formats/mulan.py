@@ -139,8 +139,8 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 def read_labels(path: Path) -> list[str]:
     """Return the names of the labels in an XML file, in its order.
 
-    Raises a `UserError` that names the line where the file is no such XML or a label has no name, and one that names a
-    label that is there twice. A document type, which could define entities, is refused.
+    Raises a `UserError` that names the line where the file is no such XML, or a label has no name or is there twice. A
+    document type, which could define entities, is refused.
     """
     names: list[str] = []
     parser = expat.ParserCreate(namespace_separator=" ")
@@ -158,6 +158,8 @@ def read_labels(path: Path) -> list[str]:
         name = " ".join(attributes.get("name", "").split())
         if not name:
             refuse("a label without a name")
+        if name in names:
+            refuse(f"the label {name[:60]!r} is there twice")
         names.append(name)
 
     root: list[str] = []
@@ -171,7 +173,6 @@ def read_labels(path: Path) -> list[str]:
         raise UserError(f"{path}: line 1: not readable XML ({error}); save it as UTF-8") from None
     if not names:
         raise UserError(f"{path}: names no label")
-    check_unique(names, str(path), "label")
     return names
 
 
@@ -209,7 +210,7 @@ def _content(path: Path) -> bytes:
 
 def _read_header(lines: list[str], path: Path) -> tuple[list[Attribute], int]:
     """Return the attributes and the number of lines up to @data."""
-    attributes: list[Attribute] = []
+    attributes: dict[str, Attribute] = {}
     for number, line in enumerate(lines, 1):
         keyword = line.partition("%")[0].split(maxsplit=1)[:1]
         match [word.lower() for word in keyword]:
@@ -218,10 +219,12 @@ def _read_header(lines: list[str], path: Path) -> tuple[list[Attribute], int]:
             case ["@data"]:
                 if not attributes:
                     raise UserError(f"{path}: line {number}: @data comes before the first @attribute")
-                check_unique([attribute.name for attribute in attributes], str(path), "attribute")
-                return attributes, number
+                return [*attributes.values()], number
             case ["@attribute"]:
-                attributes.append(_parse_attribute(line, f"{path}: line {number}"))
+                attribute = _parse_attribute(line, f"{path}: line {number}")
+                if attribute.name in attributes:
+                    raise UserError(f"{path}: line {number}: the attribute {attribute.name[:60]!r} is there twice")
+                attributes[attribute.name] = attribute
             case _:
                 raise UserError(f"{path}: line {number}: {line[:60]!r} is no @relation, @attribute or @data")
     raise UserError(f"{path}: has no line @data; is it a whole ARFF file?")

@@ -4,9 +4,11 @@ The official release is a RAR file, `NUS_WID_Low_Level_Features.rar`, which Pyth
 unpacker; its folder `Low_Level_Features` is packed by hand into `NUS_WID_Low_Level_Features.zip`. For each part there
 are files with a line of numbers per image, separated by blanks, without a header and without image ids:
 
-    Train_Normalized_CH.dat, Test_Normalized_CH.dat   64 numbers, colour histogram; so are the next four
-    CORR 144, colour correlogram; EDH 73, edge directions; WT 128, wavelet texture; CM55 225, colour moments of blocks
-    BoW_Train_int.dat, BoW_Test_int.dat               500 whole numbers, counts of visual words
+    Train_Normalized_<name>.dat, Test_Normalized_<name>.dat
+        CH 64 numbers, colour histogram; CORR 144, colour correlogram; EDH 73, edge directions; WT 128, wavelet texture;
+        CM55 225, colour moments of blocks
+    BoW_Train_int.dat, BoW_Test_int.dat
+        500 whole numbers, counts of visual words
 
 No real file was available: written from descriptions of the layout and from public readers of these files, and tested
 on generated ones. That lines are in the order of the ground truth's lines is assumed, as it is in these readers. All
@@ -27,7 +29,7 @@ from vsebench.features import Features
 from vsebench.formats.archives import by_basename
 
 ARCHIVE = "NUS_WID_Low_Level_Features.zip"
-OF_NUMBERS = b"0123456789+-.eE \t\r"  # without the letters of "nan" and the line of "1_0", which float() takes
+OF_NUMBERS = b"0123456789+-.eE \t\r"  # float() also takes "nan" and "1_0"
 
 FeatureName = Literal["CH", "CORR", "EDH", "WT", "CM55", "BoW"]
 
