@@ -34,6 +34,14 @@ def test_wherever_the_tags_lie(tmp_path, pattern):
     assert sum(entry.number for entry in result.dropped) == 2
 
 
+def test_parts_by_the_numbers_of_the_images(tmp_path):
+    make(tmp_path / "x.zip", {f"{number}.txt": "sky" for number in (1, 2, 5, 10)})
+    result = read(tmp_path, prefix="im", parts={"test": [3, 9], "train": [1, 2]})
+    assert result.images.to_list() == ["im1", "im2", "im5", "im10"]
+    assert result.parts.to_list() == ["train", "train", "test", None]
+    assert read(tmp_path).parts is None
+
+
 def test_a_tag_that_is_not_utf8_is_dropped_and_counted(tmp_path):
     make(tmp_path / "x.zip", {"1.txt": b"\xef\xbb\xbfsky\ncaf\xe9\nsea"})
     result = read(tmp_path)

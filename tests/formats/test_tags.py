@@ -84,3 +84,11 @@ def test_every_tag_is_a_label_or_dropped(tags):
     except UserError:
         return
     assert len(result.pairs) + sum(entry.number for entry in result.dropped) == sum(map(len, tags))
+
+
+def test_tags_as_they_are_written():
+    images, tags = ["1", "2"], [["New York", "newyork", "geo:lat=5", "nikon D70"], ["New York", "New York", "--"]]
+    found = annotate(images, tags, TagOptions(as_written=True, stop_lists=["cameras"]), "here")
+    assert found.labels == ["--", "New York", "geo:lat=5", "newyork"]
+    assert found.pairs.rows() == [(0, 1, 1), (0, 2, 1), (0, 3, 1), (1, 0, 1), (1, 1, 1)]
+    assert [entry.number for entry in found.dropped] == [1, 1]

@@ -192,3 +192,41 @@ def test_without_parts_features_and_truth():
     bare = dataclasses.replace(make(dense, 30, 6), parts=None, features=None, truth=None)
     result = apply_vocabulary(bare, Vocabulary(top_labels=1), "here")
     assert (result.parts, result.features, result.truth) == (None, None, None)
+
+
+def in_parts(numbers, parts):
+    return dataclasses.replace(make(numbers, 10, 8), parts=pl.Series("part", parts, dtype=pl.String))
+
+
+@settings(deadline=None)
+@given(sets, some, some, st.lists(st.sampled_from(["train", "test", None]), min_size=10, max_size=10))
+def test_only_parts_is_the_last_filter(numbers, min_images, min_labels, parts):
+    """Images of no part count in the filters of labels; then they go, and labels that only they had stay."""
+    before = in_parts(numbers, parts)
+    given = {"min_images_per_label": min_images, "min_labels_per_image": min_labels}
+    only_parts = Vocabulary(**given, only_parts=True)
+    wanted = twin({(f"i{image}", f"l{label}") for image, label in numbers}, only_parts, None)[0]
+    if not any(parts[int(image[1:])] for image, _ in wanted):
+        what = "only_parts: no image of the partition has a label" if wanted else "no pair of an image and a label"
+        with pytest.raises(UserError, match=f"here: {what}"):
+            apply_vocabulary(before, only_parts, "here")
+        return
+    other = apply_vocabulary(before, Vocabulary(**given), "here")
+    after = apply_vocabulary(before, only_parts, "here")
+    stay = [row for row, part in enumerate(other.parts) if part is not None]
+    assert list(after.labels) == list(other.labels)
+    assert list(after.images) == [other.images[row] for row in stay]
+    assert list(after.parts) == [other.parts[row] for row in stay]
+    assert after.pairs.rows() == [(stay.index(i), j, count) for i, j, count in other.pairs.rows() if i in stay]
+    assert after.pairs.schema == before.pairs.schema
+    assert after.features.values[:, 0].tolist() == [int(image[1:]) for image in after.images]
+    assert after.truth["image"][:, 0].tolist() == [int(image[1:]) for image in after.images]
+    assert after.truth["label"][:, 0].tolist() == [int(label[1:]) for label in after.labels]
+    gone = [entry.number for entry in after.dropped if "only_parts" in entry.why]
+    assert gone == ([len(other.images) - len(stay)] if len(stay) < len(other.images) else [])
+
+
+def test_only_parts_without_a_partition():
+    before = dataclasses.replace(make({(0, 0)}, 10, 8), parts=None)
+    with pytest.raises(UserError, match="here: only_parts: the data set has no partition of its own"):
+        apply_vocabulary(before, Vocabulary(only_parts=True), "here")

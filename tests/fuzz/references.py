@@ -9,6 +9,8 @@ import struct
 import unicodedata
 from collections import Counter
 from typing import Any, NamedTuple
+from xml.dom import minidom
+from xml.parsers.expat import ExpatError
 
 Files = dict[str, bytes]
 
@@ -365,3 +367,136 @@ def mirflickr(files: Files) -> Reading | None:
     labels = sorted(set().union(*tags_of.values()))
     counts = {(image, tag): 1 for image, tags in tags_of.items() for tag in tags}
     return Reading(sorted(tags_of, key=int), labels, counts) if labels else None
+
+
+def arff_tokens(line: str) -> list[str]:
+    """Split a header line into words, quoted names as '"' and the name, up to a comment."""
+    words, place = [], 0
+    while place < len(line) and line[place] != "%":
+        sign, end = line[place], place + 1
+        if sign in "'\"":
+            name = '"'
+            while end < len(line) and line[end] != sign:
+                end += line[end] == "\\"
+                name += line[end : end + 1]
+                end += 1
+            words.append(name if end < len(line) else "")
+            end += 1
+        elif sign == "{":
+            end = line.find("}", place) + 1 or len(line)
+            words.append("".join(line[place:end].split()))
+        elif not sign.isspace():
+            while end < len(line) and not line[end].isspace() and line[end] not in "{},%'\"":
+                end += 1
+            words.append(line[place:end])
+        place = end
+    return words
+
+
+def arff_number(word: str) -> float | None:
+    found = re.fullmatch(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*", word, re.ASCII)
+    return float(word) if found and abs(float(word)) < 3.40282356e38 else None
+
+
+def arff_row(line: str, width: int) -> list[float] | None:
+    if not line.startswith("{"):
+        values = [arff_number(cell) for cell in line.split(",")]
+        return None if None in values or len(values) != width else values  # type: ignore[return-value]
+    if len(line) < 2 or not line.endswith("}"):
+        return None
+    row, before = [0.0] * width, -1
+    for entry in line[1:-1].split(",") if line[1:-1].strip() else []:
+        found = re.fullmatch(r"\s*([0-9]{1,9})\s+(\S+)\s*", entry, re.ASCII)
+        value = arff_number(found[2]) if found else None
+        if found is None or value is None or not before < int(found[1]) < width:
+            return None
+        before = int(found[1])
+        row[before] = value
+    return row
+
+
+def mulan_labels(data: bytes) -> list[str] | None:
+    try:
+        elements = minidom.parseString(data).getElementsByTagName("*")
+    except (ExpatError, LookupError, ValueError):
+        return None
+    kinds = [element.localName for element in elements]
+    names = [" ".join(element.getAttribute("name").split()) for element in elements][1:]
+    well_formed = kinds == ["labels", *["label"] * len(names)] and b"<!DOCTYPE" not in data.replace(b"\0", b"")
+    return names if well_formed and names and all(names) and distinct(names) else None
+
+
+def mulan(files: Files, kind: str) -> tuple[Reading, list[list[float]]] | None:
+    lines, labels = text_lines(files.get("a.arff", b"\xff")), mulan_labels(files.get("l.xml", b""))
+    attributes: dict[str, bool] = {}
+    for number, line in enumerate(lines or []):
+        words = arff_tokens(line)
+        keyword = line.split("%")[0].split()[:1]
+        match [word.lower() for word in keyword]:
+            case ["@data"] if attributes:
+                rows = [row.split("%")[0].strip() for row in (lines or [])[number + 1 :]]
+                return mulan_rows([row for row in rows if row], kind, attributes, labels)
+            case ["@attribute"]:
+                _, name, of = words if len(words) == 3 else ["", "", ""]
+                name = " ".join(name.removeprefix('"').split()) if name else ""
+                binary = re.sub("['\"]([01])['\"]", r"\1", of) == "{0,1}"
+                if name in attributes or not (binary or of.lower() in ("numeric", "real", "integer")):
+                    return None
+                attributes[name] = binary
+            case [] | ["@relation"]:
+                pass
+            case _:
+                return None
+    return None
+
+
+def mulan_rows(
+    rows: list[str], kind: str, attributes: dict[str, bool], labels: list[str] | None
+) -> tuple[Reading, list[list[float]]] | None:
+    if not rows or labels is None or not set(labels) < set(attributes):
+        return None
+    images = [f"a-{row:06d}" for row in range(1, len(rows) + 1)]
+    counts, features = {}, []
+    for image, line in zip(images, rows, strict=True):
+        row = arff_row(line, len(attributes))
+        if row is None or line.startswith("{") != (kind == "sparse"):
+            return None
+        values = dict(zip(attributes, (struct.unpack("<f", struct.pack("<f", value))[0] for value in row), strict=True))
+        if any(values[name] not in (0, 1) for name in attributes if attributes[name] or name in labels):
+            return None
+        counts.update({(image, label): 1 for label in labels if values[label]})
+        features.append([value for name, value in values.items() if name not in labels])
+    parts = ["train"] + ["test"] * (len(images) - 1)
+    return (Reading(images, labels, counts, parts), features) if len(images) > 1 else None
+
+
+def mirflickr_concepts(files: Files) -> Reading | None:
+    counts = {}
+    names = sorted(name for name in files if re.fullmatch(r"[a-z_]+(_r1)?\.txt", name))
+    for name in names:
+        lines = text_lines(files[name])
+        if lines is None or not all(is_number(line) and len(line) < 10 and 1 <= int(line) <= 25000 for line in lines):
+            return None
+        if not distinct([str(int(line)) for line in lines]):
+            return None
+        counts.update({(f"im{int(line)}", name[:-4]): 1 for line in lines})
+    images = [f"im{number}" for number in range(1, 25001)]
+    parts = ["train"] * 2 + ["test"] * 3 + [None] * 24995
+    return Reading(images, [name[:-4] for name in names], counts, parts) if names else None  # type: ignore[arg-type]
+
+
+def nuswide_bow(files: Files) -> list[list[float]] | None:
+    rows: list[list[float]] = []
+    for name, size in (("BoW_Train_int.dat", 2), ("BoW_Test_int.dat", 1)):
+        lines = files.get(name, b"").split(b"\n")
+        while lines and not lines[-1].strip(b" \t\r"):
+            del lines[-1]
+        if len(lines) != size:
+            return None
+        for line in lines:
+            words = re.split(r"[ \t\r]+", line.decode("latin-1").strip(" \t\r"))
+            values = [arff_number(word) for word in words]
+            if None in values or len(values) != len((rows or [values])[0]):
+                return None
+            rows.append([struct.unpack("<f", struct.pack("<f", value))[0] for value in values])
+    return rows

@@ -25,7 +25,19 @@ from tests.fuzz.references import Reading
 from vsebench.core.configuration import DatasetConfig, FeaturesFile, MethodConfig, RunConfig, read_config
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_parquet
-from vsebench.formats import features_file, lear, mirflickr, nuswide_concepts, nuswide_tags, openimages, saiapr, table
+from vsebench.formats import (
+    features_file,
+    lear,
+    mirflickr,
+    mirflickr_concepts,
+    mulan,
+    nuswide_concepts,
+    nuswide_features,
+    nuswide_tags,
+    openimages,
+    saiapr,
+    table,
+)
 from vsebench.formats.annotations import RawAnnotations
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -179,6 +191,7 @@ CONCEPTS = {
     "Labels_lake_Train.txt": b"0\n-1130179\n1\n",
     "Labels_lake_Test.txt": b"0 \r\n1\r\n",
 }
+BOW = {"BoW_Train_int.dat": b"0 1 0 \n2 0 3e0 \n", "BoW_Test_int.dat": b"0.5\t1 0\r\n \n"}
 TAGS = {
     "TagList1k.txt": b"sky\nred\nwedding\n",
     "Train_Tags1k.dat": b"1\t0\t1\t\n0\t0\t0\t\n1\t1\t1\t\n",
@@ -196,9 +209,16 @@ def pack_nuswide(folder: Path, files: Files) -> None:
     for archive, holds in (
         ("ConceptsList.zip", lambda name: name.startswith("Concepts")),
         ("Groundtruth.zip", lambda name: name.startswith("Labels")),
+        (nuswide_features.ARCHIVE, lambda name: name.startswith("BoW")),
         ("NUS_WID_Tags.zip", lambda name: "Tag" in name),
     ):
         write_zip(folder / archive, {name: data for name, data in files.items() if holds(name)})
+
+
+def read_bow(files: Files, folder: Path) -> list[list[float]]:
+    pack_nuswide(folder, files)
+    rows: list[list[float]] = nuswide_features.read_features(folder, "BoW", {"Train": 2, "Test": 1}).values.tolist()
+    return rows
 
 
 # Open Images
@@ -235,6 +255,49 @@ MIRFLICKR_OPTIONS = mirflickr.Options(archives=["a.zip"], stop_lists=[], stop_ta
 
 def pack_mirflickr(folder: Path, files: Files) -> None:
     write_zip(folder / "a.zip", files)
+
+
+MIRFLICKR_LISTS = {"sky.txt": b"1\r\n25000\r\n3\r\n", "baby_r1.txt": b"3\n4", "README.txt": b"read me"}
+MIRFLICKR_PARTS = mirflickr_concepts.Options(prefix="im", parts={"train": [1, 2], "test": [3, 5]})
+
+
+def pack_lists(folder: Path, files: Files) -> None:
+    write_zip(folder / mirflickr_concepts.ARCHIVE, files)
+
+
+# Mulan
+
+MULAN_LABELS = b"""<?xml version="1.0" encoding="utf-8"?>
+<labels xmlns="http://mulan.sourceforge.net/labels">
+<label name="sky"><label name="grey sky"></label></label>
+</labels>"""
+MULAN_HEADER = b"""% blobs and words
+@relation 'a b'
+@attribute sky {0,1}
+@attribute "blob \\"1\\"" real
+@attribute 'grey  sky' {'0', "1"}
+@attribute x numeric % a number
+@data
+"""
+MULAN = {
+    "dense": {"l.xml": MULAN_LABELS, "a.arff": MULAN_HEADER + b"0, .5,1,-2e1\n% no row\n1,3.,0,7\n\n0,0,0,0\n"},
+    "sparse": {"l.xml": MULAN_LABELS, "a.arff": MULAN_HEADER + b"{1 0.5,2 1}\n{}\n{0 1, 3\t-2e1} % one\n"},
+}
+
+
+def read_mulan(kind: mulan.Kind) -> Callable[[Files, Path], tuple[Reading, list[list[float]]]]:
+    options = mulan.Options(labels="l.xml", arff="a.arff", features=kind, train_rows=1)
+
+    def read(files: Files, folder: Path) -> tuple[Reading, list[list[float]]]:
+        write_files(folder, files)
+        annotations = mulan.read(folder, options)
+        features = annotations.features
+        assert features is not None
+        assert features.is_sparse == (kind == "sparse")
+        rows = features.values.toarray() if features.is_sparse else features.values
+        return in_plain_python(annotations), rows.tolist()
+
+    return read
 
 
 # Tables of the user
@@ -380,6 +443,7 @@ TARGETS: dict[str, Target] = {
         annotations_of(nuswide_concepts, nuswide_concepts.Options(), pack_nuswide),
         references.nuswide_concepts,
     ),
+    "nuswide features": Target(BOW, read_bow, references.nuswide_bow),
     "nuswide tags, 1006": Target(
         TAGS, annotations_of(nuswide_tags, nuswide_tags.Options(tags="1006"), pack_nuswide), references.nuswide_1006
     ),
@@ -390,6 +454,13 @@ TARGETS: dict[str, Target] = {
         OPENIMAGES, annotations_of(openimages, OPENIMAGES_OPTIONS, pack_openimages), references.openimages
     ),
     "mirflickr": Target(MIRFLICKR, annotations_of(mirflickr, MIRFLICKR_OPTIONS, pack_mirflickr), references.mirflickr),
+    "mirflickr concepts": Target(
+        MIRFLICKR_LISTS,
+        annotations_of(mirflickr_concepts, MIRFLICKR_PARTS, pack_lists),
+        references.mirflickr_concepts,
+    ),
+    "mulan, dense": Target(MULAN["dense"], read_mulan("dense"), partial(references.mulan, kind="dense")),
+    "mulan, sparse": Target(MULAN["sparse"], read_mulan("sparse"), partial(references.mulan, kind="sparse")),
     "table, CSV": Target({"t.csv": CSV}, read_table("t.csv"), references.table_csv),
     "table, wide CSV": Target({"t.csv": WIDE}, read_table("t.csv", "wide"), partial(references.table_csv, wide=True)),
     "table, JSON lines": Target({"t.jsonl": JSON_LINES}, read_table("t.jsonl"), references.table_jsonl),

@@ -249,6 +249,15 @@ def test_bad_content_is_refused_wherever_it_is_from(server, fetch, tmp_path, mon
     assert files_in(folder) == []
 
 
+def test_xml_is_told_from_web_pages(server, fetch):
+    head = b'<?xml version="1.0"?>\n'
+    server.files["/x.xml"] = head + b"<labels/>"
+    assert fetch(f"{server.address}/x.xml", name="x.xml")[0] == 0
+    for number, page in enumerate((head + b"<!DOCTYPE html>", b"<html>", head + b"<html xmlns='x'>")):
+        server.files["/y.xml"] = page
+        assert "it is a web page, not y" in fetch(f"{server.address}/y.xml", name=f"y{number}.xml")[1]
+
+
 @pytest.mark.parametrize("kind", ["gz", "bz2"])
 def test_tar_archives_are_told_from_other_files(server, fetch, kind):
     buffer = io.BytesIO()

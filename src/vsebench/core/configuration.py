@@ -40,6 +40,7 @@ class Vocabulary(Strict):
     min_images_per_label: int | None = Field(default=None, ge=1)
     top_labels: int | None = Field(default=None, ge=1)
     min_labels_per_image: int | None = Field(default=None, ge=1)
+    only_parts: bool | None = None  # drop images that are in no part of the official partition
     seed: int = Field(default=0, ge=0)  # of the sample
 
 
@@ -147,11 +148,12 @@ class DatasetDefinition(Strict):
     def features_name(self) -> str | None:
         """The name of the processed data set's file of image features, or None if it has no features.
 
-        An adapter that reads features has an option `features`; these are dense.
+        An adapter that reads features has an option `features`; these are dense unless it is "sparse".
         """
         if self.features is not None:
             return "features.npz" if self.features.file.endswith(".npz") else "features.npy"
-        return "features.npy" if self.options.get("features") else None
+        kind = self.options.get("features")
+        return ("features.npz" if kind == "sparse" else "features.npy") if kind else None
 
     @property
     def processed_files(self) -> list[str]:

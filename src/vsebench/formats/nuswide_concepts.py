@@ -8,6 +8,8 @@ official partition. These files carry no image ids, so images are named by their
 In copies of the official archive line 78,372 of `Labels_lake_Train.txt` is `-1130179`. That one value, in that file, is
 read as 0 (which repaired copies have there) and noted in `dropped`; any other value than 0 and 1 is an error.
 
+The option `features` names one of the low-level features, which are in an archive of their own: `nuswide_features.py`.
+
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009.
 """
 
@@ -22,6 +24,7 @@ from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
 from vsebench.formats.annotations import Dropped, RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.formats.archives import by_basename, text_lines
+from vsebench.formats.nuswide_features import FeatureName, read_features
 
 PARTS = ("Train", "Test")
 NEWLINE, ZERO, ONE = b"\n01"
@@ -29,16 +32,21 @@ MISPRINTED, MISPRINT = "Labels_lake_Train.txt", re.compile(rb"^-1130179(?=\s*$)"
 
 
 class Options(Strict):
-    """There is nothing to choose."""
+    """Which of the low-level features to read with the concepts."""
+
+    features: FeatureName | None = None
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the concepts of all images, training images first."""
+    """Read the concepts, and the chosen feature, of all images, training images first."""
     dropped: list[Dropped] = []
     concepts, columns = read_concepts(raw, dropped)
-    images, parts = name_images({part: columns[part].shape[1] for part in PARTS})
+    sizes = {part: columns[part].shape[1] for part in PARTS}
+    images, parts = name_images(sizes)
     label, image = np.nonzero(np.concatenate([columns[part] for part in PARTS], axis=1))
-    return RawAnnotations(images, concepts, count_pairs(image, label, len(concepts)), dropped, parts)
+    pairs = count_pairs(image, label, len(concepts))
+    features = read_features(raw, options.features, sizes) if options.features else None
+    return RawAnnotations(images, concepts, pairs, dropped, parts, features)
 
 
 def read_names(raw: Path) -> list[str]:

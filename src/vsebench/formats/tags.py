@@ -4,6 +4,8 @@ A tag is normalised roughly as Flickr does it for its own search: Unicode's comp
 ("STRASSE", "straße"), and nothing but letters, their marks and digits, so that "New York", "new-york" and "newyork" are
 one label. Accents stay. Tags that are then empty, machine tags ("geo:lat=52.1") and tags of the stop lists are
 removed. A tag counts once per image.
+
+With the option `as_written` a tag is a label as it stands, machine tags too; only tags of the stop lists are removed.
 """
 
 import re
@@ -61,6 +63,7 @@ class TagOptions(Strict):
 
     stop_lists: list[StopList] = Field(default=["cameras", "software", "flickr"])
     stop_tags: list[str] = Field(default=[])  # further ones, in any spelling; a star at the end matches any ending
+    as_written: bool = False  # tags are neither normalised nor checked for machine tags
 
 
 def normalise(tag: str) -> str:
@@ -113,7 +116,7 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
         for tag in written:
             fate = known.get(tag)
             if fate is None:
-                fate = known[tag] = _fate(tag, stop, numbers)
+                fate = known[tag] = _fate(tag, stop, numbers, options.as_written)
             if isinstance(fate, str):
                 gone[fate] += 1
             else:
@@ -130,13 +133,13 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
     return RawAnnotations(image_ids(images), sorted(numbers), pairs.with_columns(count=pl.lit(1, pl.Int32)), dropped)
 
 
-def _fate(tag: str, stop: StopTags, numbers: dict[str, int]) -> int | str:
+def _fate(tag: str, stop: StopTags, numbers: dict[str, int], as_written: bool) -> int | str:
     """Return the number of a tag, or why it is left out."""
-    if MACHINE_TAG.match(tag):
+    if MACHINE_TAG.match(tag) and not as_written:
         return "machine tags (a:b=c)"
     name = normalise(tag)
-    if not name:
+    if not name and not as_written:
         return "neither letter nor digit"
     if name in stop:
         return "on a stop list (stop_lists, stop_tags)"
-    return numbers.setdefault(name, len(numbers))
+    return numbers.setdefault(tag if as_written else name, len(numbers))

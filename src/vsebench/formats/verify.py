@@ -10,7 +10,7 @@ from vsebench.core.configuration import SourceFile
 from vsebench.core.errors import UserError
 from vsebench.formats.archives import check_compressed, check_tar
 
-WEB_PAGE = re.compile(rb"<!doctype html|<html|<head|<\?xml|<!--.*<html", re.IGNORECASE | re.DOTALL)
+WEB_PAGE = re.compile(rb"(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html|<head|<!--.*<html)", re.IGNORECASE | re.DOTALL)
 MAGIC = {
     ".gz": b"\x1f\x8b",
     ".bz2": b"BZh",
@@ -68,7 +68,7 @@ def _check_kind(path: Path, name: str, whole: bool) -> None:
         head = stream.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:
         raise BadContentError("it is empty")
-    if WEB_PAGE.match(head):
+    if WEB_PAGE.match(head) or (head.startswith(b"<?xml") and not name.endswith(".xml")):
         raise BadContentError(f"it is a web page, not {name}")
     if name.endswith((".zip", ".npz")) and not zipfile.is_zipfile(path):
         raise BadContentError("it is not a zip archive, or not a whole one")

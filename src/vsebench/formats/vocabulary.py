@@ -5,6 +5,8 @@
 3. `top_labels`: of the rest, this number of labels with the most images are kept; ties in the order of the vocabulary
 4. `min_labels_per_image`: images with fewer labels are removed
 5. steps 2 and 4 again until nothing changes, since each can undo the other
+6. `only_parts`: images that are in no part of the official partition are removed; they counted in the steps before, and
+   labels that only they have stay
 
 Without a filter everything is kept, including labels that no image has and images without a label. With one of the
 filters on labels, labels that no image has are removed as well.
@@ -37,10 +39,13 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
     Raises
     ------
     UserError
-        Nothing would be left, or `sample_images` is larger than the number of images.
+        Nothing would be left, `sample_images` is larger than the number of images, or `only_parts` is set and there is
+        no partition.
     """
     if not vocabulary.model_dump(exclude_none=True, exclude={"seed"}):
         return annotations
+    if vocabulary.only_parts and annotations.parts is None:
+        raise UserError(f"{where}: only_parts: the data set has no partition of its own; leave this key out")
     pairs = annotations.pairs.lazy()
     dropped = list(annotations.dropped)
     if vocabulary.sample_images is not None:
@@ -51,7 +56,8 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
     filtered = filter_pairs(pairs.collect(), vocabulary, dropped)
     if filtered.is_empty():
         raise UserError(f"{where}: no pair of an image and a label passes these filters")
-    return restrict(annotations, filtered, vocabulary, dropped)
+    kept = restrict(annotations, filtered, vocabulary, dropped)
+    return keep_parts(kept, where) if vocabulary.only_parts else kept
 
 
 def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: str) -> pl.Series:
@@ -126,6 +132,27 @@ def restrict(
         parts=None if annotations.parts is None else annotations.parts.gather(images),
         features=None if annotations.features is None else annotations.features.take(images),
         truth=truth and {"image": truth["image"][images], "label": truth["label"][labels]},
+    )
+
+
+def keep_parts(annotations: RawAnnotations, where: str) -> RawAnnotations:
+    """Drop the images that are in no part of the official partition; labels stay as they are."""
+    assert annotations.parts is not None
+    stays = annotations.parts.is_not_null().to_numpy()
+    images = np.flatnonzero(stays)
+    pairs = annotations.pairs.filter(pl.Series(stays[annotations.pairs["image"].to_numpy()]))
+    if pairs.is_empty():
+        raise UserError(f"{where}: only_parts: no image of the partition has a label")
+    gone = Dropped("images", len(stays) - len(images), "in no part of the official partition (only_parts)")
+    truth, features = annotations.truth, annotations.features
+    return replace(
+        annotations,
+        images=annotations.images.gather(images),
+        pairs=pairs.with_columns(_renumber(pairs["image"], images, len(stays))),
+        dropped=[*annotations.dropped, *([gone] if gone.number else [])],
+        parts=annotations.parts.gather(images),
+        features=None if features is None else features.take(images),
+        truth=truth and {**truth, "image": truth["image"][images]},
     )
 
 
