@@ -17,9 +17,8 @@ from vsebench.kernels.linear_ranking import linear_epoch, passive_aggressive_epo
 from vsebench.kernels.one_vs_rest import one_vs_rest_epoch
 from vsebench.kernels.owpc import owpc_epoch
 from vsebench.kernels.vectors import padded_size
-from vsebench.kernels.warp import new_trials
+from vsebench.kernels.warp import new_trials, one_trial
 from vsebench.kernels.wsabie import new_maps, wsabie_epoch, wsabie_step
-from vsebench.methods.from_features import one_trial
 from vsebench.methods.sgd import positives_of
 
 N_IMAGES, N_LABELS, D, K = 20, 12, 37, 6

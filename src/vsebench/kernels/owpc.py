@@ -1,7 +1,7 @@
 """The exact rank at each step: all violators of an image at once, with the weight of their number.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Machine Learning 81(1), 2010, the baseline OWPC-SGD of section 6.4 and figure 2, which minimises the paper's own loss.
+Machine Learning 81(1), 2010, the baseline OWPC-SGD of figure 2, which minimises the paper's own loss.
 """
 
 import numpy as np

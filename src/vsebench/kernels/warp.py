@@ -51,6 +51,11 @@ def new_trials(n_labels: int, maximum: int | None) -> Trials:
     return Trials(maximum or n_labels, rank_loss, np.zeros(BATCH, dtype=np.int64), np.full(1, BATCH, dtype=np.int64))
 
 
+def one_trial(n_labels: int) -> Trials:
+    """Return `Trials` of one negative each and weights of 1, which make of WARP the margin loss for AUC."""
+    return new_trials(n_labels, 1)._replace(rank_loss=np.ones(n_labels + 1))
+
+
 @njit(cache=True, inline="always")
 def next_candidate(trials, labels, rng):
     """Return a label, each with the same probability.

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 from pydantic import Field
 
 from vsebench.core.errors import UserError
@@ -10,12 +9,9 @@ from vsebench.features import Normalisation, Rows, Step
 from vsebench.kernels.image_rows import ImageRows, new_image_rows
 from vsebench.kernels.pipeline import Positives
 from vsebench.kernels.sampling import Streams
-from vsebench.kernels.vectors import aligned, padded_size
-from vsebench.kernels.warp import Trials, new_trials
 from vsebench.methods.base import Method, Settings
-from vsebench.methods.linear_map import LinearMap
 from vsebench.methods.sgd import positives_of
-from vsebench.problem import LabelMatrix, Matrix, Problem
+from vsebench.problem import LabelMatrix, Problem
 from vsebench.streams import Stream
 
 
@@ -24,6 +20,12 @@ class FeatureSettings(Settings):
 
     # Steps that the features go through, in this order; none: those of the data set's file.
     normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
+
+
+class PassiveAggressiveSettings(FeatureSettings):
+    """Settings of passive-aggressive steps."""
+
+    aggressiveness: float = Field(gt=0)  # c, the largest step
 
 
 @dataclass(frozen=True)
@@ -80,25 +82,3 @@ class FeatureMethod(Method):
     def dimensions(self) -> int:
         """Number of features, d."""
         return int(self.seen.rows.shape[1])
-
-
-class LinearMethod(FeatureMethod):
-    """A weight vector per label, from 0."""
-
-    def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
-        super().__init__(problem, settings)
-        self.weights = aligned(self.seen.labels.n_labels, padded_size(self.dimensions))
-
-    def model(self) -> LinearMap:
-        return linear_map(self.weights[:, : self.dimensions], self.seen.normalisation)
-
-
-def linear_map(weights: Matrix, normalisation: Normalisation) -> LinearMap:
-    """Return the model of weights (n_labels, d) float32 without an intercept."""
-    return LinearMap(np.hstack([weights, np.zeros((len(weights), 1), dtype=np.float32)]), normalisation)
-
-
-def one_trial(n_labels: int) -> Trials:
-    """Return `Trials` of one negative each, whose loss has the weight 1: the margin loss for AUC."""
-    trials = new_trials(n_labels, 1)
-    return Trials(1, np.ones_like(trials.rank_loss), trials.candidates, trials.n_used)

@@ -4,16 +4,23 @@ Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to r
 Machine Learning 81(1), 2010, the rows "Linear, AUC" of table 5. Norms are not limited.
 """
 
-from vsebench.kernels.warp import Trials
-from vsebench.methods.from_features import one_trial
-from vsebench.methods.linear_warp import LinearWarp
+from vsebench.kernels.warp import one_trial
+from vsebench.methods.base import Progress
+from vsebench.methods.linear_sgd import LinearMethod, LinearSettings
+from vsebench.problem import Problem
 
 
-class LinearAuc(LinearWarp):
+class LinearAuc(LinearMethod):
     """The margin loss for AUC with a linear model. A negative that keeps the margin changes nothing."""
 
-    def new_trials(self, n_labels: int) -> Trials:
-        return one_trial(n_labels)
+    settings_type = LinearSettings
+
+    def __init__(self, problem: Problem, settings: LinearSettings) -> None:
+        super().__init__(problem, settings)
+        self.trials, self.learning_rate = one_trial(self.seen.labels.n_labels), settings.learning_rate
+
+    def epoch(self) -> Progress:
+        return self.ranking_epoch(self.trials, self.learning_rate)
 
 
 METHOD = LinearAuc

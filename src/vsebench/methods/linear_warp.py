@@ -5,19 +5,10 @@ Machine Learning 81(1), 2010, Algorithm 1 with alpha_j = 1/j and the rows "Linea
 say whether norms are constrained here. Negatives are the labels that the image does not carry, Y - 1 is their number.
 """
 
-from pydantic import Field
-
-from vsebench.kernels.linear_ranking import linear_epoch
-from vsebench.kernels.warp import Trials, new_trials
+from vsebench.kernels.warp import new_trials
 from vsebench.methods.base import Progress
-from vsebench.methods.from_features import FeatureSettings, LinearMethod
+from vsebench.methods.linear_sgd import LinearMethod, LinearSettings
 from vsebench.problem import Problem
-
-
-class LinearSettings(FeatureSettings):
-    """Settings of a linear model trained by gradient steps."""
-
-    learning_rate: float = Field(gt=0)  # gamma, constant
 
 
 class LinearWarp(LinearMethod):
@@ -27,18 +18,10 @@ class LinearWarp(LinearMethod):
 
     def __init__(self, problem: Problem, settings: LinearSettings) -> None:
         super().__init__(problem, settings)
-        self.settings = settings
-        self.trials = self.new_trials(self.seen.labels.n_labels)
-
-    def new_trials(self, n_labels: int) -> Trials:
-        """Return how negatives are tried, and how steps are weighted."""
-        return new_trials(n_labels, None)
+        self.trials, self.learning_rate = new_trials(self.seen.labels.n_labels, None), settings.learning_rate
 
     def epoch(self) -> Progress:
-        loss, trials = linear_epoch(
-            self.weights, self.rows, self.positives, self.trials, self.steps, self.settings.learning_rate, self.rng
-        )
-        return Progress(loss, trials)
+        return self.ranking_epoch(self.trials, self.learning_rate)
 
 
 METHOD = LinearWarp

@@ -4,7 +4,7 @@
     tau = min(c, h / (|x|^2 + 1)),   w_c += tau t x,   b_c += tau t
 
 Sources: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Machine Learning 81(1), 2010, section 6.2; the step is PA-I of Crammer and others, "Online passive-aggressive
+Machine Learning 81(1), 2010, table 2; the step is PA-I of Crammer and others, "Online passive-aggressive
 algorithms", JMLR 7, 2006. Choices that the paper leaves open: the intercept b_c is the weight of a constant feature;
 an epoch goes over all images in a new random order.
 """
@@ -15,9 +15,8 @@ from vsebench.kernels.image_rows import new_image_rows
 from vsebench.kernels.one_vs_rest import one_vs_rest_epoch
 from vsebench.kernels.vectors import aligned, padded_size
 from vsebench.methods.base import Method, Progress
-from vsebench.methods.from_features import see
+from vsebench.methods.from_features import PassiveAggressiveSettings, see
 from vsebench.methods.linear_map import LinearMap
-from vsebench.methods.pamir_ia import PassiveAggressiveSettings
 from vsebench.problem import Problem
 from vsebench.streams import Stream, generator
 

@@ -3,22 +3,15 @@
     f_c(x) = <w_c, x>,   h = max(0, 1 - f_p(x) + f_n(x)),   tau = min(c, h / (2 |x|^2)),   w_p += tau x,   w_n -= tau x
 
 Sources: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Machine Learning 81(1), 2010, section 6.2, which applies PAMIR to annotation; the step is that of Grangier and Bengio,
+Machine Learning 81(1), 2010, which applies PAMIR to annotation; the step is that of Grangier and Bengio,
 "A discriminative kernel-based approach to rank images from text queries", IEEE PAMI 30(8), 2008.
 """
 
-from pydantic import Field
-
 from vsebench.kernels.linear_ranking import passive_aggressive_epoch
 from vsebench.methods.base import Progress
-from vsebench.methods.from_features import FeatureSettings, LinearMethod
+from vsebench.methods.from_features import PassiveAggressiveSettings
+from vsebench.methods.linear_sgd import LinearMethod
 from vsebench.problem import Problem
-
-
-class PassiveAggressiveSettings(FeatureSettings):
-    """Settings of passive-aggressive steps."""
-
-    aggressiveness: float = Field(gt=0)  # c, the largest step
 
 
 class PamirIa(LinearMethod):
