@@ -8,8 +8,9 @@ from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.features import Normalisation
+from vsebench.methods.embedded_features import EmbeddedFeatures
+from vsebench.methods.linear_map import LinearMap
 from vsebench.methods.nearest_images import NearestImages, NearestImagesSettings
-from vsebench.methods.ridge import LinearMap
 from vsebench.models import Embeddings, LabelWeights
 from vsebench.problem import Queries
 
@@ -25,7 +26,8 @@ def one_of_each_kind():
     return {
         "embeddings": Embeddings(floats(4, 2), floats(3, 2)),
         "label_weights": LabelWeights(floats(3, 3)),
-        "ridge": LinearMap(floats(3, 3), NO_STEPS),
+        "linear_map": LinearMap(floats(3, 3), NO_STEPS),
+        "embedded_features": EmbeddedFeatures(floats(2, 4), floats(3, 4), NO_STEPS),
         "nearest_images": NearestImages(
             floats(2, 2), matrix, np.zeros(3, dtype=np.float32), NearestImagesSettings(neighbours=1), NO_STEPS
         ),

@@ -294,6 +294,11 @@ def test_a_fit_has_the_same_parameters_whatever_else_a_run_says(changes):
     assert parameters(Plan.read(CONFIG, default(**changes), [])) == parameters(Plan.read(CONFIG, default(), []))
 
 
+def test_growth_is_measured_of_rows_that_learn_from_labels_alone():
+    plan = Plan.read(CONFIG, with_partition(methods=["opt_auc", "warp", "ease", "wsabie", "linear_warp"]), [])
+    assert list(plan.scaled_rows) == ["opt_auc", "warp"]
+
+
 def test_a_user_may_say_words_on_the_command_line():
     given = {"tune": "true", "seeds": ["1", "2"], "validation_metric": "mrr", "tuning_budget": 8}
     plan = Plan.read(CONFIG, default(**given), [CONFIG / "config.yaml"], overridden=list(given))

@@ -182,7 +182,7 @@ def load(path: Path) -> Model:
 
 
 def model_class(kind: str) -> type[Model]:
-    """Return the class of a kind: one of this module's, or `MODEL` of the method's module of that name."""
+    """Return the class of a kind: one of this module's, or `MODEL` of the module of that name in `vsebench.methods`."""
     for shared in SHARED:
         if shared.kind == kind:
             return shared

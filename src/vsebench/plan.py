@@ -292,8 +292,15 @@ class Plan:
 
     @property
     def scaled_rows(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Return module and settings of the rows whose growth is measured: those with epochs and factors."""
-        rows = {row: method for row, method in self.methods.items() if method.epochs and "factors" in method.settings}
+        """Return module and settings of the rows whose growth is measured: those with epochs and factors.
+
+        Growth is measured on labels alone, so rows that need image features are left out.
+        """
+        rows = {
+            row: method
+            for row, method in self.methods.items()
+            if method.epochs and "factors" in method.settings and "features" not in self.method_class(row).needs
+        }
         return {row: (method.method, method.settings) for row, method in rows.items()}
 
     def sweeps(self, place: Place) -> list[tuple[str, str]]:

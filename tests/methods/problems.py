@@ -33,6 +33,13 @@ SETTINGS = {
     "lightfm_warp": {"regularisation": 0.0},
     "ridge": {"regularisation": 1.0},
     "nearest_images": {"neighbours": 20},
+    "wsabie": {"learning_rate": 0.01, "maximum_norm": 3.0},
+    "wsabie_auc": {"learning_rate": 0.03, "maximum_norm": 3.0},
+    "owpc_sgd": {"learning_rate": 0.01, "maximum_norm": 3.0},
+    "linear_warp": {"learning_rate": 0.01},
+    "linear_auc": {"learning_rate": 0.03},
+    "pamir_ia": {"aggressiveness": 0.03},
+    "one_vs_rest": {"aggressiveness": 0.003},
 }
 
 
@@ -132,3 +139,12 @@ def fitted(name, where, epochs=2, threads=1, seed=1, **changes):
 def problem_from(matrix, pool, seed=1, **changes):
     """Return the problem to learn a whole matrix."""
     return Problem(Training.all_of(matrix), seed, pool, **changes)
+
+
+def with_features(name, problem):
+    """Return a problem with features, at random, if the method needs some and the problem has none."""
+    if "features" not in method_of(name).needs or problem.features is not None:
+        return problem
+    n_images = problem.training.labels.n_rows
+    values = np.random.default_rng(13).normal(0, 1, (n_images, 12)).astype(np.float32)
+    return replace(problem, features=Features(values, np.ones(n_images, dtype=bool)))

@@ -8,15 +8,17 @@ from tests.builders import dense, matrix_of
 from tests.methods.problems import (
     CONFIG,
     N_LABELS,
+    PACKAGES,
     PROBLEMS,
     fit,
     fitted,
     group_of,
     method_of,
     names_of_methods,
-    planted_labels,
     problem_from,
+    problem_of,
     settings_of,
+    with_features,
 )
 from vsebench import models
 from vsebench.core.errors import UserError
@@ -26,8 +28,8 @@ from vsebench.models import Model
 
 NAMES = names_of_methods()
 IN_EPOCHS = [
-    "implicit_als", "lightfm_warp", "opt_auc", "opt_auc_biases", "vse_ens", "vse_fs", "warp", "warp_adaptive",
-    "warp_published",
+    "implicit_als", "lightfm_warp", "linear_auc", "linear_warp", "one_vs_rest", "opt_auc", "opt_auc_biases", "owpc_sgd",
+    "pamir_ia", "vse_ens", "vse_fs", "warp", "warp_adaptive", "warp_published", "wsabie", "wsabie_auc",
 ]  # fmt: skip
 EVERY_PLACE = [(name, where) for name in NAMES for where in PROBLEMS]
 
@@ -104,7 +106,7 @@ class TestEveryMethodAtEveryPlace:
 
 # How many of the two best labels that an image does not carry yet are of its own group; random reaches a quarter.
 RECOVERS = {name: 0.97 for name in NAMES if name not in ("popularity", "random")}
-FROM_FEATURES = {"ridge", "nearest_images"}
+FROM_FEATURES = {name for name in NAMES if name not in PACKAGES and "features" in method_of(name).needs}
 
 
 @pytest.mark.parametrize("where", ["dense features", "sparse features"])
@@ -122,9 +124,9 @@ def test_planted_groups_are_recovered(name, where):
     assert right[queries.images != 5].mean() > RECOVERS[name]  # image 5 has no features
 
 
-@pytest.mark.parametrize("name", ["ridge", "nearest_images", "oracle"])
+@pytest.mark.parametrize("name", [*sorted(FROM_FEATURES), "oracle"])
 def test_the_labels_of_new_images_are_found(name):
-    model, queries = fitted(name, "new images")
+    model, queries = fitted(name, "new images", epochs=40)
     top = np.argsort(-model.scores(queries), axis=1)[:, :8]
     assert (top // 8 == group_of(queries.images)[:, None]).mean() > 0.97
 
@@ -133,19 +135,24 @@ def test_the_labels_of_new_images_are_found(name):
 class TestEveryMethodInEpochs:
     def test_loss_falls(self, name):
         with workers(1) as pool:
-            _, reports = fit(name, problem_from(planted_labels(), pool), epochs=10)
+            problem, _ = problem_of("dense features", pool)
+            changes = {"normalise": ["root", "l2"]} if name in FROM_FEATURES else {}
+            _, reports = fit(name, problem, epochs=10, **changes)
         if reports[0].loss is not None:  # third-party packages do not report it
             assert reports[-1].loss < reports[0].loss
 
     def test_number_of_factors_need_not_fit_the_machine(self, name):
-        model, queries = fitted(name, "labels", epochs=1, factors=5)
+        if "factors" not in method_of(name).settings_type.model_fields:
+            pytest.skip("the method has no factors")
+        where = "dense features" if "features" in method_of(name).needs else "labels"
+        model, queries = fitted(name, where, epochs=1, factors=5)
         assert model.vectors(queries).shape[1] in (5, 6)  # a bias is one factor more
 
     def test_an_image_with_every_label_or_none_is_left_out(self, name):
         """It has no negative, or no positive; training must neither hang nor fail."""
         with workers(1) as pool:
             matrix = matrix_of([[0, 1, 2], [0], [], [1, 2]], 3)
-            model, _ = fit(name, problem_from(matrix, pool), epochs=5)
+            model, _ = fit(name, with_features(name, problem_from(matrix, pool)), epochs=5)
         assert model.has_finite_scores()
 
 
@@ -187,6 +194,11 @@ def test_a_row_whose_epochs_do_not_fit_its_class_is_told_what_to_do():
         ("ridge", "normalise", ["sqrt"]),
         ("nearest_images", "neighbours", 0),
         ("nearest_images", "distance", "manhattan"),
+        ("wsabie", "maximum_norm", -1.0),
+        ("wsabie_auc", "learning_rate", 0.0),
+        ("linear_warp", "learning_rate", 0.0),
+        ("pamir_ia", "aggressiveness", 0.0),
+        ("one_vs_rest", "aggressiveness", 0.0),
     ],
 )
 def test_settings_out_of_range_are_refused(name, key, value):

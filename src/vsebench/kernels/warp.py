@@ -51,6 +51,11 @@ def new_trials(n_labels: int, maximum: int | None) -> Trials:
     return Trials(maximum or n_labels, rank_loss, np.zeros(BATCH, dtype=np.int64), np.full(1, BATCH, dtype=np.int64))
 
 
+def one_trial(n_labels: int) -> Trials:
+    """Return `Trials` of one negative each and weights of 1, which make of WARP the margin loss for AUC."""
+    return new_trials(n_labels, 1)._replace(rank_loss=np.ones(n_labels + 1))
+
+
 @njit(cache=True, inline="always")
 def next_candidate(trials, labels, rng):
     """Return a label, each with the same probability.
@@ -66,6 +71,31 @@ def next_candidate(trials, labels, rng):
         trials.n_used[0] = 0
     trials.n_used[0] += 1
     return trials.candidates[trials.n_used[0] - 1]
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def find_violator(images, i, labels, positive_score, row_labels, start, stop, trials, rng):
+    """Draw labels that are not in row_labels[start:stop] until one violates the margin, or no trial is left.
+
+    images, labels : (n, K) and (n_labels, K) float32; the score of label n is the product of their rows i and n
+    positive_score : float32
+    row_labels : int32, with LANES unused numbers at its end
+    trials : `Trials`; a label of the image is drawn again, which is no trial
+    rng : (1,) uint64, advanced
+
+    Returns the last label drawn, by how much it violates the margin (float32, at most 0 if it does not), and the number
+    of trials; 0, 0 and 0 where the image carries every label.
+    """
+    n_negatives = len(labels) - (stop - start)
+    n_trials = 0
+    violation = np.float32(0)
+    n = np.int64(0)
+    while violation <= 0 and n_trials < min(trials.maximum, n_negatives):
+        n = next_candidate(trials, labels, rng)
+        if not contains(row_labels, start, stop, n):
+            violation = np.float32(1) - positive_score + dot(images, i, labels, n)
+            n_trials += 1
+    return n, violation, n_trials
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
@@ -104,19 +134,13 @@ def warp_epoch(embedding, pipeline, trials, steps, rates, max_norm, streams):
             if t >= batch_size(steps, first):
                 continue
             i, p, start, stop, _ = pipeline.stepping[t]
-            n_negatives = len(labels) - (stop - start)
             positive_score = dot(images, i, labels, p)
-            n_trials = 0
-            violation = np.float32(0)
-            n = 0
-            while violation <= 0 and n_trials < min(trials.maximum, n_negatives):
-                n = next_candidate(trials, labels, streams.negatives)
-                if not contains(pipeline.positives.row_labels, start, stop, n):
-                    violation = np.float32(1) - positive_score + dot(images, i, labels, n)
-                    n_trials += 1
+            n, violation, n_trials = find_violator(
+                images, i, labels, positive_score, pipeline.positives.row_labels, start, stop, trials, streams.negatives
+            )  # fmt: skip
             sum_of_trials += n_trials
             if violation > 0:
-                weight = trials.rank_loss[n_negatives // n_trials]
+                weight = trials.rank_loss[(len(labels) - (stop - start)) // n_trials]
                 loss += weight * violation
                 sgd_step(embedding, i, p, n, np.float32(rates.learning_rate * weight), shrinkage)
                 if max_norm > 0:

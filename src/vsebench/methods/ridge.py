@@ -8,19 +8,14 @@ a label. The intercept is not penalised, and a is added to the undivided Xc' Xc.
 Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
-
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.core.errors import UserError
-from vsebench.features import Normalisation, Rows, Step
+from vsebench.features import Normalisation, Step
 from vsebench.methods.base import Control, Settings
-from vsebench.models import Embedded, check_matrix, features_of, norm
-from vsebench.problem import Matrix, Problem, Queries
+from vsebench.methods.linear_map import LinearMap, dense
+from vsebench.problem import Problem
 
 
 class RidgeSettings(Settings):
@@ -29,39 +24,6 @@ class RidgeSettings(Settings):
     regularisation: float = Field(gt=0)  # a
     # Steps that the features go through, in this order; none: those of the data set's file.
     normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
-
-
-@dataclass(frozen=True)
-class LinearMap(Embedded):
-    """Scores that are linear in the normalised features.
-
-    Attributes
-    ----------
-    label : (n_labels, d + 1) float32: the weights of each feature, and the intercept
-    normalisation : as fitted to the training images
-    """
-
-    kind: ClassVar[str] = "ridge"
-    label: Matrix
-    normalisation: Normalisation
-
-    def __post_init__(self) -> None:
-        check_matrix(self.label, "label", (None, None))
-
-    def vectors(self, queries: Queries) -> Matrix:
-        rows = dense(self.normalisation.apply(features_of(queries, self.label.shape[1] - 1)))
-        return np.hstack([rows, np.ones((len(rows), 1), dtype=np.float32)])
-
-    def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the weights can go wrong.
-        return norm(self.label)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {"label": self.label} | self.normalisation.arrays()
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "LinearMap":
-        return cls(arrays["label"], Normalisation.from_arrays(arrays, "ridge"))
 
 
 class Ridge(Control):
@@ -93,10 +55,4 @@ class Ridge(Control):
         return LinearMap(np.ascontiguousarray(label, dtype=np.float32), normalisation)
 
 
-def dense(rows: Rows) -> NDArray[Any]:
-    """Return rows of features as a NumPy array."""
-    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
-
-
-MODEL = LinearMap
 METHOD = Ridge

@@ -1,0 +1,137 @@
+"""Rows of image features, dense or sparse, and what a step does with one: products with it, and sums along it.
+
+One loop serves both forms. It goes over the stored numbers of a row, all of a dense one and the non-zeros of a sparse
+one, so a step over a sparse image costs its non-zeros. Only the columns differ: those of a dense row are counted.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from vsebench.kernels.vectors import FASTMATH, LANES, add_up, aligned, broadcast, load, padded_size, store
+
+
+class ImageRows(NamedTuple):
+    """The features of images, one row each, as kernels read them.
+
+    A matrix with one row or column per feature has as many of them as dense rows are long: `padded_size` of the number
+    of features. What pads a row is 0, so no step changes what belongs to it.
+
+    Attributes
+    ----------
+    offsets : (n + 1,) int64, where the numbers of each row start
+    columns : (n_numbers,) int32, the feature of each number of sparse rows, ascending in a row; empty for dense rows
+    values : (n_numbers,) float32
+    squares : (n,) float32, the squared length of each row
+    """
+
+    offsets: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    values: NDArray[np.float32]
+    squares: NDArray[np.float32]
+
+
+def new_image_rows(rows: Any, constant: bool = False) -> ImageRows:
+    """Return rows of features in the form that kernels read; the numbers are copied.
+
+    rows : (n, d) float32, a NumPy array or CSR (an object with `data`, `indices` and `indptr`)
+    constant : whether a further feature, number d, is 1 for every image
+    """
+    n, d = rows.shape
+    if hasattr(rows, "indptr"):
+        ends = rows.indptr[1:]
+        values, columns = rows.data.astype(np.float32), rows.indices.astype(np.int32)
+        if constant:
+            values, columns = np.insert(values, ends, np.float32(1)), np.insert(columns, ends, np.int32(d))
+        offsets = rows.indptr.astype(np.int64) + constant * np.arange(n + 1)
+        row_of_number = np.repeat(np.arange(n), np.diff(offsets))
+        squares = np.bincount(row_of_number, values.astype(np.float64) ** 2, minlength=n)
+        return ImageRows(offsets, columns, values, squares.astype(np.float32))
+    dense = aligned(n, padded_size(d + constant))
+    dense[:, :d] = rows
+    if constant:
+        dense[:, d] = 1
+    squares = np.einsum("nd,nd->n", dense, dense, dtype=np.float64).astype(np.float32)
+    offsets = np.arange(n + 1, dtype=np.int64) * dense.shape[1]
+    return ImageRows(offsets, np.empty(0, dtype=np.int32), dense.reshape(-1), squares)
+
+
+@njit(cache=True, inline="always")
+def column(rows, i, e):
+    """Return the feature that number e, one of row i, belongs to."""
+    return np.int64(rows.columns[e]) if len(rows.columns) > 0 else e - rows.offsets[i]
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def sum_of_rows(rows, i, matrix, total):
+    """Write the sum over the features j of image i of x_ij times row j of a matrix: x_i' M.
+
+    matrix : (d, K) float32
+    total : (1, K) float32, overwritten
+
+    Four rows of the matrix at a time, each read from its beginning to its end, as a processor fetches ahead.
+    """
+    start, stop = rows.offsets[i], rows.offsets[i + 1]
+    stop_of_fours = stop - (stop - start) % 4
+    for f in range(0, matrix.shape[1], LANES):
+        store(total, (0, f), broadcast(np.float32(0)))
+    for e in range(start, stop_of_fours, 4):
+        w, x, y, z = rows.values[e], rows.values[e + 1], rows.values[e + 2], rows.values[e + 3]
+        a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
+        for f in range(0, matrix.shape[1], LANES):
+            first = w * load(matrix, (a, f)) + x * load(matrix, (b, f))
+            second = y * load(matrix, (c, f)) + z * load(matrix, (d, f))
+            store(total, (0, f), load(total, (0, f)) + (first + second))
+    for e in range(stop_of_fours, stop):
+        j = column(rows, i, e)
+        for f in range(0, matrix.shape[1], LANES):
+            store(total, (0, f), load(total, (0, f)) + rows.values[e] * load(matrix, (j, f)))
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def add_to_rows(rows, i, matrix, direction):
+    """Add x_ij times a direction to row j of a matrix, for every feature j of image i.
+
+    matrix : (d, K) float32, updated
+    direction : (1, K) float32
+    """
+    for e in range(rows.offsets[i], rows.offsets[i + 1]):
+        j = column(rows, i, e)
+        for f in range(0, matrix.shape[1], LANES):
+            store(matrix, (j, f), load(matrix, (j, f)) + rows.values[e] * load(direction, (0, f)))
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def score(rows, i, weights, c):
+    """Return <w_c, x_i>, float32, for row c of weights (n_labels, d), float32."""
+    start, stop = rows.offsets[i], rows.offsets[i + 1]
+    if len(rows.columns) == 0:  # dense, a multiple of LANES
+        stop_of_fours = stop - (stop - start) % (4 * LANES)
+        p = q = r = s = broadcast(np.float32(0))
+        for e in range(start, stop_of_fours, 4 * LANES):
+            j = e - start
+            p = p + load(rows.values, e) * load(weights, (c, j))
+            q = q + load(rows.values, e + LANES) * load(weights, (c, j + LANES))
+            r = r + load(rows.values, e + 2 * LANES) * load(weights, (c, j + 2 * LANES))
+            s = s + load(rows.values, e + 3 * LANES) * load(weights, (c, j + 3 * LANES))
+        for e in range(stop_of_fours, stop, LANES):
+            p = p + load(rows.values, e) * load(weights, (c, e - start))
+        return add_up((p + q) + (r + s))
+    total = np.float32(0)
+    for e in range(start, stop):
+        total += rows.values[e] * weights[c, rows.columns[e]]
+    return total
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def add_row(rows, i, weights, c, size):
+    """Add size * x_i to row c of weights (n_labels, d), both float32."""
+    start, stop = rows.offsets[i], rows.offsets[i + 1]
+    if len(rows.columns) == 0:
+        for e in range(start, stop, LANES):
+            store(weights, (c, e - start), load(weights, (c, e - start)) + size * load(rows.values, e))
+    else:
+        for e in range(start, stop):
+            weights[c, rows.columns[e]] += size * rows.values[e]

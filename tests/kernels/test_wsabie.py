@@ -1,0 +1,230 @@
+"""WSABIE, linear ranking, one-vs-rest and OWPC-SGD: against NumPy, the worked step, gradients, and balls."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy import sparse
+
+from tests.builders import matrix_of
+from tests.reference import wsabie as reference
+from tests.reference.arrays import padded, pairs_of, streams
+from tests.reference.random_numbers import SplitMix64
+from tests.reference.warp import rank_loss
+from vsebench.kernels.image_rows import new_image_rows
+from vsebench.kernels.linear_ranking import linear_epoch, passive_aggressive_epoch
+from vsebench.kernels.one_vs_rest import one_vs_rest_epoch
+from vsebench.kernels.owpc import owpc_epoch
+from vsebench.kernels.vectors import padded_size
+from vsebench.kernels.warp import new_trials, one_trial
+from vsebench.kernels.wsabie import new_maps, wsabie_epoch, wsabie_step
+from vsebench.methods.sgd import positives_of
+
+N_IMAGES, N_LABELS, D, K = 20, 12, 37, 6
+STEPS = 300
+WARP, AUC = (new_trials(N_LABELS, None), N_LABELS, rank_loss), (one_trial(N_LABELS), 1, lambda negatives, trials: 1)
+KINDS = pytest.mark.parametrize("kind", ["dense", "sparse"])
+
+
+@pytest.fixture
+def problem():
+    """Images with sparse features; image 2 has no label, image 3 no feature, image 4 every label."""
+    rng = np.random.default_rng(3)
+    x = (rng.normal(0, 1, (N_IMAGES, D)) * (rng.random((N_IMAGES, D)) < 0.3)).astype(np.float32)
+    x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-9)
+    x[3] = 0
+    labels_of = [sorted(rng.choice(N_LABELS, size, replace=False).tolist()) for size in rng.integers(1, 5, N_IMAGES)]
+    labels_of[2], labels_of[4] = [], list(range(N_LABELS))
+    return SimpleNamespace(
+        x=x,
+        labels_of=labels_of,
+        pairs=pairs_of(labels_of),
+        matrix=matrix_of(labels_of, N_LABELS),
+        positives=positives_of(matrix_of(labels_of, N_LABELS)),
+        features=rng.normal(0, 0.4, (D, K)),
+        labels=rng.normal(0, 0.4, (N_LABELS, K)),
+    )
+
+
+def rows_of_kind(x, kind, **changes):
+    return new_image_rows(sparse.csr_array(x) if kind == "sparse" else x, **changes)
+
+
+def maps_of(features, labels):
+    """Return `Maps` of V (d, K) and W (n_labels, K), both padded."""
+    v = padded(np.zeros((padded_size(len(features)), features.shape[1])))
+    v[: len(features), : features.shape[1]] = features
+    return new_maps(v, padded(labels))
+
+
+def rngs_of(state):
+    return [SplitMix64(stream[0]) for stream in state[:2]]
+
+
+def agree(ours, theirs):
+    """Check that a padded matrix agrees with the twin's, and that the padding is still 0."""
+    np.testing.assert_allclose(ours[: len(theirs), : theirs.shape[1]], theirs, rtol=2e-3, atol=2e-4)
+    assert not ours[len(theirs) :].any()
+    assert not ours[:, theirs.shape[1] :].any()
+
+
+@KINDS
+@pytest.mark.parametrize("max_norm", [0.0, 0.9])
+@pytest.mark.parametrize(("trials", "maximum", "weigh"), [WARP, AUC], ids=["warp", "auc"])
+def test_wsabie_agrees_with_numpy(problem, kind, max_norm, trials, maximum, weigh):
+    state = streams(2)
+    rngs = rngs_of(state)
+    maps = maps_of(problem.features, problem.labels)
+    rows = rows_of_kind(problem.x, kind)
+    found = wsabie_epoch(maps, rows, problem.positives, trials, STEPS, 0.02, max_norm, state)
+    twin = problem.features, problem.labels
+    expected = reference.wsabie(
+        *twin, problem.x, problem.labels_of, problem.pairs, STEPS, maximum, weigh, 0.02, max_norm, *rngs
+    )
+    assert found == pytest.approx(expected, rel=1e-3)
+    agree(maps.features, twin[0])
+    agree(maps.labels, twin[1])
+
+
+@KINDS
+@pytest.mark.parametrize(("trials", "maximum", "weigh"), [WARP, AUC], ids=["warp", "auc"])
+def test_linear_agrees_with_numpy(problem, kind, trials, maximum, weigh):
+    state = streams(2)
+    rngs = rngs_of(state)
+    weights, twin = padded(np.zeros((N_LABELS, D))), np.zeros((N_LABELS, D))
+    found = linear_epoch(weights, rows_of_kind(problem.x, kind), problem.positives, trials, STEPS, 0.1, state)
+    expected = reference.linear(twin, problem.x, problem.labels_of, problem.pairs, STEPS, maximum, weigh, 0.1, *rngs)
+    assert found == pytest.approx(expected, rel=1e-3)
+    agree(weights, twin)
+
+
+@KINDS
+@pytest.mark.parametrize("aggressiveness", [0.02, 10.0])
+def test_passive_aggressive_agrees_with_numpy(problem, kind, aggressiveness):
+    """The twin draws a negative for an image with every label for ever, so this image is left out here."""
+    problem.labels_of[4] = [1]
+    positives, pairs = positives_of(matrix_of(problem.labels_of, N_LABELS)), pairs_of(problem.labels_of)
+    state = streams(2)
+    rngs = rngs_of(state)
+    weights, twin = padded(np.zeros((N_LABELS, D))), np.zeros((N_LABELS, D))
+    rows = rows_of_kind(problem.x, kind)
+    loss, trials = passive_aggressive_epoch(weights, rows, positives, STEPS, aggressiveness, state)
+    expected = reference.passive_aggressive(twin, problem.x, problem.labels_of, pairs, STEPS, aggressiveness, *rngs)
+    assert loss == pytest.approx(expected, rel=1e-3)
+    assert trials == 1
+    agree(weights, twin)
+
+
+@KINDS
+@pytest.mark.parametrize("aggressiveness", [0.02, 10.0])
+def test_one_vs_rest_agrees_with_numpy(problem, kind, aggressiveness):
+    weights = padded(np.zeros((padded_size(D + 1), N_LABELS)))
+    twin = np.zeros((N_LABELS, D + 1))
+    with_constant = np.hstack([problem.x, np.ones((N_IMAGES, 1))])
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        order = rng.permutation(N_IMAGES)
+        loss = one_vs_rest_epoch(
+            weights, rows_of_kind(problem.x, kind, constant=True), N_LABELS, problem.matrix.offsets,
+            problem.matrix.label_of_pair, order, aggressiveness, padded(np.zeros((1, N_LABELS))),
+        )  # fmt: skip
+        expected = reference.one_vs_rest(twin, with_constant, problem.labels_of, order, aggressiveness)
+        assert loss == pytest.approx(expected, rel=1e-4)
+    agree(weights, twin.T)
+
+
+@KINDS
+@pytest.mark.parametrize("max_norm", [0.0, 0.9])
+def test_owpc_agrees_with_numpy(problem, kind, max_norm):
+    state = streams(2)
+    rngs = rngs_of(state)
+    maps = maps_of(problem.features, problem.labels)
+    loss, scored = owpc_epoch(
+        maps, rows_of_kind(problem.x, kind), problem.positives, WARP[0].rank_loss, np.zeros(N_LABELS, dtype=np.int32),
+        STEPS, 0.02, max_norm, state,
+    )  # fmt: skip
+    twin = problem.features, problem.labels
+    expected = reference.owpc(*twin, problem.x, problem.labels_of, problem.pairs, STEPS, 0.02, max_norm, rngs[0])
+    assert loss == pytest.approx(expected, rel=1e-3)
+    assert scored == N_LABELS
+    agree(maps.features, twin[0])
+    agree(maps.labels, twin[1])
+
+
+@njit
+def take_step(maps, rows, p, n, size, max_norm):
+    wsabie_step(maps, rows, 0, p, n, size, max_norm)
+
+
+@KINDS
+def test_a_step_by_hand(kind):
+    """x = (1, 0, 2), V' x = (0.5, 0.5), both scores 0.5, weight L(2) = 1.5, so the step is 0.15; C is 1."""
+    x = np.array([[1, 0, 2]], dtype=np.float32)
+    maps = maps_of(np.array([[0.5, 0], [1, 1], [0, 0.25]]), np.array([[1, 0], [0, 1], [0.5, 0.5]]))
+    maps.image[0, :2] = 0.5
+    take_step(maps, rows_of_kind(x, kind), 0, 1, np.float32(0.1 * new_trials(3, None).rank_loss[2]), np.float32(1))
+    assert maps.labels[:, :2] == pytest.approx(np.array([[0.99758, 0.06960], [-0.075, 0.925], [0.5, 0.5]]), abs=1e-5)
+    expected = np.array([[0.65, -0.15], [1, 1], [0.3, -0.05]])  # the second row is longer than C, but not touched
+    assert maps.features[:3, :2] == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_step_follows_the_gradient_of_the_weighted_hinge():
+    """Minus the rate times the numerical gradient, the weight held fixed; both labels and all features at once."""
+    rng = np.random.default_rng(0)
+    x, features, labels = rng.normal(0, 0.5, 5), rng.normal(0, 0.3, (5, 4)), rng.normal(0, 0.3, (2, 4))
+    rate, weight = 0.01, 1.5
+
+    def loss(parameters):
+        v, w = parameters[:20].reshape(5, 4), parameters[20:].reshape(2, 4)
+        return weight * max(0, 1 - (w[0] - w[1]) @ (v.T @ x))
+
+    start = np.concatenate([features.ravel(), labels.ravel()])
+    steps = 1e-5 * np.eye(len(start))
+    gradient = np.array([(loss(start + step) - loss(start - step)) / 2e-5 for step in steps])
+    maps = maps_of(features, labels)
+    maps.image[0, :4] = features.T @ x
+    take_step(maps, new_image_rows(x[None].astype(np.float32)), 0, 1, np.float32(rate * weight), np.float32(0))
+    moved = np.concatenate([maps.features[:5, :4].ravel(), maps.labels[:, :4].ravel()]) - start
+    np.testing.assert_allclose(moved, -rate * gradient, atol=1e-6)
+
+
+@KINDS
+def test_norms_are_never_above_the_limit(problem, kind):
+    """With a rate so high that every step leaves the ball."""
+    limit = 0.7
+    reference.project([*problem.features, *problem.labels], limit)
+    maps, rows = maps_of(problem.features, problem.labels), rows_of_kind(problem.x, kind)
+    state = streams(5)
+    for _ in range(40):
+        wsabie_epoch(maps, rows, problem.positives, WARP[0], 5, 3.0, limit, state)
+        for matrix in (maps.features, maps.labels):
+            assert np.linalg.norm(matrix, axis=1).max() <= limit * (1 + 1e-6)
+    assert np.linalg.norm(maps.labels, axis=1).max() > 0.99 * limit
+
+
+@KINDS
+def test_an_unclipped_passive_aggressive_step_ends_at_a_margin_of_one(kind):
+    rng = np.random.default_rng(7)
+    x = rng.normal(0, 2, (1, D)).astype(np.float32)
+    weights = padded(rng.normal(0, 0.1, (2, D)))
+    positives = positives_of(matrix_of([[1]], 2))
+    passive_aggressive_epoch(weights, rows_of_kind(x, kind), positives, 1, 1e6, streams(1))
+    assert (weights[1, :D] - weights[0, :D]) @ x[0] == pytest.approx(1, abs=1e-5)
+
+
+def test_a_clipped_passive_aggressive_step_goes_as_far_as_allowed():
+    x = np.array([[3, 4]], dtype=np.float32)
+    weights = padded(np.zeros((2, 2)))
+    passive_aggressive_epoch(weights, new_image_rows(x), positives_of(matrix_of([[0]], 2)), 1, 0.01, streams(1))
+    assert weights[:, :2] == pytest.approx(np.array([[0.03, 0.04], [-0.03, -0.04]]))
+
+
+def test_weights_that_meet_the_margin_stay():
+    x = np.array([[1, 0]], dtype=np.float32)
+    weights = padded(np.array([[2.0, 0], [0.5, 0]]))
+    before = weights.copy()
+    for trials in (WARP[0], AUC[0]):
+        positives = positives_of(matrix_of([[0]], 2))
+        assert linear_epoch(weights, new_image_rows(x), positives, trials, 10, 0.1, streams(1)) == (0, 1)
+        assert np.array_equal(weights, before)
