@@ -184,8 +184,11 @@ class HeldOut:
         """Return at most `size` of the images, drawn without replacement, in their old order."""
         if len(self.images) <= size:
             return self
-        chosen = np.sort(rng.choice(len(self.images), size, replace=False)).astype(np.int32)
-        return HeldOut(self.images[chosen], self.right.rows(chosen), self.known.rows(chosen), self.candidates)
+        return self.take(np.sort(rng.choice(len(self.images), size, replace=False)).astype(np.int32))
+
+    def take(self, rows: Ids) -> "HeldOut":
+        """Return some of the images; `rows` are (n,) places in `images`, ascending, each once."""
+        return HeldOut(self.images[rows], self.right.rows(rows), self.known.rows(rows), self.candidates)
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,9 @@ def time_one(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         if not isinstance(fitter, Method):
             clock.lap("fit")
         peak = peak_memory_bytes()
-        rank(model, split.test.sample(1, np.random.default_rng(0)), features, pool, str(case))  # loads the kernel
+        most_labels = np.argmax(split.test.right.n_labels_of_row, keepdims=True).astype(np.int32)
+        # Loads the kernel: images with one held-out label each and others are ranked by different ones.
+        rank(model, split.test.take(most_labels), features, pool, str(case))
         clock.lap(None)
         rank(model, split.test, features, pool, str(case))
         clock.lap("evaluate")
