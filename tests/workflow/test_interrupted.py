@@ -7,11 +7,14 @@ import os
 import signal
 import subprocess
 
+import pytest
+
 from tests.workflow.project import MODELS, SAME, tiny_set, wait_until
 
 ROWS = ["popularity", "opt_auc", "vse_fs"]
 
 
+@pytest.mark.long
 def test_a_killed_run_resumes_to_the_same_bytes(finished, fresh):
     fresh.configure(methods=ROWS, datasets=tiny_set("regions"))
     process = fresh.start("accuracy")
