@@ -8,7 +8,8 @@ from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.features import Normalisation
-from vsebench.methods.nearest_images import NearestImages, NearestImagesSettings
+from vsebench.methods.nearest_images import NearestImages
+from vsebench.methods.neighbours import NeighbourSettings
 from vsebench.methods.ridge import LinearMap
 from vsebench.models import Embeddings, LabelWeights
 from vsebench.problem import Queries
@@ -27,7 +28,7 @@ def one_of_each_kind():
         "label_weights": LabelWeights(floats(3, 3)),
         "ridge": LinearMap(floats(3, 3), NO_STEPS),
         "nearest_images": NearestImages(
-            floats(2, 2), matrix, np.zeros(3, dtype=np.float32), NearestImagesSettings(neighbours=1), NO_STEPS
+            floats(2, 2), matrix, np.zeros(3, dtype=np.float32), NeighbourSettings(neighbours=1), NO_STEPS
         ),
     }
 

@@ -17,7 +17,7 @@ KERNELS = {
     "implicit_als": set(),
     "item_knn": {"cooccurrence"},
     "lightfm_warp": set(),
-    "nearest_images": set(),
+    "nearest_images": {"neighbours", "vectors"},
     "opt_auc": SGD | {"opt_auc"},
     "opt_auc_biases": SGD | {"opt_auc", "opt_auc_biases"},
     "oracle": set(),
@@ -57,7 +57,7 @@ def test_a_method_depends_on_its_kernels_and_on_no_other(method):
 
 @pytest.mark.parametrize("method", KERNELS)
 def test_a_method_depends_on_no_other_method(method):
-    assert inside("methods", names(f"methods.{method}")) <= {"base", "sgd", "start", method}
+    assert inside("methods", names(f"methods.{method}")) <= {"base", "neighbours", "sgd", "start", method}
 
 
 @pytest.mark.parametrize("stage", ["fit", "sweep"])
