@@ -8,6 +8,7 @@ from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.features import Normalisation
+from vsebench.methods.kernel_ridge import KernelMap
 from vsebench.methods.nearest_images import NearestImages
 from vsebench.methods.neighbours import NeighbourSettings
 from vsebench.methods.ridge import LinearMap
@@ -26,6 +27,7 @@ def one_of_each_kind():
     return {
         "embeddings": Embeddings(floats(4, 2), floats(3, 2)),
         "label_weights": LabelWeights(floats(3, 3)),
+        "kernel_ridge": KernelMap(floats(3, 2), floats(2, 2), 0.5, NO_STEPS),
         "ridge": LinearMap(floats(3, 3), NO_STEPS),
         "nearest_images": NearestImages(
             floats(2, 2), matrix, np.zeros(3, dtype=np.float32), NeighbourSettings(neighbours=1), NO_STEPS

@@ -32,6 +32,9 @@ SETTINGS = {
     "implicit_als": {"confidence": 20.0, "regularisation": 2.0},
     "lightfm_warp": {"regularisation": 0.0},
     "ridge": {"regularisation": 1.0},
+    "kernel_ridge": {"gamma": 1.0, "regularisation": 1.0},
+    "softmax": {"regularisation": 0.01},
+    "logistic": {"regularisation": 0.01},
     "nearest_images": {"neighbours": 20},
 }
 

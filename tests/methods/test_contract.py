@@ -104,7 +104,7 @@ class TestEveryMethodAtEveryPlace:
 
 # How many of the two best labels that an image does not carry yet are of its own group; random reaches a quarter.
 RECOVERS = {name: 0.97 for name in NAMES if name not in ("popularity", "random")}
-FROM_FEATURES = {"ridge", "nearest_images"}
+FROM_FEATURES = {"ridge", "kernel_ridge", "softmax", "logistic", "nearest_images"}
 
 
 @pytest.mark.parametrize("where", ["dense features", "sparse features"])
@@ -122,7 +122,7 @@ def test_planted_groups_are_recovered(name, where):
     assert right[queries.images != 5].mean() > RECOVERS[name]  # image 5 has no features
 
 
-@pytest.mark.parametrize("name", ["ridge", "nearest_images", "oracle"])
+@pytest.mark.parametrize("name", [*sorted(FROM_FEATURES), "oracle"])
 def test_the_labels_of_new_images_are_found(name):
     model, queries = fitted(name, "new images")
     top = np.argsort(-model.scores(queries), axis=1)[:, :8]
@@ -185,7 +185,11 @@ def test_a_row_whose_epochs_do_not_fit_its_class_is_told_what_to_do():
         ("ease", "regularisation", 0.0),
         ("ridge", "regularisation", -1.0),
         ("ridge", "normalise", ["sqrt"]),
+        ("kernel_ridge", "gamma", 0.0),
+        ("softmax", "iterations", 0),
+        ("logistic", "regularisation", 0.0),
         ("nearest_images", "neighbours", 0),
+        ("nearest_images", "power", 0.0),
         ("nearest_images", "distance", "manhattan"),
     ],
 )

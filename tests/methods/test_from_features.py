@@ -126,7 +126,7 @@ def test_frequency_orders_labels_of_as_many_neighbours():
     assert scores == pytest.approx([1 + 0.5 / 3, 1 + 0.5, 0])
 
 
-@pytest.mark.parametrize("name", ["ridge", "nearest_images"])
+@pytest.mark.parametrize("name", ["ridge", "kernel_ridge", "softmax", "logistic", "nearest_images"])
 def test_images_without_features_are_left_out_of_the_fit(name):
     matrix = matrix_of([[0], [1], [0]], 2)
     values = [[1, 0], [0, 1], [0, 0]]
@@ -136,7 +136,7 @@ def test_images_without_features_are_left_out_of_the_fit(name):
     assert np.array_equal(one.scores(asked), other.scores(asked))
 
 
-@pytest.mark.parametrize("name", ["ridge", "nearest_images"])
+@pytest.mark.parametrize("name", ["ridge", "kernel_ridge", "nearest_images"])
 @pytest.mark.parametrize("normalise", [[], ["l2"], ["standard"]])
 def test_images_that_cannot_be_scored_are_refused(name, normalise):
     model = fit_here(name, matrix_of([[0], [1]], 2), [[1, 0, 1], [0, 1, 1]], normalise=normalise)
