@@ -16,6 +16,7 @@ class Stream(IntEnum):
     POSITIVES = 2  # the positive of each stochastic step
     NEGATIVES = 3  # the negative of each stochastic step
     NEGATIVES_AGAIN = 4  # further attempts at a negative, if the first one was a positive
+    DIRECTIONS = 5  # the directions of a random projection tree
 
 
 VALIDATION_SAMPLE = 3  # which images are validated on

@@ -25,6 +25,7 @@ KERNELS = {
     "oracle": set(),
     "popularity": set(),
     "random": {"vectors"},
+    "random_projection_tree": {"neighbours", "projection_tree", "random_numbers", "vectors"},
     "ridge": set(),
     "softmax": set(),
     "vse_ens": SGD | {"sorted_lists", "vse_ens"},

@@ -5,9 +5,7 @@ import pytest
 from scipy import sparse
 
 from vsebench.kernels.neighbours import add_votes, nearest_dense, nearest_sparse, split_by_rounding
-from vsebench.methods.neighbours import Search, parts_of, prepare
-
-NO_LISTS = (np.empty(0, dtype=np.float32), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
+from vsebench.methods.neighbours import NO_LISTS, Search, parts_of, prepare
 
 
 def rows_of(n, d, seed, density=0.3):
@@ -48,18 +46,10 @@ def test_the_nearest_rows_and_their_keys_are_exact(kind, half, k):
         sparse_rows = sparse.csr_array(rows)
         columns = parts_of(sparse_rows.tocsc()) if kind == "lists" else NO_LISTS
         spread, asked = np.zeros(12, dtype=np.float32), parts_of(sparse.csr_array(queries))
-        near, kept = nearest_sparse(asked, parts_of(sparse_rows), columns, 0, halves, slacks, spread, k)
+        near, kept = nearest_sparse(asked, parts_of(sparse_rows), columns, halves, slacks, spread, k)
         assert not spread.any()
     assert np.array_equal(near, nearest_by_sorting(rows, queries, halves, k))
     assert np.array_equal(kept, np.take_along_axis(keys, near.astype(int), axis=1))
-
-
-def test_a_scan_from_a_row_on_counts_from_there():
-    rows = sparse.csr_array(np.eye(6, dtype=np.float32))
-    queries, slacks = parts_of(rows[[4]]), np.zeros(1, dtype=np.float32)
-    spread = np.zeros(6, dtype=np.float32)
-    near, _ = nearest_sparse(queries, parts_of(rows), NO_LISTS, 3, np.zeros(3), slacks, spread, 1)
-    assert near.tolist() == [[1]]
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])

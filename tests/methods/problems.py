@@ -36,6 +36,7 @@ SETTINGS = {
     "softmax": {"regularisation": 0.01},
     "logistic": {"regularisation": 0.01},
     "nearest_images": {"neighbours": 20},
+    "random_projection_tree": {"levels": 2, "neighbours": 20},
 }
 
 

@@ -155,7 +155,7 @@ def nearest_dense(keys, queries, rows, halves, slacks, k):
 
 
 @njit(cache=True, nogil=True)
-def nearest_sparse(queries, rows, columns, first, halves, slacks, spread, k):
+def nearest_sparse(queries, rows, columns, halves, slacks, spread, k):
     """Return the k rows with the largest keys for each query.
 
     With `columns`, a query adds up its products along the inverted lists: the lists of its own features, and nothing
@@ -165,7 +165,6 @@ def nearest_sparse(queries, rows, columns, first, halves, slacks, spread, k):
     ----------
     queries, rows : CSR, tuples (data, indices, offsets): float32, int32 and int32 or int64; columns ascend in each row
     columns : CSC of the rows, such a tuple; its offsets are empty where there are no inverted lists
-    first : integer, the row that the search begins at; it ends after as many rows as there are halves
     halves : (n,) float64
     slacks : (m,) float32
     spread : (d,) float32 zeros, which are zeros again afterwards
@@ -173,7 +172,7 @@ def nearest_sparse(queries, rows, columns, first, halves, slacks, spread, k):
 
     Returns
     -------
-    (m, k) int32, counted from `first` and ascending in each row, and their keys, (m, k) float32
+    (m, k) int32, ascending in each row, and their keys, (m, k) float32
     """
     m, n = len(slacks), len(halves)
     near, kept = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.float32)
@@ -189,11 +188,11 @@ def nearest_sparse(queries, rows, columns, first, halves, slacks, spread, k):
             add_lists(keys, data[offsets[q] : offsets[q + 1]], indices[offsets[q] : offsets[q + 1]], columns)
         else:
             for r in range(n):
-                keys[r] = sparse_product(spread, rows, first + r) - halves[r]
+                keys[r] = sparse_product(spread, rows, r) - halves[r]
         n_sure, n_doubtful = split_by_rounding(keys, k, slacks[q], near[q], doubtful, group_largest)
         if n_doubtful > k - n_sure:
             for t in range(n_doubtful):
-                exact[t] = sparse_product(spread, rows, first + doubtful[t]) - halves[doubtful[t]]
+                exact[t] = sparse_product(spread, rows, doubtful[t]) - halves[doubtful[t]]
         keep_largest(near[q], n_sure, doubtful[:n_doubtful], exact[:n_doubtful])
         for place in range(k):
             kept[q, place] = keys[near[q, place]]

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from vsebench.core.errors import UserError
 from vsebench.features import Normalisation, Rows
@@ -74,7 +75,7 @@ class NearestImages(Model):
         return vote(near, weigh(self._search, rows, near, keys, self.settings), self.labels, self.second_key)
 
     def largest_score(self) -> float:
-        numbers = self.features.data if hasattr(self.features, "indptr") else self.features
+        numbers = self.features.data if sparse.issparse(self.features) else self.features
         return float(np.abs(numbers).max(initial=0.0))  # sums of finite weights are finite
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -22,6 +22,7 @@ Numbers = NDArray[np.float64]
 Distance = Literal["cosine", "euclidean"]
 
 PRODUCTS = 1 << 25  # at most so many are held at once (128 MiB); small blocks of queries would slow down the product
+NO_LISTS = (np.empty(0, dtype=np.float32), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
 UNIT = 2.0**-24  # the largest relative error of one rounding to float32
 SMALLEST_DISTANCE = 1e-12  # of two equal rows, so that its inverse is a number
 # The largest value of the second key. Equal weights add up to whole numbers: there a large key orders ties alone, and
@@ -115,10 +116,12 @@ class Search:
     ----------
     rows : (n, d) as `prepare` returned them
     distance : for which they were prepared
+    by_lists : whether sparse rows get inverted lists, which pay where there are more rows than in the leaf of a tree
     """
 
     rows: Rows
     distance: Distance
+    by_lists: bool = True
 
     @property
     def is_sparse(self) -> bool:
@@ -136,7 +139,9 @@ class Search:
 
     @cached_property
     def lists(self) -> tuple[NDArray[Any], ...]:
-        """The inverted lists: for each feature the rows that have it."""
+        """The inverted lists: for each feature the rows that have it; empty without `by_lists`."""
+        if not self.by_lists:
+            return NO_LISTS
         columns = self.rows.tocsc()
         return columns.data, columns.indices, columns.indptr
 
@@ -167,7 +172,7 @@ class Search:
         if self.is_sparse:
             spread = np.zeros(self.rows.shape[1], dtype=np.float32)
             rows, slacks = parts_of(self.rows), self.slacks(queries)
-            near, keys = nearest_sparse(parts_of(queries), rows, self.lists, 0, self.halves, slacks, spread, k)
+            near, keys = nearest_sparse(parts_of(queries), rows, self.lists, self.halves, slacks, spread, k)
             return near, keys
         near = np.empty((len(queries), k), dtype=np.int32)
         keys = np.empty((len(queries), k), dtype=np.float32)
