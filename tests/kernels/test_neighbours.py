@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from vsebench.kernels.neighbours import add_votes, nearest_dense, nearest_sparse, split_by_rounding
-from vsebench.methods.neighbours import NO_LISTS, Search, parts_of, prepare
+from vsebench.kernels.neighbours import add_lists, add_scan, add_votes, nearest_dense, nearest_sparse, split_by_rounding
+from vsebench.methods.neighbours import Search, parts_of, prepare
 
 
 def rows_of(n, d, seed, density=0.3):
@@ -44,9 +44,14 @@ def test_the_nearest_rows_and_their_keys_are_exact(kind, half, k):
         near, kept = nearest_dense(keys, queries, rows, halves, slacks, k)
     else:
         sparse_rows = sparse.csr_array(rows)
-        columns = parts_of(sparse_rows.tocsc()) if kind == "lists" else NO_LISTS
         spread, asked = np.zeros(12, dtype=np.float32), parts_of(sparse.csr_array(queries))
-        near, kept = nearest_sparse(asked, parts_of(sparse_rows), columns, halves, slacks, spread, k)
+        found = np.tile(-halves.astype(np.float32), (20, 1))
+        if kind == "lists":
+            add_lists(found, asked, parts_of(sparse_rows.tocsc()))
+        else:
+            add_scan(found, asked, parts_of(sparse_rows), spread)
+        assert np.array_equal(found, keys)
+        near, kept = nearest_sparse(found, asked, parts_of(sparse_rows), halves, slacks, spread, k)
         assert not spread.any()
     assert np.array_equal(near, nearest_by_sorting(rows, queries, halves, k))
     assert np.array_equal(kept, np.take_along_axis(keys, near.astype(int), axis=1))
@@ -68,6 +73,22 @@ def test_a_search_is_exact_where_float32_is_not(kind, distance):
     assert near.shape == (1, 7)
     # Sums in another order differ in the last digits of float64; none of the others may be nearer by more.
     assert exact[near[0]].min() >= np.delete(exact, near[0]).max() - 1e-12
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+def test_common_features_need_no_lists(share, distance, monkeypatch):
+    """No feature is common, some are, all are: the products are the same."""
+    monkeypatch.setattr("vsebench.methods.neighbours.COMMON", share)
+    monkeypatch.setattr("vsebench.methods.neighbours.SPARSE_PRODUCTS", 700)
+    density = np.linspace(0.05, 0.9, 30)
+    rows, queries = rows_of(100, 30, 6, density), rows_of(20, 30, 7, density)
+    thin, asked = prepare(sparse.csr_array(rows), distance), prepare(sparse.csr_array(queries), distance)
+    near, keys = Search(thin, distance).nearest(asked, 5)
+    dense, others = Search(prepare(rows, distance), distance), prepare(queries, distance)
+    expected, values = dense.nearest(others, 5)
+    assert np.array_equal(near, expected)
+    assert np.allclose(keys, values, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])

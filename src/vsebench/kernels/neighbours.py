@@ -155,16 +155,66 @@ def nearest_dense(keys, queries, rows, halves, slacks, k):
 
 
 @njit(cache=True, nogil=True)
-def nearest_sparse(queries, rows, columns, halves, slacks, spread, k):
-    """Return the k rows with the largest keys for each query.
-
-    With `columns`, a query adds up its products along the inverted lists: the lists of its own features, and nothing
-    else. Without, it meets each row; that is for few rows, such as the leaf of a tree.
+def add_lists(keys, queries, lists):
+    """Add products to the keys of all rows, along the inverted list of each feature of a query.
 
     Parameters
     ----------
+    keys : (m, n) float32, written
+    queries : CSR, the tuple (data, indices, offsets)
+    lists : CSC of the rows, such a tuple: for each feature the rows that have it
+    """
+    data, indices, offsets = queries
+    numbers, rows, starts = lists
+    for q in range(len(keys)):
+        own = keys[q]
+        for place in range(offsets[q], offsets[q + 1]):
+            x, f = data[place], indices[place]
+            for entry in range(U64(starts[f]), U64(starts[f + 1])):
+                own[U32(rows[entry])] += x * numbers[entry]
+
+
+@njit(cache=True, nogil=True)
+def add_scan(keys, queries, rows, spread):
+    """Add products to the keys of all rows, row by row; for few rows, such as the leaf of a tree.
+
+    Parameters
+    ----------
+    keys : (m, n) float32, written
+    queries, rows : CSR, tuples (data, indices, offsets)
+    spread : (d,) float32 zeros, which are zeros again afterwards
+    """
+    for q in range(len(keys)):
+        spread_out(queries, q, spread)
+        for r in range(keys.shape[1]):
+            keys[q, r] += sparse_product(spread, rows, r)
+        clear(queries, q, spread)
+
+
+@njit(cache=True)
+def spread_out(queries, q, spread):
+    """Write a query into a dense row of zeros, (d,) float32; `queries` is CSR, the tuple (data, indices, offsets)."""
+    data, indices, offsets = queries
+    for entry in range(offsets[q], offsets[q + 1]):
+        spread[indices[entry]] = data[entry]
+
+
+@njit(cache=True)
+def clear(queries, q, spread):
+    """Make a dense row zeros again, after `spread_out`."""
+    _, indices, offsets = queries
+    for entry in range(offsets[q], offsets[q + 1]):
+        spread[indices[entry]] = 0
+
+
+@njit(cache=True, nogil=True)
+def nearest_sparse(keys, queries, rows, halves, slacks, spread, k):
+    """Return the k rows with the largest keys for each query.
+
+    Parameters
+    ----------
+    keys : (m, n) float32
     queries, rows : CSR, tuples (data, indices, offsets): float32, int32 and int32 or int64; columns ascend in each row
-    columns : CSC of the rows, such a tuple; its offsets are empty where there are no inverted lists
     halves : (n,) float64
     slacks : (m,) float32
     spread : (d,) float32 zeros, which are zeros again afterwards
@@ -174,46 +224,21 @@ def nearest_sparse(queries, rows, columns, halves, slacks, spread, k):
     -------
     (m, k) int32, ascending in each row, and their keys, (m, k) float32
     """
-    m, n = len(slacks), len(halves)
+    m, n = keys.shape
     near, kept = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.float32)
-    keys, group_largest = np.empty(n, dtype=np.float32), np.empty(min(GROUPS * k, n), dtype=np.float32)
     doubtful, exact = np.empty(n, dtype=np.int32), np.empty(n)
-    data, indices, offsets = queries
+    group_largest = np.empty(min(GROUPS * k, n), dtype=np.float32)
     for q in range(m):
-        for entry in range(offsets[q], offsets[q + 1]):
-            spread[indices[entry]] = data[entry]
-        if len(columns[2]):
-            for r in range(n):
-                keys[r] = -halves[r]
-            add_lists(keys, data[offsets[q] : offsets[q + 1]], indices[offsets[q] : offsets[q + 1]], columns)
-        else:
-            for r in range(n):
-                keys[r] = sparse_product(spread, rows, r) - halves[r]
-        n_sure, n_doubtful = split_by_rounding(keys, k, slacks[q], near[q], doubtful, group_largest)
+        n_sure, n_doubtful = split_by_rounding(keys[q], k, slacks[q], near[q], doubtful, group_largest)
         if n_doubtful > k - n_sure:
+            spread_out(queries, q, spread)
             for t in range(n_doubtful):
                 exact[t] = sparse_product(spread, rows, doubtful[t]) - halves[doubtful[t]]
+            clear(queries, q, spread)
         keep_largest(near[q], n_sure, doubtful[:n_doubtful], exact[:n_doubtful])
         for place in range(k):
-            kept[q, place] = keys[near[q, place]]
-        for entry in range(offsets[q], offsets[q + 1]):
-            spread[indices[entry]] = 0
+            kept[q, place] = keys[q, near[q, place]]
     return near, kept
-
-
-@njit(cache=True)
-def add_lists(keys, data, indices, columns):
-    """Add the products of a query to the keys of all rows, along the list of each feature of the query.
-
-    keys : (n,) float32, written
-    data, indices : (t,) float32 and int32, the query
-    columns : CSC, the tuple (data, indices, offsets)
-    """
-    numbers, rows, offsets = columns
-    for t in range(len(data)):
-        x, f = data[t], indices[t]
-        for entry in range(U64(offsets[f]), U64(offsets[f + 1])):
-            keys[U32(rows[entry])] += x * numbers[entry]
 
 
 @njit(cache=True, nogil=True)
@@ -244,14 +269,11 @@ def sparse_products(queries, rows, near, spread):
     Returns (m, k) float64.
     """
     products = np.empty(near.shape)
-    data, indices, offsets = queries
     for q in range(len(near)):
-        for entry in range(offsets[q], offsets[q + 1]):
-            spread[indices[entry]] = data[entry]
+        spread_out(queries, q, spread)
         for place in range(near.shape[1]):
             products[q, place] = sparse_product(spread, rows, near[q, place])
-        for entry in range(offsets[q], offsets[q + 1]):
-            spread[indices[entry]] = 0
+        clear(queries, q, spread)
     return products
 
 

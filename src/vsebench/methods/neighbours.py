@@ -13,7 +13,15 @@ from scipy import sparse
 
 from vsebench.chunks import even_chunks
 from vsebench.features import Features, Rows, Step, csr
-from vsebench.kernels.neighbours import add_votes, dense_products, nearest_dense, nearest_sparse, sparse_products
+from vsebench.kernels.neighbours import (
+    add_lists,
+    add_scan,
+    add_votes,
+    dense_products,
+    nearest_dense,
+    nearest_sparse,
+    sparse_products,
+)
 from vsebench.methods.base import Settings
 from vsebench.models import check_matrix
 from vsebench.problem import Ids, LabelMatrix, Matrix
@@ -22,7 +30,8 @@ Numbers = NDArray[np.float64]
 Distance = Literal["cosine", "euclidean"]
 
 PRODUCTS = 1 << 25  # at most so many are held at once (128 MiB); small blocks of queries would slow down the product
-NO_LISTS = (np.empty(0, dtype=np.float32), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
+SPARSE_PRODUCTS = 1 << 22  # 16 MiB stay in the largest cache while lists are added to them
+COMMON = 0.1  # a feature of more of the rows costs less in a dense product than as a list, measured
 UNIT = 2.0**-24  # the largest relative error of one rounding to float32
 SMALLEST_DISTANCE = 1e-12  # of two equal rows, so that its inverse is a number
 # The largest value of the second key. Equal weights add up to whole numbers: there a large key orders ties alone, and
@@ -116,7 +125,7 @@ class Search:
     ----------
     rows : (n, d) as `prepare` returned them
     distance : for which they were prepared
-    by_lists : whether sparse rows get inverted lists, which pay where there are more rows than in the leaf of a tree
+    by_lists : whether sparse rows get inverted lists, which pay where there are more rows than in a leaf of a tree
     """
 
     rows: Rows
@@ -138,12 +147,24 @@ class Search:
         return np.zeros(self.rows.shape[0]) if self.distance == "cosine" else self.squares / 2
 
     @cached_property
+    def common(self) -> tuple[NDArray[np.intp], Matrix]:
+        """The features that many rows have, (c,), and their numbers, (c, n) float32."""
+        features = np.flatnonzero(self._counts > COMMON * self.rows.shape[0])
+        return features, np.ascontiguousarray(self.rows[:, features].toarray().T)
+
+    @cached_property
     def lists(self) -> tuple[NDArray[Any], ...]:
-        """The inverted lists: for each feature the rows that have it; empty without `by_lists`."""
-        if not self.by_lists:
-            return NO_LISTS
-        columns = self.rows.tocsc()
-        return columns.data, columns.indices, columns.indptr
+        """The inverted lists, CSC: for each feature the rows that have it; none for the common ones."""
+        columns, counts = self.rows.tocsc(), self._counts
+        is_common = np.isin(np.arange(len(counts)), self.common[0])
+        kept = np.repeat(~is_common, counts)
+        offsets = np.concatenate([[0], np.cumsum(np.where(is_common, 0, counts))])
+        return columns.data[kept], columns.indices[kept], offsets
+
+    @cached_property
+    def _counts(self) -> NDArray[np.intp]:
+        """(d,): in how many rows each feature is."""
+        return np.bincount(self.rows.indices, minlength=self.rows.shape[1])
 
     def slacks(self, queries: Rows) -> Matrix:
         """Return a bound on the rounding of the difference of two float32 keys, (m,) float32, for each query.
@@ -169,21 +190,37 @@ class Search:
         (m, k) int32, ascending in each row; of rows at the same distance the first ones are taken.
         (m, k) float32, their keys: cosines, or half of the query's squared length minus half of the squared distance.
         """
-        if self.is_sparse:
-            spread = np.zeros(self.rows.shape[1], dtype=np.float32)
-            rows, slacks = parts_of(self.rows), self.slacks(queries)
-            near, keys = nearest_sparse(parts_of(queries), rows, self.lists, self.halves, slacks, spread, k)
-            return near, keys
-        near = np.empty((len(queries), k), dtype=np.int32)
-        keys = np.empty((len(queries), k), dtype=np.float32)
-        for start, stop in even_chunks(len(queries), max(PRODUCTS // len(self.rows), 1)):
+        m, n = queries.shape[0], self.rows.shape[0]
+        near, keys = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.float32)
+        spread = np.zeros(self.rows.shape[1] if self.is_sparse else 0, dtype=np.float32)
+        for start, stop in even_chunks(m, max((SPARSE_PRODUCTS if self.is_sparse else PRODUCTS) // n, 1)):
             block = queries[start:stop]
-            products = block @ self.rows.T
-            if self.distance == "euclidean":
-                products -= self.halves.astype(np.float32)
-            found = nearest_dense(products, block, self.rows, self.halves, self.slacks(block), k)
+            slacks = self.slacks(block)
+            if self.is_sparse:
+                asked, own = parts_of(block), parts_of(self.rows)
+                found = nearest_sparse(self._sparse_keys(block, spread), asked, own, self.halves, slacks, spread, k)
+            else:
+                products = block @ self.rows.T
+                if self.distance == "euclidean":
+                    products -= self.halves.astype(np.float32)
+                found = nearest_dense(products, block, self.rows, self.halves, slacks, k)
             near[start:stop], keys[start:stop] = found
         return near, keys
+
+    def _sparse_keys(self, queries: Rows, spread: Matrix) -> Matrix:
+        """Return the keys of all rows for each query, (m, n) float32; `spread` is as in `add_scan`."""
+        if self.by_lists:
+            features, numbers = self.common
+            keys: Matrix = queries[:, features].toarray() @ numbers
+        else:
+            keys = np.zeros((queries.shape[0], self.rows.shape[0]), dtype=np.float32)
+        if self.distance == "euclidean":
+            keys -= self.halves.astype(np.float32)
+        if self.by_lists:
+            add_lists(keys, parts_of(queries), self.lists)
+        else:
+            add_scan(keys, parts_of(queries), parts_of(self.rows), spread)
+        return keys
 
     def distances(self, queries: Rows, near: Ids) -> Numbers:
         """Return the distances of some rows to each query, (m, k) float64, for `near`, (m, k) row numbers."""
