@@ -9,8 +9,10 @@ from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.features import Normalisation
 from vsebench.methods.embedded_features import EmbeddedFeatures
+from vsebench.methods.kernel_ridge import KernelMap
 from vsebench.methods.linear_map import LinearMap
-from vsebench.methods.nearest_images import NearestImages, NearestImagesSettings
+from vsebench.methods.nearest_images import NearestImages
+from vsebench.methods.neighbours import NeighbourSettings
 from vsebench.models import Embeddings, LabelWeights
 from vsebench.problem import Queries
 
@@ -28,8 +30,9 @@ def one_of_each_kind():
         "label_weights": LabelWeights(floats(3, 3)),
         "linear_map": LinearMap(floats(3, 3), NO_STEPS),
         "embedded_features": EmbeddedFeatures(floats(2, 4), floats(3, 4), NO_STEPS),
+        "kernel_ridge": KernelMap(floats(3, 2), floats(2, 2), 0.5, NO_STEPS),
         "nearest_images": NearestImages(
-            floats(2, 2), matrix, np.zeros(3, dtype=np.float32), NearestImagesSettings(neighbours=1), NO_STEPS
+            floats(2, 2), matrix, np.zeros(3, dtype=np.float32), NeighbourSettings(neighbours=1), NO_STEPS
         ),
     }
 

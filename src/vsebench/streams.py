@@ -17,6 +17,7 @@ class Stream(IntEnum):
     NEGATIVES = 3  # the negative of each stochastic step
     NEGATIVES_AGAIN = 4  # further attempts at a negative, if the first one was a positive
     ORDER = 5  # the order of the images in each epoch
+    DIRECTIONS = 7  # the directions of a random projection tree
 
 
 VALIDATION_SAMPLE = 3  # which images are validated on

@@ -18,10 +18,12 @@ KERNELS = {
     "ease": {"cooccurrence"},
     "implicit_als": set(),
     "item_knn": {"cooccurrence"},
+    "kernel_ridge": {"neighbours", "vectors"},
     "lightfm_warp": set(),
     "linear_auc": LINEAR,
     "linear_warp": LINEAR,
-    "nearest_images": set(),
+    "logistic": set(),
+    "nearest_images": {"neighbours", "vectors"},
     "one_vs_rest": FEATURES | {"one_vs_rest"},
     "opt_auc": SGD | {"opt_auc"},
     "opt_auc_biases": SGD | {"opt_auc", "opt_auc_biases"},
@@ -30,7 +32,9 @@ KERNELS = {
     "pamir_ia": LINEAR,
     "popularity": set(),
     "random": {"vectors"},
+    "random_projection_tree": {"neighbours", "projection_tree", "random_numbers", "vectors"},
     "ridge": set(),
+    "softmax": set(),
     "vse_ens": SGD | {"sorted_lists", "vse_ens"},
     "vse_fs": {"full_sample", "products", "vectors"},
     "warp": SGD | {"warp"},
@@ -40,7 +44,10 @@ KERNELS = {
     "wsabie_auc": EMBEDDED,
 }
 # What methods share.
-SHARED = {"base", "embedded_features", "embedding_sgd", "from_features", "linear_map", "linear_sgd", "sgd", "start"}
+SHARED = {
+    "base", "convex", "embedded_features", "embedding_sgd", "from_features", "linear_map", "linear_sgd", "neighbours",
+    "sgd", "start",
+}  # fmt: skip
 RANKING = {"held_out", "products", "ranking", "rounding", "vectors"}
 UP_TO_MEASURE = ["download", "prepare", "split", "compile", "fit", "sweep", "rank", "measure", "gather"]
 

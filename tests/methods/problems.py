@@ -32,6 +32,9 @@ SETTINGS = {
     "implicit_als": {"confidence": 20.0, "regularisation": 2.0},
     "lightfm_warp": {"regularisation": 0.0},
     "ridge": {"regularisation": 1.0},
+    "kernel_ridge": {"gamma": 1.0, "regularisation": 1.0},
+    "softmax": {"regularisation": 0.01},
+    "logistic": {"regularisation": 0.01},
     "nearest_images": {"neighbours": 20},
     "wsabie": {"learning_rate": 0.01, "maximum_norm": 3.0},
     "wsabie_auc": {"learning_rate": 0.03, "maximum_norm": 3.0},
@@ -40,6 +43,7 @@ SETTINGS = {
     "linear_auc": {"learning_rate": 0.03},
     "pamir_ia": {"aggressiveness": 0.03},
     "one_vs_rest": {"aggressiveness": 0.003},
+    "random_projection_tree": {"levels": 2, "neighbours": 20},
 }
 
 

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import NearestNeighbors
 
 from tests.builders import dense, matrix_of
 from tests.methods.problems import PROBLEMS, fit, fitted, problem_from, problem_of
+from vsebench import models
 from vsebench.core.errors import UserError
+from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.core.workers import workers
 from vsebench.features import Features
 from vsebench.methods.base import load_method, read_settings
@@ -71,6 +74,45 @@ def test_cosines_weigh_neighbours_and_frequent_labels_come_first_of_equals():
     assert scores == pytest.approx([1 + 0.5e-6, 1.6 + 1e-6, 0.5e-6, 0], abs=1e-9)
 
 
+@pytest.mark.parametrize("where", ["new images", "sparse features"])
+@pytest.mark.parametrize(
+    ("changes", "weight"),
+    [
+        ({"weights": "cosine", "power": 4.0}, lambda cosine: cosine**4),
+        (
+            {"weights": "exponential", "sharpness": 5.0},
+            lambda cosine: np.exp(5 * (cosine - cosine.max(axis=1, keepdims=True))),
+        ),
+    ],
+)
+@pytest.mark.parametrize("neighbours", [7, None])
+def test_votes_are_weighed_by_powers_and_exponentials_of_the_cosine(where, changes, weight, neighbours):
+    model, queries = fitted("nearest_images", where, neighbours=neighbours, **changes)
+    rows, asked = (m.toarray() if hasattr(m, "toarray") else m for m in (model.features, queries.features))
+    cosines = asked.astype(float) @ rows.T.astype(float) / np.maximum(np.linalg.norm(asked, axis=1), 1e-9)[:, None]
+    nearest = np.argsort(-cosines, axis=1, kind="stable")[:, :neighbours]
+    weights = weight(np.take_along_axis(cosines, nearest, axis=1))
+    expected = np.einsum("nk,nkl->nl", weights, dense(model.labels)[nearest])
+    asked_at_all = asked.any(axis=1)  # all rows are as far from a row of zeros
+    assert np.allclose((model.scores(queries) - model.second_key)[asked_at_all], expected[asked_at_all], rtol=1e-4)
+
+
+def test_sparse_features_stay_sparse_and_find_the_same_neighbours(tmp_path):
+    thin, queries = fitted("nearest_images", "sparse features", weights="inverse_distance")
+    full, others = fitted("nearest_images", "dense features", weights="inverse_distance")
+    assert sparse.issparse(thin.features)
+    assert np.array_equal(queries.features.toarray(), others.features)
+    some = np.flatnonzero(others.features.any(axis=1))
+    # An image is its own neighbour, at a distance of nothing but rounding.
+    expected, found = (np.log(m.scores(q)[some]) for m, q in ((full, others), (thin, queries)))
+    assert np.median(np.abs(found - expected)) < 1e-4
+    models.save(thin, tmp_path / "model.npz")
+    arrays = read_arrays(tmp_path / "model.npz")
+    write_arrays(tmp_path / "other.npz", **arrays | {"features.indices": arrays["features.indices"] + 12})
+    with pytest.raises(UserError, match="column numbers out of range"):
+        models.load(tmp_path / "other.npz")
+
+
 def test_of_neighbours_at_the_same_distance_the_first_is_nearer():
     model = fit_here("nearest_images", matrix_of([[0], [1], [2]], 3), [[1], [1], [1]], neighbours=2)
     (scores,) = model.scores(queries_of([[1]], 3))
@@ -84,7 +126,7 @@ def test_frequency_orders_labels_of_as_many_neighbours():
     assert scores == pytest.approx([1 + 0.5 / 3, 1 + 0.5, 0])
 
 
-@pytest.mark.parametrize("name", ["ridge", "nearest_images"])
+@pytest.mark.parametrize("name", ["ridge", "kernel_ridge", "softmax", "logistic", "nearest_images"])
 def test_images_without_features_are_left_out_of_the_fit(name):
     matrix = matrix_of([[0], [1], [0]], 2)
     values = [[1, 0], [0, 1], [0, 0]]
@@ -94,7 +136,7 @@ def test_images_without_features_are_left_out_of_the_fit(name):
     assert np.array_equal(one.scores(asked), other.scores(asked))
 
 
-@pytest.mark.parametrize("name", ["ridge", "nearest_images"])
+@pytest.mark.parametrize("name", ["ridge", "kernel_ridge", "nearest_images"])
 @pytest.mark.parametrize("normalise", [[], ["l2"], ["standard"]])
 def test_images_that_cannot_be_scored_are_refused(name, normalise):
     model = fit_here(name, matrix_of([[0], [1]], 2), [[1, 0, 1], [0, 1, 1]], normalise=normalise)
@@ -105,7 +147,8 @@ def test_images_that_cannot_be_scored_are_refused(name, normalise):
         model.scores(without)
 
 
-def test_weights_by_cosine_need_the_distance():
-    values = {"neighbours": 3, "distance": "euclidean", "weights": "cosine"}
-    with pytest.raises(UserError, match=r"some\.yaml: the whole file: weights: 'cosine' goes with"):
+@pytest.mark.parametrize("weights", ["cosine", "exponential"])
+def test_weights_by_cosine_need_the_distance(weights):
+    values = {"neighbours": 3, "distance": "euclidean", "weights": weights}
+    with pytest.raises(UserError, match=rf"some\.yaml: the whole file: weights: '{weights}' goes with"):
         read_settings(load_method("nearest_images"), values, "some.yaml")

@@ -10,12 +10,13 @@ Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970.
 
 import numpy as np
 from pydantic import Field
+from scipy import sparse
 
 from vsebench.core.errors import UserError
-from vsebench.features import Normalisation, Step
+from vsebench.features import Normalisation, Rows, Step
 from vsebench.methods.base import Control, Settings
-from vsebench.methods.linear_map import LinearMap, dense
-from vsebench.problem import Problem
+from vsebench.methods.linear_map import LinearMap
+from vsebench.problem import LabelMatrix, Matrix, Problem
 
 
 class RidgeSettings(Settings):
@@ -42,17 +43,35 @@ class Ridge(Control):
         if len(images) == 0:
             raise UserError("ridge: none of the images to learn from has features")
         normalisation = Normalisation.fit(self.settings.normalise or (), features, images)
-        rows = dense(normalisation.apply(features.rows(images))).astype(np.float64)
-        labels = training.labels.rows(images)
-        truth = np.zeros((len(images), labels.n_labels))
-        truth[labels.image_of_pair, labels.label_of_pair] = 1
-        means, frequency = rows.mean(axis=0), truth.mean(axis=0)
+        rows = normalisation.apply(features.rows(images))
+        return LinearMap(least_squares(rows, training.labels.rows(images), self.settings.regularisation), normalisation)
+
+
+def least_squares(rows: Rows, labels: LabelMatrix, regularisation: float) -> Matrix:
+    """Return the weights of each feature and the intercept, (n_labels, d + 1) float32.
+
+    Neither labels nor sparse features are made dense: Xc' (Y - mean of Y) = X'Y - n (mean of X)' (mean of Y), and
+    Xc' Xc = X'X - n (mean of X)' (mean of X). Dense features are centred first, which loses no digits.
+
+    Parameters
+    ----------
+    rows : (n, d) float32, dense or CSR
+    labels : n rows
+    regularisation : a
+    """
+    n_images, entries = labels.n_rows, (np.ones(labels.n_pairs), labels.label_of_pair, labels.offsets)
+    truth = sparse.csr_array(entries, shape=(n_images, labels.n_labels))
+    rows = rows.astype(np.float64)
+    means, frequency = rows.mean(axis=0), np.bincount(labels.label_of_pair, minlength=labels.n_labels) / n_images
+    if sparse.issparse(rows):
+        gram = (rows.T @ rows).toarray() - n_images * np.outer(means, means)
+        right = (rows.T @ truth).toarray() - n_images * np.outer(means, frequency)
+    else:
         rows -= means
-        gram = rows.T @ rows
-        gram[np.diag_indices_from(gram)] += self.settings.regularisation
-        weight = np.linalg.solve(gram, rows.T @ (truth - frequency))
-        label = np.vstack([weight, frequency - means @ weight]).T
-        return LinearMap(np.ascontiguousarray(label, dtype=np.float32), normalisation)
+        gram, right = rows.T @ rows, (truth.T @ rows).T
+    gram[np.diag_indices_from(gram)] += regularisation
+    weight = np.linalg.solve(gram, right)
+    return np.ascontiguousarray(np.vstack([weight, frequency - means @ weight]).T, dtype=np.float32)
 
 
 METHOD = Ridge

@@ -1,0 +1,294 @@
+"""What a search for the nearest images is made of: products of sparse rows, the k largest of many numbers, votes.
+
+The key of a training row x for a query q is <q, x> - half of x, where the half is 0 for the cosine of unit rows and
+|x|^2 / 2 for the Euclidean distance: the largest keys belong to the nearest rows. Keys are computed in float32. The
+slack is a bound on the rounding of a difference between two of them. Rows whose key is within the slack of the k-th
+largest one are compared by their keys in float64, so the k rows are the right ones; of rows with the same key the first
+ones are taken.
+"""
+
+import numpy as np
+from numba import njit
+
+from vsebench.kernels.vectors import LANES, greater_mask, load
+
+GROUPS = 8  # for each of the k; with more, the bound is closer, and takes longer
+U32, U64 = np.uint32, np.uint64  # an index without a sign is read as it is; numba adds the length to a negative one
+
+
+@njit(cache=True)
+def lower_bound(keys, k, group_largest):
+    """Return a number that at least k of n numbers reach, and as a rule few more.
+
+    Each number belongs to one of the groups. The k-th largest of the groups' largest numbers is such a bound: k groups
+    have a number that reaches it.
+
+    keys : (n,) float32
+    k : integer
+    group_largest : (g,) float32, k <= g <= n; written
+    """
+    n_groups = len(group_largest)
+    group_largest[:] = keys[:n_groups]
+    for start in range(n_groups, len(keys), n_groups):
+        block = keys[start : start + n_groups]
+        for g in range(len(block)):
+            group_largest[g] = block[g] if block[g] > group_largest[g] else group_largest[g]
+    return np.partition(group_largest, n_groups - k)[n_groups - k]
+
+
+@njit(cache=True)
+def where_above(keys, bound, found):
+    """Write where numbers are greater than a bound, ascending; return how many are. 16 are compared at a time.
+
+    keys : (n,) float32
+    bound : float32
+    found : (n,) int32, written
+    """
+    count = 0
+    for start in range(0, len(keys), LANES):
+        if start + LANES <= len(keys) and not greater_mask(load(keys, start), bound):
+            continue
+        for i in range(start, min(start + LANES, len(keys))):
+            if keys[i] > bound:
+                found[count] = i
+                count += 1
+    return count
+
+
+@njit(cache=True)
+def split_by_rounding(keys, k, slack, sure, found, group_largest):
+    """Find the rows that are among the k largest for sure, and those of which rounding leaves it open.
+
+    keys : (n,) float32
+    k : integer, 1 to n
+    slack : float32
+    sure : (k,) int32, written: where keys exceed the k-th largest by more than the slack, ascending
+    found : (n,) int32, written: where they differ from it by at most the slack, ascending
+    group_largest : (g,) float32, k <= g <= n; written
+
+    Returns how many are sure and how many are left open.
+    """
+    bound = lower_bound(keys, k, group_largest)
+    n_found = where_above(keys, np.nextafter(bound - slack, np.float32(-np.inf)), found)
+    candidates = found[:n_found]
+    smallest = np.partition(keys[candidates], n_found - k)[n_found - k]
+    n_sure, n_open = 0, 0
+    for r in candidates:
+        if keys[r] - smallest > slack:
+            sure[n_sure] = r
+            n_sure += 1
+        elif smallest - keys[r] <= slack:
+            found[n_open] = r  # behind what is still to be read
+            n_open += 1
+    return n_sure, n_open
+
+
+@njit(cache=True)
+def keep_largest(near, n_sure, doubtful, exact):
+    """Fill the places that are left with the doubtful rows of the largest exact keys, and sort all by their index.
+
+    near : (k,) int32, the sure rows first; written
+    n_sure : how many they are
+    doubtful : (t,) int32, ascending, at least k - n_sure
+    exact : (t,) float64
+    """
+    left = len(near) - n_sure
+    near[n_sure:] = doubtful[:left]
+    if len(doubtful) > left:
+        near[n_sure:] = doubtful[np.argsort(-exact, kind="mergesort")[:left]]
+    near.sort()
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def dense_product(one, other):
+    """Return the inner product of two rows of float32, (d,), summed in float64."""
+    total = 0.0
+    for f in range(len(one)):
+        total += np.float64(one[f]) * np.float64(other[f])
+    return total
+
+
+@njit(cache=True)
+def sparse_product(spread, rows, r):
+    """Return the inner product of a query and row r, summed in float64.
+
+    spread : (d,) float32, the query as a dense row
+    rows : CSR, the tuple (data, indices, offsets)
+    """
+    data, indices, offsets = rows
+    total = 0.0
+    for entry in range(U64(offsets[r]), U64(offsets[r + 1])):
+        total += np.float64(data[entry]) * np.float64(spread[U64(indices[entry])])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def nearest_dense(keys, queries, rows, halves, slacks, k):
+    """Return the k rows with the largest keys for each query.
+
+    Parameters
+    ----------
+    keys : (m, n) float32
+    queries : (m, d) float32
+    rows : (n, d) float32
+    halves : (n,) float64
+    slacks : (m,) float32
+    k : integer, 1 to n
+
+    Returns
+    -------
+    (m, k) int32, ascending in each row, and their keys, (m, k) float32
+    """
+    near, kept = np.empty((len(keys), k), dtype=np.int32), np.empty((len(keys), k), dtype=np.float32)
+    doubtful, exact = np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
+    group_largest = np.empty(min(GROUPS * k, len(rows)), dtype=np.float32)
+    for q in range(len(keys)):
+        n_sure, n_doubtful = split_by_rounding(keys[q], k, slacks[q], near[q], doubtful, group_largest)
+        if n_doubtful > k - n_sure:
+            for t in range(n_doubtful):
+                r = doubtful[t]
+                exact[t] = dense_product(queries[q], rows[r]) - halves[r]
+        keep_largest(near[q], n_sure, doubtful[:n_doubtful], exact[:n_doubtful])
+        for place in range(k):
+            kept[q, place] = keys[q, near[q, place]]
+    return near, kept
+
+
+@njit(cache=True, nogil=True)
+def add_lists(keys, queries, lists):
+    """Add products to the keys of all rows, along the inverted list of each feature of a query.
+
+    Parameters
+    ----------
+    keys : (m, n) float32, written
+    queries : CSR, the tuple (data, indices, offsets)
+    lists : CSC of the rows, such a tuple: for each feature the rows that have it
+    """
+    data, indices, offsets = queries
+    numbers, rows, starts = lists
+    for q in range(len(keys)):
+        own = keys[q]
+        for place in range(offsets[q], offsets[q + 1]):
+            x, f = data[place], indices[place]
+            for entry in range(U64(starts[f]), U64(starts[f + 1])):
+                own[U32(rows[entry])] += x * numbers[entry]
+
+
+@njit(cache=True, nogil=True)
+def add_scan(keys, queries, rows, spread):
+    """Add products to the keys of all rows, row by row; for few rows, such as the leaf of a tree.
+
+    Parameters
+    ----------
+    keys : (m, n) float32, written
+    queries, rows : CSR, tuples (data, indices, offsets)
+    spread : (d,) float32 zeros, which are zeros again afterwards
+    """
+    for q in range(len(keys)):
+        spread_out(queries, q, spread)
+        for r in range(keys.shape[1]):
+            keys[q, r] += sparse_product(spread, rows, r)
+        clear(queries, q, spread)
+
+
+@njit(cache=True)
+def spread_out(queries, q, spread):
+    """Write a query into a dense row of zeros, (d,) float32; `queries` is CSR, the tuple (data, indices, offsets)."""
+    data, indices, offsets = queries
+    for entry in range(offsets[q], offsets[q + 1]):
+        spread[indices[entry]] = data[entry]
+
+
+@njit(cache=True)
+def clear(queries, q, spread):
+    """Make a dense row zeros again, after `spread_out`."""
+    _, indices, offsets = queries
+    for entry in range(offsets[q], offsets[q + 1]):
+        spread[indices[entry]] = 0
+
+
+@njit(cache=True, nogil=True)
+def nearest_sparse(keys, queries, rows, halves, slacks, spread, k):
+    """Return the k rows with the largest keys for each query.
+
+    Parameters
+    ----------
+    keys : (m, n) float32
+    queries, rows : CSR, tuples (data, indices, offsets): float32, int32 and int32 or int64; columns ascend in each row
+    halves : (n,) float64
+    slacks : (m,) float32
+    spread : (d,) float32 zeros, which are zeros again afterwards
+    k : integer, 1 to n
+
+    Returns
+    -------
+    (m, k) int32, ascending in each row, and their keys, (m, k) float32
+    """
+    m, n = keys.shape
+    near, kept = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.float32)
+    doubtful, exact = np.empty(n, dtype=np.int32), np.empty(n)
+    group_largest = np.empty(min(GROUPS * k, n), dtype=np.float32)
+    for q in range(m):
+        n_sure, n_doubtful = split_by_rounding(keys[q], k, slacks[q], near[q], doubtful, group_largest)
+        if n_doubtful > k - n_sure:
+            spread_out(queries, q, spread)
+            for t in range(n_doubtful):
+                exact[t] = sparse_product(spread, rows, doubtful[t]) - halves[doubtful[t]]
+            clear(queries, q, spread)
+        keep_largest(near[q], n_sure, doubtful[:n_doubtful], exact[:n_doubtful])
+        for place in range(k):
+            kept[q, place] = keys[q, near[q, place]]
+    return near, kept
+
+
+@njit(cache=True, nogil=True)
+def dense_products(queries, rows, near):
+    """Return the inner products of queries with some rows each, summed in float64.
+
+    queries : (m, d) float32
+    rows : (n, d) float32
+    near : (m, k) int32
+
+    Returns (m, k) float64.
+    """
+    products = np.empty(near.shape)
+    for q in range(len(near)):
+        for place in range(near.shape[1]):
+            products[q, place] = dense_product(queries[q], rows[near[q, place]])
+    return products
+
+
+@njit(cache=True, nogil=True)
+def sparse_products(queries, rows, near, spread):
+    """Return the inner products of queries with some rows each, summed in float64.
+
+    queries, rows : CSR, tuples (data, indices, offsets)
+    near : (m, k) int32
+    spread : (d,) float32 zeros, which are zeros again afterwards
+
+    Returns (m, k) float64.
+    """
+    products = np.empty(near.shape)
+    for q in range(len(near)):
+        spread_out(queries, q, spread)
+        for place in range(near.shape[1]):
+            products[q, place] = sparse_product(spread, rows, near[q, place])
+        clear(queries, q, spread)
+    return products
+
+
+@njit(cache=True, nogil=True)
+def add_votes(scores, near, weights, offsets, labels):
+    """Add the weight of each neighbour to the scores of its labels.
+
+    scores : (m, n_labels) float64, written
+    near : (m, k) int32, rows
+    weights : (m, k) float64
+    offsets : (n + 1,) int64, where the labels of each row start
+    labels : (n_pairs,) int32
+    """
+    for q in range(len(near)):
+        for place in range(near.shape[1]):
+            r = near[q, place]
+            for pair in range(offsets[r], offsets[r + 1]):
+                scores[q, labels[pair]] += weights[q, place]

@@ -1,0 +1,69 @@
+"""Random projections for a tree: each entry of a direction follows from a seed, the node and the feature alone.
+
+Nothing of the size of all directions is stored: a node's direction is made where its rows need it.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+U64 = np.uint64
+
+
+@njit(cache=True, inline="always")
+def mix(word):
+    """Return 64 well-mixed bits of 64 bits: the last step of SplitMix64 (`random_numbers`)."""
+    word = (word ^ (word >> U64(30))) * U64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> U64(27))) * U64(0x94D049BB133111EB)
+    return word ^ (word >> U64(31))
+
+
+@njit(cache=True)
+def entry(seed, node, feature):
+    """Return an entry of a node's direction: standard normal, by Box and Muller, float64.
+
+    seed : uint64
+    node, feature : integers from 0
+    """
+    first = mix(mix(mix(seed) + U64(node)) + U64(feature))
+    second = mix(first + U64(0x9E3779B97F4A7C15))
+    radius = math.sqrt(-2.0 * math.log((np.float64(first >> U64(11)) + 0.5) * 2.0**-53))
+    return radius * math.cos(2.0 * math.pi * np.float64(second >> U64(11)) * 2.0**-53)
+
+
+@njit(cache=True, nogil=True)
+def direction(seed, node, dimensions):
+    """Return the direction of a node, (dimensions,) float64."""
+    entries = np.empty(dimensions)
+    for feature in range(dimensions):
+        entries[feature] = entry(seed, node, feature)
+    return entries
+
+
+@njit(cache=True, nogil=True)
+def project_sparse(rows, chosen, seed, node, entries, made_for):
+    """Project some rows on the direction of a node; an entry is made where it is first needed.
+
+    Parameters
+    ----------
+    rows : CSR, the tuple (data, indices, offsets)
+    chosen : (m,) integers, rows
+    seed, node : as in `entry`
+    entries : (d,) float64, written
+    made_for : (d,) int64, the node that each of `entries` was made for; written
+
+    Returns
+    -------
+    (m,) float64
+    """
+    data, indices, offsets = rows
+    projections = np.zeros(len(chosen))
+    for place, r in enumerate(chosen):
+        for position in range(offsets[r], offsets[r + 1]):
+            feature = indices[position]
+            if made_for[feature] != node:
+                entries[feature] = entry(seed, node, feature)
+                made_for[feature] = node
+            projections[place] += data[position] * entries[feature]
+    return projections

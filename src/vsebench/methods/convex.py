@@ -1,0 +1,101 @@
+"""What `softmax` and `logistic` share: a linear map of image features that minimises a convex loss by L-BFGS.
+
+    minimise   mean over the training images of loss(x V + b) + a / 2 |V|^2
+
+V is d x n_labels, b are the intercepts, which are not penalised. Both begin at 0.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy.optimize import minimize
+
+from vsebench.chunks import even_chunks
+from vsebench.core.errors import UserError
+from vsebench.features import Normalisation, Rows, Step
+from vsebench.methods.base import Settings
+from vsebench.methods.linear_map import LinearMap
+from vsebench.problem import LabelMatrix, Matrix, Problem
+
+# From scores of images, (m, n_labels) float32, and their labels: the sum of the images' losses, and its derivative by
+# each score, which may be written into the scores.
+Loss: TypeAlias = Callable[[Matrix, LabelMatrix], tuple[float, Matrix]]
+
+SCORES_A_CHUNK = 1 << 22  # scores that are held at once (16 MiB)
+CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS keeps
+
+
+class ConvexSettings(Settings):
+    """Settings of a linear map with a convex loss."""
+
+    regularisation: float = Field(gt=0)  # a
+    iterations: int = Field(ge=1)  # of L-BFGS, at most
+    # Steps that the features go through, in this order; none: those of the data set's file.
+    normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
+
+
+class Objective:
+    """The mean loss with its penalty, of the weights and intercepts as one row of numbers.
+
+    Parameters
+    ----------
+    rows : (n, d) float32, dense or CSR
+    labels : n rows
+    loss : of some images
+    regularisation : a
+    """
+
+    def __init__(self, rows: Rows, labels: LabelMatrix, loss: Loss, regularisation: float) -> None:
+        self.shape = (rows.shape[1] + 1, labels.n_labels)  # the last row are the intercepts
+        chunks = even_chunks(rows.shape[0], max(SCORES_A_CHUNK // labels.n_labels, 1))
+        self.chunks = [(rows[start:stop], labels.slice(start, stop)) for start, stop in chunks]
+        self.n_images, self.loss, self.regularisation = rows.shape[0], loss, regularisation
+
+    def __call__(self, flat: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return value and gradient, (size,) float64; products are in float32, sums over chunks in float64."""
+        weight = flat.reshape(self.shape)
+        features, intercept = weight[:-1].astype(np.float32), weight[-1].astype(np.float32)
+        total, gradient = 0.0, np.zeros(self.shape)
+        for rows, labels in self.chunks:
+            scores = rows @ features
+            scores += intercept
+            value, slope = self.loss(scores, labels)
+            total += value
+            gradient[:-1] += rows.T @ slope
+            gradient[-1] += slope.sum(axis=0, dtype=np.float64)
+        gradient /= self.n_images
+        gradient[:-1] += self.regularisation * weight[:-1]
+        penalty = self.regularisation / 2 * np.vdot(weight[:-1], weight[:-1])
+        return float(total / self.n_images + penalty), gradient.ravel()
+
+
+def fit_linear(problem: Problem, settings: ConvexSettings, loss: Loss, *, with_labels: bool, name: str) -> LinearMap:
+    """Return the linear map that minimises a loss.
+
+    Parameters
+    ----------
+    with_labels : whether images without a label are left out, as those without features are
+    name : of the method, in errors
+
+    Raises
+    ------
+    UserError
+        There is no image to learn from.
+    """
+    features, training = problem.features, problem.training
+    assert features is not None
+    images = training.images[features.known[training.images]]
+    if with_labels:
+        images = images[training.labels.n_labels_of_row[images] > 0]
+    if len(images) == 0:
+        raise UserError(f"{name}: none of the images to learn from has features{' and a label' if with_labels else ''}")
+    normalisation = Normalisation.fit(settings.normalise or (), features, images)
+    rows = normalisation.apply(features.rows(images))
+    objective = Objective(rows, training.labels.rows(images), loss, settings.regularisation)
+    options = {"maxiter": settings.iterations, "maxfun": 2 * settings.iterations, "maxcor": CORRECTIONS}
+    found = minimize(objective, np.zeros(np.prod(objective.shape)), method="L-BFGS-B", jac=True, options=options)
+    label = found.x.reshape(objective.shape).T
+    return LinearMap(np.ascontiguousarray(label, dtype=np.float32), normalisation)

@@ -1,0 +1,47 @@
+"""Logistic regression of each label on image features: the sum of the binary log-losses of all labels.
+
+    loss of an image = sum over all labels c of log(1 + exp(-t_c s_c)),   s = x V + b
+
+t_c is 1 where the image carries label c and -1 where it does not. The penalty and the minimiser: `methods.convex`.
+
+Source: Cox, "The regression analysis of binary sequences", J. R. Stat. Soc. B 20, 1958, once for each label.
+"""
+
+import numpy as np
+from scipy.special import expit
+
+from vsebench.methods.base import Control
+from vsebench.methods.convex import ConvexSettings, fit_linear
+from vsebench.methods.linear_map import LinearMap
+from vsebench.problem import LabelMatrix, Matrix, Problem
+
+
+def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
+    """Return the summed loss of images and its derivative by each score.
+
+    Parameters
+    ----------
+    scores : (m, n_labels) float32; overwritten with the derivatives
+    labels : m rows
+    """
+    pairs = (labels.image_of_pair, labels.label_of_pair)
+    value = float(np.logaddexp(np.float32(0), scores).sum(dtype=np.float64) - scores[pairs].sum(dtype=np.float64))
+    expit(scores, out=scores)
+    scores[pairs] -= 1
+    return value, scores
+
+
+class Logistic(Control):
+    """Logistic regression of each label; images without features are left out of the fit."""
+
+    settings_type = ConvexSettings
+    needs = frozenset({"features"})
+
+    def __init__(self, problem: Problem, settings: ConvexSettings) -> None:
+        self.problem, self.settings = problem, settings
+
+    def model(self) -> LinearMap:
+        return fit_linear(self.problem, self.settings, log_losses, with_labels=False, name="logistic")
+
+
+METHOD = Logistic

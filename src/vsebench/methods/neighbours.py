@@ -1,0 +1,275 @@
+"""What the methods share that score an image by its nearest training images: settings, rows, search, weights, votes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+from scipy import sparse
+
+from vsebench.chunks import even_chunks
+from vsebench.features import Features, Rows, Step, csr
+from vsebench.kernels.neighbours import (
+    add_lists,
+    add_scan,
+    add_votes,
+    dense_products,
+    nearest_dense,
+    nearest_sparse,
+    sparse_products,
+)
+from vsebench.methods.base import Settings
+from vsebench.models import check_matrix
+from vsebench.problem import Ids, LabelMatrix, Matrix
+
+Numbers = NDArray[np.float64]
+Distance = Literal["cosine", "euclidean"]
+
+PRODUCTS = 1 << 25  # at most so many are held at once (128 MiB); small blocks of queries would slow down the product
+SPARSE_PRODUCTS = 1 << 22  # 16 MiB stay in the largest cache while lists are added to them
+COMMON = 0.1  # a feature of more of the rows costs less in a dense product than as a list, measured
+UNIT = 2.0**-24  # the largest relative error of one rounding to float32
+SMALLEST_DISTANCE = 1e-12  # of two equal rows, so that its inverse is a number
+# The largest value of the second key. Equal weights add up to whole numbers: there a large key orders ties alone, and
+# one of 1e-6 would be lost in float32.
+SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "exponential": 1e-6, "inverse_distance": 1e-6}
+
+
+class NeighbourSettings(Settings):
+    """Settings of a neighbourhood.
+
+    Weights, where c is the cosine of a neighbour and e its distance: `equal` 1; `cosine` c^power, 0 where c < 0;
+    `exponential` exp(sharpness (c - c of the nearest)); `inverse_distance` 1 / e.
+    """
+
+    neighbours: int | None = Field(ge=1)  # all images if there are fewer; none: all images
+    distance: Distance = "cosine"
+    weights: Literal["equal", "cosine", "exponential", "inverse_distance"] = "equal"
+    power: float = Field(default=1.0, gt=0)
+    sharpness: float = Field(default=20.0, gt=0)
+    # Steps that the features go through, in this order; none: those of the data set's file.
+    normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
+
+    @model_validator(mode="after")
+    def _fitting(self) -> "NeighbourSettings":
+        if self.weights in ("cosine", "exponential") and self.distance != "cosine":
+            raise PydanticCustomError("weights", f"weights: '{self.weights}' goes with the distance 'cosine' only")
+        return self
+
+
+def prepare(rows: Rows, distance: Distance) -> Rows:
+    """Return rows as a search reads them, of unit length where the distance is the cosine; rows of zeros stay.
+
+    Parameters
+    ----------
+    rows : (n, d) float32, dense or CSR
+
+    Returns
+    -------
+    (n, d) float32: C-contiguous, or a scipy.sparse.csr_array
+    """
+    numbers = rows.data if sparse.issparse(rows) else np.ascontiguousarray(rows, dtype=np.float32)
+    if distance == "cosine":
+        lengths = np.sqrt(squared_lengths(rows))
+        lengths[lengths == 0] = 1
+        each = np.repeat(lengths, np.diff(rows.indptr)) if sparse.issparse(rows) else lengths[:, np.newaxis]
+        numbers = (numbers / each).astype(np.float32)
+    return csr(numbers, rows.indices, rows.indptr, rows.shape) if sparse.issparse(rows) else numbers
+
+
+def squared_lengths(rows: Rows) -> Numbers:
+    """Return the squared lengths of rows, dense or CSR, (n,) float64."""
+    if not sparse.issparse(rows):
+        return np.asarray(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))
+    row_of_entry = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    sums = np.bincount(row_of_entry, rows.data.astype(np.float64) ** 2, minlength=rows.shape[0])
+    return np.asarray(sums, dtype=np.float64)
+
+
+def check_rows(rows: Rows, name: str, n_rows: int) -> None:
+    """Raise a `ValueError` or a `UserError` if rows, dense or CSR, are not what kernels can read unchecked."""
+    if not sparse.issparse(rows):
+        check_matrix(rows, name, (n_rows, None))
+    elif rows.shape[0] != n_rows:
+        raise ValueError(f"{name} has {rows.shape[0]} rows, not {n_rows}")
+    else:
+        Features(rows, np.ones(n_rows, dtype=np.bool_), where=name)
+
+
+def rows_to_arrays(rows: Rows, name: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays of rows, dense or CSR, for a model file."""
+    if not sparse.issparse(rows):
+        return {name: rows}
+    parts = {"data": rows.data, "indices": rows.indices, "offsets": rows.indptr, "shape": np.array(rows.shape)}
+    return {f"{name}.{part}": array for part, array in parts.items()}
+
+
+def rows_from_arrays(arrays: Mapping[str, NDArray[Any]], name: str) -> Rows:
+    """Read what `rows_to_arrays` returned; `check_rows` checks it."""
+    if f"{name}.shape" not in arrays:
+        return arrays[name]
+    data, indices, offsets, shape = (arrays[f"{name}.{part}"] for part in ("data", "indices", "offsets", "shape"))
+    n_rows, dimensions = shape.tolist()
+    return csr(data, indices, offsets, (n_rows, dimensions))
+
+
+@dataclass(frozen=True)
+class Search:
+    """Exact search for the nearest of some rows.
+
+    Attributes
+    ----------
+    rows : (n, d) as `prepare` returned them
+    distance : for which they were prepared
+    by_lists : whether sparse rows get inverted lists, which pay where there are more rows than in a leaf of a tree
+    """
+
+    rows: Rows
+    distance: Distance
+    by_lists: bool = True
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(sparse.issparse(self.rows))
+
+    @cached_property
+    def squares(self) -> Numbers:
+        """(n,): the squared lengths of the rows."""
+        return squared_lengths(self.rows)
+
+    @cached_property
+    def halves(self) -> Numbers:
+        """(n,): what is taken off a product, so that the nearest row has the largest key."""
+        return np.zeros(self.rows.shape[0]) if self.distance == "cosine" else self.squares / 2
+
+    @cached_property
+    def common(self) -> tuple[NDArray[np.intp], Matrix]:
+        """The features that many rows have, (c,), and their numbers, (c, n) float32."""
+        features = np.flatnonzero(self._counts > COMMON * self.rows.shape[0])
+        return features, np.ascontiguousarray(self.rows[:, features].toarray().T)
+
+    @cached_property
+    def lists(self) -> tuple[NDArray[Any], ...]:
+        """The inverted lists, CSC: for each feature the rows that have it; none for the common ones."""
+        columns, counts = self.rows.tocsc(), self._counts
+        is_common = np.isin(np.arange(len(counts)), self.common[0])
+        kept = np.repeat(~is_common, counts)
+        offsets = np.concatenate([[0], np.cumsum(np.where(is_common, 0, counts))])
+        return columns.data[kept], columns.indices[kept], offsets
+
+    @cached_property
+    def _counts(self) -> NDArray[np.intp]:
+        """(d,): in how many rows each feature is."""
+        return np.bincount(self.rows.indices, minlength=self.rows.shape[1])
+
+    def slacks(self, queries: Rows) -> Matrix:
+        """Return a bound on the rounding of the difference of two float32 keys, (m,) float32, for each query.
+
+        A sum of t products, in any order, is off by at most t roundings of the sum of their absolute values, which the
+        two lengths bound (Cauchy and Schwarz). Twice for two keys; a hundredth more pays for roundings of roundings.
+        """
+        terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
+        longest = np.sqrt(self.squares.max(initial=0))
+        bound = (terms + 2) * (np.sqrt(squared_lengths(queries)) * longest + self.halves.max(initial=0))
+        return np.asarray(2.02 * UNIT * bound, dtype=np.float32)
+
+    def nearest(self, queries: Rows, k: int) -> tuple[Ids, Matrix]:
+        """Return the k nearest rows of each query.
+
+        Parameters
+        ----------
+        queries : (m, d) as `prepare` returned them, dense or CSR as the rows are
+        k : at least 1, at most n
+
+        Returns
+        -------
+        (m, k) int32, ascending in each row; of rows at the same distance the first ones are taken.
+        (m, k) float32, their keys: cosines, or half of the query's squared length minus half of the squared distance.
+        """
+        m, n = queries.shape[0], self.rows.shape[0]
+        near, keys = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.float32)
+        spread = np.zeros(self.rows.shape[1] if self.is_sparse else 0, dtype=np.float32)
+        for start, stop in even_chunks(m, max((SPARSE_PRODUCTS if self.is_sparse else PRODUCTS) // n, 1)):
+            block = queries[start:stop]
+            slacks = self.slacks(block)
+            if self.is_sparse:
+                asked, own = parts_of(block), parts_of(self.rows)
+                found = nearest_sparse(self._sparse_keys(block, spread), asked, own, self.halves, slacks, spread, k)
+            else:
+                products = block @ self.rows.T
+                if self.distance == "euclidean":
+                    products -= self.halves.astype(np.float32)
+                found = nearest_dense(products, block, self.rows, self.halves, slacks, k)
+            near[start:stop], keys[start:stop] = found
+        return near, keys
+
+    def _sparse_keys(self, queries: Rows, spread: Matrix) -> Matrix:
+        """Return the keys of all rows for each query, (m, n) float32; `spread` is as in `add_scan`."""
+        if self.by_lists:
+            features, numbers = self.common
+            keys: Matrix = queries[:, features].toarray() @ numbers
+        else:
+            keys = np.zeros((queries.shape[0], self.rows.shape[0]), dtype=np.float32)
+        if self.distance == "euclidean":
+            keys -= self.halves.astype(np.float32)
+        if self.by_lists:
+            add_lists(keys, parts_of(queries), self.lists)
+        else:
+            add_scan(keys, parts_of(queries), parts_of(self.rows), spread)
+        return keys
+
+    def distances(self, queries: Rows, near: Ids) -> Numbers:
+        """Return the distances of some rows to each query, (m, k) float64, for `near`, (m, k) row numbers."""
+        if self.is_sparse:
+            spread = np.zeros(self.rows.shape[1], dtype=np.float32)
+            products = sparse_products(parts_of(queries), parts_of(self.rows), near, spread)
+        else:
+            products = dense_products(queries, self.rows, near)
+        if self.distance == "cosine":
+            return np.asarray(1 - products)
+        own = squared_lengths(queries)[:, np.newaxis]
+        return np.asarray(np.sqrt(np.maximum(own - 2 * products + self.squares[near], 0)))
+
+
+def parts_of(rows: Rows) -> tuple[NDArray[Any], ...]:
+    """Return CSR as the tuple that kernels read."""
+    return rows.data, rows.indices, rows.indptr
+
+
+def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: NeighbourSettings) -> Numbers:
+    """Return the weights of neighbours, (m, k), from what `Search.nearest` returned."""
+    cosines = keys.astype(np.float64)
+    match settings.weights:
+        case "cosine":
+            return np.asarray(np.maximum(cosines, 0) ** settings.power)
+        case "exponential":
+            return np.asarray(np.exp(settings.sharpness * (cosines - cosines.max(axis=1, keepdims=True))))
+        case "inverse_distance":
+            return np.asarray(1 / np.maximum(search.distances(queries, near), SMALLEST_DISTANCE))
+        case _:
+            return np.ones_like(cosines)
+
+
+def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -> Matrix:
+    """Return the scores of labels, (m, n_labels) float32: the second key plus the weights of neighbours with the label.
+
+    Parameters
+    ----------
+    near : (m, k) rows of `labels`
+    weights : (m, k)
+    second_key : (n_labels,), from `second_key_of`
+    """
+    scores = np.tile(second_key.astype(np.float64), (len(near), 1))
+    add_votes(scores, near, weights, labels.offsets, labels.label_of_pair)
+    return scores.astype(np.float32)
+
+
+def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:
+    """Return what orders labels of the same weight: a small number times a label's share of the largest frequency."""
+    frequency = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
+    shares = frequency / max(frequency.max(initial=0), 1)
+    return np.asarray(SECOND_KEY[settings.weights] * shares, dtype=np.float32)

@@ -1,0 +1,127 @@
+"""Softmax, logistic and kernel ridge regression: against scikit-learn, by finite differences, and what they refuse."""
+
+import numpy as np
+import pytest
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression
+
+from tests.builders import dense, matrix_of
+from tests.methods.problems import fit, fitted, problem_from, problem_of
+from vsebench.core.errors import UserError
+from vsebench.core.workers import workers
+from vsebench.features import Features
+from vsebench.methods import kernel_ridge
+from vsebench.methods.convex import Objective
+from vsebench.methods.logistic import log_losses
+from vsebench.methods.softmax import cross_entropy
+
+LOSSES = {"softmax": cross_entropy, "logistic": log_losses}
+PLACES = ["dense features", "sparse features", "new images"]
+
+
+def learnt_from(where):
+    """Return the rows and the labels, both dense, of the images that a method learns from."""
+    with workers(1) as pool:
+        problem, _ = problem_of(where, pool)
+    images = problem.training.images[problem.features.known[problem.training.images]]
+    return full(problem.features.rows(images)), dense(problem.training.labels)[images]
+
+
+def full(rows):
+    return (rows.toarray() if hasattr(rows, "toarray") else rows).astype(np.float64)
+
+
+def problem_with(matrix, values, pool):
+    values = np.asarray(values, dtype=np.float32)
+    return problem_from(matrix, pool, features=Features(values, np.ones(len(values), dtype=bool)))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("chunk", [1, 3, 100])
+def test_the_gradient_is_the_slope_of_the_value(name, chunk, monkeypatch):
+    monkeypatch.setattr("vsebench.methods.convex.SCORES_A_CHUNK", chunk * 4)
+    rng = np.random.default_rng(1)
+    labels = matrix_of([[0, 2], [1], [0, 1, 3], [3], [2]], 4)
+    objective = Objective(rng.normal(size=(5, 3)).astype(np.float32), labels, LOSSES[name], 0.3)
+    for scale in (0.1, 3):
+        point = scale * rng.normal(size=16)
+        value, gradient = objective(point)
+        slopes = [(objective(point + step)[0] - objective(point - step)[0]) / 0.02 for step in 0.01 * np.eye(16)]
+        assert np.allclose(gradient, slopes, atol=1e-4 * max(value, 1))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_loss_is_the_one_of_the_equation(name):
+    scores, labels = np.array([[1.0, -2.0, 0.5]], dtype=np.float32), matrix_of([[0, 2]], 3)
+    value, _ = LOSSES[name](scores.copy(), labels)
+    shares = np.exp(scores[0]) / np.exp(scores[0]).sum()
+    expected = {
+        "softmax": -(np.log(shares[0]) + np.log(shares[2])) / 2,
+        "logistic": np.log1p(np.exp([-1, -2, -0.5])).sum(),
+    }
+    assert value == pytest.approx(expected[name], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_scores_of_any_size_have_finite_losses(name):
+    scores = np.array([[1e4, -1e4, 0]], dtype=np.float32)
+    value, slope = LOSSES[name](scores, matrix_of([[1]], 3))
+    assert np.isfinite(value)
+    assert np.isfinite(slope).all()
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_logistic_regression_is_that_of_scikit_learn(where):
+    model, queries = fitted("logistic", where, regularisation=0.1, iterations=500)
+    rows, truth = learnt_from(where)
+    for label in (0, 9, 31):
+        peer = LogisticRegression(C=1 / (0.1 * len(rows)), tol=1e-8, max_iter=1000).fit(rows, truth[:, label])
+        expected = peer.decision_function(full(queries.features))
+        assert np.allclose(model.scores(queries)[:, label], expected, atol=0.02)
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_softmax_regression_is_that_of_scikit_learn(where):
+    """An image with n labels is n images with one label each, of weight 1 / n."""
+    model, queries = fitted("softmax", where, regularisation=0.1, iterations=500)
+    rows, truth = learnt_from(where)
+    images, labels = np.nonzero(truth)
+    weights = 1 / truth.sum(axis=1)[images]
+    peer = LogisticRegression(C=1 / (0.1 * len(rows)), tol=1e-8, max_iter=1000).fit(rows[images], labels, weights)
+    expected = peer.decision_function(full(queries.features))
+    found = model.scores(queries)
+    centred = (scores - scores.mean(axis=1, keepdims=True) for scores in (found, expected))  # a shift changes no loss
+    assert np.allclose(*centred, atol=0.02)
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_kernel_ridge_is_that_of_scikit_learn(where):
+    model, queries = fitted("kernel_ridge", where, gamma=1.5, regularisation=0.5)
+    rows, truth = learnt_from(where)
+    unit, asked = (
+        x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1e-12) for x in (rows, full(queries.features))
+    )
+    expected = KernelRidge(alpha=0.5, kernel="rbf", gamma=1.5).fit(unit, truth.astype(float)).predict(asked)
+    assert np.allclose(model.scores(queries), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_images_without_a_label_teach_softmax_nothing(name):
+    values = [[1, 0], [0, 1], [1, 1]]
+    with workers(1) as pool:
+        one, _ = fit(name, problem_with(matrix_of([[0], [1], []], 2), values, pool))
+        other, _ = fit(name, problem_with(matrix_of([[0], [1]], 2), values[:2], pool))
+    assert np.array_equal(one.label, other.label) == (name == "softmax")
+
+
+@pytest.mark.parametrize("name", [*LOSSES, "kernel_ridge"])
+def test_nothing_to_learn_from_is_refused(name):
+    features = Features(np.zeros((2, 3), dtype=np.float32), np.zeros(2, dtype=bool))
+    with workers(1) as pool, pytest.raises(UserError, match=f"{name}: .*images to learn from ha"):
+        fit(name, problem_from(matrix_of([[0], [1]], 2), pool, features=features))
+
+
+def test_a_kernel_of_too_many_images_is_refused(monkeypatch):
+    monkeypatch.setattr(kernel_ridge, "LARGEST", 2)
+    with workers(1) as pool, pytest.raises(UserError, match="3 images to learn from have features; it takes 1 to 2"):
+        fit("kernel_ridge", problem_with(matrix_of([[0], [1], [1]], 2), [[1, 0], [0, 1], [1, 1]], pool))
