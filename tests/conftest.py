@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.hookimpl(tryfirst=True)  # before the plugin that reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep the tests of a file on one worker, and those that share the finished run too; these start first."""
     items.sort(key=lambda item: "finished" not in fixtures_of(item))

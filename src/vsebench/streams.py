@@ -10,18 +10,18 @@ import numpy as np
 
 @unique
 class Stream(IntEnum):
-    """The streams that a fit draws from."""
+    """The streams of a fit, and of what is simulated for it."""
 
     START = 1  # the embeddings that training starts from, and the random control
     POSITIVES = 2  # the positive of each stochastic step
     NEGATIVES = 3  # the negative of each stochastic step
     NEGATIVES_AGAIN = 4  # further attempts at a negative, if the first one was a positive
     ORDER = 5  # the order of the images in each epoch
+    SIMULATED_LABELS = 6  # the labels of a simulated data set, by its own seed; a fit's seed may be the same number
     DIRECTIONS = 7  # the directions of a random projection tree
 
 
-VALIDATION_SAMPLE = 3  # which images are validated on
-SIMULATED_LABELS = 3  # the labels of a simulated data set, by its own seed
+VALIDATION_SAMPLE = 3  # which images are validated on: of NumPy's generator, which no stream of this number uses
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:

@@ -46,7 +46,7 @@ KERNELS = {
 # What methods share.
 SHARED = {
     "base", "convex", "embedded_features", "embedding_sgd", "from_features", "linear_map", "linear_sgd", "neighbours",
-    "sgd", "start",
+    "seen", "sgd", "start",
 }  # fmt: skip
 RANKING = {"held_out", "products", "ranking", "rounding", "vectors"}
 UP_TO_MEASURE = ["download", "prepare", "split", "compile", "fit", "sweep", "rank", "measure", "gather"]

@@ -36,6 +36,7 @@ from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
 from vsebench.features import Features
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
+from vsebench.streams import Stream
 
 BALANCING = 50  # sweeps over topics and labels; more change the labels' popularity by less than a percent
 
@@ -96,7 +97,8 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
     cumulative = np.cumsum(topics, axis=1)
     cumulative /= cumulative[:, -1:].copy()
-    labels = draw_labels(mixtures, cumulative, offsets, options.novelty or np.inf, new_state(options.seed, 3))
+    state = new_state(options.seed, Stream.SIMULATED_LABELS)
+    labels = draw_labels(mixtures, cumulative, offsets, options.novelty or np.inf, state)
     images = np.repeat(np.arange(n_images, dtype=np.int32), np.diff(offsets))
     return RawAnnotations(
         images=image_ids(_names("image", n_images)),

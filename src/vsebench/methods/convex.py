@@ -14,11 +14,10 @@ from pydantic import Field
 from scipy.optimize import minimize
 
 from vsebench.chunks import even_chunks
-from vsebench.core.errors import UserError
-from vsebench.features import Normalisation, Rows, Step
-from vsebench.methods.base import Settings
+from vsebench.features import Rows
 from vsebench.methods.linear_map import LinearMap
-from vsebench.problem import LabelMatrix, Matrix, Problem
+from vsebench.methods.seen import FeatureSettings, Seen
+from vsebench.problem import LabelMatrix, Matrix
 
 # From scores of images, (m, n_labels) float32, and their labels: the sum of the images' losses, and its derivative by
 # each score, which may be written into the scores.
@@ -28,13 +27,11 @@ SCORES_A_CHUNK = 1 << 22  # scores that are held at once (16 MiB)
 CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS keeps
 
 
-class ConvexSettings(Settings):
+class ConvexSettings(FeatureSettings):
     """Settings of a linear map with a convex loss."""
 
     regularisation: float = Field(gt=0)  # a
     iterations: int = Field(ge=1)  # of L-BFGS, at most
-    # Steps that the features go through, in this order; none: those of the data set's file.
-    normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
 
 
 class Objective:
@@ -72,30 +69,10 @@ class Objective:
         return float(total / self.n_images + penalty), gradient.ravel()
 
 
-def fit_linear(problem: Problem, settings: ConvexSettings, loss: Loss, *, with_labels: bool, name: str) -> LinearMap:
-    """Return the linear map that minimises a loss.
-
-    Parameters
-    ----------
-    with_labels : whether images without a label are left out, as those without features are
-    name : of the method, in errors
-
-    Raises
-    ------
-    UserError
-        There is no image to learn from.
-    """
-    features, training = problem.features, problem.training
-    assert features is not None
-    images = training.images[features.known[training.images]]
-    if with_labels:
-        images = images[training.labels.n_labels_of_row[images] > 0]
-    if len(images) == 0:
-        raise UserError(f"{name}: none of the images to learn from has features{' and a label' if with_labels else ''}")
-    normalisation = Normalisation.fit(settings.normalise or (), features, images)
-    rows = normalisation.apply(features.rows(images))
-    objective = Objective(rows, training.labels.rows(images), loss, settings.regularisation)
+def fit_linear(seen: Seen, settings: ConvexSettings, loss: Loss) -> LinearMap:
+    """Return the linear map that minimises a loss over the images."""
+    objective = Objective(seen.rows, seen.labels, loss, settings.regularisation)
     options = {"maxiter": settings.iterations, "maxfun": 2 * settings.iterations, "maxcor": CORRECTIONS}
     found = minimize(objective, np.zeros(np.prod(objective.shape)), method="L-BFGS-B", jac=True, options=options)
     label = found.x.reshape(objective.shape).T
-    return LinearMap(np.ascontiguousarray(label, dtype=np.float32), normalisation)
+    return LinearMap(np.ascontiguousarray(label, dtype=np.float32), seen.normalisation)

@@ -14,7 +14,8 @@ from vsebench.kernels.warp import Trials
 from vsebench.kernels.wsabie import new_maps, wsabie_epoch
 from vsebench.methods.base import FactorSettings, Progress
 from vsebench.methods.embedded_features import EmbeddedFeatures
-from vsebench.methods.from_features import FeatureMethod, FeatureSettings
+from vsebench.methods.from_features import FeatureMethod
+from vsebench.methods.seen import FeatureSettings
 from vsebench.methods.start import padded_start
 from vsebench.problem import Matrix, Problem
 from vsebench.streams import Stream, generator

@@ -19,22 +19,21 @@ from scipy import sparse
 from scipy.linalg import solve
 
 from vsebench.core.errors import UserError
-from vsebench.features import Normalisation, Rows, Step
-from vsebench.methods.base import Control, Settings
+from vsebench.features import Normalisation, Rows
+from vsebench.methods.base import Control
 from vsebench.methods.neighbours import check_rows, prepare, rows_from_arrays, rows_to_arrays, squared_lengths
+from vsebench.methods.seen import FeatureSettings, see
 from vsebench.models import Embedded, check_matrix, features_of, norm
 from vsebench.problem import Matrix, Problem, Queries
 
 LARGEST = 30_000  # training images: a kernel of 7.2 GB
 
 
-class KernelRidgeSettings(Settings):
+class KernelRidgeSettings(FeatureSettings):
     """Settings of kernel ridge regression."""
 
     gamma: float = Field(gt=0)  # g
     regularisation: float = Field(gt=0)  # a
-    # Steps that the features go through, in this order; none: those of the data set's file.
-    normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
 
 
 @dataclass(frozen=True)
@@ -100,21 +99,18 @@ class KernelRidge(Control):
         self.problem, self.settings = problem, settings
 
     def model(self) -> KernelMap:
-        features, training = self.problem.features, self.problem.training
-        assert features is not None
-        images = training.images[features.known[training.images]]
-        if not 0 < len(images) <= LARGEST:
-            raise UserError(f"kernel_ridge: {len(images)} images to learn from have features; it takes 1 to {LARGEST}")
-        normalisation = Normalisation.fit(self.settings.normalise or (), features, images)
-        rows = prepare(normalisation.apply(features.rows(images)), "cosine")
+        seen = see(self.problem, self.settings)
+        if seen.labels.n_rows > LARGEST:
+            raise UserError(f"kernel_ridge: {seen.labels.n_rows} images to learn from; it takes at most {LARGEST}")
+        rows = prepare(seen.rows, "cosine")
         kernel = gaussian(rows, rows, self.settings.gamma)
         kernel[np.diag_indices_from(kernel)] += self.settings.regularisation
-        labels = training.labels.rows(images)
-        truth = np.zeros((len(images), labels.n_labels), order="F")
+        labels = seen.labels
+        truth = np.zeros((labels.n_rows, labels.n_labels), order="F")
         truth[labels.image_of_pair, labels.label_of_pair] = 1
         dual = solve(kernel, truth, assume_a="pos", overwrite_a=True, overwrite_b=True, check_finite=False)
         label = np.ascontiguousarray(dual.T, dtype=np.float32)
-        return KernelMap(label, rows, self.settings.gamma, normalisation)
+        return KernelMap(label, rows, self.settings.gamma, seen.normalisation)
 
 
 MODEL = KernelMap

@@ -7,8 +7,9 @@ from vsebench.kernels.linear_ranking import linear_epoch
 from vsebench.kernels.vectors import aligned, padded_size
 from vsebench.kernels.warp import Trials
 from vsebench.methods.base import Progress
-from vsebench.methods.from_features import FeatureMethod, FeatureSettings
+from vsebench.methods.from_features import FeatureMethod
 from vsebench.methods.linear_map import LinearMap
+from vsebench.methods.seen import FeatureSettings
 from vsebench.problem import Problem
 
 

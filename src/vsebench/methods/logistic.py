@@ -13,6 +13,7 @@ from scipy.special import expit
 from vsebench.methods.base import Control
 from vsebench.methods.convex import ConvexSettings, fit_linear
 from vsebench.methods.linear_map import LinearMap
+from vsebench.methods.seen import see
 from vsebench.problem import LabelMatrix, Matrix, Problem
 
 
@@ -41,7 +42,7 @@ class Logistic(Control):
         self.problem, self.settings = problem, settings
 
     def model(self) -> LinearMap:
-        return fit_linear(self.problem, self.settings, log_losses, with_labels=False, name="logistic")
+        return fit_linear(see(self.problem, self.settings), self.settings, log_losses)
 
 
 METHOD = Logistic

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from vsebench.core.errors import UserError
 from vsebench.features import Normalisation, Rows
 from vsebench.methods.base import Control
 from vsebench.methods.neighbours import (
@@ -31,6 +30,7 @@ from vsebench.methods.neighbours import (
     vote,
     weigh,
 )
+from vsebench.methods.seen import see
 from vsebench.models import Model, check_matrix, features_of
 from vsebench.problem import LabelMatrix, Matrix, Problem, Queries
 
@@ -108,15 +108,9 @@ class NearestImagesMethod(Control):
         self.problem, self.settings = problem, settings
 
     def model(self) -> NearestImages:
-        features, training = self.problem.features, self.problem.training
-        assert features is not None
-        images = training.images[features.known[training.images]]
-        if len(images) == 0:
-            raise UserError("nearest_images: none of the images to learn from has features")
-        normalisation = Normalisation.fit(self.settings.normalise or (), features, images)
-        rows = prepare(normalisation.apply(features.rows(images)), self.settings.distance)
-        labels = training.labels.rows(images)
-        return NearestImages(rows, labels, second_key_of(labels, self.settings), self.settings, normalisation)
+        seen = see(self.problem, self.settings)
+        rows, key = prepare(seen.rows, self.settings.distance), second_key_of(seen.labels, self.settings)
+        return NearestImages(rows, seen.labels, key, self.settings, seen.normalisation)
 
 
 MODEL = NearestImages

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from scipy import sparse
 
 from vsebench.chunks import even_chunks
-from vsebench.features import Features, Rows, Step, csr
+from vsebench.features import Features, Rows, csr
 from vsebench.kernels.neighbours import (
     add_lists,
     add_scan,
@@ -22,7 +22,7 @@ from vsebench.kernels.neighbours import (
     nearest_sparse,
     sparse_products,
 )
-from vsebench.methods.base import Settings
+from vsebench.methods.seen import FeatureSettings
 from vsebench.models import check_matrix
 from vsebench.problem import Ids, LabelMatrix, Matrix
 
@@ -39,7 +39,7 @@ SMALLEST_DISTANCE = 1e-12  # of two equal rows, so that its inverse is a number
 SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "exponential": 1e-6, "inverse_distance": 1e-6}
 
 
-class NeighbourSettings(Settings):
+class NeighbourSettings(FeatureSettings):
     """Settings of a neighbourhood.
 
     Weights, where c is the cosine of a neighbour and e its distance: `equal` 1; `cosine` c^power, 0 where c < 0;
@@ -51,8 +51,6 @@ class NeighbourSettings(Settings):
     weights: Literal["equal", "cosine", "exponential", "inverse_distance"] = "equal"
     power: float = Field(default=1.0, gt=0)
     sharpness: float = Field(default=20.0, gt=0)
-    # Steps that the features go through, in this order; none: those of the data set's file.
-    normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
 
     @model_validator(mode="after")
     def _fitting(self) -> "NeighbourSettings":

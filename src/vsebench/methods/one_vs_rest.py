@@ -15,8 +15,9 @@ from vsebench.kernels.image_rows import new_image_rows
 from vsebench.kernels.one_vs_rest import one_vs_rest_epoch
 from vsebench.kernels.vectors import aligned, padded_size
 from vsebench.methods.base import Method, Progress
-from vsebench.methods.from_features import PassiveAggressiveSettings, see
+from vsebench.methods.from_features import PassiveAggressiveSettings
 from vsebench.methods.linear_map import LinearMap
+from vsebench.methods.seen import see
 from vsebench.problem import Problem
 from vsebench.streams import Stream, generator
 

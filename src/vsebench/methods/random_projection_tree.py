@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy import sparse
 
-from vsebench.core.errors import UserError
 from vsebench.features import Normalisation, Rows
 from vsebench.kernels.projection_tree import direction, project_sparse
 from vsebench.kernels.random_numbers import new_state
@@ -37,6 +36,7 @@ from vsebench.methods.neighbours import (
     vote,
     weigh,
 )
+from vsebench.methods.seen import see
 from vsebench.models import Model, check_matrix, features_of
 from vsebench.problem import Ids, LabelMatrix, Matrix, Problem, Queries
 from vsebench.streams import Stream
@@ -218,19 +218,13 @@ class RandomProjectionTree(Control):
         self.problem, self.settings = problem, settings
 
     def model(self) -> ProjectionTree:
-        features, training = self.problem.features, self.problem.training
-        assert features is not None
-        images = training.images[features.known[training.images]]
-        if len(images) == 0:
-            raise UserError("random_projection_tree: none of the images to learn from has features")
-        normalisation = Normalisation.fit(self.settings.normalise or (), features, images)
-        rows = prepare(normalisation.apply(features.rows(images)), self.settings.distance)
+        seen = see(self.problem, self.settings)
+        rows = prepare(seen.rows, self.settings.distance)
         seed = new_state(self.problem.seed, Stream.DIRECTIONS)
-        levels = min(self.settings.levels, len(images).bit_length() - 1)
+        levels = min(self.settings.levels, seen.labels.n_rows.bit_length() - 1)
         order, bounds, thresholds = grow(rows, levels, seed[0])
-        labels = training.labels.rows(images[order])
-        key = second_key_of(labels, self.settings)
-        return ProjectionTree(rows[order], labels, bounds, thresholds, seed, key, self.settings, normalisation)
+        labels, key = seen.labels.rows(order), second_key_of(seen.labels, self.settings)
+        return ProjectionTree(rows[order], labels, bounds, thresholds, seed, key, self.settings, seen.normalisation)
 
 
 MODEL = ProjectionTree

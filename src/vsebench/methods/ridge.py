@@ -12,19 +12,17 @@ import numpy as np
 from pydantic import Field
 from scipy import sparse
 
-from vsebench.core.errors import UserError
-from vsebench.features import Normalisation, Rows, Step
-from vsebench.methods.base import Control, Settings
+from vsebench.features import Rows
+from vsebench.methods.base import Control
 from vsebench.methods.linear_map import LinearMap
+from vsebench.methods.seen import FeatureSettings, see
 from vsebench.problem import LabelMatrix, Matrix, Problem
 
 
-class RidgeSettings(Settings):
+class RidgeSettings(FeatureSettings):
     """Settings of ridge regression."""
 
     regularisation: float = Field(gt=0)  # a
-    # Steps that the features go through, in this order; none: those of the data set's file.
-    normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
 
 
 class Ridge(Control):
@@ -37,14 +35,8 @@ class Ridge(Control):
         self.problem, self.settings = problem, settings
 
     def model(self) -> LinearMap:
-        features, training = self.problem.features, self.problem.training
-        assert features is not None
-        images = training.images[features.known[training.images]]
-        if len(images) == 0:
-            raise UserError("ridge: none of the images to learn from has features")
-        normalisation = Normalisation.fit(self.settings.normalise or (), features, images)
-        rows = normalisation.apply(features.rows(images))
-        return LinearMap(least_squares(rows, training.labels.rows(images), self.settings.regularisation), normalisation)
+        seen = see(self.problem, self.settings)
+        return LinearMap(least_squares(seen.rows, seen.labels, self.settings.regularisation), seen.normalisation)
 
 
 def least_squares(rows: Rows, labels: LabelMatrix, regularisation: float) -> Matrix:

@@ -13,6 +13,7 @@ import numpy as np
 from vsebench.methods.base import Control
 from vsebench.methods.convex import ConvexSettings, fit_linear
 from vsebench.methods.linear_map import LinearMap
+from vsebench.methods.seen import see
 from vsebench.problem import LabelMatrix, Matrix, Problem
 
 
@@ -46,7 +47,7 @@ class Softmax(Control):
         self.problem, self.settings = problem, settings
 
     def model(self) -> LinearMap:
-        return fit_linear(self.problem, self.settings, cross_entropy, with_labels=True, name="softmax")
+        return fit_linear(see(self.problem, self.settings, only_labelled=True), self.settings, cross_entropy)
 
 
 METHOD = Softmax
