@@ -19,7 +19,7 @@ run: setup
 	$(BIN)/snakemake $(TARGETS) --cores $(CORES) --quiet rules reason $(if $(CONFIG),--configfile '$(CONFIG)')
 
 test: setup-dev check
-	$(BIN)/pytest --numprocesses logical --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 test-long: setup-dev
 	$(BIN)/pytest -m long

@@ -2,19 +2,30 @@ import os
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+# The tests of tests/workflow that need no finished run of their own can run beside the others.
+ALONE = ("tests/workflow/test_own_", "tests/workflow/test_targets")
 
 
-@pytest.hookimpl(tryfirst=True)  # before the plugin that reads the groups
+class ByFile(LoadScopeScheduling):  # type: ignore[misc]
+    """Keeps the tests of a file on one worker, and all tests that share the finished run of the workflow."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "workflow" if shares_finished_run(nodeid) else nodeid.partition("::")[0]
+
+
+def shares_finished_run(nodeid: str) -> bool:
+    return nodeid.startswith("tests/workflow/") and not nodeid.startswith(ALONE)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFile:
+    return ByFile(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file on one worker, and those that share the finished run too; these start first."""
-    items.sort(key=lambda item: "finished" not in fixtures_of(item))
-    for item in items:
-        group = "finished" if "finished" in fixtures_of(item) else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
-
-
-def fixtures_of(item: pytest.Item) -> list[str]:
-    return getattr(item, "fixturenames", [])
+    """Begin with what takes longest on one worker."""
+    items.sort(key=lambda item: not shares_finished_run(item.nodeid))
 
 
 @pytest.fixture(scope="session")
