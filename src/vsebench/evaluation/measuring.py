@@ -116,12 +116,15 @@ def _measure_sets(models: Sequence[Ranked], metrics: Sequence[str], n_labels: in
 
 
 def set_counts(model: Ranked, cutoff: int | None, n_labels: int) -> SetCounts:
-    """Return hits, predicted and right labels where the first `cutoff` labels of each list are predicted."""
-    predicted = model.lists.filter(pl.col("place") <= cutoff).select("image", "label")
+    """Return hits, predicted and right labels where the first `cutoff` labels of each list are predicted.
+
+    Images without a label, which have no ranks, are left out, as in means over images.
+    """
     right = model.ranks.select("image", "label")
+    images = right["image"].unique().sort()
+    predicted = model.lists.filter(pl.col("place") <= cutoff, pl.col("image").is_in(images.implode()))
+    predicted = predicted.select("image", "label")
     hits = predicted.join(right, on=["image", "label"], how="semi")
-    # An image without candidates has no list, and one without labels has no ranks.
-    images = pl.concat([model.lists["image"], model.ranks["image"]]).unique().sort()
     numbers = {image: number for number, image in enumerate(images)}
     pairs = tuple(
         (

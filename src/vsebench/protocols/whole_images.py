@@ -12,7 +12,7 @@ def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> S
 
     The masks are (n_images,); where `train` and `valid` overlap, an image validates. Images of no mask are left out.
 
-    Images without a label are kept: they count in the normalisation and in predicted sets, but have no ranks. In a data
+    Images without a label are kept: they count in the normalisation, but have no ranks. In a data
     set with features, an image without them is neither validated nor tested on, whatever the method: no model could
     score it by its features.
     """
