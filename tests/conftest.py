@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-# The tests of tests/workflow that need no finished run of their own can run beside the others.
+# Of tests/workflow, these do not read the finished run.
 ALONE = ("tests/workflow/test_own_", "tests/workflow/test_targets")
 
 

@@ -21,7 +21,7 @@ class Stream(IntEnum):
     DIRECTIONS = 7  # the directions of a random projection tree
 
 
-VALIDATION_SAMPLE = 3  # which images are validated on: of NumPy's generator, which no stream of this number uses
+VALIDATION_SAMPLE = 3  # which images are validated on; drawn by NumPy's generator, NEGATIVES by the kernels'
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:

@@ -28,7 +28,7 @@ EXPECTED = [
     ("corel5k374", "ridge", {"regularisation": 10.0}, [0.406, 0.331, 0.290, 0.045, 0.356, 0.129]),
     ("corel5k374", "ridge", {"regularisation": 30.0, "normalise": []}, [0.380, 0.321, 0.288, 0.051, 0.353, 0.127]),
     ("corel5k374", "nearest_images", BY_COSINE, [0.386, 0.333, 0.291, 0.042, 0.359, 0.124]),
-    # The other program divides an image's votes by their sum in this row alone; label_map is 0.135 then, as here.
+    # The other program has a label_map of 0.135: in this row it divides the votes of an image by the sum of weights.
     ("corel5k374", "nearest_images", ALL_IMAGES, [0.404, 0.349, 0.306, 0.054, 0.377, 0.124]),
     ("corel5k-densehue", "ridge", {"regularisation": 300.0}, [0.439, 0.362, 0.314, 0.074, 0.384, 0.177]),
     ("corel5k-densehue", "nearest_images", EUCLIDEAN, [0.477, 0.394, 0.341, 0.109, 0.418, 0.163]),

@@ -8,15 +8,7 @@ import math
 import numpy as np
 from numba import njit
 
-U64 = np.uint64
-
-
-@njit(cache=True, inline="always")
-def mix(word):
-    """Return 64 well-mixed bits of 64 bits: the last step of SplitMix64 (`random_numbers`)."""
-    word = (word ^ (word >> U64(30))) * U64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> U64(27))) * U64(0x94D049BB133111EB)
-    return word ^ (word >> U64(31))
+from vsebench.kernels.random_numbers import INCREMENT, U64, mix
 
 
 @njit(cache=True)
@@ -27,7 +19,7 @@ def entry(seed, node, feature):
     node, feature : integers from 0
     """
     first = mix(mix(mix(seed) + U64(node)) + U64(feature))
-    second = mix(first + U64(0x9E3779B97F4A7C15))
+    second = mix(first + INCREMENT)
     radius = math.sqrt(-2.0 * math.log((np.float64(first >> U64(11)) + 0.5) * 2.0**-53))
     return radius * math.cos(2.0 * math.pi * np.float64(second >> U64(11)) * 2.0**-53)
 

@@ -8,6 +8,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 U64 = np.uint64
+INCREMENT = U64(0x9E3779B97F4A7C15)
 
 
 def new_state(seed: int, *stream: int) -> NDArray[np.uint64]:
@@ -16,13 +17,18 @@ def new_state(seed: int, *stream: int) -> NDArray[np.uint64]:
 
 
 @njit(cache=True, inline="always")
+def mix(word):
+    """Return 64 well-mixed bits, uint64, of 64 bits."""
+    word = (word ^ (word >> U64(30))) * U64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> U64(27))) * U64(0x94D049BB133111EB)
+    return word ^ (word >> U64(31))
+
+
+@njit(cache=True, inline="always")
 def next_word(state):
     """Return 64 random bits, uint64, and advance the state, (1,) uint64."""
-    state[0] += U64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> U64(30))) * U64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> U64(27))) * U64(0x94D049BB133111EB)
-    return z ^ (z >> U64(31))
+    state[0] += INCREMENT
+    return mix(state[0])
 
 
 @njit(cache=True, inline="always")

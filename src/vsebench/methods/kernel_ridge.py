@@ -20,11 +20,10 @@ from scipy.linalg import solve
 
 from vsebench.core.errors import UserError
 from vsebench.features import Normalisation, Rows
-from vsebench.methods.base import Control
 from vsebench.methods.neighbours import check_rows, prepare, rows_from_arrays, rows_to_arrays, squared_lengths
-from vsebench.methods.seen import FeatureSettings, see
+from vsebench.methods.seen import FeatureControl, FeatureSettings, see
 from vsebench.models import Embedded, check_matrix, features_of, norm
-from vsebench.problem import Matrix, Problem, Queries
+from vsebench.problem import Matrix, Queries
 
 LARGEST = 30_000  # training images: a kernel of 7.2 GB
 
@@ -89,14 +88,11 @@ def gaussian(some: Rows, others: Rows, gamma: float) -> NDArray[np.float64]:
     return np.asarray(np.exp(squares, out=squares))
 
 
-class KernelRidge(Control):
+class KernelRidge(FeatureControl):
     """Kernel ridge regression; images without features are left out of the fit."""
 
     settings_type = KernelRidgeSettings
-    needs = frozenset({"features"})
-
-    def __init__(self, problem: Problem, settings: KernelRidgeSettings) -> None:
-        self.problem, self.settings = problem, settings
+    settings: KernelRidgeSettings
 
     def model(self) -> KernelMap:
         seen = see(self.problem, self.settings)

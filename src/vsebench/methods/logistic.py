@@ -10,11 +10,10 @@ Source: Cox, "The regression analysis of binary sequences", J. R. Stat. Soc. B 2
 import numpy as np
 from scipy.special import expit
 
-from vsebench.methods.base import Control
 from vsebench.methods.convex import ConvexSettings, fit_linear
 from vsebench.methods.linear_map import LinearMap
-from vsebench.methods.seen import see
-from vsebench.problem import LabelMatrix, Matrix, Problem
+from vsebench.methods.seen import FeatureControl, see
+from vsebench.problem import LabelMatrix, Matrix
 
 
 def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
@@ -32,14 +31,11 @@ def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
     return value, scores
 
 
-class Logistic(Control):
+class Logistic(FeatureControl):
     """Logistic regression of each label; images without features are left out of the fit."""
 
     settings_type = ConvexSettings
-    needs = frozenset({"features"})
-
-    def __init__(self, problem: Problem, settings: ConvexSettings) -> None:
-        self.problem, self.settings = problem, settings
+    settings: ConvexSettings
 
     def model(self) -> LinearMap:
         return fit_linear(see(self.problem, self.settings), self.settings, log_losses)

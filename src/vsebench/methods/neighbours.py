@@ -1,9 +1,9 @@
-"""What the methods share that score an image by its nearest training images: settings, rows, search, weights, votes."""
+"""What the methods share that score an image by its nearest training images: settings, search, weights, the model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from scipy import sparse
 
 from vsebench.chunks import even_chunks
-from vsebench.features import Features, Rows, csr
+from vsebench.features import Features, Normalisation, Rows, csr
 from vsebench.kernels.neighbours import (
     add_lists,
     add_scan,
@@ -23,8 +23,8 @@ from vsebench.kernels.neighbours import (
     sparse_products,
 )
 from vsebench.methods.seen import FeatureSettings
-from vsebench.models import check_matrix
-from vsebench.problem import Ids, LabelMatrix, Matrix
+from vsebench.models import Model, check_matrix, features_of
+from vsebench.problem import Ids, LabelMatrix, Matrix, Queries
 
 Numbers = NDArray[np.float64]
 Distance = Literal["cosine", "euclidean"]
@@ -271,3 +271,75 @@ def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:
     frequency = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
     shares = frequency / max(frequency.max(initial=0), 1)
     return np.asarray(SECOND_KEY[settings.weights] * shares, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class NeighbourModel(Model):
+    """Training images with their labels, which a search finds again; what every model of neighbours is made of.
+
+    Attributes
+    ----------
+    features : (n, d) float32, normalised, dense or CSR; of unit length where the distance is the cosine
+    labels : n rows
+    second_key : (n_labels,) float32, from `second_key_of`
+    settings : of the neighbourhood
+    normalisation : as fitted to the training images
+    """
+
+    settings_type: ClassVar[type[NeighbourSettings]] = NeighbourSettings
+    features: Rows
+    labels: LabelMatrix
+    second_key: Matrix
+    settings: Any  # of the class `settings_type`
+    normalisation: Normalisation
+
+    def __post_init__(self) -> None:
+        check_rows(self.features, "features", self.labels.n_rows)
+        check_matrix(self.second_key, "second_key", (self.labels.n_labels,))
+
+    @property
+    def n_labels(self) -> int:
+        return self.labels.n_labels
+
+    def prepared(self, queries: Queries) -> Rows:
+        """Return the features of queries as a search reads them, (m, d)."""
+        rows = self.normalisation.apply(features_of(queries, self.features.shape[1]))
+        return prepare(rows, self.settings.distance)
+
+    def scores_among(self, search: Search, rows: Rows, labels: LabelMatrix) -> Matrix:
+        """Return the scores of all labels from the nearest rows of a search, (m, n_labels) float32.
+
+        `rows` are queries, from `prepared`; `labels` are those of the search's rows.
+        """
+        near, keys = search.nearest(rows, min(self.settings.neighbours or labels.n_rows, labels.n_rows))
+        return vote(near, weigh(search, rows, near, keys, self.settings), labels, self.second_key)
+
+    def largest_score(self) -> float:
+        numbers = self.features.data if sparse.issparse(self.features) else self.features
+        return float(np.abs(numbers).max(initial=0.0))  # sums of finite weights are finite
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        own: dict[str, NDArray[Any]] = {
+            "offsets": self.labels.offsets,
+            "label_of_pair": self.labels.label_of_pair,
+            "count_of_pair": self.labels.count_of_pair,
+            "second_key": self.second_key,
+            "settings": np.array(self.settings.model_dump_json()),
+        }
+        return rows_to_arrays(self.features, "features") | own | self.normalisation.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        return cls(**cls.fields_of(arrays))
+
+    @classmethod
+    def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+        """Return the attributes from what `arrays` returned; a class with further ones adds them."""
+        n_labels = len(arrays["second_key"])
+        return {
+            "features": rows_from_arrays(arrays, "features"),
+            "labels": LabelMatrix(n_labels, *(arrays[name] for name in ("offsets", "label_of_pair", "count_of_pair"))),
+            "second_key": arrays["second_key"],
+            "settings": cls.settings_type.model_validate_json(str(arrays["settings"])),
+            "normalisation": Normalisation.from_arrays(arrays, cls.kind),
+        }

@@ -20,25 +20,12 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy import sparse
 
-from vsebench.features import Normalisation, Rows
+from vsebench.features import Rows
 from vsebench.kernels.projection_tree import direction, project_sparse
 from vsebench.kernels.random_numbers import new_state
-from vsebench.methods.base import Control
-from vsebench.methods.neighbours import (
-    NeighbourSettings,
-    Search,
-    check_rows,
-    parts_of,
-    prepare,
-    rows_from_arrays,
-    rows_to_arrays,
-    second_key_of,
-    vote,
-    weigh,
-)
-from vsebench.methods.seen import see
-from vsebench.models import Model, check_matrix, features_of
-from vsebench.problem import Ids, LabelMatrix, Matrix, Problem, Queries
+from vsebench.methods.neighbours import NeighbourModel, NeighbourSettings, Search, parts_of, prepare, second_key_of
+from vsebench.methods.seen import FeatureControl, see
+from vsebench.problem import Ids, Matrix, Queries
 from vsebench.streams import Stream
 
 Numbers = NDArray[np.float64]
@@ -114,35 +101,25 @@ def descend(rows: Rows, thresholds: Numbers, seed: np.uint64) -> NDArray[np.int6
 
 
 @dataclass(frozen=True)
-class ProjectionTree(Model):
-    """A fitted tree: the training images with their labels, leaf by leaf.
+class ProjectionTree(NeighbourModel):
+    """A fitted tree: a `NeighbourModel` whose training images are in the order of its leaves.
 
     Attributes
     ----------
-    features : (n, d) float32, normalised, dense or CSR; of unit length where the distance is the cosine
-    labels : n rows, in the same order
     bounds : (2^p + 1,) int64, where the leaves start
     thresholds : (2^p - 1,) float64, of the nodes, level by level
     seed : (1,) uint64, of the directions
-    second_key : (n_labels,) float32
-    settings : of tree and neighbourhood
-    normalisation : as fitted to the training images
     """
 
     kind: ClassVar[str] = "random_projection_tree"
-    features: Rows
-    labels: LabelMatrix
+    settings_type = TreeSettings
     bounds: NDArray[np.int64]
     thresholds: Numbers
     seed: NDArray[np.uint64]
-    second_key: Matrix
-    settings: TreeSettings
-    normalisation: Normalisation
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         n_images, n_nodes = self.labels.n_rows, len(self.thresholds)
-        check_rows(self.features, "features", n_images)
-        check_matrix(self.second_key, "second_key", (self.labels.n_labels,))
         if self.thresholds.dtype != np.float64 or self.thresholds.ndim != 1 or (n_nodes + 1) & n_nodes:
             raise ValueError("thresholds: 2^p - 1 numbers of float64 are needed")
         if self.bounds.dtype != np.int64 or self.bounds.shape != (n_nodes + 2,):
@@ -152,10 +129,6 @@ class ProjectionTree(Model):
         if self.seed.dtype != np.uint64 or self.seed.shape != (1,):
             raise ValueError("seed: one number of uint64 is needed")
 
-    @property
-    def n_labels(self) -> int:
-        return self.labels.n_labels
-
     @cached_property
     def _leaves(self) -> list[Search]:
         pairs = zip(self.bounds[:-1], self.bounds[1:], strict=True)
@@ -163,59 +136,31 @@ class ProjectionTree(Model):
 
     def leaves(self, queries: Queries) -> tuple[Rows, NDArray[np.int64]]:
         """Return the normalised rows of queries, and the leaf of each, (m,)."""
-        rows = self.normalisation.apply(features_of(queries, self.features.shape[1]))
-        rows = prepare(rows, self.settings.distance)
+        rows = self.prepared(queries)
         return rows, descend(rows, self.thresholds, self.seed[0])
 
     def scores(self, queries: Queries) -> Matrix:
         rows, leaf_of_query = self.leaves(queries)
         scores = np.empty((len(leaf_of_query), self.n_labels), dtype=np.float32)
         for leaf in np.unique(leaf_of_query).tolist():
-            here, search = np.flatnonzero(leaf_of_query == leaf), self._leaves[leaf]
-            size = search.rows.shape[0]
-            near, keys = search.nearest(rows[here], min(self.settings.neighbours or size, size))
-            weights = weigh(search, rows[here], near, keys, self.settings)
+            here = np.flatnonzero(leaf_of_query == leaf)
             labels = self.labels.slice(self.bounds[leaf], self.bounds[leaf + 1])
-            scores[here] = vote(near, weights, labels, self.second_key)
+            scores[here] = self.scores_among(self._leaves[leaf], rows[here], labels)
         return scores
 
-    def largest_score(self) -> float:
-        numbers = self.features.data if sparse.issparse(self.features) else self.features
-        return float(np.abs(numbers).max(initial=0.0))  # sums of finite weights are finite
-
     def arrays(self) -> dict[str, NDArray[Any]]:
-        own: dict[str, NDArray[Any]] = {
-            "offsets": self.labels.offsets,
-            "label_of_pair": self.labels.label_of_pair,
-            "count_of_pair": self.labels.count_of_pair,
-            "bounds": self.bounds,
-            "thresholds": self.thresholds,
-            "seed": self.seed,
-            "second_key": self.second_key,
-            "settings": np.array(self.settings.model_dump_json()),
-        }
-        return rows_to_arrays(self.features, "features") | own | self.normalisation.arrays()
+        return super().arrays() | {"bounds": self.bounds, "thresholds": self.thresholds, "seed": self.seed}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "ProjectionTree":
-        labels = LabelMatrix(
-            len(arrays["second_key"]), arrays["offsets"], arrays["label_of_pair"], arrays["count_of_pair"]
-        )
-        return cls(
-            rows_from_arrays(arrays, "features"), labels, arrays["bounds"], arrays["thresholds"], arrays["seed"],
-            arrays["second_key"], TreeSettings.model_validate_json(str(arrays["settings"])),
-            Normalisation.from_arrays(arrays, cls.kind),
-        )  # fmt: skip
+    def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+        return super().fields_of(arrays) | {name: arrays[name] for name in ("bounds", "thresholds", "seed")}
 
 
-class RandomProjectionTree(Control):
+class RandomProjectionTree(FeatureControl):
     """A random projection tree; images without features are left out."""
 
     settings_type = TreeSettings
-    needs = frozenset({"features"})
-
-    def __init__(self, problem: Problem, settings: TreeSettings) -> None:
-        self.problem, self.settings = problem, settings
+    settings: TreeSettings
 
     def model(self) -> ProjectionTree:
         seen = see(self.problem, self.settings)
@@ -224,7 +169,7 @@ class RandomProjectionTree(Control):
         levels = min(self.settings.levels, seen.labels.n_rows.bit_length() - 1)
         order, bounds, thresholds = grow(rows, levels, seed[0])
         labels, key = seen.labels.rows(order), second_key_of(seen.labels, self.settings)
-        return ProjectionTree(rows[order], labels, bounds, thresholds, seed, key, self.settings, seen.normalisation)
+        return ProjectionTree(rows[order], labels, key, self.settings, seen.normalisation, bounds, thresholds, seed)
 
 
 MODEL = ProjectionTree

@@ -13,10 +13,9 @@ from pydantic import Field
 from scipy import sparse
 
 from vsebench.features import Rows
-from vsebench.methods.base import Control
 from vsebench.methods.linear_map import LinearMap
-from vsebench.methods.seen import FeatureSettings, see
-from vsebench.problem import LabelMatrix, Matrix, Problem
+from vsebench.methods.seen import FeatureControl, FeatureSettings, see
+from vsebench.problem import LabelMatrix, Matrix
 
 
 class RidgeSettings(FeatureSettings):
@@ -25,14 +24,11 @@ class RidgeSettings(FeatureSettings):
     regularisation: float = Field(gt=0)  # a
 
 
-class Ridge(Control):
+class Ridge(FeatureControl):
     """Ridge regression; images without features are left out of the fit."""
 
     settings_type = RidgeSettings
-    needs = frozenset({"features"})
-
-    def __init__(self, problem: Problem, settings: RidgeSettings) -> None:
-        self.problem, self.settings = problem, settings
+    settings: RidgeSettings
 
     def model(self) -> LinearMap:
         seen = see(self.problem, self.settings)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from vsebench.core.errors import UserError
 from vsebench.features import Normalisation, Rows, Step
-from vsebench.methods.base import Settings
+from vsebench.methods.base import Control, Settings
 from vsebench.problem import LabelMatrix, Problem
 
 
@@ -55,3 +55,12 @@ def see(problem: Problem, settings: FeatureSettings, *, only_labelled: bool = Fa
         raise UserError("none of the images to learn from has both features and a label")
     normalisation = Normalisation.fit(settings.normalise or (), features, images)
     return Seen(normalisation.apply(features.rows(images)), labels, normalisation)
+
+
+class FeatureControl(Control):
+    """A closed form or a look-up on image features; images without features are left out of the fit."""
+
+    needs = frozenset({"features"})
+
+    def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
+        self.problem, self.settings = problem, settings

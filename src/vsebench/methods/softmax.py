@@ -10,11 +10,10 @@ multinomial logistic regression, with the labels of an image as its target distr
 
 import numpy as np
 
-from vsebench.methods.base import Control
 from vsebench.methods.convex import ConvexSettings, fit_linear
 from vsebench.methods.linear_map import LinearMap
-from vsebench.methods.seen import see
-from vsebench.problem import LabelMatrix, Matrix, Problem
+from vsebench.methods.seen import FeatureControl, see
+from vsebench.problem import LabelMatrix, Matrix
 
 
 def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
@@ -37,14 +36,11 @@ def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
     return value, scores
 
 
-class Softmax(Control):
+class Softmax(FeatureControl):
     """Softmax regression; images without features or without a label are left out of the fit."""
 
     settings_type = ConvexSettings
-    needs = frozenset({"features"})
-
-    def __init__(self, problem: Problem, settings: ConvexSettings) -> None:
-        self.problem, self.settings = problem, settings
+    settings: ConvexSettings
 
     def model(self) -> LinearMap:
         return fit_linear(see(self.problem, self.settings, only_labelled=True), self.settings, cross_entropy)
