@@ -281,7 +281,7 @@ def test_every_module_of_the_folder_is_a_test():
     ("claim", "message"),
     [
         ("{where: w, test: memory}", "claim 1: claim: this key is missing"),
-        ("{claim: c, where: w, test: guess}", "claim 1: test: there is no test 'guess'; there are accuracy, growth, "),
+        ("{claim: c, where: w, test: guess}", "claim 1: test: there is no test 'guess'; there are accuracy, expected_trials, "),
         ("{claim: c, where: w, test: memory, method: m}", "claim 1: families: this key is missing"),
         (
             "{claim: c, where: w, test: growth, method: m, variable: pairs, between: [0.0, 1.0], rivals: [x]}",

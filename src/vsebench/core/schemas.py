@@ -91,9 +91,11 @@ TIMING: Schema = PLACE | {
     "method": pl.String,
     "threads": pl.Int32,
     "repeat": pl.Int32,
-    "phase": pl.String,  # compile, epoch (or fit, of a row without epochs), evaluate
+    "phase": pl.String,  # compile, epoch (or fit, of a row without epochs), score (one pass over the images), evaluate
     "seconds": pl.Float64,
+    "images": pl.Int64,  # number of images of a phase over the test images, null in others
     "peak_rss_bytes": pl.Int64,
+    "model_bytes": pl.Int64,  # of the model's arrays, as they are saved
     "machine": pl.String,
 }
 SCALING: Schema = {
@@ -108,6 +110,28 @@ SCALING: Schema = {
     "seconds": pl.Float64,
     "machine": pl.String,
 }
+
+# results/, made where a table, a figure or a claim reads them
+NEIGHBOURS_OF_LABELS: Schema = CASE | {
+    "label": pl.String,
+    "frequency": pl.Int32,  # images with the label
+    "siblings": pl.Int32,  # number of labels that are its siblings; null where the data set has none
+    "n_labels": pl.Int32,
+    "place": pl.Int32,
+    "neighbour": pl.String,
+    "cosine": pl.Float64,  # of the two labels' vectors
+    "sibling": pl.Boolean,  # null where the data set has none
+}
+EXAMPLES: Schema = CASE | {
+    "image": pl.String,
+    "number": pl.Int32,  # of the image among the examples
+    "truth": pl.String,  # its held-out labels
+    "place": pl.Int32,
+    "label": pl.String,
+    "right": pl.Boolean,
+    "sibling": pl.Boolean,  # of a held-out label, or one itself; null where the data set has none
+}
+PRECISION_AT: Schema = CASE | {"cutoff": pl.Int32, "precision": pl.Float64, "sibling_precision": pl.Float64}
 
 # results/
 CLAIMS: Schema = {
@@ -126,7 +150,7 @@ CLAIMS: Schema = {
     "ci_high": pl.Float64,
     "p_adjusted": pl.Float64,
     "verdict": pl.String,
-    "reason": pl.String,  # why a claim is not testable here
+    "reason": pl.String,  # why a claim is not testable here, or that the data is simulated
 }
 COMPARISON: Schema = {
     "paper": pl.String,

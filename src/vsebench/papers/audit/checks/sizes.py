@@ -1,6 +1,6 @@
 """Memory and test times that follow from a printed formula and the sizes of the problem."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations
 from math import inf
@@ -17,7 +17,7 @@ BYTES_BY_FORMULA, ONE_RATE, LEAF, LEAF_TIME, ONE_SIZE = (
 UNITS = {"MB": 2**20, "GB": 2**30}
 # Bytes of a number; an entry of a sparse matrix has its index (4 bytes) as well.
 DENSE, SPARSE = (4, 8), (8, 12)
-TIME = {
+TIME: dict[str, Callable[[dict[str, Interval]], Interval]] = {
     "O(n d_nz)": lambda size: size["n"] * size["d_nz"],
     "O(Y d_nz)": lambda size: size["Y"] * size["d_nz"],
     "O((Y + d_nz) D)": lambda size: (size["Y"] + size["d_nz"]) * size["D"],
@@ -137,4 +137,4 @@ def leaf(images: PrintedCell, level: int) -> Interval:
 
 def nearest_level(images: PrintedCell, cell: PrintedCell) -> int:
     """Return the number of halvings whose leaf is nearest to the printed size, at most 40."""
-    return min(range(41), key=lambda level: abs(leaf(images, level).low - Fraction(cell.value)))
+    return min(range(41), key=lambda level: abs(float(leaf(images, level).low) - float(cell.value)))
