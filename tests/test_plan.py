@@ -7,7 +7,7 @@ import yaml
 from vsebench.core.configuration import DatasetConfig, MethodConfig, RunConfig, check, read_config
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
-from vsebench.methods.base import LACKS, load_method, read_settings
+from vsebench.methods.base import LACKS, load_method, read_settings, with_factors
 from vsebench.plan import Plan
 
 ROOT = Path(__file__).parent.parent
@@ -40,12 +40,13 @@ def test_method_files_are_valid_with_every_setting_they_try(path):
     config = read_config(MethodConfig, path)
     needs_peers([path.stem])
     method = load_method(config.method)
+    settings = with_factors(method, config.settings, 16)
     for family in [{}, *config.family_settings.values()]:
-        read_settings(method, config.settings | family, str(path))
+        read_settings(method, settings | family, str(path))
     assert set(config.grid) <= set(config.settings)
     for key, tried in config.grid.items():
         for value in tried:
-            read_settings(method, config.settings | {key: value}, str(path))
+            read_settings(method, settings | {key: value}, str(path))
 
 
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
@@ -177,6 +178,20 @@ def test_settings_of_a_row_depend_on_the_family_and_the_runs_factors():
     assert plan.settings("vse_fs_published", "sim-iapr")["beta_0"] == 128.0
     assert plan.settings("vse_fs_published", "sim-iapr")["factors"] == 7
     assert plan.settings("popularity", "sim-iapr") == {}
+
+
+def test_a_row_whose_file_names_factors_keeps_them(folder):
+    change_method(folder, "opt_auc", settings=values(folder / "methods" / "opt_auc.yaml")["settings"] | {"factors": 5})
+    plan = Plan.read(folder, default(factors=7, methods=["opt_auc", "warp"]), [])
+    assert plan.settings("opt_auc", "sim-iapr")["factors"] == plan.compiled_settings("opt_auc")["factors"] == 5
+    assert plan.settings("warp", "sim-iapr")["factors"] == plan.compiled_settings("warp")["factors"] == 7
+    assert list(plan.scaled_rows) == ["opt_auc", "warp"]  # growth is measured at other sizes anyway
+
+
+def test_no_row_of_the_default_run_has_factors_of_its_own():
+    plan = Plan.read(CONFIG, values(CONFIG / "config.yaml"), [])
+    found = {plan.settings(row, "sim-iapr").get("factors") for row in plan.methods}
+    assert found == {None, plan.config.factors}
 
 
 def test_features_are_normalised_as_the_data_set_says_unless_the_row_does(folder):

@@ -25,7 +25,7 @@ from vsebench.core.places import Place
 from vsebench.evaluation.metrics.base import RankMetric, load_metric
 from vsebench.formats import table
 from vsebench.formats.adapters import load_adapter
-from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method, read_settings
+from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method, read_settings, with_factors
 from vsebench.papers.audit.checking import choose
 from vsebench.papers.base import Paper
 from vsebench.papers.published import read_published
@@ -116,7 +116,8 @@ class Plan:
             changes += [(f"family_settings.{family}", values) for family, values in method.family_settings.items()]
             changes += [("grid", {key: value}) for key, values in method.grid.items() for value in values]
             for key, values in changes:
-                read_settings(module, method.settings | values, f"{file}: {key}")
+                changed = with_factors(module, method.settings | values, self.config.factors)
+                read_settings(module, changed, f"{file}: {key}")
 
     def _check_grids(self) -> None:
         """Check that every grid has as many configurations as the tuning budget."""
@@ -143,10 +144,11 @@ class Plan:
         """Check each value of each setting that is varied."""
         for row, sweeps in self.config.sweeps.items():
             method = self._trained(row, f"{where}: sweeps")
+            module = load_method(method.method)
             for parameter, values in sweeps.items():
                 for value in values:
-                    changed = method.settings | {parameter: value}
-                    read_settings(load_method(method.method), changed, f"{where}: sweeps.{row}")
+                    changed = with_factors(module, method.settings | {parameter: value}, self.config.factors)
+                    read_settings(module, changed, f"{where}: sweeps.{row}")
 
     def _check_scaling(self, where: str) -> None:
         """Check that the data set whose sizes are varied is a simulated one."""
@@ -279,12 +281,15 @@ class Plan:
 
     def settings(self, row: str, dataset: str) -> dict[str, Any]:
         """Return a row's settings on a data set, before tuning."""
-        method = self.methods[row]
+        method, module = self.methods[row], self.method_class(row)
         settings = method.settings | method.family_settings.get(self.datasets[dataset].family, {})
-        takes_steps = "normalise" in self.method_class(row).settings_type.model_fields
-        if takes_steps and settings.get("normalise") is None:
+        if "normalise" in module.settings_type.model_fields and settings.get("normalise") is None:
             settings = settings | {"normalise": self.datasets[dataset].normalise}
-        return settings | {"factors": self.config.factors} if "factors" in settings else settings
+        return with_factors(module, settings, self.config.factors)
+
+    def compiled_settings(self, row: str) -> dict[str, Any]:
+        """Return the settings that a row's kernels are compiled with; no family's, as these compile the same."""
+        return with_factors(self.method_class(row), self.methods[row].settings, self.config.factors)
 
     def grid(self, row: str) -> dict[str, list[Any]]:
         """Return the grid that is tried on the validation labels; it is empty if the run does not tune."""
@@ -294,14 +299,15 @@ class Plan:
     def scaled_rows(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Return module and settings of the rows whose growth is measured: those with epochs and factors.
 
-        Growth is measured on labels alone, so rows that need image features are left out.
+        The stage sets the number of factors. Growth is measured on labels alone, so rows that need image features are
+        left out.
         """
-        rows = {
-            row: method
-            for row, method in self.methods.items()
-            if method.epochs and "factors" in method.settings and "features" not in self.method_class(row).needs
-        }
-        return {row: (method.method, method.settings) for row, method in rows.items()}
+        found = {}
+        for row, method in self.methods.items():
+            module = self.method_class(row)
+            if method.epochs and "factors" in module.settings_type.model_fields and "features" not in module.needs:
+                found[row] = (method.method, method.settings)
+        return found
 
     def sweeps(self, place: Place) -> list[tuple[str, str]]:
         """Return each (row, setting) that is varied at a place."""

@@ -93,6 +93,11 @@ def load_method(name: str) -> type[Method] | type[Control]:
     return found
 
 
+def with_factors(method: type[Fitter], values: dict[str, Any], factors: int) -> dict[str, Any]:
+    """Return settings with this number of factors, if the method has factors and the settings name none."""
+    return {"factors": factors} | values if "factors" in method.settings_type.model_fields else values
+
+
 def read_settings(method: type[Fitter], values: dict[str, Any], where: str) -> Settings:
     """Check a method's settings; a mistake raises a `UserError` that names `where` and the key."""
     return check(method.settings_type, values, where)
