@@ -25,7 +25,7 @@ from vsebench.core.places import Place
 from vsebench.evaluation.metrics.base import RankMetric, load_metric
 from vsebench.formats import table
 from vsebench.formats.adapters import load_adapter
-from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method, read_settings, with_factors
+from vsebench.methods.base import Ensemble, Fitter, Method, epochs_mistake, load_method, read_settings, with_factors
 from vsebench.papers.audit.checking import choose
 from vsebench.papers.base import Paper
 from vsebench.papers.published import read_published
@@ -74,6 +74,7 @@ class Plan:
         plan._check_data(where)
         plan._check_epochs(where)  # before the rows' files: a wrong row here is no mistake of its file
         plan._check_settings()
+        plan._check_members(where)
         plan._check_grids()
         plan._check_sweeps(where)
         plan._check_scaling(where)
@@ -112,12 +113,32 @@ class Plan:
                 raise UserError(f"{file}: {error}") from None
             if issubclass(module, Method) != (method.epochs is not None):
                 raise UserError(f"{file}: epochs: {epochs_mistake(module)}")
+            if issubclass(module, Ensemble) or method.members:
+                continue  # its settings are its members, see _check_members
             changes: list[tuple[str, dict[str, Any]]] = [("settings", {})]
             changes += [(f"family_settings.{family}", values) for family, values in method.family_settings.items()]
             changes += [("grid", {key: value}) for key, values in method.grid.items() for value in values]
             for key, values in changes:
                 changed = with_factors(module, method.settings | values, self.config.factors)
                 read_settings(module, changed, f"{file}: {key}")
+
+    def _check_members(self, where: str) -> None:
+        """Check that ensembles, and they alone, name members: rows of the run of a kind that can be added up."""
+        for row, method in self.methods.items():
+            file, module = f"{self.folder}/methods/{row}.yaml", self.method_class(row)
+            if not issubclass(module, Ensemble):
+                if method.members:
+                    raise UserError(f"{file}: members: {module.__name__} is no ensemble; remove this key")
+                continue
+            if len(set(method.members)) < max(2, len(method.members)):
+                raise UserError(f"{file}: members: name two or more rows, each once")
+            if method.settings or method.family_settings or method.grid:
+                raise UserError(f"{file}: settings, family_settings, grid: an ensemble has none; remove these keys")
+            for member in method.members:
+                if member not in self.methods:
+                    raise UserError(f"{where}: methods: {row} is an ensemble of {member}, which is missing; add it")
+                if not issubclass(self.method_class(member), module.member_type):
+                    raise UserError(f"{file}: members: {module.__name__} cannot add up {member}; name other rows")
 
     def _check_grids(self) -> None:
         """Check that every grid has as many configurations as the tuning budget."""
@@ -259,7 +280,7 @@ class Plan:
         return [row for row in self.methods if row not in left_out]
 
     def timed_rows(self, place: Place) -> list[str]:
-        """Return the rows that are timed: those with epochs, and closed forms and look-ups with settings to choose."""
+        """Return the rows that are timed: those for which something is chosen."""
         return [row for row in self.rows(place) if self.is_validated(row)]
 
     def oracles(self, place: Place) -> list[str]:
@@ -272,8 +293,9 @@ class Plan:
         return [name for name in self.config.metrics if isinstance(load_metric(name), RankMetric)]
 
     def is_validated(self, row: str) -> bool:
-        """Return whether something is chosen for a row on validation labels: epochs, or settings of a grid."""
-        return bool(self.methods[row].epochs or self.methods[row].grid)
+        """Return whether something is chosen for a row on validation labels: epochs, settings of a grid, or weights."""
+        method = self.methods[row]
+        return bool(method.epochs or method.grid or method.members)
 
     def validation_metric(self, place: Place) -> str:
         """Return the metric that settings and epochs are chosen by."""

@@ -164,16 +164,29 @@ def truth(wildcards):
     return [f"data/processed/{wildcards.dataset}/truth.npz"] if "truth" in needs else []
 
 
+def members(wildcards):
+    """Name the records of an ensemble's members: what they were fitted with."""
+    return expand(
+        f"{MODEL}/run.json",
+        dataset=wildcards.dataset,
+        protocol=wildcards.protocol,
+        seed=wildcards.seed,
+        row=PLAN.methods[wildcards.row].members,
+    )
+
+
 def extra_inputs(wildcards):
-    """Name what a method reads of its data set beside the split."""
-    return [*model_features(wildcards), *truth(wildcards)]
+    """Name what a method reads beside the split."""
+    return [*model_features(wildcards), *truth(wildcards), *members(wildcards)]
 
 
 def input_options(wildcards):
-    """Say where a method finds what it reads of its data set beside the split."""
-    found = truth(wildcards)
-    option = f"--truth {found[0]}" if found else ""
-    return f"{model_features_option(wildcards)} {option}".strip()
+    """Say where a method finds what it reads beside the split."""
+    options = {"--truth": truth(wildcards), "--members": members(wildcards)}
+    found = [
+        f"{option} {' '.join(files)}" for option, files in options.items() if files
+    ]
+    return " ".join([model_features_option(wildcards), *found]).strip()
 
 
 def validation_options(wildcards):

@@ -218,6 +218,7 @@ class MethodConfig(Strict):
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
     epochs: Epochs | None = None  # none: the method is not trained by epochs
     grid: dict[str, list[Any]] = {}  # values to try on the validation labels if the run tunes
+    members: list[str] = []  # rows of the run, for an ensemble, which has no settings, epochs or grid of its own
 
     @property
     def grid_size(self) -> int:
