@@ -180,13 +180,17 @@ def extra_inputs(wildcards):
     return [*model_features(wildcards), *truth(wildcards), *members(wildcards)]
 
 
+def refit_option(wildcards):
+    """Say where the tested models do not learn the validation labels."""
+    return "" if PLAN.config.datasets[wildcards.dataset].refit else "--no-refit"
+
+
 def input_options(wildcards):
-    """Say where a method finds what it reads beside the split."""
-    options = {"--truth": truth(wildcards), "--members": members(wildcards)}
-    found = [
-        f"{option} {' '.join(files)}" for option, files in options.items() if files
-    ]
-    return " ".join([model_features_option(wildcards), *found]).strip()
+    """Say what a method reads beside the split, and whether it learns the validation labels at last."""
+    named = {"--truth": truth(wildcards), "--members": members(wildcards)}
+    files = [f"{option} {' '.join(names)}" for option, names in named.items() if names]
+    options = [model_features_option(wildcards), *files, refit_option(wildcards)]
+    return " ".join(filter(None, options))
 
 
 def validation_options(wildcards):

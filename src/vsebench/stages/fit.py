@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
     method, limits = open_method(arguments)
-    split = splits.load(arguments.split, with_test=False)
+    split = splits.load(arguments.split, with_test=False, refit=not arguments.no_refit)
     with workers(arguments.threads) as pool:
         features = load_features(arguments.features) if "features" in method.needs else None
         truth = load_truth(arguments.truth) if "truth" in method.needs else None
