@@ -27,6 +27,7 @@ SETTINGS = {
     "warp_published": {"learning_rate": 0.1},
     "vse_ens": {"learning_rate": 0.05, "regularisation": 0.2},
     "vse_fs": {"beta_0": 4.0, "alpha": 0.5, "gamma": 0.05, "regularisation": 0.5},
+    "vse_fs_features": {"beta_0": 8.0, "alpha": 0.0, "regularisation": 0.3},
     "ease": {"regularisation": 3.0},
     "item_knn": {"neighbours": 7, "shrinkage": 0.0},
     "implicit_als": {"confidence": 20.0, "regularisation": 2.0},
