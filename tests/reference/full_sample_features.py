@@ -9,17 +9,18 @@ class Problem:
     def __init__(self, features, positive, beta, regularisation, feature, label):
         self.features, self.positive = features.astype(float), positive
         self.weights = np.where(positive, 1.0, beta.astype(float))
-        self.regularisation, self.map, self.labels = regularisation, feature.astype(float), label.astype(float)
+        self.map, self.labels, self.regularisation = feature.astype(float), label.astype(float), regularisation
+        self.of_map = regularisation * (self.features**2).sum(axis=1).mean()
 
     def loss(self):
         scores = self.features @ self.map @ self.labels.T
         fit = (self.weights * (self.positive - scores) ** 2).sum()
-        return fit + self.regularisation * ((self.map**2).sum() + (self.labels**2).sum())
+        return fit + self.of_map * (self.map**2).sum() + self.regularisation * (self.labels**2).sum()
 
     def half_gradient(self):
         """Return half the gradient in the map."""
         missed = self.weights * (self.features @ self.map @ self.labels.T - self.positive)
-        return self.features.T @ missed @ self.labels + self.regularisation * self.map
+        return self.features.T @ missed @ self.labels + self.of_map * self.map
 
     def best_map(self):
         """Return the map at which the loss is lowest for these labels: one system of d K equations."""
@@ -28,7 +29,7 @@ class Problem:
         for x, weights in zip(self.features, self.weights, strict=True):
             system += np.kron(np.outer(x, x), (self.labels * weights[:, None]).T @ self.labels)
         right = (self.features.T @ (self.positive @ self.labels)).ravel()
-        return np.linalg.solve(system + self.regularisation * np.eye(d * k), right).reshape(d, k)
+        return np.linalg.solve(system + self.of_map * np.eye(d * k), right).reshape(d, k)
 
     def sweep_labels(self):
         """Move the labels' coordinates to their minima, one after the other."""

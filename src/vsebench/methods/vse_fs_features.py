@@ -1,14 +1,16 @@
 """VSE-fs on image features: an image's vector is a linear map of its features, learnt by the same full-sample squares.
 
     u_i = E' x_i,   s_ic = <u_i, v_c>
-    loss = sum over positives of (1 - s_ic)^2 + sum over other pairs of beta_c s_ic^2 + lambda (|E|^2 + |V|^2)
+    loss = sum over positives of (1 - s_ic)^2 + sum over other pairs of beta_c s_ic^2 + lambda (m |E|^2 + |V|^2)
 
 Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", section 3.4. It prints the
 score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> and calls it future work: no update, no regularisation of E, no
 result. Chosen here:
 
 - Of the score the visual part alone, since a new image has neither a vector v_i nor known labels for p_i.
-- w_ic is 1, beta_c is spread over the labels as in `vse_fs` (section 3.1.1), E is regularised as the embeddings are.
+- w_ic is 1, beta_c is spread over the labels as in `vse_fs` (section 3.1.1).
+- E is regularised as the embeddings are, times the mean squared length m of the images' features, so that lambda does
+  not depend on the features' scale.
 - E starts from 0, the labels from N(0, deviation^2).
 - An epoch updates E by steps of conjugate gradients, then the labels by one sweep of coordinate descent, with the
   kernel of `vse_fs`. The loss is a parabola along each step and each coordinate, and both go to its lowest point, so
@@ -17,7 +19,7 @@ result. Chosen here:
 With H^C = sum_c beta_c v_c v_c', row i of a matrix R holding (1 - beta_c) s_ic at its positives, and row i of Y a 1 at
 its positives, half the gradient in E is
 
-    X' (X E H^C + R V - Y V) + lambda E
+    X' (X E H^C + R V - Y V) + lambda m E
 
 so a step takes O(nnz(X) K + n K^2 + |P| K), linear in the images and positives: no pair of an image and a label that it
 does not carry is visited.
@@ -28,6 +30,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy import sparse
 
+from vsebench.features import Rows
 from vsebench.kernels.full_sample import positive_loss, sweep_labels
 from vsebench.kernels.vectors import LANES, aligned, padded_size
 from vsebench.methods.base import FactorSettings, Method, Progress
@@ -66,6 +69,7 @@ class VseFsFeatures(Method):
         self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, start)
         self.map = np.zeros((self.seen.rows.shape[1], self.labels.shape[1]), dtype=np.float32)  # E
         self.vectors = np.zeros((train.n_rows, self.labels.shape[1]), dtype=np.float32)  # X E
+        self.map_regularisation = settings.regularisation * mean_squared_length(self.seen.rows)  # lambda m
         self.chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
 
     def epoch(self) -> Progress:
@@ -107,7 +111,7 @@ class VseFsFeatures(Method):
         weighted = self.labels * self.penalties[:, np.newaxis]
         excess = (1 - self.penalties[self.rows.labels]) * self._scores(images)
         of_vectors = images @ (weighted.T @ self.labels) + self._at_positives(excess) @ self.labels
-        product: Matrix = self._summed(of_vectors) + np.float32(self.settings.regularisation) * change
+        product: Matrix = self._summed(of_vectors) + np.float32(self.map_regularisation) * change
         return product
 
     def _summed(self, of_vectors: Matrix) -> Matrix:
@@ -146,9 +150,16 @@ class VseFsFeatures(Method):
         self.workers.run(task, self.chunks)
         norms: Matrix = np.einsum("cf,cf->c", self.labels, self.labels)
         everything = np.vdot((self.labels * self.penalties[:, np.newaxis]).T @ self.labels, hessian)
-        lengths = float(np.vdot(self.map, self.map)) + float(norms.sum())
+        lengths = self.map_regularisation * float(np.vdot(self.map, self.map))
+        lengths += self.settings.regularisation * float(norms.sum())
         positives = float(positive_loss(self.columns, scores, self.penalties, norms))
-        return positives + float(everything) + self.settings.regularisation * lengths
+        return positives + float(everything) + lengths
+
+
+def mean_squared_length(rows: Rows) -> float:
+    """Return the mean squared length of rows of features, (n, d) float32, dense or CSR."""
+    values = rows.data if sparse.issparse(rows) else rows
+    return float(np.square(values, dtype=np.float64).sum() / rows.shape[0])
 
 
 METHOD = VseFsFeatures
