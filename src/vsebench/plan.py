@@ -23,7 +23,7 @@ from vsebench.core.configuration import (
 )
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
-from vsebench.evaluation.metrics.base import RankMetric, load_metric
+from vsebench.evaluation.metrics.base import ListMetric, RankMetric, load_metric
 from vsebench.formats import parent_table, table
 from vsebench.formats.adapters import load_adapter
 from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method, read_settings
@@ -33,12 +33,13 @@ from vsebench.papers.published import read_published
 from vsebench.papers.verdicts import read_claims
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, instances_of_run
-from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineRow
+from vsebench.rendering.outline import GATHERED, LeftOut, MetricLeftOut, Outline, OutlineRow
 
 # These are names of folders, so the workflow must be able to distinguish them from others.
 DATASET_NAME = "[a-z][a-z0-9-]*"
 ROW_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
+NO_SIBLINGS = "nothing says which labels of the data set are siblings"
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class Plan:
         plan._check_grids()
         plan._check_sweeps(where)
         plan._check_scaling(where)
+        plan._check_lists_of_siblings(where)
         plan._check_papers()
         plan._check_places(where)
         return plan
@@ -167,6 +169,14 @@ class Plan:
                     f"{where}: datasets.{place.dataset}: no method can run under {place.protocol} ({reasons})"
                 )
 
+    def _check_lists_of_siblings(self, where: str) -> None:
+        """Check that a metric of siblings can be computed at one place at least."""
+        if self.list_metrics and not self.siblings:
+            raise UserError(
+                f"{where}: metrics: {self.list_metrics[0]}: no data set of the run says which labels are siblings; "
+                "name a source under `siblings` in a data set's file"
+            )
+
     def _check_papers(self) -> None:
         """Check the papers' files before the first job."""
         for paper in self.papers:
@@ -215,7 +225,18 @@ class Plan:
             for reason in dict.fromkeys(found.values()):
                 rows = ", ".join(row for row in found if found[row] == reason)
                 lines.append(f"Left out at {place}: {rows}: {reason}.")
+            if missing := self.missing_metrics(place):
+                lines.append(f"Left out at {place}: {', '.join(missing)}: {NO_SIBLINGS}.")
         return lines
+
+    @property
+    def list_metrics(self) -> list[str]:
+        """Return the metrics of the run that need the siblings of labels."""
+        return [name for name in self.config.metrics if isinstance(load_metric(name), ListMetric)]
+
+    def missing_metrics(self, place: Place) -> list[str]:
+        """Return the metrics that cannot be computed at a place, because nothing says which labels are siblings."""
+        return [] if place.dataset in self.siblings else self.list_metrics
 
     def method_class(self, row: str) -> type[Fitter]:
         """Return the class of a row's method."""
@@ -239,6 +260,11 @@ class Plan:
                 LeftOut(dataset=place.dataset, protocol=place.protocol, method=row, reason=reason)
                 for place in self.places
                 for row, reason in self.obstacles(place).items()
+            ],
+            metrics_left_out=[
+                MetricLeftOut(dataset=place.dataset, protocol=place.protocol, metric=metric, reason=NO_SIBLINGS)
+                for place in self.places
+                for metric in self.missing_metrics(place)
             ],
             papers={paper.name: paper.title for paper in self.papers},
             files=[name for name in GATHERED if makes.get(name, True)],

@@ -224,6 +224,20 @@ def ranked(wildcards):
     )
 
 
+def siblings(wildcards):
+    """Name a data set's siblings where a metric of the run reads them."""
+    read = PLAN.list_metrics and wildcards.dataset in PLAN.siblings
+    return (
+        [f"{PROCESSED}/siblings.parquet".format(dataset=wildcards.dataset)]
+        if read
+        else []
+    )
+
+
+def siblings_option(wildcards):
+    return " ".join(f"--siblings {path}" for path in siblings(wildcards))
+
+
 def own_files(wildcards):
     """Name the user's own files of a data set, which are not downloaded."""
     return list(PLAN.datasets[wildcards.dataset].own_files.values())
