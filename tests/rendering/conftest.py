@@ -94,6 +94,7 @@ class MadeUp:
             seeds=self.seeds,
             metrics=list(SHARES),
             left_out=left_out,
+            metrics_left_out=[],
             papers={paper.name: paper.title for paper in PAPERS},
             files=list(GATHERED),
         )

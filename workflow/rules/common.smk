@@ -47,6 +47,7 @@ shell.prefix(f"BIN={BIN}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; ")
 
 RAW = "data/raw/{dataset}"
 PROCESSED = "data/processed/{dataset}"
+PARENTS = "data/siblings/{source}"
 PLACE = "results/{dataset}/{protocol}"
 MODEL = f"{PLACE}/seed{{seed}}/{{row}}"
 SPLIT = f"{PLACE}/seed{{seed}}/split"
@@ -63,6 +64,7 @@ KNOWN_IMAGES = [name for name in known_protocols() if name not in NEW_IMAGES]
 
 wildcard_constraints:
     dataset=DATASET_NAME,
+    source=DATASET_NAME,
     protocol="|".join(known_protocols()),
     seed="[0-9]+",
     row=ROW_NAME,
@@ -239,9 +241,40 @@ def ranked(wildcards):
     )
 
 
+def siblings(wildcards):
+    """Name a data set's siblings where a metric of the run reads them."""
+    read = PLAN.list_metrics and wildcards.dataset in PLAN.siblings
+    return (
+        [f"{PROCESSED}/siblings.parquet".format(dataset=wildcards.dataset)]
+        if read
+        else []
+    )
+
+
+def siblings_option(wildcards):
+    return " ".join(f"--siblings {path}" for path in siblings(wildcards))
+
+
 def own_files(wildcards):
     """Name the user's own files of a data set, which are not downloaded."""
     return list(PLAN.datasets[wildcards.dataset].own_files.values())
+
+
+def downloaded_parents(name):
+    """Return the definition of a file in config/siblings, for its download."""
+    return next(
+        PLAN.siblings[dataset].definition("options")
+        for dataset, config in PLAN.datasets.items()
+        if config.siblings == name
+    )
+
+
+def parents_of_labels(wildcards):
+    """Name the file behind a data set's siblings: the record of what was downloaded, or the user's own table."""
+    source = PLAN.datasets[wildcards.dataset].siblings
+    if not PLAN.siblings[wildcards.dataset].files:
+        return PLAN.siblings[wildcards.dataset].options.get("parents", [])
+    return f"{PARENTS}/provenance.json".format(source=source)
 
 
 def gathered(base, instances):

@@ -51,7 +51,7 @@ class RunDataset(Strict):
     refit: bool = True  # false: the tested model does not learn the validation labels
     options: dict[str, Any] = {}  # replaces options of the data set's own file, such as the simulator's scale
     vocabulary: dict[str, Any] = {}  # replaces filters of the data set's own file
-    data: dict[str, Any] | None = None  # the user's own table: options of formats/table.py, and `features`
+    data: dict[str, Any] | None = None  # the user's own table: options of formats/table.py, `features`, `siblings`
 
 
 class Timing(Strict):
@@ -131,13 +131,31 @@ class FeaturesFile(Strict):
         return self
 
 
-class DatasetDefinition(Strict):
-    """The keys of a data set's file that determine its annotations and features."""
+class Source(Strict):
+    """Files and what reads them."""
 
     adapter: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.formats
     options: dict[str, Any] = {}  # the adapter's own
-    features: FeaturesFile | None = None
     files: list[SourceFile] = []
+
+
+class SiblingsConfig(Source):
+    """Where parents of labels are from (`config/siblings/<name>.yaml`); labels with a common parent are siblings."""
+
+    title: str
+    licence: str
+    citation: str
+    homepage: str | None = None
+
+    def definition(self, *left_out: str) -> dict[str, Any]:
+        """Return the keys of `Source` that are set, without those `left_out`."""
+        return self.model_dump(include=set(Source.model_fields) - set(left_out), exclude_defaults=True)
+
+
+class DatasetDefinition(Source):
+    """The keys of a data set's file that determine its annotations and features."""
+
+    features: FeaturesFile | None = None
     vocabulary: Vocabulary = Vocabulary()
     expected: Expected = Expected()
 
@@ -182,6 +200,7 @@ class DatasetConfig(DatasetDefinition):
     citation: str
     homepage: str | None = None
     normalise: list[NormalisationStep] = []  # steps for features, in order, for methods whose settings name none
+    siblings: str | None = None  # a file of config/siblings, or the user's own table of labels and parents
 
     def definition(self, *left_out: str) -> dict[str, Any]:
         """Return the keys of `DatasetDefinition` that are set, without those `left_out`."""

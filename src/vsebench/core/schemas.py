@@ -12,6 +12,7 @@ CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the ro
 # data/processed/<dataset>/
 PAIRS: Schema = {"image": pl.Int32, "label": pl.Int32, "count": pl.Int32}
 LABELS: Schema = {"label": pl.Int32, "name": pl.String, "frequency": pl.Int32, "occurrences": pl.Int32}
+SIBLINGS: Schema = {"label": pl.Int32, "sibling": pl.Int32}  # each pair in both directions, no label with itself
 IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_features": pl.Boolean}
 
 # results/<dataset>/<protocol>/seed<k>/split/

@@ -46,6 +46,15 @@ class LeftOut(Strict):
     reason: str
 
 
+class MetricLeftOut(Strict):
+    """A metric that cannot be computed at a place, and why."""
+
+    dataset: str
+    protocol: str
+    metric: str
+    reason: str
+
+
 class Outline(Strict):
     """A run's places, rows, protocols, seeds and metrics, in the order of display."""
 
@@ -55,6 +64,7 @@ class Outline(Strict):
     seeds: list[int]
     metrics: list[str] = Field(min_length=1)  # as in the column `metric`, such as recall@10
     left_out: list[LeftOut]
+    metrics_left_out: list[MetricLeftOut]
     papers: dict[str, str]  # name -> title
     files: list[str]  # those of GATHERED that this run makes: without a sweep there is no `sweeps`
 

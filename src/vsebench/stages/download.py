@@ -77,7 +77,7 @@ class Hooks:
     """
 
     def __init__(self, name: str, definition: DatasetDefinition) -> None:
-        self.adapter = None if definition.simulated else load_adapter(definition.adapter, name)
+        self.adapter = None if definition.simulated else load_adapter(definition.adapter, name, "Options")
         self.options: Any = None
         if hasattr(self.adapter, "alternatives") or hasattr(self.adapter, "fetch"):
             self.options = check(self.adapter.Options, definition.options, f"{name}: options")  # type: ignore[union-attr]
