@@ -32,8 +32,15 @@ from vsebench.papers.base import Paper
 from vsebench.papers.published import read_published
 from vsebench.papers.verdicts import read_claims
 from vsebench.protocols.base import load_protocol
-from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, instances_of_run
-from vsebench.rendering.outline import GATHERED, LeftOut, MetricLeftOut, Outline, OutlineRow
+from vsebench.rendering.kinds import (
+    FigureKind,
+    Instance,
+    TableKind,
+    instances_of_paper,
+    instances_of_run,
+    kinds_of_paper,
+)
+from vsebench.rendering.outline import GATHERED, ON_REQUEST, LeftOut, MetricLeftOut, Outline, OutlineRow
 
 # These are names of folders, so the workflow must be able to distinguish them from others.
 DATASET_NAME = "[a-z][a-z0-9-]*"
@@ -269,6 +276,7 @@ class Plan:
     def outline(self) -> Outline:
         """What the run consists of, for tables, figures and the report."""
         makes = {"scaling": self.config.scaling is not None, "sweeps": bool(self.config.sweeps)}
+        makes |= {name: bool(self.rows_read(name)) for name in ON_REQUEST}
         protocols = {place.protocol: load_protocol(place.protocol).words for place in self.places}
         return Outline(
             places=self.places,
@@ -308,6 +316,15 @@ class Plan:
         for paper in self.papers:
             found |= instances_of_paper(FigureKind, paper.path, paper.figures)
         return found
+
+    def rows_read(self, name: str) -> list[str]:
+        """Return the rows at all places, as dataset/protocol/row, that a file of `ON_REQUEST` is made of."""
+        wanted: set[str] = set()
+        for paper in self.papers:
+            wanted |= {claim.test.method for claim in read_claims(paper) if name in claim.test.reads}
+            for kind in kinds_of_paper(paper.path, paper.tables, paper.figures):
+                wanted |= set(kind.rows_read()) if name in kind.needs else set()
+        return [f"{place}/{row}" for place in self.places for row in self.rows(place) if row in wanted]
 
     def rows(self, place: Place) -> list[str]:
         """Return the rows that run at a place."""

@@ -255,6 +255,49 @@ def siblings_option(wildcards):
     return " ".join(f"--siblings {path}" for path in siblings(wildcards))
 
 
+def siblings_files(datasets):
+    """Name the siblings of those data sets that have some."""
+    return [
+        f"{PROCESSED}/siblings.parquet".format(dataset=name)
+        for name in datasets
+        if name in PLAN.siblings
+    ]
+
+
+def rows_read(name, *files):
+    """Name files of every fitted model that a file of `outline.ON_REQUEST` is made of."""
+    return [
+        f"results/{place}/seed{seed}/{row}/{file}"
+        for place, _, row in (case.rpartition("/") for case in PLAN.rows_read(name))
+        for seed in PLAN.config.seeds
+        for file in files
+    ]
+
+
+def datasets_read(name):
+    """Name the data sets of the rows that a file of `outline.ON_REQUEST` is made of."""
+    return list(dict.fromkeys(case.split("/")[0] for case in PLAN.rows_read(name)))
+
+
+def labels_read(name, *files):
+    """Name files of the data sets that a file of `outline.ON_REQUEST` is made of, and their siblings."""
+    datasets = datasets_read(name)
+    found = [
+        f"data/processed/{dataset}/{file}" for dataset in datasets for file in files
+    ]
+    return [*found, *siblings_files(datasets)]
+
+
+def cases_read(name):
+    """Return the options that name the rows of a file of `outline.ON_REQUEST`."""
+    with_siblings = [one for one in datasets_read(name) if one in PLAN.siblings]
+    seeds = " ".join(map(str, PLAN.config.seeds))
+    options = f"--rows {' '.join(PLAN.rows_read(name))} --seeds {seeds}"
+    return options + (
+        f" --with-siblings {' '.join(with_siblings)}" if with_siblings else ""
+    )
+
+
 def own_files(wildcards):
     """Name the user's own files of a data set, which are not downloaded."""
     return list(PLAN.datasets[wildcards.dataset].own_files.values())

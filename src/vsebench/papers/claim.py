@@ -34,10 +34,13 @@ class ClaimTest(Strict, ABC):
     ----------
     effect : what an effect is, and when the claim holds, for the notes of a table
     on_simulated : whether the test says something about the paper if the data is simulated
+    reads : what the test reads that other tests do without: "lists" (with the siblings of labels), and gathered files
+        that a run makes only where they are read (`rendering.outline.ON_REQUEST`)
     """
 
     effect: ClassVar[str]
     on_simulated: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ()
 
     method: str  # our row that the claim is about
     judge_simulated: bool = False  # whether simulated data of the claim's families is judged as well, and called so

@@ -97,6 +97,11 @@ def claim_modules(papers: Sequence[Paper]) -> list[str]:
     ]
 
 
+def claims_read(papers: Sequence[Paper]) -> set[str]:
+    """Return what some of the papers' claims read and others do without (`ClaimTest.reads`)."""
+    return {name for paper in papers for claim in read_claims(paper) for name in claim.test.reads}
+
+
 def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
     """Test the claims of a paper on a run's results and judge them; returns the table CLAIMS of `core.schemas`."""
     tested = [row for claim in read_claims(paper) for row in examine(claim, evidence)]

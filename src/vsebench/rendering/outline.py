@@ -26,7 +26,12 @@ GATHERED = {
     "claims": "claims.csv",
     "comparison": "comparison.csv",
     "audit": "audit.csv",
+    "neighbours_of_labels": "neighbours_of_labels.parquet",
+    "examples": "examples.parquet",
+    "precision_at": "precision_at.parquet",
 }
+# Those that a run makes only if a table, a figure or a claim of a paper reads them, of the rows that it names.
+ON_REQUEST = ("neighbours_of_labels", "examples", "precision_at")
 
 
 class OutlineRow(Strict):

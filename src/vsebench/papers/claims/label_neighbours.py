@@ -19,6 +19,7 @@ class LabelNeighbours(AtPlaces):
     """
 
     effect: ClassVar[str] = "share of siblings over chance (claimed: at least the claim's bound)"
+    reads: ClassVar[tuple[str, ...]] = ("neighbours_of_labels",)
 
     nearest: int = Field(ge=1, le=9)
     times: float = Field(ge=1)

@@ -14,6 +14,8 @@ class SiblingPrecision(AgainstRivals):
 
     effect: ClassVar[str] = "difference of sibling precision, or of its ratio to precision (claimed: above 0)"
 
+    reads: ClassVar[tuple[str, ...]] = ("lists",)
+
     cutoff: int = Field(ge=1, le=LIST_LENGTH)
     ratio: bool = False  # whether the ratio of sibling precision to precision is compared as well
 

@@ -132,7 +132,8 @@ def work_of(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell) -> Int
 
 def leaf(images: PrintedCell, level: int) -> Interval:
     """Return the images in a leaf after `level` halvings."""
-    return count(images) / 2**level
+    halved: Interval = count(images) / Fraction(2**level)
+    return halved
 
 
 def nearest_level(images: PrintedCell, cell: PrintedCell) -> int:
