@@ -18,7 +18,7 @@ from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.paper_section import describe_audit, describe_paper, figures_of, place_in_paper, tables_of
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import format_interval, format_value
+from vsebench.rendering.table import format_interval, format_value, spans
 
 PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
 PAGE_INCHES = 7.0
@@ -82,7 +82,7 @@ def template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals.update(format_value=format_value, format_interval=format_interval)
+    found.globals.update(format_value=format_value, format_interval=format_interval, spans=spans)
     return found.get_template("report.html.j2")
 
 

@@ -44,7 +44,7 @@ def nearest(vectors: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     vectors : (n_labels, K) float32; a label whose vector is 0 has the cosine 0 with all
     """
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = vectors / np.where(lengths > 0, lengths, 1)
+    unit = np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
     cosines: Matrix = unit @ unit.T
     np.fill_diagonal(cosines, -np.inf)
     order = np.argsort(-cosines, axis=1, kind="stable")[:, : min(NEAREST, len(vectors) - 1)]

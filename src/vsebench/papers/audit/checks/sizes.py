@@ -28,7 +28,7 @@ SLACK = Fraction(1, 10)  # a measured time is no exact multiple of the work
 def memory_by_formula(cells: PrintedCells) -> Iterator[Finding]:
     """Check memory against its printed formula, with numbers of 4 or of 8 bytes; GB are 2^30 bytes, MB 2^20."""
     for formula, cell in by_formula(cells, "space_complexity", "memory", set(SPACE)):
-        size = sizes(cells, cell, formula.row)
+        size = sizes(cells, cell, formula)
         if size and cell.unit in UNITS:
             each = SPARSE if "d_nz" in formula.value else DENSE
             values = [SPACE[formula.value](size) * n / UNITS[cell.unit] for n in each]
@@ -116,16 +116,18 @@ def by_formula(
                     yield formula, cell
 
 
-def sizes(cells: PrintedCells, cell: PrintedCell, row: str) -> dict[str, Interval]:
+def sizes(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell) -> dict[str, Interval]:
     """Return the quantities of a formula; D is the row's printed `factors`. Nothing if one is not printed."""
     size = problem_size(cells, cell)
-    factors = cells.find(cell.paper, row, "factors")
-    return size | ({"D": exact(factors.value)} if factors else {}) if size else {}
+    factors = cells.find(cell.paper, formula.row, "factors")
+    if not size or (factors is None and formula.value.endswith(" D)")):
+        return {}
+    return size | ({"D": exact(factors.value)} if factors else {})
 
 
 def work_of(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell) -> Interval | None:
     """Return the operations on a whole test set, up to a factor; None if a size is not printed or 0."""
-    size, images = sizes(cells, cell, formula.row), cells.find(cell.paper, cell.dataset, "test_images")
+    size, images = sizes(cells, cell, formula), cells.find(cell.paper, cell.dataset, "test_images")
     work = TIME[formula.value](size) * count(images) if size and images else None
     return work if work and work.low > 0 else None
 
