@@ -55,8 +55,8 @@ class TrainingTime(TableKind):
                 "Convergence: the epoch with the best validation metric and the training seconds up to its end, "
                 "median over seeds, where the epochs are chosen; that training shares the machine with other jobs.",
                 "Compile: compiling the kernels or loading them. Memory: the largest peak of the process.",
-                "Test image: scoring all labels in batches of 256 images on one core, no ranking; median and range over "
-                "repeats. Model: its arrays as they are saved.",
+                "Test image: scoring all labels in batches of 256 images on one core, no ranking; median and range "
+                "over repeats. Model: its arrays as they are saved.",
                 f"Machine: {'; '.join(machines) or 'unknown'}.",
             ),
         )
