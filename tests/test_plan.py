@@ -7,7 +7,7 @@ import yaml
 from vsebench.core.configuration import DatasetConfig, MethodConfig, RunConfig, SiblingsConfig, check, read_config
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
-from vsebench.formats.adapters import load_adapter
+from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import LACKS, Ensemble, load_method, read_settings, with_factors
 from vsebench.plan import NO_SIBLINGS, Plan
 
@@ -33,7 +33,7 @@ def needs_peers(rows):
 @pytest.mark.parametrize("path", sorted((CONFIG / "datasets").glob("*.yaml")), ids=lambda path: path.stem)
 def test_data_set_files_are_valid(path):
     config = read_config(DatasetConfig, path)
-    assert ("simulated" in config.title.lower()) == config.simulated
+    assert ("simulated" in config.title.lower()) == bool(knows(config.adapter))
 
 
 @pytest.mark.parametrize("path", sorted((CONFIG / "methods").glob("*.yaml")), ids=lambda path: path.stem)
@@ -60,7 +60,7 @@ def test_run_files_are_valid(path):
     assert plan.places
     for place in plan.places:
         assert plan.rows(place)
-        assert ("oracle" in plan.rows(place)) <= plan.datasets[place.dataset].simulated
+        assert ("oracle" in plan.rows(place)) <= bool(knows(plan.datasets[place.dataset].adapter))
 
 
 def default(**changes):
@@ -124,6 +124,10 @@ def test_a_run_limits_the_epochs_of_single_rows():
         ({"sweeps": {"vse_fs": {"alfa": [0]}}}, "some.yaml: sweeps.vse_fs: alfa: unknown key"),
         ({"sweeps": {"vse_fs": {"alpha": [0, -1]}}}, "some.yaml: sweeps.vse_fs: alpha"),
         ({"scaling": SCALING | {"dataset": "corel5k"}}, "scaling.dataset: corel5k is not simulated"),
+        (
+            {"scaling": SCALING | {"dataset": "sim-tree"}},
+            "scaling.dataset: sim-tree is not drawn by",
+        ),
         ({"scaling": SCALING | {"pairs": [10]}}, "some.yaml: scaling.pairs"),
         (
             {"datasets": {"sim-iapr": ONE | {"vocabulary": {"top": 5}}}},

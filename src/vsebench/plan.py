@@ -25,7 +25,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.evaluation.metrics.base import ListMetric, RankMetric, load_metric
 from vsebench.formats import parent_table, table
-from vsebench.formats.adapters import load_adapter
+from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import Ensemble, Fitter, Method, epochs_mistake, load_method, read_settings, with_factors
 from vsebench.papers.audit.checking import choose
 from vsebench.papers.base import Paper
@@ -184,11 +184,14 @@ class Plan:
                     read_settings(module, changed, f"{where}: sweeps.{row}")
 
     def _check_scaling(self, where: str) -> None:
-        """Check that the data set whose sizes are varied is a simulated one."""
+        """Check that the sizes of the data set that is scaled can be varied."""
         if self.config.scaling is not None:
             name = self.config.scaling.dataset
-            if not _read_named(DatasetConfig, self.folder / "datasets", name, f"{where}: scaling").simulated:
+            adapter = _read_named(DatasetConfig, self.folder / "datasets", name, f"{where}: scaling").adapter
+            if not knows(adapter):
                 raise UserError(f"{where}: scaling.dataset: {name} is not simulated, so its size cannot be varied")
+            if adapter != "simulator":
+                raise UserError(f"{where}: scaling.dataset: {name} is not drawn by the adapter simulator")
 
     def _check_places(self, where: str) -> None:
         """Check that at least one row can run at every place."""
@@ -234,12 +237,19 @@ class Plan:
         """Return every data set with each of its protocols."""
         return [Place(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
 
+    def processed_files(self, dataset: str) -> list[str]:
+        """Return the files that the stage `prepare` writes."""
+        config = self.datasets[dataset]
+        features = [config.features_name] if config.features_name else []
+        truth = ["truth.npz"] if knows(config.adapter) else []
+        return ["pairs.parquet", "images.parquet", "labels.parquet", "summary.json", *features, *truth]
+
     def offers(self, place: Place) -> set[str]:
         """Return which of the needs of methods a place satisfies (keys of `methods.base.LACKS`)."""
         dataset = self.datasets[place.dataset]
         known = set() if load_protocol(place.protocol).new_images else {"known_labels"}
         features = {"features"} if dataset.features_name else set()
-        return known | features | ({"truth"} if dataset.simulated else set())
+        return known | features | knows(dataset.adapter)
 
     def obstacles(self, place: Place) -> dict[str, str]:
         """Return the rows that cannot run at a place, and why."""

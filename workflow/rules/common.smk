@@ -140,9 +140,9 @@ def features_option(files):
 
 
 def model_features(wildcards):
-    """Name the features that a row's model reads."""
+    """Name the features that a row's model reads; an oracle can need them for the probabilities of an image."""
     needs = PLAN.method_class(wildcards.row).needs
-    return features(wildcards) if "features" in needs else []
+    return features(wildcards) if needs & {"features", "truth"} else []
 
 
 def model_features_option(wildcards):

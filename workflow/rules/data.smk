@@ -42,7 +42,7 @@ for dataset, description in PLAN.datasets.items():
             sources("stages.prepare", f"formats.{description.adapter}"),
             list(description.own_files.values()),
         output:
-            multiext(f"data/processed/{dataset}/", *description.processed_files),
+            multiext(f"data/processed/{dataset}/", *PLAN.processed_files(dataset)),
         log:
             f"results/logs/prepare/{dataset}.log",
         resources:

@@ -160,10 +160,6 @@ class DatasetDefinition(Source):
     expected: Expected = Expected()
 
     @property
-    def simulated(self) -> bool:
-        return self.adapter == "simulator"
-
-    @property
     def features_name(self) -> str | None:
         """The name of the processed data set's file of image features, or None if it has no features.
 
@@ -173,13 +169,6 @@ class DatasetDefinition(Source):
             return "features.npz" if self.features.file.endswith(".npz") else "features.npy"
         kind = self.options.get("features")
         return ("features.npz" if kind == "sparse" else "features.npy") if kind else None
-
-    @property
-    def processed_files(self) -> list[str]:
-        """The files that the stage `prepare` writes."""
-        always = ["pairs.parquet", "images.parquet", "labels.parquet", "summary.json"]
-        features = [self.features_name] if self.features_name else []
-        return [*always, *features, *(["truth.npz"] if self.simulated else [])]
 
     @property
     def own_files(self) -> dict[str, str]:
@@ -213,7 +202,7 @@ class DatasetConfig(DatasetDefinition):
     def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
         """Return the data set with the options and filters that a run gives it, key by key.
 
-        The expected counts are those of the data set's own filters and, if it is simulated, scale.
+        The expected counts are those of the data set's own filters and, if it has one, scale.
         """
         merged = self.model_copy(
             update={
@@ -221,7 +210,7 @@ class DatasetConfig(DatasetDefinition):
                 "vocabulary": Vocabulary(**self.vocabulary.model_dump(exclude_unset=True) | vocabulary),
             }
         )
-        other_scale = self.simulated and merged.options.get("scale", 1) != 1
+        other_scale = merged.options.get("scale", 1) != 1
         if merged.vocabulary != self.vocabulary or other_scale:
             merged = merged.model_copy(update={"expected": Expected()})
         return merged

@@ -7,6 +7,14 @@ from types import ModuleType
 from vsebench.core.errors import UserError
 
 
+def knows(adapter: str) -> frozenset[str]:
+    """Return what a simulator knows of its data and nobody of real data, keys of `methods.base.LACKS`.
+
+    It is the attribute `KNOWS` of the adapter's module; empty for an adapter of real data.
+    """
+    return frozenset(getattr(load_adapter(adapter, adapter, "Options"), "KNOWS", ()))
+
+
 def load_adapter(name: str, where: str, reads: str = "read") -> ModuleType:
     """Import an adapter: a module of vsebench.formats with `Options` and a function.
 
