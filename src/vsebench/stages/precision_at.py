@@ -23,5 +23,5 @@ def run(arguments: argparse.Namespace) -> None:
         lists, ranks = (read_parquet(case.folder(arguments.results) / f"{name}.parquet") for name in ("lists", "ranks"))
         found = hits(lists, ranks, siblings_of(arguments, case.place.dataset))
         keys = {key: pl.lit(value) for key, value in case.keys.items()}
-        tables.append(means(found, LIST_LENGTH).with_columns(**keys).select(*PRECISION_AT))
+        tables.append(means(found, LIST_LENGTH).with_columns(**keys).select(*PRECISION_AT).cast(PRECISION_AT))
     write_table(pl.concat(tables), PRECISION_AT, arguments.out)
