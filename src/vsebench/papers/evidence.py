@@ -5,7 +5,7 @@ This is the only module of the papers that imports metrics and their resampling.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -64,18 +64,15 @@ class Resampled:
     means: Values
     samples: Values
 
-    def effect(self, statistic: Callable[[Values], Values], bound: float) -> Effect:
-        """Return a function of the means with its interval, and the p-value of it being at the bound.
+    def difference(self, statistic: Callable[[Values], Values]) -> Effect:
+        """Return a function of the means, from (m, n) to (m,), with its interval and the p-value of it being 0."""
+        return replace(self.interval(statistic, 0.0), p=p_value(statistic(self.samples)))
 
-        Parameters
-        ----------
-        statistic : from (m, n) to (m,)
-        bound : what the claim compares it with
-        """
-        drawn = statistic(self.samples)
-        low, high = np.percentile(drawn, INTERVAL)
+    def interval(self, statistic: Callable[[Values], Values], bound: float) -> Effect:
+        """Return a function of the means with its interval alone; `bound` is what the claim compares it with."""
+        low, high = np.percentile(statistic(self.samples), INTERVAL)
         value = float(statistic(self.means[np.newaxis])[0])
-        return Effect(value, float(low), float(high), p_value(drawn - bound), bound)
+        return Effect(value, float(low), float(high), None, bound)
 
 
 @dataclass(frozen=True)

@@ -9,19 +9,21 @@ from vsebench.papers.base import Paper
 from vsebench.papers.published import PrintedCell
 from vsebench.rendering.results import Results
 
+ON_OTHER_DATA = "published, and the same methods on this run's data"
 NOTHING_OF_OURS = "No data set of this run can be compared with the paper's."
 
 
-def caption(paper: Paper, table: str) -> str:
+def caption(paper: Paper, table: str, content: str = "published and recomputed") -> str:
     """Return the caption of a printed table with our numbers.
 
     Parameters
     ----------
     table : its name in the CSV file, such as table2 or supplement_table1
+    content : what it has, in words
     """
     part, _, number = table.rpartition("table")
     words = part.replace("_", " ") + (f"Table {number}" if number else table.replace("_", " "))
-    return f"{paper.title} paper, {words}: published and recomputed"
+    return f"{paper.title} paper, {words}: {content}"
 
 
 def compared(results: Results, paper: Paper, table: str) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
+import numpy as np
 from pydantic import Field, field_validator
 
 from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
@@ -38,7 +39,7 @@ class FrequentLabel(AtPlaces):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the control's metric over the method's."""
-        return evidence.resampled(case.place, [self.control, self.method], self.metric).effect(share, self.below)
+        return evidence.resampled(case.place, [self.control, self.method], self.metric).interval(share, self.below)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the share by its interval."""
@@ -46,6 +47,7 @@ class FrequentLabel(AtPlaces):
 
 
 def share(values: Values) -> Values:
-    """Return the first column over the second."""
-    found: Values = values[:, 0] / values[:, 1].clip(1e-12)
+    """Return the first column over the second; 1 where the second is 0, since then all of it is reached."""
+    control, method = values.T
+    found: Values = np.where(method > 0, control / np.where(method > 0, method, 1), 1.0)
     return found

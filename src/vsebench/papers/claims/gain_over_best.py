@@ -43,9 +43,10 @@ class GainOverBest(AtPlaces):
         best = 1 + int(found.means[1:].argmax())
 
         def gain(values: Values) -> Values:
-            return values[:, 0] / values[:, best] - 1
+            gained: Values = values[:, 0] / values[:, best].clip(1e-12) - 1
+            return gained
 
-        return found.effect(gain, self.at_least)
+        return found.interval(gain, self.at_least)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the gain by its interval."""

@@ -45,7 +45,7 @@ class LabelNeighbours(AtPlaces):
         seeds = [shares(own) for _, own in found.group_by("seed", maintain_order=True)]
         means: Values = sum(table.mean(axis=0) for table in seeds) / len(seeds)
         resampled = Resampled(means, resample(seeds, evidence.resamples))
-        return resampled.effect(lambda values: values[:, 0] / values[:, 1], self.times)
+        return resampled.interval(lambda values: values[:, 0] / values[:, 1], self.times)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the ratio by its interval."""

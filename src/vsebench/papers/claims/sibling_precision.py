@@ -28,7 +28,7 @@ class SiblingPrecision(AgainstRivals):
         """Return the difference between the method and the rival."""
         found = evidence.sibling_precisions(case.place, [self.method, case.rival], self.cutoff)
         difference = of_ratios if case.measured == self.measured()[-1] and self.ratio else of_siblings
-        return found.effect(difference, 0.0)
+        return found.difference(difference)
 
 
 def of_siblings(values: Values) -> Values:
@@ -38,4 +38,6 @@ def of_siblings(values: Values) -> Values:
 
 def of_ratios(values: Values) -> Values:
     """Return the difference of sibling precision over precision."""
-    return values[:, 1] / values[:, 0] - values[:, 3] / values[:, 2]
+    ours, theirs = (values[:, n + 1] / values[:, n].clip(1e-12) for n in (0, 2))
+    difference: Values = ours - theirs
+    return difference

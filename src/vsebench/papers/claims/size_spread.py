@@ -43,7 +43,7 @@ class SizeSpread(AtPlaces):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the spread of the metric."""
-        return evidence.resampled(case.place, self.sizes, case.measured).effect(spread, self.below)
+        return evidence.resampled(case.place, self.sizes, case.measured).interval(spread, self.below)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the spread by its interval."""

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from vsebench.core.places import Place
 from vsebench.papers.base import Paper
-from vsebench.rendering.beside import caption, lines_of, notes_of_places
+from vsebench.rendering.beside import ON_OTHER_DATA, caption, lines_of, notes_of_places
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results, near_best, pick
@@ -35,8 +35,11 @@ class AccuracyBesideOwnData(TableKind):
         paper = Paper.read(self.paper)
         cells = [cell for cell in paper.printed(self.printed) if not cell.is_words and len(cell.row.split("/")) == 2]
         metrics = list(dict.fromkeys(cell.column for cell in cells))
-        columns = [Column("dataset", "Data set", shown=False), Column("method", "Method"), Column("source", "Source")]
-        columns += [Column(metric, metric_title(metric), "percent", interval=True) for metric in metrics]
+        columns = [Column("dataset", "Data set", shown=False), Column("method", "Method", width=0.25)]
+        columns += [Column("source", "Source")]
+        columns += [
+            Column(metric, metric_title(metric).replace(" ", "\n"), "percent", interval=True) for metric in metrics
+        ]
         rows = []
         for dataset, method in lines_of(cells):
             published = {cell.column: cell.number for cell in cells if cell.row == f"{dataset}/{method}"}
@@ -50,7 +53,9 @@ class AccuracyBesideOwnData(TableKind):
         notes = [*NOTES, *([self.note] if self.note else []), *notes_of_places(paper, cells)]
         missing = [row for row in [*ours, *self.also] if row not in results.outline.rows]
         notes += [f"Left out, as this run has no such rows: {', '.join(missing)}."] if missing else []
-        return Table(tuple(columns), tuple(rows), caption(paper, self.printed), notes=tuple(notes), fold=5)
+        return Table(
+            tuple(columns), tuple(rows), caption(paper, self.printed, ON_OTHER_DATA), notes=tuple(notes), fold=5
+        )
 
 
 def our_rows(results: Results, place: Place, methods: Sequence[str], metrics: Sequence[str]) -> list[Row]:

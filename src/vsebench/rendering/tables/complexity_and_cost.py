@@ -7,7 +7,7 @@ from vsebench.papers.audit.checks.sizes import TIME, UNITS, sizes
 from vsebench.papers.audit.checks.times import SPACE
 from vsebench.papers.base import Paper
 from vsebench.papers.published import SECONDS, PrintedCell
-from vsebench.rendering.beside import caption
+from vsebench.rendering.beside import ON_OTHER_DATA, caption
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -50,7 +50,7 @@ class ComplexityAndCost(TableKind):
         rows = [printed_row(paper, cells, dataset, method) for dataset in places for method in methods]
         ours = [row for method in methods if method in paper.rows for row in paper.rows[method].ours]
         rows += our_rows(results, list(dict.fromkeys(ours)))
-        return Table(COLUMNS, tuple(rows), caption(paper, self.printed), notes=NOTES, fold=2, small=True)
+        return Table(COLUMNS, tuple(rows), caption(paper, self.printed, ON_OTHER_DATA), notes=NOTES, fold=2, small=True)
 
 
 def printed_row(paper: Paper, cells: list[PrintedCell], dataset: str, method: str) -> Row:

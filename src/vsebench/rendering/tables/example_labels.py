@@ -6,7 +6,7 @@ import polars as pl
 from pydantic import Field
 
 from vsebench.papers.base import Paper
-from vsebench.rendering.beside import caption
+from vsebench.rendering.beside import ON_OTHER_DATA, caption
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -51,10 +51,10 @@ class ExampleLabels(TableKind):
             "Bold: a label of the image. Italics: a sibling of one, by what the paper knew or by the data set's table "
             "of siblings.",
             "Here: the first ten labels for the first test images with a label, in the order of the data set, first "
-            "seed; the image's own labels are below its name.",
+            "seed; the image's own labels are behind its name.",
             *([f"Left out, as this run has no such rows: {', '.join(missing)}."] if missing else []),
         )
-        return Table(COLUMNS, tuple(rows), caption(paper, self.printed), notes=notes)
+        return Table(COLUMNS, tuple(rows), caption(paper, self.printed, ON_OTHER_DATA), notes=notes)
 
     def _rows_of(self, results: Results, found: pl.DataFrame, title: str) -> list[Row]:
         """Return the rows of one place, image by image."""

@@ -6,7 +6,7 @@ import polars as pl
 from pydantic import Field
 
 from vsebench.papers.base import Paper
-from vsebench.rendering.beside import caption
+from vsebench.rendering.beside import ON_OTHER_DATA, caption
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -51,7 +51,7 @@ class NearestLabels(TableKind):
             f"Here: the nearest nine labels by the cosine of their vectors, {self._title(results)}, first seed"
             + (", for the most frequent labels." if not self.labels else "."),
         )
-        return Table(COLUMNS, tuple(rows), caption(paper, self.printed), notes=notes)
+        return Table(COLUMNS, tuple(rows), caption(paper, self.printed, ON_OTHER_DATA), notes=notes)
 
     def _shown(self, found: pl.DataFrame) -> list[str]:
         """Return the labels of a place that are shown."""
