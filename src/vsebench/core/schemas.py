@@ -109,6 +109,9 @@ SCALING: Schema = {
     "machine": pl.String,
 }
 
+# what the stage `annotate` writes, as CSV
+ANNOTATIONS: Schema = {"image": pl.String, "place": pl.Int32, "label": pl.String, "score": pl.Float32}
+
 # results/
 CLAIMS: Schema = {
     "paper": pl.String,
