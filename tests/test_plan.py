@@ -15,7 +15,7 @@ CONFIG = ROOT / "config"
 RUNS = sorted(CONFIG.glob("*.yaml"))
 
 
-PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm"}
+PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
 
 
 def values(path):
