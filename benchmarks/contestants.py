@@ -15,7 +15,7 @@ from benchmarks.plan import SEED
 from vsebench.core.configuration import MethodConfig, read_config
 from vsebench.core.errors import UserError
 from vsebench.core.workers import Workers
-from vsebench.methods.base import Method, load_method, read_settings
+from vsebench.methods.base import Method, load_method, read_settings, with_factors
 from vsebench.models import Model
 from vsebench.problem import LabelMatrix, Problem
 from vsebench.problem import Training as Labels
@@ -23,6 +23,7 @@ from vsebench.training import warm_up
 
 Settings = dict[str, float | str]
 PEERS = ("implicit", "cornac", "lightfm")
+FEW_FACTORS = 16  # enough to load kernels
 
 
 class Training(Protocol):
@@ -59,7 +60,7 @@ def warm(row: str, module: str | None) -> tuple[type[Method], dict[str, Any]]:
     settings = config.settings
     if module:
         settings = {key: value for key, value in settings.items() if key in method.settings_type.model_fields}
-    warm_up(method, read_settings(method, settings, str(path)))
+    warm_up(method, read_settings(method, with_factors(method, settings, FEW_FACTORS), str(path)))
     return method, settings
 
 

@@ -11,6 +11,7 @@ from benchmarks.data import CONFIG
 from benchmarks.plan import Plan
 from vsebench.core.configuration import MethodConfig, read_config
 from vsebench.core.machine import processor
+from vsebench.methods.base import load_method, with_factors
 
 SCHEMA = {
     "start": pl.String,  # cold: every kernel, no cache; warm: one method, all in the cache
@@ -19,7 +20,7 @@ SCHEMA = {
     "functions_compiled": pl.Int32,
     "machine": pl.String,
 }
-PEERS = ("implicit_als", "lightfm_warp")
+PEERS = ("implicit_als", "lightfm_features", "lightfm_warp")
 WARM = "vse_fs"
 
 
@@ -27,7 +28,10 @@ def measure(plan: Plan) -> pl.DataFrame:
     """Start so many processes of each kind, on one core."""
     paths = sorted((CONFIG / "methods").glob("*.yaml"))
     configs = {path.stem: read_config(MethodConfig, path) for path in paths if path.stem not in PEERS}
-    everything = {row: [config.method, config.settings] for row, config in configs.items()}
+    everything = {
+        row: [config.method, with_factors(load_method(config.method), config.settings, plan.factors)]
+        for row, config in configs.items()
+    }
     rows = []
     for repeat in range(1, plan.starts + 1):
         with TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ import yaml
 from vsebench.core.configuration import DatasetConfig, MethodConfig, RunConfig, check, read_config
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
-from vsebench.methods.base import LACKS, load_method, read_settings
+from vsebench.methods.base import LACKS, Ensemble, load_method, read_settings, with_factors
 from vsebench.plan import Plan
 
 ROOT = Path(__file__).parent.parent
@@ -15,7 +15,7 @@ CONFIG = ROOT / "config"
 RUNS = sorted(CONFIG.glob("*.yaml"))
 
 
-PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm"}
+PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
 
 
 def values(path):
@@ -40,12 +40,16 @@ def test_method_files_are_valid_with_every_setting_they_try(path):
     config = read_config(MethodConfig, path)
     needs_peers([path.stem])
     method = load_method(config.method)
+    assert issubclass(method, Ensemble) == bool(config.members)
+    if config.members:
+        return  # the plan checks them
+    settings = with_factors(method, config.settings, 16)
     for family in [{}, *config.family_settings.values()]:
-        read_settings(method, config.settings | family, str(path))
+        read_settings(method, settings | family, str(path))
     assert set(config.grid) <= set(config.settings)
     for key, tried in config.grid.items():
         for value in tried:
-            read_settings(method, config.settings | {key: value}, str(path))
+            read_settings(method, settings | {key: value}, str(path))
 
 
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
@@ -179,6 +183,20 @@ def test_settings_of_a_row_depend_on_the_family_and_the_runs_factors():
     assert plan.settings("popularity", "sim-iapr") == {}
 
 
+def test_a_row_whose_file_names_factors_keeps_them(folder):
+    change_method(folder, "opt_auc", settings=values(folder / "methods" / "opt_auc.yaml")["settings"] | {"factors": 5})
+    plan = Plan.read(folder, default(factors=7, methods=["opt_auc", "warp"]), [])
+    assert plan.settings("opt_auc", "sim-iapr")["factors"] == plan.compiled_settings("opt_auc")["factors"] == 5
+    assert plan.settings("warp", "sim-iapr")["factors"] == plan.compiled_settings("warp")["factors"] == 7
+    assert list(plan.scaled_rows) == ["opt_auc", "warp"]  # growth is measured at other sizes anyway
+
+
+def test_no_row_of_the_default_run_has_factors_of_its_own():
+    plan = Plan.read(CONFIG, values(CONFIG / "config.yaml"), [])
+    found = {plan.settings(row, "sim-iapr").get("factors") for row in plan.methods}
+    assert found == {None, plan.config.factors}
+
+
 def test_features_are_normalised_as_the_data_set_says_unless_the_row_does(folder):
     change_method(folder, "nearest_images", settings={"neighbours": 5, "normalise": ["l2"]})
     plan = Plan.read(folder, with_partition(methods=["ridge", "nearest_images", "opt_auc"]), [])
@@ -223,6 +241,39 @@ def test_mistakes_in_the_file_of_a_row_name_it(folder, row, changes, message):
         Plan.read(folder, default(methods=["vse_fs", row]), [])
     assert str(error.value).startswith(f"{folder}/methods/{row}.yaml: ")
     assert message in str(error.value)
+
+
+ENSEMBLE = "wsabie_100_200"
+
+
+def test_an_ensemble_of_rows_that_the_run_lacks_is_refused():
+    with pytest.raises(UserError, match="methods: wsabie_100_200 is an ensemble of wsabie_200, which is missing"):
+        Plan.read(CONFIG, with_partition(methods=["wsabie_100", ENSEMBLE]), [])
+
+
+def test_an_ensemble_runs_like_any_row():
+    plan = Plan.read(CONFIG, with_partition(methods=[ENSEMBLE, "wsabie_100", "wsabie_200", "random"]), [])
+    place = Place("corel5k-densehue", "official")
+    assert plan.timed_rows(place) == [ENSEMBLE, "wsabie_100", "wsabie_200"]
+    assert plan.settings(ENSEMBLE, place.dataset) == {}
+    assert plan.rows(IAPR) == ["random"]
+
+
+@pytest.mark.parametrize(
+    ("row", "changes", "message"),
+    [
+        (ENSEMBLE, {"members": ["wsabie_100"]}, "members: name two or more rows, each once"),
+        (ENSEMBLE, {"members": ["wsabie_100", "wsabie_100"]}, "members: name two or more rows, each once"),
+        (ENSEMBLE, {"members": ["wsabie_100", "ridge"]}, "members: WsabieEnsemble cannot add up ridge"),
+        (ENSEMBLE, {"settings": {"factors": 3}}, "settings, family_settings, grid: an ensemble has none"),
+        ("ridge", {"members": ["wsabie_100", "wsabie_200"]}, "members: Ridge is no ensemble; remove this key"),
+    ],
+)
+def test_mistakes_about_members_name_file_and_key(folder, row, changes, message):
+    change_method(folder, row, **changes)
+    with pytest.raises(UserError) as error:
+        Plan.read(folder, with_partition(methods=["wsabie_100", "wsabie_200", ENSEMBLE, "ridge"]), [])
+    assert str(error.value).startswith(f"{folder}/methods/{row}.yaml: {message}")
 
 
 def with_partition(**changes):

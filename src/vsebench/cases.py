@@ -23,6 +23,7 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}; only with epochs')
     parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it nothing is chosen")
+    parser.add_argument("--no-refit", action="store_true", help="the tested model does not learn the validation labels")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
 
 

@@ -25,7 +25,7 @@ from vsebench.core.places import Place
 from vsebench.evaluation.metrics.base import RankMetric, load_metric
 from vsebench.formats import table
 from vsebench.formats.adapters import load_adapter
-from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method, read_settings
+from vsebench.methods.base import Ensemble, Fitter, Method, epochs_mistake, load_method, read_settings, with_factors
 from vsebench.papers.audit.checking import choose
 from vsebench.papers.base import Paper
 from vsebench.papers.published import read_published
@@ -74,6 +74,7 @@ class Plan:
         plan._check_data(where)
         plan._check_epochs(where)  # before the rows' files: a wrong row here is no mistake of its file
         plan._check_settings()
+        plan._check_members(where)
         plan._check_grids()
         plan._check_sweeps(where)
         plan._check_scaling(where)
@@ -112,11 +113,32 @@ class Plan:
                 raise UserError(f"{file}: {error}") from None
             if issubclass(module, Method) != (method.epochs is not None):
                 raise UserError(f"{file}: epochs: {epochs_mistake(module)}")
+            if issubclass(module, Ensemble) or method.members:
+                continue  # its settings are its members, see _check_members
             changes: list[tuple[str, dict[str, Any]]] = [("settings", {})]
             changes += [(f"family_settings.{family}", values) for family, values in method.family_settings.items()]
             changes += [("grid", {key: value}) for key, values in method.grid.items() for value in values]
             for key, values in changes:
-                read_settings(module, method.settings | values, f"{file}: {key}")
+                changed = with_factors(module, method.settings | values, self.config.factors)
+                read_settings(module, changed, f"{file}: {key}")
+
+    def _check_members(self, where: str) -> None:
+        """Check that ensembles, and they alone, name members: rows of the run of a kind that can be added up."""
+        for row, method in self.methods.items():
+            file, module = f"{self.folder}/methods/{row}.yaml", self.method_class(row)
+            if not issubclass(module, Ensemble):
+                if method.members:
+                    raise UserError(f"{file}: members: {module.__name__} is no ensemble; remove this key")
+                continue
+            if len(set(method.members)) < max(2, len(method.members)):
+                raise UserError(f"{file}: members: name two or more rows, each once")
+            if method.settings or method.family_settings or method.grid:
+                raise UserError(f"{file}: settings, family_settings, grid: an ensemble has none; remove these keys")
+            for member in method.members:
+                if member not in self.methods:
+                    raise UserError(f"{where}: methods: {row} is an ensemble of {member}, which is missing; add it")
+                if not issubclass(self.method_class(member), module.member_type):
+                    raise UserError(f"{file}: members: {module.__name__} cannot add up {member}; name other rows")
 
     def _check_grids(self) -> None:
         """Check that every grid has as many configurations as the tuning budget."""
@@ -143,10 +165,11 @@ class Plan:
         """Check each value of each setting that is varied."""
         for row, sweeps in self.config.sweeps.items():
             method = self._trained(row, f"{where}: sweeps")
+            module = load_method(method.method)
             for parameter, values in sweeps.items():
                 for value in values:
-                    changed = method.settings | {parameter: value}
-                    read_settings(load_method(method.method), changed, f"{where}: sweeps.{row}")
+                    changed = with_factors(module, method.settings | {parameter: value}, self.config.factors)
+                    read_settings(module, changed, f"{where}: sweeps.{row}")
 
     def _check_scaling(self, where: str) -> None:
         """Check that the data set whose sizes are varied is a simulated one."""
@@ -257,7 +280,7 @@ class Plan:
         return [row for row in self.methods if row not in left_out]
 
     def timed_rows(self, place: Place) -> list[str]:
-        """Return the rows that are timed: those with epochs, and closed forms and look-ups with settings to choose."""
+        """Return the rows that are timed: those for which something is chosen."""
         return [row for row in self.rows(place) if self.is_validated(row)]
 
     def oracles(self, place: Place) -> list[str]:
@@ -270,8 +293,9 @@ class Plan:
         return [name for name in self.config.metrics if isinstance(load_metric(name), RankMetric)]
 
     def is_validated(self, row: str) -> bool:
-        """Return whether something is chosen for a row on validation labels: epochs, or settings of a grid."""
-        return bool(self.methods[row].epochs or self.methods[row].grid)
+        """Return whether something is chosen for a row on validation labels: epochs, settings of a grid, or weights."""
+        method = self.methods[row]
+        return bool(method.epochs or method.grid or method.members)
 
     def validation_metric(self, place: Place) -> str:
         """Return the metric that settings and epochs are chosen by."""
@@ -279,12 +303,15 @@ class Plan:
 
     def settings(self, row: str, dataset: str) -> dict[str, Any]:
         """Return a row's settings on a data set, before tuning."""
-        method = self.methods[row]
+        method, module = self.methods[row], self.method_class(row)
         settings = method.settings | method.family_settings.get(self.datasets[dataset].family, {})
-        takes_steps = "normalise" in self.method_class(row).settings_type.model_fields
-        if takes_steps and settings.get("normalise") is None:
+        if "normalise" in module.settings_type.model_fields and settings.get("normalise") is None:
             settings = settings | {"normalise": self.datasets[dataset].normalise}
-        return settings | {"factors": self.config.factors} if "factors" in settings else settings
+        return with_factors(module, settings, self.config.factors)
+
+    def compiled_settings(self, row: str) -> dict[str, Any]:
+        """Return the settings that a row's kernels are compiled with; no family's, as these compile the same."""
+        return with_factors(self.method_class(row), self.methods[row].settings, self.config.factors)
 
     def grid(self, row: str) -> dict[str, list[Any]]:
         """Return the grid that is tried on the validation labels; it is empty if the run does not tune."""
@@ -294,14 +321,15 @@ class Plan:
     def scaled_rows(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Return module and settings of the rows whose growth is measured: those with epochs and factors.
 
-        Growth is measured on labels alone, so rows that need image features are left out.
+        The stage sets the number of factors. Growth is measured on labels alone, so rows that need image features are
+        left out.
         """
-        rows = {
-            row: method
-            for row, method in self.methods.items()
-            if method.epochs and "factors" in method.settings and "features" not in self.method_class(row).needs
-        }
-        return {row: (method.method, method.settings) for row, method in rows.items()}
+        found = {}
+        for row, method in self.methods.items():
+            module = self.method_class(row)
+            if method.epochs and "factors" in module.settings_type.model_fields and "features" not in module.needs:
+                found[row] = (method.method, method.settings)
+        return found
 
     def sweeps(self, place: Place) -> list[tuple[str, str]]:
         """Return each (row, setting) that is varied at a place."""

@@ -46,8 +46,14 @@ def save(split: Split, folder: Path) -> None:
     write_json({"n_images": n_images, "n_labels": n_labels, **counts}, folder / "split.json")
 
 
-def load(folder: Path, with_test: bool = True) -> Split:
-    """Read a split; without the test, whose file is then not opened, `test` has no images."""
+def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
+    """Read a split.
+
+    Parameters
+    ----------
+    with_test : without the test, whose file is then not opened, `test` has no images
+    refit : whether the tested model learns the validation labels; if not, `final` is `first`
+    """
     size = read_json(folder / "split.json")
     images, labels = read_parquet(folder / "images.parquet"), read_parquet(folder / "labels.parquet")
 
@@ -59,10 +65,11 @@ def load(folder: Path, with_test: bool = True) -> Split:
     test = read("test") if with_test else LabelMatrix.empty(size["n_images"], size["n_labels"])
     test_images = _ids(images["test"]) if with_test else np.empty(0, dtype=np.int32)
     both = train + valid
+    first = Training(train, _ids(images["first"]), labels["first"].to_numpy())
     return Split(
-        Training(train, _ids(images["first"]), labels["first"].to_numpy()),
+        first,
         _held_out(_ids(images["valid"]), valid, train, labels["valid"].to_numpy()),
-        Training(both, _ids(images["final"]), labels["final"].to_numpy()),
+        Training(both, _ids(images["final"]), labels["final"].to_numpy()) if refit else first,
         _held_out(test_images, test, both, labels["test"].to_numpy()),
     )
 

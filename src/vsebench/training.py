@@ -16,8 +16,8 @@ from vsebench.core.places import Case
 from vsebench.core.schemas import HISTORY
 from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.metrics import mean_metric
-from vsebench.evaluation.ranking import rank
-from vsebench.methods.base import Control, Fitter, Method, read_settings
+from vsebench.evaluation.ranking import rank, score_deviation
+from vsebench.methods.base import Control, Ensemble, EnsembleSettings, Fitter, Member, Method, read_settings
 from vsebench.models import Model
 from vsebench.problem import HeldOut, LabelMatrix, Matrix, Problem, Split, Training
 from vsebench.streams import VALIDATION_SAMPLE, generator
@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # features need SciPy, which most fits do without
     from vsebench.features import Features
 
 Row = dict[str, Any]  # a line of the history
+
+WEIGHT_STEPS = 10  # of an ensemble's weights between 0 and 1
 
 
 class DivergenceError(Exception):
@@ -112,6 +114,43 @@ def attempt(
     except DivergenceError:
         return Attempt(values, None, None), history(rows, case, "selection")
     return Attempt(values, best_epoch, best), history(rows, case, "selection")
+
+
+def weigh(
+    method: type[Ensemble], members: list[Member], validation: Validation, case: Case
+) -> tuple[list[Member], list[Attempt]]:
+    """Choose the weights of an ensemble's members by models that have not been trained on the validation images.
+
+    The weights add up to 1, in steps of 1 / `WEIGHT_STEPS`; of equally good ones the first are taken, which give more
+    to the first member.
+
+    Returns
+    -------
+    The members with their deviations and weights, and what was tried: weights by row.
+    """
+    models = method(validation.problem, EnsembleSettings(members=members)).models()
+    problem, held_out = validation.problem, validation.held_out
+    deviations = [score_deviation(model, held_out, problem.features) for model in models]
+    for member, model, deviation in zip(members, models, deviations, strict=True):
+        if not model.has_finite_scores() or not deviation > 0:
+            raise UserError(f"{case}: the scores of {member.row} are all the same or not finite; take another member")
+    tries = []
+    for weights in weights_on_simplex(len(members)):
+        scales = [weight / deviation for weight, deviation in zip(weights, deviations, strict=True)]
+        value = validation.value(method.combined(models, scales))
+        tries.append(Attempt(dict(zip((member.row for member in members), weights, strict=True)), None, value))
+    best = tries[best_attempt(tries, case)].settings
+    chosen = [
+        member.model_copy(update={"weight": best[member.row], "deviation": deviation})
+        for member, deviation in zip(members, deviations, strict=True)
+    ]
+    return chosen, tries
+
+
+def weights_on_simplex(n: int) -> list[tuple[float, ...]]:
+    """Return all `n` weights that are multiples of 1 / `WEIGHT_STEPS` and add up to 1; the first one falls."""
+    parts = itertools.product(range(WEIGHT_STEPS, -1, -1), repeat=n)
+    return [tuple(part / WEIGHT_STEPS for part in whole) for whole in parts if sum(whole) == WEIGHT_STEPS]
 
 
 def best_attempt(tries: list[Attempt], case: Case) -> int:

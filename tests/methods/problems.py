@@ -11,11 +11,11 @@ from scipy import sparse
 from tests.builders import matrix_of
 from vsebench.core.workers import workers
 from vsebench.features import Features
-from vsebench.methods.base import Method, load_method, read_settings
+from vsebench.methods.base import Ensemble, Method, load_method, read_settings
 from vsebench.problem import LabelMatrix, Problem, Queries, Training
 
 CONFIG = Path(__file__).parents[2] / "config" / "methods"
-PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm"}
+PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
 N_IMAGES, N_LABELS, N_GROUPS = 400, 32, 4
 SMALL = {"factors": 16}
 # Small problems need other settings than data sets do; what is not named here is as in config/methods.
@@ -27,6 +27,7 @@ SETTINGS = {
     "warp_published": {"learning_rate": 0.1},
     "vse_ens": {"learning_rate": 0.05, "regularisation": 0.2},
     "vse_fs": {"beta_0": 4.0, "alpha": 0.5, "gamma": 0.05, "regularisation": 0.5},
+    "vse_fs_features": {"beta_0": 8.0, "alpha": 0.0, "regularisation": 0.3},
     "ease": {"regularisation": 3.0},
     "item_knn": {"neighbours": 7, "shrinkage": 0.0},
     "implicit_als": {"confidence": 20.0, "regularisation": 2.0},
@@ -45,6 +46,7 @@ SETTINGS = {
     "one_vs_rest": {"aggressiveness": 0.003},
     "random_projection_tree": {"levels": 2, "neighbours": 20},
 }
+MEMBERS = {"wsabie_ensemble": "wsabie"}
 
 
 def names_of_methods():
@@ -67,9 +69,23 @@ def settings_of(name, **changes):
     path = CONFIG / f"{name}.yaml"
     values = yaml.safe_load(path.read_text(encoding="utf-8")).get("settings", {}) if path.is_file() else {}
     values |= SETTINGS.get(name, {})
+    if issubclass(method_of(name), Ensemble):
+        return read_settings(method_of(name), {"members": members_of(name, **changes)}, name)
     if "factors" in method_of(name).settings_type.model_fields:
         values |= SMALL
     return read_settings(method_of(name), values | changes, name)
+
+
+def members_of(name, epochs=40, **changes):
+    """Return the members of an ensemble: two sizes of one method."""
+    module = MEMBERS[name]
+    settings = [settings_of(module, **({"factors": factors} | changes)).model_dump() for factors in (16, 8)]
+    weights = [{"weight": 0.7, "deviation": 0.8}, {"weight": 0.3, "deviation": 1.2}]
+    fixed = {"module": module, "epochs": epochs}
+    return [
+        {"row": f"{module}_{one['factors']}", "settings": one} | fixed | weight
+        for one, weight in zip(settings, weights, strict=True)
+    ]
 
 
 def group_of(images):

@@ -59,8 +59,8 @@ def inputs(folder):
     return [word for option, file in files.items() if file.is_file() for word in (option, file)]
 
 
-def fit(folder, *, grid=None, epochs=EPOCHS, metric="ndcg@10", **changes):
+def fit(folder, *options, grid=None, epochs=EPOCHS, metric="ndcg@10", **changes):
     arguments = ["fit", *case(folder, **changes), "--images", 1000, "--out", folder / "model"]
     arguments += ["--grid", json.dumps(grid)] if grid else []
     arguments += ["--epochs", json.dumps(epochs)] if epochs else []
-    return run(*arguments, *(["--metric", metric] if metric else []))
+    return run(*arguments, *options, *(["--metric", metric] if metric else []))

@@ -6,7 +6,10 @@ import pytest
 from tests.stages.small import SETTINGS, case, fit, run, split, write_processed
 from vsebench import models, splits
 from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.workers import workers
 from vsebench.evaluation.metrics import mean_metric
+from vsebench.methods.base import load_method, read_settings
+from vsebench.problem import Problem
 
 
 @pytest.fixture
@@ -65,6 +68,23 @@ def test_the_tested_model_has_learnt_the_validation_labels(folder):
     assert models.load(folder / "model/model.npz").label[:, 0].tolist() == expected.tolist()
     assert selection_of(folder) == {"settings": {}, "epochs": None, "value": None}
     assert read_parquet(folder / "model/history.parquet").is_empty()
+
+
+@pytest.mark.parametrize("module", ["opt_auc", "popularity"])
+def test_without_a_refit_the_tested_model_has_not_learnt_the_validation_labels(folder, module):
+    """It is the model of the best epoch before the last fit."""
+    trained = module == "opt_auc"
+    changes = {} if trained else {"settings": {}, "epochs": None, "metric": None}
+    assert fit(folder, "--no-refit", module=module, **changes) == 0
+    found = models.load(folder / "model/model.npz").arrays()
+    with workers(1) as pool:
+        problem = Problem(splits.load(folder / "split").first, 1, pool)
+        method = load_method(module)
+        fitter = method(problem, read_settings(method, SETTINGS if trained else {}, module))
+        for _ in range(selection_of(folder)["epochs"] or 0):
+            fitter.epoch()
+        expected = fitter.model().arrays()
+    assert all(found[key].tobytes() == expected[key].tobytes() for key in expected)
 
 
 def test_a_closed_form_tries_its_grid(folder):

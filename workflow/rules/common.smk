@@ -164,16 +164,33 @@ def truth(wildcards):
     return [f"data/processed/{wildcards.dataset}/truth.npz"] if "truth" in needs else []
 
 
+def members(wildcards):
+    """Name the records of an ensemble's members: what they were fitted with."""
+    return expand(
+        f"{MODEL}/run.json",
+        dataset=wildcards.dataset,
+        protocol=wildcards.protocol,
+        seed=wildcards.seed,
+        row=PLAN.methods[wildcards.row].members,
+    )
+
+
 def extra_inputs(wildcards):
-    """Name what a method reads of its data set beside the split."""
-    return [*model_features(wildcards), *truth(wildcards)]
+    """Name what a method reads beside the split."""
+    return [*model_features(wildcards), *truth(wildcards), *members(wildcards)]
+
+
+def refit_option(wildcards):
+    """Say where the tested models do not learn the validation labels."""
+    return "" if PLAN.config.datasets[wildcards.dataset].refit else "--no-refit"
 
 
 def input_options(wildcards):
-    """Say where a method finds what it reads of its data set beside the split."""
-    found = truth(wildcards)
-    option = f"--truth {found[0]}" if found else ""
-    return f"{model_features_option(wildcards)} {option}".strip()
+    """Say what a method reads beside the split, and whether it learns the validation labels at last."""
+    named = {"--truth": truth(wildcards), "--members": members(wildcards)}
+    files = [f"{option} {' '.join(names)}" for option, names in named.items() if names]
+    options = [model_features_option(wildcards), *files, refit_option(wildcards)]
+    return " ".join(filter(None, options))
 
 
 def validation_options(wildcards):

@@ -12,7 +12,7 @@ rule compile_kernels:
         "results/logs/compile/{row}.log",
     params:
         module=method_module,
-        settings=lambda wildcards: as_json(PLAN.methods[wildcards.row].settings),
+        settings=lambda wildcards: as_json(PLAN.compiled_settings(wildcards.row)),
     shell:
         "python -m vsebench compile --module {params.module} --settings {params.settings:q} --out {output} > {log} 2>&1"
 

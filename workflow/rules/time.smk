@@ -28,7 +28,9 @@ rule time_methods:
         slot=100,
     params:
         seed=PLAN.config.seeds[0],
-        features=timed_features_option,
+        inputs=lambda wildcards: (
+            f"{timed_features_option(wildcards)} {refit_option(wildcards)}".strip()
+        ),
         modules=lambda wildcards: as_json(
             {
                 row: PLAN.methods[row].method
@@ -38,7 +40,7 @@ rule time_methods:
         repeats=PLAN.config.timing.repeats,
         epochs=PLAN.config.timing.epochs,
     shell:
-        "python -m vsebench time --results results {params.features} --dataset {wildcards.dataset}"
+        "python -m vsebench time --results results {params.inputs} --dataset {wildcards.dataset}"
         " --protocol {wildcards.protocol} --seed {params.seed} --modules {params.modules:q}"
         " --repeats {params.repeats} --epochs {params.epochs} --out {output} > {log} 2>&1"
 

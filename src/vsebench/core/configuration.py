@@ -48,6 +48,7 @@ class RunDataset(Strict):
     """What to do with one data set in a run."""
 
     protocols: list[str] = Field(min_length=1)
+    refit: bool = True  # false: the tested model does not learn the validation labels
     options: dict[str, Any] = {}  # replaces options of the data set's own file, such as the simulator's scale
     vocabulary: dict[str, Any] = {}  # replaces filters of the data set's own file
     data: dict[str, Any] | None = None  # the user's own table: options of formats/table.py, and `features`
@@ -218,6 +219,7 @@ class MethodConfig(Strict):
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
     epochs: Epochs | None = None  # none: the method is not trained by epochs
     grid: dict[str, list[Any]] = {}  # values to try on the validation labels if the run tunes
+    members: list[str] = []  # rows of the run, for an ensemble, which has no settings, epochs or grid of its own
 
     @property
     def grid_size(self) -> int:

@@ -77,6 +77,16 @@ def rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wor
     )
 
 
+def score_deviation(model: Model, held_out: HeldOut, features: "Features | None") -> float:
+    """Return the standard deviation of a model's scores of all labels for some images, float64."""
+    total, squares, count = 0.0, 0.0, 0
+    for start, stop in chunks(held_out):
+        scores = model.scores(queries_of(held_out, features, start, stop)).astype(np.float64)
+        total, squares = total + float(scores.sum()), squares + float(np.vdot(scores, scores))
+        count += scores.size
+    return float(np.sqrt(max(squares / count - (total / count) ** 2, 0.0)))
+
+
 def rank_embedded(
     vectors: Matrix, rounded: RoundedLabels, held_out: HeldOut, start: int, stop: int
 ) -> NDArray[np.int32]:

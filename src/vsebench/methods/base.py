@@ -5,7 +5,7 @@ A module `vsebench.methods.<name>` defines one class, `METHOD`; a file config/me
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -79,6 +79,62 @@ class Control(Fitter):
     """A row without epochs: a control, an oracle, a closed form or a look-up. `model` does the work."""
 
 
+class Member(Settings):
+    """A row in an ensemble: what it is trained with, and how much its scores count."""
+
+    row: str
+    module: str
+    settings: dict[str, Any]
+    epochs: int = Field(ge=1)
+    deviation: float = Field(default=1.0, gt=0)  # standard deviation of its scores on the validation images
+    weight: float = Field(default=1.0, ge=0)  # of its scores over their deviation
+
+
+class EnsembleSettings(Settings):
+    """The members, as `fit` has read them from their records."""
+
+    members: list[Member] = Field(min_length=2)
+
+
+class Ensemble(Control):
+    """A row that adds up the scores of other rows of the run, which its file names in `members`.
+
+        f(x) = sum_m weight_m / deviation_m f_m(x)
+
+    Deviations and weights are chosen on the validation images, by models of the members that have not seen them.
+
+    Attributes
+    ----------
+    member_type : the class that the members' methods are derived from
+    """
+
+    settings_type = EnsembleSettings
+    member_type: ClassVar[type[Method]]
+
+    def __init__(self, problem: Problem, settings: EnsembleSettings) -> None:
+        self.problem, self.settings = problem, settings
+
+    @classmethod
+    @abstractmethod
+    def combined(cls, models: Sequence[Model], scales: Sequence[float]) -> Model:
+        """Return the model whose scores are the sum of the models' scores times `scales`, one factor per model."""
+
+    def models(self) -> list[Model]:
+        """Train every member and return the models; a seed gives the same models as the members' own rows."""
+        return [self._trained(member) for member in self.settings.members]
+
+    def model(self) -> Model:
+        return self.combined(self.models(), [member.weight / member.deviation for member in self.settings.members])
+
+    def _trained(self, member: Member) -> Model:
+        method = load_method(member.module)
+        fitter = method(self.problem, read_settings(method, member.settings, f"ensemble: {member.row}"))
+        assert isinstance(fitter, Method)
+        for _ in range(member.epochs):
+            fitter.epoch()
+        return fitter.model()
+
+
 def load_method(name: str) -> type[Method] | type[Control]:
     """Return the class `METHOD` of the module `vsebench.methods.<name>`."""
     try:
@@ -91,6 +147,11 @@ def load_method(name: str) -> type[Method] | type[Control]:
     if found is None:
         raise UserError(f"method {name!r}: src/vsebench/methods/{name}.py has no METHOD; set it to the method's class")
     return found
+
+
+def with_factors(method: type[Fitter], values: dict[str, Any], factors: int) -> dict[str, Any]:
+    """Return settings with this number of factors, if the method has factors and the settings name none."""
+    return {"factors": factors} | values if "factors" in method.settings_type.model_fields else values
 
 
 def read_settings(method: type[Fitter], values: dict[str, Any], where: str) -> Settings:

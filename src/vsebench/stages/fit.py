@@ -6,7 +6,7 @@ final fit) and run.json (settings, all attempts, versions, machine and commit).
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,16 @@ from tqdm import tqdm
 
 from vsebench import models, splits
 from vsebench.cases import add_case_arguments, open_method
-from vsebench.core.configuration import Epochs
+from vsebench.core.configuration import Epochs, check
 from vsebench.core.errors import UserError
 from vsebench.core.machine import describe
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import HISTORY
-from vsebench.core.storage import write_json, write_table
+from vsebench.core.storage import read_json, write_json, write_table
 from vsebench.core.workers import workers
 from vsebench.evaluation.ranking import check_finite
 from vsebench.inputs import load_features, load_truth
-from vsebench.methods.base import Fitter
+from vsebench.methods.base import Ensemble, Fitter, Member
 from vsebench.problem import Problem, Split
 from vsebench.training import (
     Attempt,
@@ -37,19 +37,21 @@ from vsebench.training import (
     open_validation,
     problems,
     refit,
+    weigh,
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_arguments(parser)
     parser.add_argument("--grid", type=json.loads, default={}, help="JSON: values to try for some settings")
+    parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member, for an ensemble")
     parser.add_argument("--out", type=Path, required=True, help="folder for model.npz, history.parquet, run.json")
 
 
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
     method, limits = open_method(arguments)
-    split = splits.load(arguments.split, with_test=False)
+    split = splits.load(arguments.split, with_test=False, refit=not arguments.no_refit)
     with workers(arguments.threads) as pool:
         features = load_features(arguments.features) if "features" in method.needs else None
         truth = load_truth(arguments.truth) if "truth" in method.needs else None
@@ -86,16 +88,32 @@ def choose(
         chosen = Attempt(arguments.settings, None, None)
         return chosen, nothing, asdict(chosen)
     validation: Validation = open_validation(first, split, arguments.metric, arguments.images)
+    if issubclass(method, Ensemble):
+        members, tries = weigh(method, [read_member(path) for path in arguments.members], validation, case)
+        settings = {"members": [member.model_dump() for member in members]}
+        chosen = replace(tries[best_attempt(tries, case)], settings=settings)
+        return chosen, nothing, record_of(chosen, tries, arguments.metric)
     tries, histories = [], []
     for settings in tqdm(configurations(arguments.settings, arguments.grid), desc=str(case), mininterval=5):
         tried, epochs = attempt(method, settings, validation, limits, case)
         tries.append(tried)
         histories.append(epochs)
     winner = best_attempt(tries, case)
-    record = asdict(tries[winner]) | {
-        "metric": arguments.metric,
+    return tries[winner], histories[winner], record_of(tries[winner], tries, arguments.metric)
+
+
+def read_member(path: Path) -> Member:
+    """Read what a row was fitted with from its run.json."""
+    record = read_json(path)
+    chosen = {key: record["selection"][key] for key in ("settings", "epochs")}
+    return check(Member, {"row": record["method"], "module": record["module"]} | chosen, str(path))
+
+
+def record_of(chosen: Attempt, tries: list[Attempt], metric: str) -> dict[str, Any]:
+    """Return what run.json says of a choice."""
+    return asdict(chosen) | {
+        "metric": metric,
         "n_configurations": len(tries),
         "diverged": sum(tried.value is None for tried in tries),
         "tries": [asdict(tried) for tried in tries],
     }
-    return tries[winner], histories[winner], record

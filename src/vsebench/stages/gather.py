@@ -35,9 +35,12 @@ def run(arguments: argparse.Namespace) -> None:
 def settings_used(record: dict[str, Any]) -> dict[str, Any]:
     """Return what a run.json says about the settings, how they were chosen, and how many were tried."""
     selection = record["selection"]
+    settings = selection["settings"]
+    if "members" in settings:  # of an ensemble, whose members have records of their own
+        settings = {member["row"]: member["weight"] for member in settings["members"]}
     return {
         **{key: record[key] for key in ("dataset", "protocol", "method", "seed")},
-        "settings": selection["settings"],
+        "settings": settings,
         "epochs": selection["epochs"],
         "n_configurations": selection.get("n_configurations", 1),
         "tuned": selection.get("n_configurations", 1) > 1,

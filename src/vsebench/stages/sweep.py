@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
-    split = splits.load(arguments.split)
+    split = splits.load(arguments.split, refit=not arguments.no_refit)
     tables = [pl.DataFrame(schema=SWEEP)]
     ranks = [pl.DataFrame(schema=SWEEP_RANKS)]
     with workers(arguments.threads) as pool:

@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--modules", type=json.loads, required=True, help='JSON: {"row": "module", ...}')
+    parser.add_argument("--no-refit", action="store_true", help="train without the validation labels")
     parser.add_argument("--repeats", type=int, required=True)
     parser.add_argument("--epochs", type=int, required=True, help="timed epochs per repeat")
     parser.add_argument("--out", type=Path, help="timing.parquet")
@@ -69,7 +70,7 @@ def time_one(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.one, arguments.seed)
-    split = splits.load(case.split(arguments.results))
+    split = splits.load(case.split(arguments.results), refit=not arguments.no_refit)
     values = read_json(case.folder(arguments.results) / "run.json")["selection"]["settings"]
     method = load_method(arguments.modules[arguments.one])
     settings = read_settings(method, values, str(case))
