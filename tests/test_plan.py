@@ -4,11 +4,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from vsebench.core.configuration import DatasetConfig, MethodConfig, RunConfig, check, read_config
+from vsebench.core.configuration import DatasetConfig, MethodConfig, RunConfig, SiblingsConfig, check, read_config
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
+from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import LACKS, Ensemble, load_method, read_settings, with_factors
-from vsebench.plan import Plan
+from vsebench.plan import NO_SIBLINGS, Plan
 
 ROOT = Path(__file__).parent.parent
 CONFIG = ROOT / "config"
@@ -32,7 +33,7 @@ def needs_peers(rows):
 @pytest.mark.parametrize("path", sorted((CONFIG / "datasets").glob("*.yaml")), ids=lambda path: path.stem)
 def test_data_set_files_are_valid(path):
     config = read_config(DatasetConfig, path)
-    assert ("simulated" in config.title.lower()) == config.simulated
+    assert ("simulated" in config.title.lower()) == bool(knows(config.adapter))
 
 
 @pytest.mark.parametrize("path", sorted((CONFIG / "methods").glob("*.yaml")), ids=lambda path: path.stem)
@@ -59,7 +60,7 @@ def test_run_files_are_valid(path):
     assert plan.places
     for place in plan.places:
         assert plan.rows(place)
-        assert ("oracle" in plan.rows(place)) <= plan.datasets[place.dataset].simulated
+        assert ("oracle" in plan.rows(place)) <= bool(knows(plan.datasets[place.dataset].adapter))
 
 
 def default(**changes):
@@ -123,6 +124,10 @@ def test_a_run_limits_the_epochs_of_single_rows():
         ({"sweeps": {"vse_fs": {"alfa": [0]}}}, "some.yaml: sweeps.vse_fs: alfa: unknown key"),
         ({"sweeps": {"vse_fs": {"alpha": [0, -1]}}}, "some.yaml: sweeps.vse_fs: alpha"),
         ({"scaling": SCALING | {"dataset": "corel5k"}}, "scaling.dataset: corel5k is not simulated"),
+        (
+            {"scaling": SCALING | {"dataset": "sim-tree"}},
+            "scaling.dataset: sim-tree is not drawn by",
+        ),
         ({"scaling": SCALING | {"pairs": [10]}}, "some.yaml: scaling.pairs"),
         (
             {"datasets": {"sim-iapr": ONE | {"vocabulary": {"top": 5}}}},
@@ -354,3 +359,66 @@ def test_a_user_may_say_words_on_the_command_line():
     given = {"tune": "true", "seeds": ["1", "2"], "validation_metric": "mrr", "tuning_budget": 8}
     plan = Plan.read(CONFIG, default(**given), [CONFIG / "config.yaml"], overridden=list(given))
     assert (plan.config.tune, plan.config.seeds, plan.config.validation_metric) == (True, [1, 2], "mrr")
+
+
+LISTS = {"metrics": ["map", "sibling_precision@10"]}
+
+
+def own_table(folder, **data):
+    (folder / "t.csv").write_text("image,label\n1,a\n")
+    return {"mine": {"protocols": ["distinct"], "data": {"pairs": str(folder / "t.csv"), **data}}}
+
+
+def test_a_metric_of_siblings_is_left_out_where_nothing_says_which_they_are():
+    datasets = {"corel5k": ONE, "sim-iapr": ONE}
+    plan = Plan.read(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[], **LISTS), [])
+    assert plan.left_out_lines() == [f"Left out at sim-iapr/distinct: sibling_precision@10: {NO_SIBLINGS}."]
+    (entry,) = plan.outline.metrics_left_out
+    assert (entry.dataset, entry.metric) == ("sim-iapr", "sibling_precision@10")
+    assert plan.siblings["corel5k"].adapter == "wordnet"
+    assert plan.about("corel5k")["siblings"]["title"] == "WordNet 3.0, nouns"
+
+
+def test_a_run_without_siblings_refuses_metrics_of_them():
+    with pytest.raises(UserError, match=r"metrics: sibling_precision@10: no data set of the run says"):
+        Plan.read(CONFIG, default(**LISTS), [])
+
+
+def test_a_metric_of_siblings_cannot_choose_settings():
+    with pytest.raises(UserError, match=r"validation_metric: sibling_precision@10 cannot choose settings"):
+        Plan.read(CONFIG, default(validation_metric="sibling_precision@10"), [])
+
+
+def test_a_users_own_table_of_parents_is_a_path(tmp_path):
+    (tmp_path / "p.csv").write_text("label,parent\na,b\n")
+    datasets = own_table(tmp_path, siblings=str(tmp_path / "p.csv"))
+    plan = Plan.read(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[], **LISTS), [])
+    assert plan.siblings["mine"].options == {"parents": str(tmp_path / "p.csv")}
+    assert plan.datasets["mine"].definition().keys() == {"adapter", "options"}
+
+
+@pytest.mark.parametrize(
+    ("siblings", "message"),
+    [
+        ("wordnett", r"datasets\.mine\.data\.siblings: 'wordnett' has no file .*siblings/wordnett\.yaml; there are "),
+        ("no.csv", r"datasets\.mine\.data\.siblings: there is no file no\.csv"),
+        ("parents.txt", r"datasets\.mine\.data\.siblings: parents: the name should end in \.parquet"),
+    ],
+)
+def test_a_source_of_siblings_that_is_not_there_is_named(tmp_path, siblings, message):
+    with pytest.raises(UserError, match=message):
+        Plan.read(CONFIG, default(datasets=own_table(tmp_path, siblings=siblings), papers=[]), [])
+
+
+@pytest.mark.parametrize("path", sorted((CONFIG / "siblings").glob("*.yaml")), ids=lambda path: path.stem)
+def test_files_of_siblings_are_valid(path):
+    config = read_config(SiblingsConfig, path)
+    load_adapter(config.adapter, str(path), "read_parents").Options(**config.options)
+
+
+def test_a_mistake_in_a_file_of_siblings_names_it(folder):
+    path = folder / "siblings" / "saiapr.yaml"
+    path.write_text(path.read_text().replace("parents:", "parent_file:"))
+    datasets = {"saiapr": ONE}
+    with pytest.raises(UserError, match=r"siblings/saiapr\.yaml: options: parents: this key is missing"):
+        Plan.read(folder, default(datasets=datasets, methods=["popularity"], papers=[]), [])

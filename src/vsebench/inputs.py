@@ -1,13 +1,14 @@
 """Reading a processed data set: its label matrix, features and truth."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_parquet
-from vsebench.problem import Dataset, LabelMatrix, Matrix
+from vsebench.problem import Dataset, LabelMatrix
 
 if TYPE_CHECKING:
     from vsebench.features import Features
@@ -24,7 +25,7 @@ def load_dataset(folder: Path) -> Dataset:
     return Dataset(labels, parts, with_features if with_features.any() else None)
 
 
-def load_truth(path: Path | None) -> dict[str, Matrix]:
+def load_truth(path: Path | None) -> dict[str, NDArray[Any]]:
     """Read what a simulator drew the labels from, truth.npz of its processed folder."""
     if path is None:
         raise UserError("--truth: an oracle needs the truth.npz of a simulated data set")

@@ -15,6 +15,7 @@ from vsebench.core.configuration import (
     MethodConfig,
     RunConfig,
     RunDataset,
+    SiblingsConfig,
     Vocabulary,
     check,
     read_config,
@@ -22,22 +23,30 @@ from vsebench.core.configuration import (
 )
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
-from vsebench.evaluation.metrics.base import RankMetric, load_metric
-from vsebench.formats import table
-from vsebench.formats.adapters import load_adapter
+from vsebench.evaluation.metrics.base import ListMetric, RankMetric, load_metric
+from vsebench.formats import parent_table, table
+from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import Ensemble, Fitter, Method, epochs_mistake, load_method, read_settings, with_factors
 from vsebench.papers.audit.checking import choose
 from vsebench.papers.base import Paper
 from vsebench.papers.published import read_published
 from vsebench.papers.verdicts import read_claims
 from vsebench.protocols.base import load_protocol
-from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, instances_of_run
-from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineRow
+from vsebench.rendering.kinds import (
+    FigureKind,
+    Instance,
+    TableKind,
+    instances_of_paper,
+    instances_of_run,
+    kinds_of_paper,
+)
+from vsebench.rendering.outline import GATHERED, ON_REQUEST, LeftOut, MetricLeftOut, Outline, OutlineRow
 
 # These are names of folders, so the workflow must be able to distinguish them from others.
 DATASET_NAME = "[a-z][a-z0-9-]*"
 ROW_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
+NO_SIBLINGS = "nothing says which labels of the data set are siblings"
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,7 @@ class Plan:
     datasets: dict[str, DatasetConfig]
     methods: dict[str, MethodConfig]
     papers: list[Paper]
+    siblings: dict[str, SiblingsConfig]  # of the data sets that say where their labels' parents are from
 
     @classmethod
     def read(cls, folder: Path, values: dict[str, Any], files: list[Path], overridden: Collection[str] = ()) -> "Plan":
@@ -70,7 +80,8 @@ class Plan:
         datasets = {name: _dataset(name, entry, folder, where) for name, entry in config.datasets.items()}
         methods = {name: _method(name, config, folder, where) for name in config.methods}
         _check_metrics(config, where)
-        plan = cls(folder, config, datasets, methods, _papers(config, folder, where))
+        siblings = _siblings(datasets, config, folder, where)
+        plan = cls(folder, config, datasets, methods, _papers(config, folder, where), siblings)
         plan._check_data(where)
         plan._check_epochs(where)  # before the rows' files: a wrong row here is no mistake of its file
         plan._check_settings()
@@ -78,6 +89,7 @@ class Plan:
         plan._check_grids()
         plan._check_sweeps(where)
         plan._check_scaling(where)
+        plan._check_lists_of_siblings(where)
         plan._check_papers()
         plan._check_places(where)
         return plan
@@ -172,11 +184,14 @@ class Plan:
                     read_settings(module, changed, f"{where}: sweeps.{row}")
 
     def _check_scaling(self, where: str) -> None:
-        """Check that the data set whose sizes are varied is a simulated one."""
+        """Check that the sizes of the data set that is scaled can be varied."""
         if self.config.scaling is not None:
             name = self.config.scaling.dataset
-            if not _read_named(DatasetConfig, self.folder / "datasets", name, f"{where}: scaling").simulated:
+            adapter = _read_named(DatasetConfig, self.folder / "datasets", name, f"{where}: scaling").adapter
+            if not knows(adapter):
                 raise UserError(f"{where}: scaling.dataset: {name} is not simulated, so its size cannot be varied")
+            if adapter != "simulator":
+                raise UserError(f"{where}: scaling.dataset: {name} is not drawn by the adapter simulator")
 
     def _check_places(self, where: str) -> None:
         """Check that at least one row can run at every place."""
@@ -186,6 +201,14 @@ class Plan:
                 raise UserError(
                     f"{where}: datasets.{place.dataset}: no method can run under {place.protocol} ({reasons})"
                 )
+
+    def _check_lists_of_siblings(self, where: str) -> None:
+        """Check that a metric of siblings can be computed at one place at least."""
+        if self.list_metrics and not self.siblings:
+            raise UserError(
+                f"{where}: metrics: {self.list_metrics[0]}: no data set of the run says which labels are siblings; "
+                "name a source under `siblings` in a data set's file"
+            )
 
     def _check_papers(self) -> None:
         """Check the papers' files before the first job."""
@@ -203,17 +226,30 @@ class Plan:
         asks = config.adapter == "table" or hasattr(adapter, "alternatives") or hasattr(adapter, "fetch")
         return config.definition("vocabulary", "expected", *([] if asks else ["options"]))
 
+    def about(self, dataset: str) -> dict[str, Any]:
+        """Return what tables and the report show of a data set and of where its labels' parents are from."""
+        siblings = self.siblings.get(dataset)
+        source = siblings and {"siblings": siblings.model_dump(include={"title", "licence", "citation", "homepage"})}
+        return self.datasets[dataset].about() | (source or {})
+
     @property
     def places(self) -> list[Place]:
         """Return every data set with each of its protocols."""
         return [Place(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
+
+    def processed_files(self, dataset: str) -> list[str]:
+        """Return the files that the stage `prepare` writes."""
+        config = self.datasets[dataset]
+        features = [config.features_name] if config.features_name else []
+        truth = ["truth.npz"] if knows(config.adapter) else []
+        return ["pairs.parquet", "images.parquet", "labels.parquet", "summary.json", *features, *truth]
 
     def offers(self, place: Place) -> set[str]:
         """Return which of the needs of methods a place satisfies (keys of `methods.base.LACKS`)."""
         dataset = self.datasets[place.dataset]
         known = set() if load_protocol(place.protocol).new_images else {"known_labels"}
         features = {"features"} if dataset.features_name else set()
-        return known | features | ({"truth"} if dataset.simulated else set())
+        return known | features | knows(dataset.adapter)
 
     def obstacles(self, place: Place) -> dict[str, str]:
         """Return the rows that cannot run at a place, and why."""
@@ -229,7 +265,18 @@ class Plan:
             for reason in dict.fromkeys(found.values()):
                 rows = ", ".join(row for row in found if found[row] == reason)
                 lines.append(f"Left out at {place}: {rows}: {reason}.")
+            if missing := self.missing_metrics(place):
+                lines.append(f"Left out at {place}: {', '.join(missing)}: {NO_SIBLINGS}.")
         return lines
+
+    @property
+    def list_metrics(self) -> list[str]:
+        """Return the metrics of the run that need the siblings of labels."""
+        return [name for name in self.config.metrics if isinstance(load_metric(name), ListMetric)]
+
+    def missing_metrics(self, place: Place) -> list[str]:
+        """Return the metrics that cannot be computed at a place, because nothing says which labels are siblings."""
+        return [] if place.dataset in self.siblings else self.list_metrics
 
     def method_class(self, row: str) -> type[Fitter]:
         """Return the class of a row's method."""
@@ -239,6 +286,7 @@ class Plan:
     def outline(self) -> Outline:
         """What the run consists of, for tables, figures and the report."""
         makes = {"scaling": self.config.scaling is not None, "sweeps": bool(self.config.sweeps)}
+        makes |= {name: bool(self.rows_read(name)) for name in ON_REQUEST}
         protocols = {place.protocol: load_protocol(place.protocol).words for place in self.places}
         return Outline(
             places=self.places,
@@ -253,6 +301,11 @@ class Plan:
                 LeftOut(dataset=place.dataset, protocol=place.protocol, method=row, reason=reason)
                 for place in self.places
                 for row, reason in self.obstacles(place).items()
+            ],
+            metrics_left_out=[
+                MetricLeftOut(dataset=place.dataset, protocol=place.protocol, metric=metric, reason=NO_SIBLINGS)
+                for place in self.places
+                for metric in self.missing_metrics(place)
             ],
             papers={paper.name: paper.title for paper in self.papers},
             files=[name for name in GATHERED if makes.get(name, True)],
@@ -273,6 +326,15 @@ class Plan:
         for paper in self.papers:
             found |= instances_of_paper(FigureKind, paper.path, paper.figures)
         return found
+
+    def rows_read(self, name: str) -> list[str]:
+        """Return the rows at all places, as dataset/protocol/row, that a file of `ON_REQUEST` is made of."""
+        wanted: set[str] = set()
+        for paper in self.papers:
+            wanted |= {claim.test.method for claim in read_claims(paper) if name in claim.test.reads}
+            for kind in kinds_of_paper(paper.path, paper.tables, paper.figures):
+                wanted |= set(kind.rows_read()) if name in kind.needs else set()
+        return [f"{place}/{row}" for place in self.places for row in self.rows(place) if row in wanted]
 
     def rows(self, place: Place) -> list[str]:
         """Return the rows that run at a place."""
@@ -425,12 +487,12 @@ def _dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetC
 
 
 def _own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> DatasetConfig:
-    """Return the description of a user's own table: options of `formats/table.py`, `features` and `normalise`."""
+    """Return the description of a user's own table: options of `formats/table.py`, and `beside` them."""
     _check_name(DATASET_NAME, "datasets", name, where)
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")
     key = f"{where}: datasets.{name}.data"
-    beside = {name for name in ("features", "normalise") if name in data}
+    beside = {name for name in ("features", "normalise", "siblings") if name in data}
     options = check(table.Options, {option: value for option, value in data.items() if option not in beside}, key)
     description = {
         "title": name,
@@ -441,6 +503,38 @@ def _own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Dat
         "citation": options.pairs,
     }
     return check(DatasetConfig, description | {option: data[option] for option in beside}, key)
+
+
+def _siblings(
+    datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str
+) -> dict[str, SiblingsConfig]:
+    """Return where the parents of labels are from, of the data sets that say so."""
+    found = {}
+    for name, dataset in datasets.items():
+        own = config.datasets[name].data is not None
+        key = f"{where}: datasets.{name}.data.siblings" if own else f"{folder}/datasets/{name}.yaml: siblings"
+        if dataset.siblings is not None:
+            found[name] = _parents(dataset.siblings, folder, key)
+    return found
+
+
+def _parents(source: str, folder: Path, key: str) -> SiblingsConfig:
+    """Return a source of parents: a file of config/siblings by its name, or the user's own table by its path."""
+    if not re.fullmatch(DATASET_NAME, source):
+        options = check(parent_table.Options, {"parents": source}, key)
+        if not Path(source).is_file():
+            raise UserError(f"{key}: there is no file {source} (seen from {Path.cwd()})")
+        about = {"title": source, "licence": "the user's own", "citation": source}
+        described = {"adapter": "parent_table", "options": options.model_dump(exclude_unset=True)}
+        return check(SiblingsConfig, about | described, key)
+    path = folder / "siblings" / f"{source}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
+        raise UserError(f"{key}: {source!r} has no file {path}; there are {known}, or name a table such as parents.csv")
+    config: SiblingsConfig = read_config(SiblingsConfig, path)
+    adapter = load_adapter(config.adapter, str(path), "read_parents")
+    check(adapter.Options, config.options, f"{path}: options")
+    return config
 
 
 def _check_name(pattern: str, key: str, name: str, where: str) -> None:

@@ -6,7 +6,7 @@ An image is a row of its data set, a label a column; both are counted from 0.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -236,15 +236,14 @@ class Problem:
     seed : the only source of random numbers, through `vsebench.streams`
     workers : threads; no result may depend on their number
     features : one row per image of the data set; None if it has no features
-    truth : for oracles only: `image` (n_images, T) and `label` (n_labels, T) float32, such that image @ label.T are the
-        probabilities that the simulator drew the labels from
+    truth : for oracles only: what the simulator drew the labels from, as in `formats.annotations.RawAnnotations`
     """
 
     training: Training
     seed: int
     workers: Workers
     features: "Features | None" = None
-    truth: Mapping[str, Matrix] | None = None
+    truth: Mapping[str, NDArray[Any]] | None = None
 
 
 def _check(array: NDArray[np.generic], name: str, dtype: type, shape: tuple[int, ...]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from vsebench.core.configuration import Epochs
 from vsebench.core.errors import UserError
@@ -19,7 +20,7 @@ from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank, score_deviation
 from vsebench.methods.base import Control, Ensemble, EnsembleSettings, Fitter, Member, Method, read_settings
 from vsebench.models import Model
-from vsebench.problem import HeldOut, LabelMatrix, Matrix, Problem, Split, Training
+from vsebench.problem import HeldOut, LabelMatrix, Problem, Split, Training
 from vsebench.streams import VALIDATION_SAMPLE, generator
 
 if TYPE_CHECKING:  # features need SciPy, which most fits do without
@@ -65,7 +66,7 @@ def problems(
     seed: int,
     pool: Workers,
     features: "Features | None" = None,
-    truth: Mapping[str, Matrix] | None = None,
+    truth: Mapping[str, NDArray[Any]] | None = None,
 ) -> tuple[Problem, Problem]:
     """Return what is fitted while settings are chosen, and what the tested model is fitted to."""
     first = Problem(split.first, seed, pool, features, truth)

@@ -16,6 +16,7 @@ EMBEDDED, LINEAR = FEATURES | {"warp", "wsabie"}, FEATURES | {"linear_ranking", 
 # Every method with the kernels that its models follow from: an edit of one of them trains it again.
 KERNELS = {
     "ease": {"cooccurrence"},
+    "group_oracle": set(),
     "implicit_als": set(),
     "item_knn": {"cooccurrence"},
     "kernel_ridge": {"neighbours", "vectors"},
@@ -50,9 +51,10 @@ KERNELS = {
 SHARED = {
     "base", "biased_features", "convex", "embedded_features", "embedding_sgd", "from_features", "full_sample",
     "lightfm_model", "linear_map", "linear_sgd", "neighbours", "seen", "sgd", "start",
+    "tree_posterior",
 }  # fmt: skip
 RANKING = {"held_out", "products", "ranking", "rounding", "vectors"}
-UP_TO_MEASURE = ["download", "prepare", "split", "compile", "fit", "sweep", "rank", "measure", "gather"]
+UP_TO_MEASURE = ["download", "prepare", "siblings", "split", "compile", "fit", "sweep", "rank", "measure", "gather"]
 
 
 def names(*modules):

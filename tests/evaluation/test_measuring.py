@@ -7,7 +7,7 @@ from sklearn import metrics as sklearn_metrics
 
 from tests.builders import Given, held_out_of
 from vsebench.core.places import Case, Place
-from vsebench.core.schemas import METRICS
+from vsebench.core.schemas import METRICS, SIBLINGS
 from vsebench.core.workers import workers
 from vsebench.evaluation.measuring import Ranked, measure
 from vsebench.evaluation.metrics import mean_metric
@@ -125,3 +125,68 @@ def test_table_has_one_row_per_metric_with_its_interval(data):
     assert table.filter(method="a", seed=2)["metric"].to_list() == NAMES
     assert (table["ci_low"] <= table["value"]).all()
     assert (table["value"] <= table["ci_high"]).all()
+
+
+SIBLING_METRICS = ["sibling_precision@1", "sibling_precision@2", "sibling_precision@3"]
+
+
+def sibling_table(pairs):
+    both = sorted({*pairs, *((b, a) for a, b in pairs)})
+    return pl.DataFrame(both, schema=SIBLINGS, orient="row")
+
+
+def test_sibling_precision_as_worked_by_hand():
+    """Labels A and B are siblings, C is alone; the list is B, C, A, and A is right."""
+    model = ranked(np.array([[1.0, 3.0, 2.0]]), np.array([[True, False, False]]))
+    names = [*SIBLING_METRICS, "precision@1", "precision@2", "precision@3", "map"]
+    names += ["relative_sibling_precision@1", "relative_sibling_precision@3"]
+    (found,) = measure([model], names, 3, 100, sibling_table([(0, 1)]))
+    assert found.values == pytest.approx([1, 1 / 2, 2 / 3, 0, 0, 1 / 3, 1 / 3, 1, 1])
+
+
+def test_a_label_without_siblings_has_the_precision_of_the_label(data):
+    names = ["precision@5", "sibling_precision@5"]
+    (found,) = measure([ranked(*data)], names, N_LABELS, 100, sibling_table([]))
+    assert found.values[0] == found.values[1]
+    np.testing.assert_array_equal(found.samples[:, 0], found.samples[:, 1])
+
+
+@pytest.mark.parametrize("k", [1, 4, 10])
+@pytest.mark.parametrize("seed", range(3))
+def test_sibling_precision_agrees_with_a_loop_over_the_lists(k, seed):
+    """Parents overlap, so siblings of siblings need not be siblings; scores have ties; images have 0 to 4 labels."""
+    rng = np.random.default_rng(seed)
+    n_labels = 14
+    parents = [set(rng.choice(8, rng.integers(0, 3), replace=False).tolist()) for _ in range(n_labels)]
+    related = [[i == j or bool(parents[i] & parents[j]) for j in range(n_labels)] for i in range(n_labels)]
+    pairs = [(i, j) for i in range(n_labels) for j in range(i) if related[i][j]]
+    scores, right = rng.integers(0, 4, (30, n_labels)).astype(float), rng.random((30, n_labels)) < 0.15
+    absolute, relative = [], []
+    for row, held_out in zip(scores, right, strict=True):
+        positives = np.flatnonzero(held_out)
+        if len(positives) == 0:
+            continue
+        order = sorted(range(n_labels), key=lambda label: (-row[label], held_out[label], label))
+        hits = sum(any(related[label][y] for y in positives) for label in order[:k])
+        reachable = sum(any(related[label][y] for y in positives) for label in range(n_labels))
+        absolute.append(hits / k)
+        relative.append(hits / min(k, reachable))
+    names = [f"sibling_precision@{k}", f"relative_sibling_precision@{k}"]
+    (found,) = measure([ranked(scores, right)], names, n_labels, 100, sibling_table(pairs))
+    assert found.values == pytest.approx([np.mean(absolute), np.mean(relative)])
+    assert found.n.tolist() == [len(absolute)] * 2
+
+
+def test_an_image_without_candidates_has_no_sibling_in_its_list():
+    right = np.array([[True, False], [True, False]])
+    model = ranked(np.array([[1.0, 0.0], [1.0, 0.0]]), right, known=[[0, 1], []])
+    (found,) = measure([model], ["sibling_precision@1"], 2, 100, sibling_table([(0, 1)]))
+    assert found.values == pytest.approx([0.5])
+
+
+def test_without_siblings_their_metrics_are_left_out(data):
+    names = ["sibling_precision@5", "map"]
+    (found,) = measure([ranked(*data)], names, N_LABELS, 100)
+    assert np.isnan(found.values).tolist() == [True, False]
+    table = metrics_table({Case(Place("a", "images"), "row", 1): found}, names)
+    assert table["metric"].to_list() == ["map"]

@@ -12,7 +12,15 @@ from vsebench.core.configuration import METRICS
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import RANKS
 from vsebench.evaluation.metrics import mean_metric, values
-from vsebench.evaluation.metrics.base import LabelMetric, Metric, RankMetric, SetMetric, known_metrics, load_metric
+from vsebench.evaluation.metrics.base import (
+    LabelMetric,
+    ListMetric,
+    Metric,
+    RankMetric,
+    SetMetric,
+    known_metrics,
+    load_metric,
+)
 
 OF_IMAGES = [*METRICS, "f1@5", "map", "ndcg", "coverage", "one_error"]
 
@@ -247,9 +255,9 @@ def test_tied_right_labels_count_for_each_other():
 
 
 @pytest.mark.parametrize("name", known_metrics())
-def test_every_metric_is_one_of_three_kinds_and_says_what_it_is(name):
+def test_every_metric_is_one_of_four_kinds_and_says_what_it_is(name):
     metric = next(load_metric(full) for full in (name, f"{name}@5") if loads(full))
-    assert isinstance(metric, RankMetric | LabelMetric | SetMetric)
+    assert isinstance(metric, RankMetric | LabelMetric | SetMetric | ListMetric)
     assert metric.unit == ("label" if isinstance(metric, LabelMetric) else "image")
     assert type(metric).__doc__ != Metric.__doc__
 

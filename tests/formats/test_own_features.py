@@ -48,7 +48,8 @@ def test_features_beside_a_table_of_ones_own(folder):
     photos = pl.read_csv(TABLE)["photo"].unique(maintain_order=True).to_list()
     values = np.random.default_rng(0).random((400, 3))
     saved_as_on_the_page([*photos[1:], "another"], values)
-    config = Plan.read(ROOT / "config", configured_as_on_the_page(), []).datasets["my-photos"]
+    plan = Plan.read(ROOT / "config", configured_as_on_the_page(), [])
+    config = plan.datasets["my-photos"]
     assert config.normalise == ["standard"]
     assert list(config.own_files.values()) == [TABLE, "my-features.npy", "my-features.txt"]
     assert data_sets.download(config.definition("vocabulary", "expected"), "raw", name="my-photos") == 0
@@ -58,7 +59,7 @@ def test_features_beside_a_table_of_ones_own(folder):
         "my-features.txt",
     ]
     assert data_sets.prepare(config.definition("files"), "raw", "out", name="my-photos") == 0
-    assert sorted(path.name for path in (folder / "out").iterdir()) == sorted(config.processed_files)
+    assert sorted(path.name for path in (folder / "out").iterdir()) == sorted(plan.processed_files("my-photos"))
     images = pl.read_parquet("out/images.parquet")
     assert images.filter(~pl.col("has_features"))["id"].to_list() == [photos[0]]
     features = np.load("out/features.npy")

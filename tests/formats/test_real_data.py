@@ -1,6 +1,7 @@
 """The real archives; skipped where VSEBENCH_MIRROR names no folder that has them."""
 
 import csv
+import json
 import re
 import zipfile
 from collections import Counter
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 from tests import data_sets
+from vsebench.cli import main
+from vsebench.core.configuration import SiblingsConfig, read_config
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.features import read_features
 from vsebench.formats.simulator import Options, read
@@ -218,3 +221,22 @@ def test_sim_openimages_is_like_open_images(mirror):
     found = label_profile(simulated("sim-openimages", images=138_883, occurrences=1_144_084)[0])
     wanted = label_profile(frequencies)
     assert np.all(np.abs(found - wanted) < np.maximum(0.25 * wanted, 0.06)), (wanted.round(3), found.round(3))
+
+
+# Labels with a parent, and with a sibling.
+SIBLINGS = {"corel5k": (255, 91), "corel5k374": (366, 135), "saiapr": (254, 249), "mirflickr-tags1386": (934, 539)}
+
+
+@pytest.mark.parametrize("name", SIBLINGS)
+def test_siblings_of_the_real_sets(prepared, mirror, name, tmp_path):
+    source = data_sets.described(name).siblings
+    config = read_config(SiblingsConfig, data_sets.CONFIGS.parent / "siblings" / f"{source}.yaml")
+    for file in config.files:
+        if not (mirror / file.name).is_file():
+            pytest.skip(f"VSEBENCH_MIRROR has no {file.name}")
+    assert main(data_sets.arguments("download", config.definition("options"), tmp_path / "raw", name=source)) == 0
+    arguments = ["siblings", "--name", source, "--definition", json.dumps(config.definition("files"))]
+    arguments += ["--raw", str(tmp_path / "raw"), "--labels", str(prepared(name) / "labels.parquet")]
+    assert main([*arguments, "--out", str(tmp_path / "s.parquet"), "--summary", str(tmp_path / "s.json")]) == 0
+    summary = read_json(tmp_path / "s.json")
+    assert (summary["labels_with_parent"], summary["labels_with_sibling"]) == SIBLINGS[name]

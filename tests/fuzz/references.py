@@ -275,6 +275,45 @@ def table_csv(files: Files, wide: bool = False) -> Reading | None:
     return add_up(found)
 
 
+def parents_csv(files: Files, labels: list[str]) -> list[list[str]] | None:
+    """Return the parents of each label in a table of labels and parents."""
+    text = table_text(files["p.csv"])
+    rows = None if text is None else csv_rows(text)
+    if rows is None:
+        return None
+    header = [name.strip() for name in rows[0]] if rows else []
+    if header.count("label") != 1 or header.count("parent") != 1 or header.count("count") > 1:
+        return None
+    found: set[tuple[str, str]] = set()
+    for cells in filter(None, rows[1:]):
+        if len(cells) != len(header):
+            return None
+        label, parent = (cells[header.index(name)].strip() for name in ("label", "parent"))
+        if not label or not parent or label == parent:
+            return None
+        found.add((label, parent))
+    return [sorted(parent for child, parent in found if child == label) for label in labels]
+
+
+def parents_json(files: Files, labels: list[str]) -> list[list[str]] | None:
+    """Return the parents of each mid in Open Images' hierarchy."""
+    found: set[tuple[str, str]] = set()
+
+    def walk(node: Any, parent: str | None) -> None:
+        mid, children = node["LabelName"], node.get("Subcategory", [])
+        if not isinstance(mid, str) or not isinstance(children, list):
+            raise ValueError
+        found.update({(mid, parent)} if parent is not None else ())
+        for child in children:
+            walk(child, mid)
+
+    try:
+        walk(json.loads(files["h.json"]), None)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return [sorted(parent for child, parent in found if child == label) for label in labels]
+
+
 def pairs_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
         raise ValueError

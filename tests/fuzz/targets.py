@@ -35,8 +35,11 @@ from vsebench.formats import (
     nuswide_features,
     nuswide_tags,
     openimages,
+    openimages_tree,
+    parent_table,
     saiapr,
     table,
+    wordnet,
 )
 from vsebench.formats.annotations import RawAnnotations
 
@@ -320,6 +323,31 @@ def read_table(name: str, layout: str = "long") -> Callable[[Files, Path], Readi
     return read
 
 
+# Parents of labels
+
+PARENTS_CSV = b'regions,label,parent\n1,cactus,"plant, green"\r\n2,cactus,dessert\n\n3, lamp,thing\n'
+HIERARCHY = b"""{"LabelName": "/m/0", "Subcategory": [{"LabelName": "cactus", "Subcategory": [{"LabelName": "lamp"}]},
+ {"LabelName": "/m/4", "Part": [{"LabelName": "x"}], "Subcategory": [{"LabelName": "lamp"}]}]}"""
+NOUNS = {
+    wordnet.SENSES: "lemma\tsynsets\ncactus\tn00000003|n00000009\nlamp\tn00000004\n",
+    wordnet.HYPERNYMS: "synset\tlemmas\thypernyms\tinstance_hypernyms\n"
+    "n00000003\tcactus\tn00000001|n00000002\t\nn00000004\tlamp\t\tn00000002\n",
+    wordnet.EXCEPTIONS: "cacti cactus\n",
+}
+LABELS_TO_FIND = ["cactus", "lamp", "cacti"]
+
+
+def read_parents(adapter: Any, options: dict[str, str]) -> Callable[[Files, Path], list[list[str]]]:
+    def read(files: Files, folder: Path) -> list[list[str]]:
+        for name, data in files.items():
+            (folder / {"h.json": openimages_tree.HIERARCHY}.get(name, name)).write_bytes(data)
+        placed = {key: str(folder / name) for key, name in options.items()}
+        found = adapter.read_parents(folder, adapter.Options(**placed), LABELS_TO_FIND)
+        return [sorted(parents) for parents in found]
+
+    return read
+
+
 # Image features of the user
 
 
@@ -465,6 +493,19 @@ TARGETS: dict[str, Target] = {
     "table, wide CSV": Target({"t.csv": WIDE}, read_table("t.csv", "wide"), partial(references.table_csv, wide=True)),
     "table, JSON lines": Target({"t.jsonl": JSON_LINES}, read_table("t.jsonl"), references.table_jsonl),
     "table, CSV.gz": Target({"t.csv.gz": gzip.compress(CSV)}, read_table("t.csv.gz")),
+    "parents, CSV": Target(
+        {"p.csv": PARENTS_CSV},
+        read_parents(parent_table, {"parents": "p.csv"}),
+        partial(references.parents_csv, labels=LABELS_TO_FIND),
+    ),
+    "parents, JSON": Target(
+        {"h.json": HIERARCHY},
+        read_parents(openimages_tree, {}),
+        partial(references.parents_json, labels=LABELS_TO_FIND),
+    ),
+    "parents, WordNet": Target(
+        {name: gzip.compress(text.encode()) for name, text in NOUNS.items()}, read_parents(wordnet, {})
+    ),
     "tar.bz2 (LEAR)": Target(
         {"t.20091111.tar.bz2": bz2.compress(packed(pack_lear, LEAR, "t.20091111.tar.bz2"))},
         annotations_of(lear, LEAR_OPTIONS, write_files),

@@ -1,4 +1,4 @@
-"""Four small problems on which every method is tried, and how a method is fitted to one."""
+"""Five small problems on which every method is tried, and how a method is fitted to one."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from scipy import sparse
 from tests.builders import matrix_of
 from vsebench.core.workers import workers
 from vsebench.features import Features
+from vsebench.formats import simulated_tree
 from vsebench.methods.base import Ensemble, Method, load_method, read_settings
 from vsebench.problem import LabelMatrix, Problem, Queries, Training
 
@@ -123,7 +124,24 @@ PROBLEMS = {
     "dense features": {"known_labels", "features", "truth"},
     "sparse features": {"known_labels", "features"},
     "new images": {"features", "truth"},
+    "tree": {"features", "truth", "tree"},
 }
+
+
+TREE = simulated_tree.Options(
+    images=N_IMAGES,
+    labels=N_LABELS,
+    children=8,
+    parents=2,
+    terms=40,
+    terms_per_node=5,
+    views=2,
+    shares=simulated_tree.Shares(background=0.4, top=0.1, parent=0.2, label=0.2, view=0.1),
+    length=20.0,
+    confusion=0.1,
+    parts=simulated_tree.Parts(train=7, valid=0, test=1),
+    features="sparse",
+)
 
 
 def problem_of(name, pool, seed=1):
@@ -131,6 +149,9 @@ def problem_of(name, pool, seed=1):
     labels, offers = planted_labels(), PROBLEMS[name]
     features = planted_features(name.partition(" ")[0]) if "features" in offers else None
     truth = planted_truth() if "truth" in offers else None
+    if "tree" in offers:
+        drawn = simulated_tree.read(Path(), TREE)
+        labels, features, truth = LabelMatrix.from_pairs(drawn.pairs, N_IMAGES, N_LABELS), drawn.features, drawn.truth
     images = np.arange(N_IMAGES, dtype=np.int32)
     training = Training.all_of(labels)
     if "known_labels" not in offers:

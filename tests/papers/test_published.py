@@ -52,7 +52,7 @@ CELLS = {
         "table6": 30,
         "table7": 16,
         "table8": 9,
-        "text": 34,
+        "text": 48,
     },
     "sampled_tagging": {
         "table1": 16,
@@ -105,6 +105,8 @@ wsabie table6 imagenet/wsabie memory 12 MB
 wsabie table6 imagenet/approx_knn test_time variable text
 wsabie table7 imagenet/wsabie_100_200_300 map 11.23 percent
 wsabie text imagenet/knn precision@1 4.5 percent
+wsabie text wsabie start_deviation 1/sqrt(d) formula
+wsabie text imagenet/approx_knn_leaf_2500 leaf_images 2500 count
 sampled_tagging table1 nuswide_925/fast0tag epoch_time 43.6 seconds
 sampled_tagging table1 iapr images 17665 count
 sampled_tagging table2 nuswide_925_to_81/s_opt_x_ent recall@5 44.6 percent

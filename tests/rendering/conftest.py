@@ -20,7 +20,7 @@ from vsebench.papers.base import read_papers
 from vsebench.papers.evidence import Evidence, RunPlace
 from vsebench.papers.verdicts import verdicts
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
-from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineRow
+from vsebench.rendering.outline import GATHERED, ON_REQUEST, LeftOut, Outline, OutlineRow
 from vsebench.rendering.paper_section import figures_of, tables_of
 from vsebench.rendering.results import Results
 
@@ -94,8 +94,9 @@ class MadeUp:
             seeds=self.seeds,
             metrics=list(SHARES),
             left_out=left_out,
+            metrics_left_out=[],
             papers={paper.name: paper.title for paper in PAPERS},
-            files=list(GATHERED),
+            files=[name for name in GATHERED if name not in ON_REQUEST],
         )
 
     def summary(self) -> Iterator[dict[str, Any]]:
@@ -121,7 +122,7 @@ class MadeUp:
                 yield case.keys | {"metric": metric, "value": value, "ci_low": value, "ci_high": value, "n": 500}
 
     def timing(self) -> Iterator[dict[str, Any]]:
-        seconds = {"compile": [0.41], "epoch": [0.02, 0.02, 0.02], "evaluate": [0.1]}
+        seconds = {"compile": [0.41], "epoch": [0.02, 0.02, 0.02], "evaluate": [0.1], "score": [0.05]}
         for keys, row in self.timed():
             scale = 8.0 ** self.places.index(Place(keys["dataset"], keys["protocol"])) * (10 if "publ" in row else 1)
             for repeat in range(1, 4):
@@ -129,6 +130,7 @@ class MadeUp:
                     measured = seconds[phase][0] * scale * self.rng.lognormal(0, 0.04)
                     yield keys | {
                         "threads": 1, "repeat": repeat, "phase": phase, "seconds": measured,
+                        "images": 2000 if phase in ("evaluate", "score") else None, "model_bytes": 3 << 18,
                         "peak_rss_bytes": 250 << 20, "machine": "a made-up machine (simulated)",
                     }  # fmt: skip
 

@@ -18,6 +18,7 @@ from vsebench.rendering.style import looks, save, style
 
 NAMES = [f"{kind}-{place.name}" for kind in ("accuracy", "convergence") for place in SMALL]
 NAMES += ["mean-ranks", "overview", "training-time", "trials", "vse_ens_figure1", "vse_fs_figure2"]
+OF_OTHER_ROWS = ["wsabie_figure1", "wsabie_figure2"]  # of methods that the made-up run lacks; see test_wsabie.py
 
 
 def changed(results: Results, **frames: pl.DataFrame | None) -> Results:
@@ -47,7 +48,7 @@ def check_page(figure: Figure) -> None:
 
 
 def test_all_figures_are_tested(results: Results) -> None:
-    assert sorted(figures(results)) == sorted(NAMES)
+    assert sorted(figures(results)) == sorted([*NAMES, *OF_OTHER_ROWS])
 
 
 @pytest.mark.parametrize("name", NAMES)

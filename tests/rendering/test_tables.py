@@ -18,8 +18,10 @@ from vsebench.core.storage import read_json, write_json
 from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.rendering.latex import to_latex
 from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.outline import MetricLeftOut
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table
+from vsebench.rendering.tables.accuracy import notes
 
 SIMULATED, REAL = SMALL
 
@@ -229,3 +231,13 @@ def test_missing_and_empty_results_are_one_line(
     (folder.folder / "outline.json").write_text("{}", encoding="utf-8")
     assert "outline.json: not a readable outline" in line_of_failure(training_time, capsys)
     assert not list(tmp_path.glob("*.csv"))
+
+
+def test_a_metric_that_is_left_out_is_named_with_the_reason(results: Results) -> None:
+    place = results.outline.places[0]
+    keys = {"dataset": place.dataset, "protocol": place.protocol}
+    missing = MetricLeftOut(**keys, metric="sibling_precision@10", reason="no siblings")
+    outline = results.outline.model_copy(update={"metrics_left_out": [missing]})
+    changed = Results(results.folder)
+    changed.__dict__["outline"] = outline
+    assert notes(changed, place, results.accuracy(place))[-1] == "Sibling precision@10 is left out: no siblings"

@@ -8,10 +8,11 @@ import pytest
 
 from tests import data_sets
 from vsebench.core import schemas
-from vsebench.core.configuration import DatasetConfig, read_config
+from vsebench.core.configuration import DatasetConfig, read_config, read_yaml
 from vsebench.core.storage import read_arrays, read_json, read_parquet
 from vsebench.features import read_features
-from vsebench.formats.adapters import load_adapter
+from vsebench.formats.adapters import knows, load_adapter
+from vsebench.plan import Plan
 
 SIMULATED = {
     "images": 60,
@@ -198,16 +199,19 @@ def test_every_data_set_of_the_configuration_is_valid(path):
     config = read_config(DatasetConfig, path)
     adapter = load_adapter(config.adapter, str(path))
     adapter.Options(**config.options)
-    assert config.simulated == ("simulated" in config.title)
-    assert config.simulated == (not config.files and not hasattr(adapter, "fetch"))
+    simulated = bool(knows(config.adapter))
+    assert simulated == ("simulated" in config.title)
+    assert simulated == (not config.files and not hasattr(adapter, "fetch"))
 
 
-@pytest.mark.parametrize("name", ["sim-iapr", "sim-features"])
+@pytest.mark.parametrize("name", ["sim-iapr", "sim-features", "sim-tree"])
 def test_the_written_files_are_those_that_the_workflow_expects(prepare, name):
-    config = data_sets.described(name).replaced({"scale": 0.02}, {})
-    assert config.expected.model_dump(exclude_none=True) == {}
-    out = prepare(config)[2]
-    assert names(out) == sorted(config.processed_files)
+    run = {"datasets": {name: {"protocols": ["distinct"], "options": {"scale": 0.02}}}, "papers": []}
+    default = read_yaml(data_sets.CONFIGS.parent / "config.yaml")
+    plan = Plan.read(data_sets.CONFIGS.parent, default | run, [])
+    assert plan.datasets[name].expected.model_dump(exclude_none=True) == {}
+    out = prepare(plan.datasets[name])[2]
+    assert names(out) == sorted(plan.processed_files(name))
 
 
 def test_a_run_replaces_single_options_and_filters():

@@ -54,4 +54,4 @@ def test_every_size_is_measured_in_every_repeat(tmp_path, monkeypatch):
 def test_real_data_cannot_be_varied(tmp_path, capsys):
     arguments = ["scale", "--dataset", str(CONFIG / "corel5k.yaml"), "--repeats", "1", "--methods", "{}"]
     assert main([*arguments, "--sizes", '{"pairs": [1, 2]}', "--one"]) == 1
-    assert "simulated data only" in capsys.readouterr().err
+    assert "data of the adapter simulator only" in capsys.readouterr().err

@@ -47,6 +47,7 @@ shell.prefix(f"BIN={BIN}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; ")
 
 RAW = "data/raw/{dataset}"
 PROCESSED = "data/processed/{dataset}"
+PARENTS = "data/siblings/{source}"
 PLACE = "results/{dataset}/{protocol}"
 MODEL = f"{PLACE}/seed{{seed}}/{{row}}"
 SPLIT = f"{PLACE}/seed{{seed}}/split"
@@ -63,6 +64,7 @@ KNOWN_IMAGES = [name for name in known_protocols() if name not in NEW_IMAGES]
 
 wildcard_constraints:
     dataset=DATASET_NAME,
+    source=DATASET_NAME,
     protocol="|".join(known_protocols()),
     seed="[0-9]+",
     row=ROW_NAME,
@@ -138,9 +140,9 @@ def features_option(files):
 
 
 def model_features(wildcards):
-    """Name the features that a row's model reads."""
+    """Name the features that a row's model reads; an oracle can need them for the probabilities of an image."""
     needs = PLAN.method_class(wildcards.row).needs
-    return features(wildcards) if "features" in needs else []
+    return features(wildcards) if needs & {"features", "truth"} else []
 
 
 def model_features_option(wildcards):
@@ -239,9 +241,83 @@ def ranked(wildcards):
     )
 
 
+def siblings(wildcards):
+    """Name a data set's siblings where a metric of the run reads them."""
+    read = PLAN.list_metrics and wildcards.dataset in PLAN.siblings
+    return (
+        [f"{PROCESSED}/siblings.parquet".format(dataset=wildcards.dataset)]
+        if read
+        else []
+    )
+
+
+def siblings_option(wildcards):
+    return " ".join(f"--siblings {path}" for path in siblings(wildcards))
+
+
+def siblings_files(datasets):
+    """Name the siblings of those data sets that have some."""
+    return [
+        f"{PROCESSED}/siblings.parquet".format(dataset=name)
+        for name in datasets
+        if name in PLAN.siblings
+    ]
+
+
+def rows_read(name, *files):
+    """Name files of every fitted model that a file of `outline.ON_REQUEST` is made of."""
+    return [
+        f"results/{place}/seed{seed}/{row}/{file}"
+        for place, _, row in (case.rpartition("/") for case in PLAN.rows_read(name))
+        for seed in PLAN.config.seeds
+        for file in files
+    ]
+
+
+def datasets_read(name):
+    """Name the data sets of the rows that a file of `outline.ON_REQUEST` is made of."""
+    return list(dict.fromkeys(case.split("/")[0] for case in PLAN.rows_read(name)))
+
+
+def labels_read(name, *files):
+    """Name files of the data sets that a file of `outline.ON_REQUEST` is made of, and their siblings."""
+    datasets = datasets_read(name)
+    found = [
+        f"data/processed/{dataset}/{file}" for dataset in datasets for file in files
+    ]
+    return [*found, *siblings_files(datasets)]
+
+
+def cases_read(name):
+    """Return the options that name the rows of a file of `outline.ON_REQUEST`."""
+    with_siblings = [one for one in datasets_read(name) if one in PLAN.siblings]
+    seeds = " ".join(map(str, PLAN.config.seeds))
+    options = f"--rows {' '.join(PLAN.rows_read(name))} --seeds {seeds}"
+    return options + (
+        f" --with-siblings {' '.join(with_siblings)}" if with_siblings else ""
+    )
+
+
 def own_files(wildcards):
     """Name the user's own files of a data set, which are not downloaded."""
     return list(PLAN.datasets[wildcards.dataset].own_files.values())
+
+
+def downloaded_parents(name):
+    """Return the definition of a file in config/siblings, for its download."""
+    return next(
+        PLAN.siblings[dataset].definition("options")
+        for dataset, config in PLAN.datasets.items()
+        if config.siblings == name
+    )
+
+
+def parents_of_labels(wildcards):
+    """Name the file behind a data set's siblings: the record of what was downloaded, or the user's own table."""
+    source = PLAN.datasets[wildcards.dataset].siblings
+    if not PLAN.siblings[wildcards.dataset].files:
+        return PLAN.siblings[wildcards.dataset].options.get("parents", [])
+    return f"{PARENTS}/provenance.json".format(source=source)
 
 
 def gathered(base, instances):

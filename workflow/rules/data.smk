@@ -8,7 +8,7 @@ rule about:
     log:
         "results/logs/about/{dataset}.log",
     params:
-        about=lambda wildcards: as_json(PLAN.datasets[wildcards.dataset].about()),
+        about=lambda wildcards: as_json(PLAN.about(wildcards.dataset)),
     shell:
         "printf '%s\\n' {params.about:q} > {output} 2> {log}"
 
@@ -42,7 +42,7 @@ for dataset, description in PLAN.datasets.items():
             sources("stages.prepare", f"formats.{description.adapter}"),
             list(description.own_files.values()),
         output:
-            multiext(f"data/processed/{dataset}/", *description.processed_files),
+            multiext(f"data/processed/{dataset}/", *PLAN.processed_files(dataset)),
         log:
             f"results/logs/prepare/{dataset}.log",
         resources:
@@ -56,6 +56,44 @@ for dataset, description in PLAN.datasets.items():
         shell:
             "python -m vsebench prepare --name {params.dataset} --definition {params.definition:q}"
             " --raw {params.raw} --out {params.out} > {log} 2>&1"
+
+
+rule download_parents:
+    output:
+        f"{PARENTS}/provenance.json",
+    log:
+        "results/logs/download/siblings-{source}.log",
+    params:
+        out=PARENTS,
+        definition=lambda wildcards: as_json(downloaded_parents(wildcards.source)),
+    shell:
+        "python -m vsebench download --name {wildcards.source} --definition {params.definition:q}"
+        " --out {params.out} 2>&1 | tee {log} >&2"
+
+
+rule siblings:
+    input:
+        lambda wildcards: sources(
+            "stages.siblings", f"formats.{PLAN.siblings[wildcards.dataset].adapter}"
+        ),
+        parents_of_labels,
+        labels=f"{PROCESSED}/labels.parquet",
+    output:
+        table=f"{PROCESSED}/siblings.parquet",
+        summary=f"{PROCESSED}/siblings.json",
+    log:
+        "results/logs/siblings/{dataset}.log",
+    params:
+        name=lambda wildcards: PLAN.datasets[wildcards.dataset].siblings,
+        raw=lambda wildcards: PARENTS.format(
+            source=PLAN.datasets[wildcards.dataset].siblings
+        ),
+        definition=lambda wildcards: as_json(
+            PLAN.siblings[wildcards.dataset].definition("files")
+        ),
+    shell:
+        "python -m vsebench siblings --name {params.name:q} --definition {params.definition:q} --raw {params.raw:q}"
+        " --labels {input.labels} --out {output.table} --summary {output.summary} > {log} 2>&1"
 
 
 rule gather_datasets:

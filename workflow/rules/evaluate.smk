@@ -43,6 +43,7 @@ rule measure:
         sources("stages.measure"),
         metric_sources,
         ranked,
+        siblings,
         split=expand(f"{SPLIT}/split.json", seed=PLAN.config.seeds, allow_missing=True),
     output:
         metrics=f"{PLACE}/metrics.parquet",
@@ -54,11 +55,12 @@ rule measure:
         oracles=lambda wildcards: PLAN.oracles(place_of(wildcards)),
         seeds=PLAN.config.seeds,
         metrics=PLAN.config.metrics,
+        siblings=siblings_option,
         bootstrap=PLAN.config.bootstrap,
     shell:
         "python -m vsebench measure --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " --rows {params.rows} --not-compared {params.oracles} --seeds {params.seeds} --metrics {params.metrics}"
-        " --bootstrap {params.bootstrap} --out {output.metrics} --summary {output.summary} > {log} 2>&1"
+        " {params.siblings} --bootstrap {params.bootstrap} --out {output.metrics} --summary {output.summary} > {log} 2>&1"
 
 
 rule gather_metrics:

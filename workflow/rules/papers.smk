@@ -5,10 +5,22 @@ reruns the tests but no table, and a comment reruns nothing.
 """
 
 from vsebench.papers.audit.checking import MODULES as CHECKS
-from vsebench.papers.verdicts import claim_modules
+from vsebench.papers.verdicts import claim_modules, claims_read
 
 PAPERS = [str(paper.path) for paper in PLAN.papers]
 PRINTED = [str(paper.numbers) for paper in PLAN.papers]
+READ = claims_read(PLAN.papers)
+NEIGHBOURS = [
+    f"results/{name}.parquet"
+    for name in ("neighbours_of_labels",)
+    if name in READ and PLAN.rows_read(name)
+]
+SIBLINGS = {
+    name: path
+    for name in PLAN.siblings
+    for path in siblings_files([name])
+    if "lists" in READ
+}
 
 
 rule compare:
@@ -38,9 +50,12 @@ rule test_claims:
         "results/history.parquet",
         "results/datasets.json",
         all_cases(f"{MODEL}/ranks.parquet"),
+        all_cases(f"{MODEL}/lists.parquet") if SIBLINGS else [],
+        list(SIBLINGS.values()),
         [f"{sweep}-ranks.parquet" for sweep in SWEEPS],
         sweeps="results/sweeps.parquet" if SWEEPS else [],
         scaling="results/scaling.parquet" if PLAN.config.scaling else [],
+        neighbours=NEIGHBOURS,
     output:
         "results/claims.csv",
     log:
@@ -53,10 +68,12 @@ rule test_claims:
         bootstrap=PLAN.config.bootstrap,
         sweeps="--sweeps results/sweeps.parquet" if SWEEPS else "",
         scaling="--scaling results/scaling.parquet" if PLAN.config.scaling else "",
+        neighbours=" ".join(f"--neighbours {path}" for path in NEIGHBOURS),
+        siblings=as_json(SIBLINGS),
     shell:
         "python -m vsebench claims --papers {params.papers:q} --results results --rows {params.rows}"
-        " --seeds {params.seeds} --bootstrap {params.bootstrap} {params.sweeps} {params.scaling} --out {output}"
-        " > {log} 2>&1"
+        " --seeds {params.seeds} --bootstrap {params.bootstrap} {params.sweeps} {params.scaling}"
+        " {params.neighbours} --siblings {params.siblings:q} --out {output} > {log} 2>&1"
 
 
 rule audit_papers:

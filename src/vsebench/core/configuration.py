@@ -14,7 +14,7 @@ from vsebench.core.errors import UserError
 
 Role = Literal["paper", "baseline", "control", "oracle"]
 NormalisationStep = Literal["l2", "idf", "standard", "root"]  # those of `vsebench.features`
-Family = Literal["iapr", "nuswide", "openimages", "flickr", "other"]
+Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflickr", "tree", "other"]
 Model = TypeVar("Model", bound=BaseModel)
 
 SHORT = Repr()  # a value in a message is cut where it is long
@@ -51,7 +51,7 @@ class RunDataset(Strict):
     refit: bool = True  # false: the tested model does not learn the validation labels
     options: dict[str, Any] = {}  # replaces options of the data set's own file, such as the simulator's scale
     vocabulary: dict[str, Any] = {}  # replaces filters of the data set's own file
-    data: dict[str, Any] | None = None  # the user's own table: options of formats/table.py, and `features`
+    data: dict[str, Any] | None = None  # the user's own table: options of formats/table.py, `features`, `siblings`
 
 
 class Timing(Strict):
@@ -131,19 +131,33 @@ class FeaturesFile(Strict):
         return self
 
 
-class DatasetDefinition(Strict):
-    """The keys of a data set's file that determine its annotations and features."""
+class Source(Strict):
+    """Files and what reads them."""
 
     adapter: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.formats
     options: dict[str, Any] = {}  # the adapter's own
-    features: FeaturesFile | None = None
     files: list[SourceFile] = []
+
+
+class SiblingsConfig(Source):
+    """Where parents of labels are from (`config/siblings/<name>.yaml`); labels with a common parent are siblings."""
+
+    title: str
+    licence: str
+    citation: str
+    homepage: str | None = None
+
+    def definition(self, *left_out: str) -> dict[str, Any]:
+        """Return the keys of `Source` that are set, without those `left_out`."""
+        return self.model_dump(include=set(Source.model_fields) - set(left_out), exclude_defaults=True)
+
+
+class DatasetDefinition(Source):
+    """The keys of a data set's file that determine its annotations and features."""
+
+    features: FeaturesFile | None = None
     vocabulary: Vocabulary = Vocabulary()
     expected: Expected = Expected()
-
-    @property
-    def simulated(self) -> bool:
-        return self.adapter == "simulator"
 
     @property
     def features_name(self) -> str | None:
@@ -155,13 +169,6 @@ class DatasetDefinition(Strict):
             return "features.npz" if self.features.file.endswith(".npz") else "features.npy"
         kind = self.options.get("features")
         return ("features.npz" if kind == "sparse" else "features.npy") if kind else None
-
-    @property
-    def processed_files(self) -> list[str]:
-        """The files that the stage `prepare` writes."""
-        always = ["pairs.parquet", "images.parquet", "labels.parquet", "summary.json"]
-        features = [self.features_name] if self.features_name else []
-        return [*always, *features, *(["truth.npz"] if self.simulated else [])]
 
     @property
     def own_files(self) -> dict[str, str]:
@@ -182,6 +189,7 @@ class DatasetConfig(DatasetDefinition):
     citation: str
     homepage: str | None = None
     normalise: list[NormalisationStep] = []  # steps for features, in order, for methods whose settings name none
+    siblings: str | None = None  # a file of config/siblings, or the user's own table of labels and parents
 
     def definition(self, *left_out: str) -> dict[str, Any]:
         """Return the keys of `DatasetDefinition` that are set, without those `left_out`."""
@@ -194,7 +202,7 @@ class DatasetConfig(DatasetDefinition):
     def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
         """Return the data set with the options and filters that a run gives it, key by key.
 
-        The expected counts are those of the data set's own filters and, if it is simulated, scale.
+        The expected counts are those of the data set's own filters and, if it has one, scale.
         """
         merged = self.model_copy(
             update={
@@ -202,7 +210,7 @@ class DatasetConfig(DatasetDefinition):
                 "vocabulary": Vocabulary(**self.vocabulary.model_dump(exclude_unset=True) | vocabulary),
             }
         )
-        other_scale = self.simulated and merged.options.get("scale", 1) != 1
+        other_scale = merged.options.get("scale", 1) != 1
         if merged.vocabulary != self.vocabulary or other_scale:
             merged = merged.model_copy(update={"expected": Expected()})
         return merged

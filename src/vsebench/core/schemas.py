@@ -12,6 +12,7 @@ CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the ro
 # data/processed/<dataset>/
 PAIRS: Schema = {"image": pl.Int32, "label": pl.Int32, "count": pl.Int32}
 LABELS: Schema = {"label": pl.Int32, "name": pl.String, "frequency": pl.Int32, "occurrences": pl.Int32}
+SIBLINGS: Schema = {"label": pl.Int32, "sibling": pl.Int32}  # each pair in both directions, no label with itself
 IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_features": pl.Boolean}
 
 # results/<dataset>/<protocol>/seed<k>/split/
@@ -91,9 +92,11 @@ TIMING: Schema = PLACE | {
     "method": pl.String,
     "threads": pl.Int32,
     "repeat": pl.Int32,
-    "phase": pl.String,  # compile, epoch (or fit, of a row without epochs), evaluate
+    "phase": pl.String,  # compile, epoch (or fit, of a row without epochs), score (one pass over the images), evaluate
     "seconds": pl.Float64,
+    "images": pl.Int64,  # number of images of a phase over the test images, null in others
     "peak_rss_bytes": pl.Int64,
+    "model_bytes": pl.Int64,  # of the model's arrays, as they are saved
     "machine": pl.String,
 }
 SCALING: Schema = {
@@ -112,6 +115,28 @@ SCALING: Schema = {
 # what the stage `annotate` writes, as CSV
 ANNOTATIONS: Schema = {"image": pl.String, "place": pl.Int32, "label": pl.String, "score": pl.Float32}
 
+# results/, made where a table, a figure or a claim reads them
+NEIGHBOURS_OF_LABELS: Schema = CASE | {
+    "label": pl.String,
+    "frequency": pl.Int32,  # images with the label
+    "siblings": pl.Int32,  # number of labels that are its siblings; null where the data set has none
+    "n_labels": pl.Int32,
+    "place": pl.Int32,
+    "neighbour": pl.String,
+    "cosine": pl.Float64,  # of the two labels' vectors
+    "sibling": pl.Boolean,  # null where the data set has none
+}
+EXAMPLES: Schema = CASE | {
+    "image": pl.String,
+    "number": pl.Int32,  # of the image among the examples
+    "truth": pl.String,  # its held-out labels
+    "place": pl.Int32,
+    "label": pl.String,
+    "right": pl.Boolean,
+    "sibling": pl.Boolean,  # of a held-out label, or one itself; null where the data set has none
+}
+PRECISION_AT: Schema = CASE | {"cutoff": pl.Int32, "precision": pl.Float64, "sibling_precision": pl.Float64}
+
 # results/
 CLAIMS: Schema = {
     "paper": pl.String,
@@ -129,7 +154,7 @@ CLAIMS: Schema = {
     "ci_high": pl.Float64,
     "p_adjusted": pl.Float64,
     "verdict": pl.String,
-    "reason": pl.String,  # why a claim is not testable here
+    "reason": pl.String,  # why a claim is not testable here, or that the data is simulated
 }
 COMPARISON: Schema = {
     "paper": pl.String,

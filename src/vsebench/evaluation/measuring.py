@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.evaluation.metrics import values
-from vsebench.evaluation.metrics.base import LabelMetric, RankMetric, SetMetric, load_metric
+from vsebench.evaluation.metrics.base import LabelMetric, ListMetric, RankMetric, SetMetric, load_metric
 from vsebench.evaluation.significance import Values, bootstrap_all, draw_counts
 
 
@@ -27,7 +27,8 @@ class Measured:
 
     Attributes
     ----------
-    values : (n_metrics,) float64; NaN for a metric that cannot be computed (one of labels, where images are known)
+    values : (n_metrics,) float64; NaN for a metric that cannot be computed (of labels where images are known, of lists
+        without siblings)
     samples : (resamples, n_metrics) bootstrap values
     n : (n_metrics,) int64, the number of images (or labels) that each is over
     """
@@ -51,20 +52,29 @@ class SetCounts:
         return [count.astype(np.float64) for count in counts]
 
 
-def measure(models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int) -> list[Measured]:
+def measure(
+    models: Sequence[Ranked],
+    metrics: Sequence[str],
+    n_labels: int,
+    resamples: int,
+    siblings: pl.DataFrame | None = None,
+) -> list[Measured]:
     """Return the metrics of models that were tested on the same images.
 
-    Every resample draws the same images for each model. `n_labels` is the size of the vocabulary.
+    Every resample draws the same images for each model. `n_labels` is the size of the vocabulary; `siblings` is the
+    table `schemas.SIBLINGS`, None where nothing says which labels are siblings.
     """
     of_images = [name for name in metrics if isinstance(load_metric(name), RankMetric)]
     of_labels = [name for name in metrics if isinstance(load_metric(name), LabelMetric)]
     of_sets = [name for name in metrics if isinstance(load_metric(name), SetMetric)]
+    of_lists = [name for name in metrics if isinstance(load_metric(name), ListMetric)]
     parts = [
         _measure_units([values(model.ranks, of_images) for model in models], resamples) if of_images else [],
         _measure_units([_label_values(model, of_labels) for model in models], resamples) if of_labels else [],
         _measure_sets(models, of_sets, n_labels, resamples) if of_sets else [],
+        _measure_units(_list_values(models, of_lists, siblings), resamples) if of_lists else [],
     ]
-    order = [[*of_images, *of_labels, *of_sets].index(name) for name in metrics]
+    order = [[*of_images, *of_labels, *of_sets, *of_lists].index(name) for name in metrics]
     found = []
     for place in range(len(models)):
         own = [part[place] for part in parts if part]
@@ -94,6 +104,24 @@ def _label_values(model: Ranked, metrics: Sequence[str]) -> Values:
     expressions = {name: load_metric(name).value() for name in metrics}  # type: ignore[attr-defined]
     by_label = model.label_ranks.group_by("label", maintain_order=True).agg(**expressions)
     return by_label.select(pl.col(name).cast(pl.Float64) for name in metrics).to_numpy()
+
+
+def _list_values(models: Sequence[Ranked], metrics: Sequence[str], siblings: pl.DataFrame | None) -> list[Values]:
+    """Return metrics of lists for each model, (n_images with a label, n_metrics); NaN without siblings."""
+    if siblings is None:
+        return [np.full((1, len(metrics)), np.nan) for _ in models]
+    right = models[0].ranks.select("image", "label")
+    of_siblings = right.join(siblings, on="label").select("image", label="sibling")
+    related = pl.concat([right, of_siblings]).unique().with_columns(related=True)
+    reachable = related.group_by("image").len("reachable").sort("image")
+    expressions = {name: load_metric(name).value() for name in metrics}  # type: ignore[attr-defined]
+    tables = []
+    for model in models:
+        lists = model.lists.join(related, on=["image", "label"], how="left")
+        rows = reachable.join(lists, on="image", how="left").with_columns(pl.col("related").fill_null(False))
+        by_image = rows.group_by("image").agg(**expressions).sort("image")
+        tables.append(by_image.select(pl.col(name).cast(pl.Float64) for name in metrics).to_numpy())
+    return tables
 
 
 def _measure_sets(models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int) -> list[Measured]:

@@ -1,4 +1,4 @@
-"""Finding the adapter of a data set by the name of its module."""
+"""Finding an adapter by the name of its module."""
 
 import importlib
 from pathlib import Path
@@ -7,13 +7,31 @@ from types import ModuleType
 from vsebench.core.errors import UserError
 
 
-def load_adapter(name: str, where: str) -> ModuleType:
-    """Import the adapter of a data set: a module of vsebench.formats with `Options` and `read`.
+def knows(adapter: str) -> frozenset[str]:
+    """Return what a simulator knows of its data and nobody of real data, keys of `methods.base.LACKS`.
 
-    Raises a `UserError` that begins with `where`, the data set's file, if there is no such module.
+    It is the attribute `KNOWS` of the adapter's module; empty for an adapter of real data.
+    """
+    return frozenset(getattr(load_adapter(adapter, adapter, "Options"), "KNOWS", ()))
+
+
+def load_adapter(name: str, where: str, reads: str = "read") -> ModuleType:
+    """Import an adapter: a module of vsebench.formats with `Options` and a function.
+
+    Parameters
+    ----------
+    name : the module's
+    where : the configuration file that names it
+    reads : the function: `read` for a data set's adapter, `read_parents` for one of the parents of labels
+
+    Raises
+    ------
+    UserError
+        There is no such module. The message begins with `where`.
     """
     known = (Path(__file__).parent / f"{name}.py").is_file()
     module = importlib.import_module(f"vsebench.formats.{name}") if known else None
-    if module is None or not hasattr(module, "Options"):
-        raise UserError(f"{where}: adapter: there is no adapter named {name!r} in vsebench.formats")
+    if module is None or not hasattr(module, reads):
+        what = "adapter for the parents of labels" if reads == "read_parents" else "adapter"
+        raise UserError(f"{where}: adapter: there is no {what} named {name!r} in vsebench.formats")
     return module

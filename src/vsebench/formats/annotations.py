@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -35,8 +35,9 @@ class RawAnnotations:
     dropped : what was read and left out
     parts : "train", "valid" or "test" for each image (String) where the data set has an official partition, else None
     features : image features, rows in the order of `images`, where the data set has them, else None
-    truth : what only a simulator knows: `image` (n_images, T) and `label` (n_labels, T), both float32, such that
-        image @ label.T is the probability of each label for each image; None for real data
+    truth : what only a simulator knows; None for real data. Of the simulator of topics `image` (n_images, T) and
+        `label` (n_labels, T), both float32, such that image @ label.T is the probability of each label for each image;
+        of the tree what `methods.tree_posterior` reads. `image` has one row per image, `label` one per label
     """
 
     images: pl.Series
@@ -45,7 +46,7 @@ class RawAnnotations:
     dropped: list[Dropped] = field(default_factory=list)
     parts: pl.Series | None = None
     features: Features | None = None
-    truth: dict[str, NDArray[np.float32]] | None = None
+    truth: dict[str, NDArray[Any]] | None = None
 
 
 def image_ids(ids: Iterable[object]) -> pl.Series:

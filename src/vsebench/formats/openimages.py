@@ -247,12 +247,17 @@ def _format(ids: NDArray[np.uint64]) -> pl.Series:
 
 def _name_labels(mids: list[str], raw: Path, where_names: ClassNames) -> list[str]:
     """Return the name of each label; see the module's description."""
-    archive = raw / where_names.archive
-    where = f"{archive}: {where_names.member}"
-    name_of = _read_names(by_basename(archive, [where_names.member])[where_names.member], where)
+    name_of = read_class_names(raw, where_names)
     names = [name_of.get(mid) or mid for mid in mids]
     times = Counter(names)
     return [name if times[name] == 1 else f"{name} ({mid})" for name, mid in zip(names, mids, strict=True)]
+
+
+def read_class_names(raw: Path, where_names: ClassNames) -> dict[str, str]:
+    """Return mid -> name of all classes; raises a `UserError` that names the archive and its member."""
+    archive = raw / where_names.archive
+    where = f"{archive}: {where_names.member}"
+    return _read_names(by_basename(archive, [where_names.member])[where_names.member], where)
 
 
 def _read_names(data: bytes, where: str) -> dict[str, str]:

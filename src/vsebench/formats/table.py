@@ -55,12 +55,7 @@ class Options(Strict):
     @field_validator("pairs")
     @classmethod
     def _known_format(cls, pairs: str) -> str:
-        if format_of(pairs) not in FORMATS:
-            raise PydanticCustomError(
-                "format",
-                "the name should end in .parquet, or in .csv, .tsv, .jsonl or .ndjson with or without .gz or .zst",
-            )
-        return pairs
+        return check_format(pairs)
 
     @model_validator(mode="after")
     def _fitting(self) -> "Options":
@@ -71,6 +66,16 @@ class Options(Strict):
         if len({self.image, self.label, self.count}) < 3:
             raise PydanticCustomError("columns", "image, label and count should be different columns")
         return self
+
+
+def check_format(name: str) -> str:
+    """Return the name of a table's file; for pydantic, raise an error if its ending gives no known format."""
+    if format_of(name) not in FORMATS:
+        raise PydanticCustomError(
+            "format",
+            "the name should end in .parquet, or in .csv, .tsv, .jsonl or .ndjson with or without .gz or .zst",
+        )
+    return name
 
 
 class TableError(Exception):
@@ -144,29 +149,31 @@ class Names:
         """Return the number of a cell's name; raises a `TableError` if it has none."""
         number = self._cells.get(cell) if isinstance(cell, str) else None
         if number is None:
-            number = self.known.setdefault(self._name(cell), len(self.known))
+            number = self.known.setdefault(name_of(cell, self.what), len(self.known))
             self._cells[cell] = number
         return number
-
-    def _name(self, cell: Any) -> str:
-        if cell is None:
-            raise TableError(f"there is no {self.what}")
-        if not isinstance(cell, str):
-            raise TableError(f"the {self.what} is {cell!r}; it should be text or a whole number")
-        name = cell.strip()
-        if not name:
-            raise TableError(f"the {self.what} is empty")
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            raise TableError(f"the {self.what} {name!r} is not Unicode text (half a surrogate pair)") from None
-        return name
 
     def ranks(self) -> NDArray[np.int32]:
         """Return the place of each number's name among the sorted names, int32."""
         ranks = np.empty(len(self.known), dtype=np.int32)
         ranks[[self.known[name] for name in sorted(self.known)]] = np.arange(len(self.known), dtype=np.int32)
         return ranks
+
+
+def name_of(cell: Any, what: str) -> str:
+    """Return the name in a cell; raises a `TableError` that says `what` it should be if there is none."""
+    if cell is None:
+        raise TableError(f"there is no {what}")
+    if not isinstance(cell, str):
+        raise TableError(f"the {what} is {cell!r}; it should be text or a whole number")
+    name = cell.strip()
+    if not name:
+        raise TableError(f"the {what} is empty")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise TableError(f"the {what} {name!r} is not Unicode text (half a surrogate pair)") from None
+    return name
 
 
 def position(path: Path, number: int) -> str:
@@ -206,12 +213,12 @@ def rows_of(path: Path, options: Options) -> Iterator[Row]:
     """Yield the rows of a table, whatever its format."""
     readers = {".csv": read_csv, ".tsv": read_csv, ".parquet": read_parquet}
     reader = readers.get(format_of(path.name), read_json_lines)
-    with _explained(path):
+    with explained(path):
         yield from reader(path, options)
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
     """Turn what a damaged file raises into a `UserError`."""
     try:
         yield

@@ -13,6 +13,7 @@ filters on labels, labels that no image has are removed as well.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -122,7 +123,6 @@ def restrict(
     renumbered = pairs.with_columns(
         _renumber(pairs["image"], images, n_images), _renumber(pairs["label"], labels, n_labels)
     )
-    truth = annotations.truth
     return replace(
         annotations,
         images=annotations.images.gather(images),
@@ -131,7 +131,7 @@ def restrict(
         dropped=[entry for entry in dropped if entry.number],
         parts=None if annotations.parts is None else annotations.parts.gather(images),
         features=None if annotations.features is None else annotations.features.take(images),
-        truth=truth and {"image": truth["image"][images], "label": truth["label"][labels]},
+        truth=take_truth(annotations, image=images, label=labels),
     )
 
 
@@ -144,7 +144,7 @@ def keep_parts(annotations: RawAnnotations, where: str) -> RawAnnotations:
     if pairs.is_empty():
         raise UserError(f"{where}: only_parts: no image of the partition has a label")
     gone = Dropped("images", len(stays) - len(images), "in no part of the official partition (only_parts)")
-    truth, features = annotations.truth, annotations.features
+    features = annotations.features
     return replace(
         annotations,
         images=annotations.images.gather(images),
@@ -152,8 +152,14 @@ def keep_parts(annotations: RawAnnotations, where: str) -> RawAnnotations:
         dropped=[*annotations.dropped, *([gone] if gone.number else [])],
         parts=annotations.parts.gather(images),
         features=None if features is None else features.take(images),
-        truth=truth and {**truth, "image": truth["image"][images]},
+        truth=take_truth(annotations, image=images),
     )
+
+
+def take_truth(annotations: RawAnnotations, **rows: NDArray[np.intp]) -> dict[str, NDArray[Any]] | None:
+    """Return the truth with these rows of its arrays `image` and `label`, where it has them."""
+    truth = annotations.truth
+    return truth and {name: array[rows[name]] if name in rows else array for name, array in truth.items()}
 
 
 def _stay(column: pl.Series, number: int) -> NDArray[np.intp]:

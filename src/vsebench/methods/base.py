@@ -20,6 +20,7 @@ from vsebench.problem import Problem
 LACKS = {
     "features": "the data set has no image features",
     "known_labels": "its test images are new, and this method knows an image by its labels alone",
+    "tree": "its labels were not drawn from a tree of labels",
     "truth": "the data is real, so nobody knows the probabilities that its labels were drawn from",
 }
 
@@ -48,7 +49,7 @@ class Fitter(ABC):
     Attributes
     ----------
     settings_type : the pydantic class of its settings
-    needs : what it needs besides the labels: a subset of "features", "known_labels" and "truth"
+    needs : what it needs besides the labels: a subset of the keys of `LACKS`
     """
 
     settings_type: ClassVar[type[Settings]] = Settings

@@ -1,12 +1,13 @@
 """Oracle of simulated data: the ranking by the true probabilities that the labels were drawn from."""
 
 from vsebench.methods.base import Control, Settings
-from vsebench.models import Embeddings
+from vsebench.methods.tree_posterior import TreePosterior
+from vsebench.models import Embeddings, Model
 from vsebench.problem import Problem
 
 
 class Oracle(Control):
-    """The simulator's own topic mixtures of images and label probabilities of topics."""
+    """The simulator's topics of images and labels of topics, or the posterior of the labels of a simulated tree."""
 
     needs = frozenset({"truth"})
 
@@ -14,8 +15,10 @@ class Oracle(Control):
         assert problem.truth is not None
         self.truth = problem.truth
 
-    def model(self) -> Embeddings:
-        return Embeddings(self.truth["image"], self.truth["label"])
+    def model(self) -> Model:
+        if "image" in self.truth:
+            return Embeddings(self.truth["image"], self.truth["label"])
+        return TreePosterior.from_arrays(self.truth)
 
 
 METHOD = Oracle

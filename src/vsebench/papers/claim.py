@@ -34,12 +34,16 @@ class ClaimTest(Strict, ABC):
     ----------
     effect : what an effect is, and when the claim holds, for the notes of a table
     on_simulated : whether the test says something about the paper if the data is simulated
+    reads : what the test reads that other tests do without: "lists" (with the siblings of labels), and gathered files
+        that a run makes only where they are read (`rendering.outline.ON_REQUEST`)
     """
 
     effect: ClassVar[str]
     on_simulated: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ()
 
     method: str  # our row that the claim is about
+    judge_simulated: bool = False  # whether simulated data of the claim's families is judged as well, and called so
 
     @abstractmethod
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
@@ -104,6 +108,13 @@ class AgainstRivals(AtPlaces):
             yield ClaimCase(measured, place.place, place.simulated, rival)
         if not pairs:
             raise UntestableError(f"The run has no row {in_words(self.rivals)} to compare with.")
+
+
+def judge_by_interval(effect: Effect, low: float, high: float) -> Verdict:
+    """Judge an effect by its interval: whether it lies within the claim's bounds, outside of them, or across one."""
+    if low <= effect.low and effect.high <= high:
+        return HOLDS
+    return FAILS if effect.high < low or effect.low > high else UNDECIDED
 
 
 def in_words(names: Sequence[str]) -> str:

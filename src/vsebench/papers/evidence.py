@@ -4,7 +4,7 @@ This is the only module of the papers that imports metrics and their resampling.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,9 +16,16 @@ from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Place
 from vsebench.evaluation.metrics import values
 from vsebench.evaluation.metrics.base import RankMetric, load_metric
+from vsebench.evaluation.precision_at import by_image as precision_by_image
+from vsebench.evaluation.precision_at import hits
 from vsebench.evaluation.significance import INTERVAL, holm, p_value, resample
 
-__all__ = ["Effect", "Evidence", "RunPlace", "UntestableError", "check_metric", "differences", "holm", "ratio"]
+__all__ = [
+    "Effect", "Evidence", "Resampled", "RunPlace", "UntestableError",
+    "check_metric", "differences", "holm", "ratio",
+]  # fmt: skip
+
+Values = NDArray[np.float64]
 
 
 class UntestableError(Exception):
@@ -34,7 +41,7 @@ class Effect:
     value : the effect
     low, high : its 95 % interval
     p : p-value of no effect; None where the verdict does not rest on it
-    neutral : the value of no effect
+    neutral : the value of no effect, or the bound of the claim
     """
 
     value: float
@@ -42,6 +49,33 @@ class Effect:
     high: float
     p: float | None
     neutral: float
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """Means over images and seeds of several quantities, and their bootstrap resamples.
+
+    Attributes
+    ----------
+    means : (n,)
+    samples : (resamples, n); every quantity on the same drawn images and seeds
+    """
+
+    means: Values
+    samples: Values
+
+    def effect(self, statistic: Callable[[Values], Values], bound: float) -> Effect:
+        """Return a function of the means with its interval, and the p-value of it being at the bound.
+
+        Parameters
+        ----------
+        statistic : from (m, n) to (m,)
+        bound : what the claim compares it with
+        """
+        drawn = statistic(self.samples)
+        low, high = np.percentile(drawn, INTERVAL)
+        value = float(statistic(self.means[np.newaxis])[0])
+        return Effect(value, float(low), float(high), p_value(drawn - bound), bound)
 
 
 @dataclass(frozen=True)
@@ -67,6 +101,9 @@ class Evidence:
     sweeps, scaling : the tables SWEEPS and SCALING; None where the run has none
     read_ranks : returns the table RANKS of a case
     read_sweep_ranks : returns the table SWEEP_RANKS of a case and a setting
+    read_lists : returns the table LISTS of a case; None if the run's lists are not at hand
+    siblings : data set -> its labels' siblings (columns label and sibling), of those that have some
+    neighbours : the table NEIGHBOURS_OF_LABELS; None where the run has none
     """
 
     places: list[RunPlace]
@@ -78,6 +115,9 @@ class Evidence:
     scaling: pl.DataFrame | None
     read_ranks: Callable[[Case], pl.DataFrame]
     read_sweep_ranks: Callable[[Case, str], pl.DataFrame]
+    read_lists: Callable[[Case], pl.DataFrame] | None = None
+    siblings: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    neighbours: pl.DataFrame | None = None
     _compared: dict[tuple[object, ...], dict[str, Effect]] = field(default_factory=dict, repr=False)
 
     def cases(self, place: Place, row: str) -> list[Case]:
@@ -92,10 +132,44 @@ class Evidence:
             self._compared[key] = differences(tables[0], tables[1], metrics, self.resamples)
         return self._compared[key]
 
-    def median_by_repeat(self, place: Place, row: str, column: str) -> NDArray[np.float64]:
-        """Return the median of a column of TIMING over the epochs of each repeat, (n_repeats,)."""
-        epochs = self.timing.filter(phase="epoch", dataset=place.dataset, protocol=place.protocol, method=row)
-        medians = epochs.group_by("repeat").agg(pl.col(column).median()).sort("repeat")
+    def resampled(self, place: Place, rows: Sequence[str], metric: str) -> Resampled:
+        """Return the means of one metric of several rows, one quantity per row, on the same resamples."""
+        by_row = [[self.read_ranks(case) for case in self.cases(place, row)] for row in rows]
+        for tables in by_row[1:]:
+            check_same_images(by_row[0], tables)
+        return self._resample(
+            [np.hstack([by_image(own, [metric]) for own in of_seed]) for of_seed in zip(*by_row, strict=True)]
+        )
+
+    def sibling_precisions(self, place: Place, rows: Sequence[str], cutoff: int) -> Resampled:
+        """Return precision and sibling precision of the first `cutoff` labels, two quantities per row.
+
+        Raises
+        ------
+        UntestableError
+            The data set has no siblings, or the run has no lists.
+        """
+        siblings = self.siblings.get(place.dataset)
+        if siblings is None or self.read_lists is None:
+            raise UntestableError(f"The data set {place.dataset} does not say which labels are siblings.")
+        seeds = []
+        for seed in self.seeds:
+            cases = [Case(place, row, seed) for row in rows]
+            ranks = [self.read_ranks(case) for case in cases]
+            for other in ranks[1:]:
+                check_same_images(ranks[:1], [other])
+            found = [hits(self.read_lists(case), own, siblings) for case, own in zip(cases, ranks, strict=True)]
+            seeds.append(np.hstack([precision_by_image(own, cutoff) for own in found]))
+        return self._resample(seeds)
+
+    def _resample(self, seeds: list[Values]) -> Resampled:
+        means = np.mean([table.mean(axis=0) for table in seeds], axis=0)
+        return Resampled(means, resample(seeds, self.resamples))
+
+    def median_by_repeat(self, place: Place, row: str, column: str, phase: str = "epoch") -> Values:
+        """Return the median of a column of TIMING over the laps of a phase of each repeat, (n_repeats,)."""
+        laps = self.timing.filter(phase=phase, dataset=place.dataset, protocol=place.protocol, method=row)
+        medians = laps.group_by("repeat").agg(pl.col(column).median()).sort("repeat")
         return medians[column].cast(pl.Float64).to_numpy()
 
 
@@ -120,9 +194,7 @@ def differences(
     UserError
         The two rows were not tested on the same images.
     """
-    for a, b in zip(ours, theirs, strict=True):
-        if set(a["image"]) != set(b["image"]):
-            raise UserError("ranks.parquet: two rows of a place have different test images; delete them and run again")
+    check_same_images(ours, theirs)
     signs = np.array([-1.0 if load_metric(metric).lower_is_better else 1.0 for metric in metrics])
     gaps = [signs * (by_image(a, metrics) - by_image(b, metrics)) for a, b in zip(ours, theirs, strict=True)]
     means = np.mean([gap.mean(axis=0) for gap in gaps], axis=0)
@@ -132,6 +204,13 @@ def differences(
         metric: Effect(float(means[n]), float(low[n]), float(high[n]), p_value(samples[:, n]), 0.0)
         for n, metric in enumerate(metrics)
     }
+
+
+def check_same_images(ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame]) -> None:
+    """Refuse to compare rows that were not tested on the same images; one table RANKS per seed."""
+    for a, b in zip(ours, theirs, strict=True):
+        if set(a["image"]) != set(b["image"]):
+            raise UserError("ranks.parquet: two rows of a place have different test images; delete them and run again")
 
 
 def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
@@ -150,13 +229,14 @@ def check_metric(name: str) -> str:
     return name
 
 
-def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64], pairs: str) -> Effect:
+def ratio(numerator: Values, denominator: Values, pairs: str, bound: float = 1.0) -> Effect:
     """Compare positive numbers pair by pair: geometric mean of the ratios, t-test and interval on their logarithms.
 
     Parameters
     ----------
     numerator, denominator : (n_pairs,)
     pairs : what the pairs are, for the message: "seeds" or "repeats"
+    bound : the ratio that the test is against
 
     Raises
     ------
@@ -170,5 +250,5 @@ def ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64], pair
     error = max(float(logs.std(ddof=1)) / math.sqrt(len(logs)), 1e-12)
     half = float(stdtrit(freedom, 0.975)) * error
     mean = float(logs.mean())
-    p = float(2 * stdtr(freedom, -abs(mean) / error))
-    return Effect(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, 1.0)
+    p = float(2 * stdtr(freedom, -abs(mean - math.log(bound)) / error))
+    return Effect(math.exp(mean), math.exp(mean - half), math.exp(mean + half), p, bound)

@@ -1,7 +1,8 @@
 """Test the claims of the papers on the results of a run, and judge them.
 
 p-values are corrected by Holm's method over the claims of one paper. Simulated data says nothing about accuracy and
-speed on a paper's data: the effect on it is shown, and the verdict is "not testable here".
+speed on a paper's data: the effect on it is shown, and the verdict is "not testable here", unless the claim says that
+it is judged there as well (`judge_simulated`); the reason then says that the data is simulated.
 """
 
 import importlib
@@ -24,6 +25,7 @@ from vsebench.papers.verdict import UNTESTABLE
 
 FOLDER = Path(__file__).parent / "claims"
 ON_SIMULATED = "Simulated data says nothing about the paper's data."
+JUDGED = "The data is simulated, and the verdict is about such data."
 
 
 class ClaimText(Strict):
@@ -95,6 +97,11 @@ def claim_modules(papers: Sequence[Paper]) -> list[str]:
     ]
 
 
+def claims_read(papers: Sequence[Paper]) -> set[str]:
+    """Return what some of the papers' claims read and others do without (`ClaimTest.reads`)."""
+    return {name for paper in papers for claim in read_claims(paper) for name in claim.test.reads}
+
+
 def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
     """Test the claims of a paper on a run's results and judge them; returns the table CLAIMS of `core.schemas`."""
     tested = [row for claim in read_claims(paper) for row in examine(claim, evidence)]
@@ -124,7 +131,8 @@ def examine(claim: Claim, evidence: Evidence) -> list[Tested]:
 
 def _silent(row: Tested) -> bool:
     """Return whether the data of a case says nothing about the paper's data."""
-    return row.case is not None and row.case.simulated and not row.claim.test.on_simulated
+    test = row.claim.test
+    return row.case is not None and row.case.simulated and not (test.on_simulated or test.judge_simulated)
 
 
 def _row(row: Tested, p: float | None) -> dict[str, Any]:
@@ -146,4 +154,5 @@ def _row(row: Tested, p: float | None) -> dict[str, Any]:
     }
     if _silent(row):
         return columns | {"verdict": UNTESTABLE, "reason": ON_SIMULATED}
-    return columns | {"verdict": test.verdict(effect, p)}
+    judged = JUDGED if case.simulated and case.place.dataset else None
+    return columns | {"verdict": test.verdict(effect, p), "reason": judged}

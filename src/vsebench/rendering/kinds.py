@@ -52,6 +52,10 @@ class Kind(Strict, ABC):
         """
         return {}
 
+    def rows_read(self) -> list[str]:
+        """Return the rows of the run that the files in `outline.ON_REQUEST` have to be made of for this kind."""
+        return []
+
 
 class TableKind(Kind):
     """A kind of table."""
@@ -172,6 +176,18 @@ def instances_of_paper(base: type[Kind], paper: Path, entries: Mapping[str, Mapp
         make(base, kind, parameters, where)
         name = f"{paper.stem}_{key}"
         found[name] = Instance(name, kind, parameters, paper.stem)
+    return found
+
+
+def kinds_of_paper(
+    paper: Path, tables: Mapping[str, Mapping[str, Any]], figures: Mapping[str, Mapping[str, Any]]
+) -> list[Kind]:
+    """Return the kinds of a paper's tables and figures, with their parameters (see `instances_of_paper`)."""
+    found: list[Kind] = []
+    for instance in instances_of_paper(TableKind, paper, tables).values():
+        found.append(make(TableKind, instance.kind, instance.parameters, instance.name))
+    for instance in instances_of_paper(FigureKind, paper, figures).values():
+        found.append(make(FigureKind, instance.kind, instance.parameters, instance.name))
     return found
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from math import ceil
 
-from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, format_interval, format_value
+from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, format_interval, format_value, spans
 
 # Lines that fit on a page of LaTeX, roughly; a longer table is continued in another float.
 PAGE_LINES = 46
@@ -169,7 +169,10 @@ def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[
         start, end = format_value(cell.value, column.form), ""
         if column.is_text and broken and not column.width:
             start, end = _in_two(start)
-        above.append(escape_latex(start) if column.is_text else _latex_number(cell, column.form))
+        if column.form == "words":
+            above.append(_words(start))
+        else:
+            above.append(escape_latex(start) if column.is_text else _latex_number(cell, column.form))
         ends.append(escape_latex(end))
         intervals.append("" if column.narrow else _latex_interval(cell, column.form))
     first = " & ".join(above) + " \\\\"
@@ -180,6 +183,17 @@ def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[
     optional = [f"\\vseintervals{{{interval}}}{{}}" if interval else "" for interval in intervals]
     below = [end or interval for end, interval in zip(ends, optional, strict=True)]
     return [first, f"\\noalign{{\\vskip-2pt}}{' & '.join(below)} \\\\"]
+
+
+def _words(words: str) -> str:
+    r"""Return a text of the form "words".
+
+    >>> print(_words("**sky**, *cloud*"))
+    \textbf{sky}, \textit{cloud}
+    """
+    commands = {"italic": "\\textit", "bold": "\\textbf"}
+    parts = ((escape_latex(text), commands.get(face)) for text, face in spans(words))
+    return "".join(f"{command}{{{text}}}" if command else text for text, command in parts)
 
 
 def _in_two(text: str) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from vsebench.rendering.table import DAGGER, Cell, Form, Table, format_interval, format_value
+from vsebench.rendering.table import DAGGER, Cell, Form, Table, Value, format_interval, format_value, spans
 
 
 def to_markdown(table: Table) -> str:
@@ -30,10 +30,21 @@ def _bars(cells: Sequence[str]) -> str:
 
 
 def _markdown_cell(cell: Cell, form: Form) -> str:
-    value = _escape_markdown(format_value(cell.value, form))
+    value = _words(cell.value) if form == "words" else _escape_markdown(format_value(cell.value, form))
     value = (f"**{value}**" if cell.bold else value) + (DAGGER if cell.dagger else "")
     interval = format_interval(cell, form)
     return f"{value} {interval}" if interval else value
+
+
+def _words(value: Value) -> str:
+    r"""Return a text of the form "words" with its marks.
+
+    >>> print(_words("**sky_1**, *cloud*"))
+    **sky\_1**, *cloud*
+    """
+    marks = {"": "", "italic": "*", "bold": "**"}
+    parts = spans(format_value(value, "words"))
+    return "".join(f"{marks[face]}{_escape_markdown(text)}{marks[face]}" for text, face in parts)
 
 
 def _escape_markdown(text: str) -> str:

@@ -26,7 +26,12 @@ GATHERED = {
     "claims": "claims.csv",
     "comparison": "comparison.csv",
     "audit": "audit.csv",
+    "neighbours_of_labels": "neighbours_of_labels.parquet",
+    "examples": "examples.parquet",
+    "precision_at": "precision_at.parquet",
 }
+# Those that a run makes only if a table, a figure or a claim of a paper reads them, of the rows that it names.
+ON_REQUEST = ("neighbours_of_labels", "examples", "precision_at")
 
 
 class OutlineRow(Strict):
@@ -46,6 +51,15 @@ class LeftOut(Strict):
     reason: str
 
 
+class MetricLeftOut(Strict):
+    """A metric that cannot be computed at a place, and why."""
+
+    dataset: str
+    protocol: str
+    metric: str
+    reason: str
+
+
 class Outline(Strict):
     """A run's places, rows, protocols, seeds and metrics, in the order of display."""
 
@@ -55,6 +69,7 @@ class Outline(Strict):
     seeds: list[int]
     metrics: list[str] = Field(min_length=1)  # as in the column `metric`, such as recall@10
     left_out: list[LeftOut]
+    metrics_left_out: list[MetricLeftOut]
     papers: dict[str, str]  # name -> title
     files: list[str]  # those of GATHERED that this run makes: without a sweep there is no `sweeps`
 

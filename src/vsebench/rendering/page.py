@@ -15,9 +15,10 @@ from vsebench.core.places import Place
 from vsebench.papers.base import Paper
 from vsebench.rendering.claims import count_claims
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
+from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.paper_section import describe_audit, describe_paper, figures_of, place_in_paper, tables_of
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import format_interval, format_value
+from vsebench.rendering.table import format_interval, format_value, spans
 
 PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
 PAGE_INCHES = 7.0
@@ -81,7 +82,7 @@ def template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals.update(format_value=format_value, format_interval=format_interval)
+    found.globals.update(format_value=format_value, format_interval=format_interval, spans=spans)
     return found.get_template("report.html.j2")
 
 
@@ -109,6 +110,9 @@ def notices(results: Results) -> Iterator[str]:
     for left in results.outline.left_out:
         place = results.place_title(Place(left.dataset, left.protocol))
         yield f"{place}: {results.method_title(left.method)} is left out: {left.reason}"
+    for missing in results.outline.metrics_left_out:
+        place = results.place_title(Place(missing.dataset, missing.protocol))
+        yield f"{place}: {metric_title(missing.metric)} is left out: {missing.reason}"
     diverged: dict[str, int] = {}
     for entry in results.settings:
         diverged[entry["method"]] = diverged.get(entry["method"], 0) + entry["diverged"]

@@ -10,7 +10,7 @@ import polars as pl
 
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
-from vsebench.core.schemas import CLAIMS, COMPARISON, Schema
+from vsebench.core.schemas import CLAIMS, COMPARISON, EXAMPLES, NEIGHBOURS_OF_LABELS, PRECISION_AT, Schema
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.papers.verdict import SIGNIFICANT
 from vsebench.rendering.metrics import few_metrics, metric_title
@@ -56,6 +56,21 @@ class Results:
     @cached_property
     def sweeps(self) -> pl.DataFrame | None:
         return self._table("sweeps") if "sweeps" in self.outline.files else None
+
+    @cached_property
+    def neighbours_of_labels(self) -> pl.DataFrame:
+        """Nearest labels; empty where no row of the run that a paper names has them."""
+        return self._on_request("neighbours_of_labels", NEIGHBOURS_OF_LABELS)
+
+    @cached_property
+    def examples(self) -> pl.DataFrame:
+        """First labels of a few test images; empty where no row of the run that a paper names has them."""
+        return self._on_request("examples", EXAMPLES)
+
+    @cached_property
+    def precision_at(self) -> pl.DataFrame:
+        """Precision for every length of a list; empty where no row of the run that a paper names has it."""
+        return self._on_request("precision_at", PRECISION_AT)
 
     @cached_property
     def claims(self) -> pl.DataFrame:
@@ -135,6 +150,9 @@ class Results:
         if frame.is_empty():
             raise UserError(f"{path}: has no rows; delete it and run again")
         return frame
+
+    def _on_request(self, name: str, schema: Schema) -> pl.DataFrame:
+        return self._table(name) if name in self.outline.files else pl.DataFrame(schema=schema)
 
     def _csv(self, name: str, schema: Schema) -> pl.DataFrame:
         path = self.folder / GATHERED[name]

@@ -1,11 +1,13 @@
 """A table: columns, rows, and how a reader sees a value. `csv`, `markdown` and `latex` write it."""
 
+import re
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
 Value = str | int | float | None
-Form = Literal["text", "count", "mean", "score", "seconds", "mebibytes", "effect", "p"]
+Form = Literal["text", "words", "count", "mean", "score", "percent", "seconds", "mebibytes", "effect", "p"]
+Face = Literal["", "italic", "bold"]
 
 MISSING = "\N{EN DASH}"
 DAGGER = "†"
@@ -43,7 +45,7 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        return self.form == "text"
+        return self.form in ("text", "words")
 
 
 @dataclass(frozen=True)
@@ -99,15 +101,33 @@ def format_value(value: Value, form: Form) -> str:
             return f"{value:,.2f}"
         case "score":
             return f"{value:.4f}"
+        case "percent":  # a share
+            return f"{100 * value:.2f}"
         case "seconds":
             return _three_digits(value)
         case "mebibytes":
-            return f"{value / 2**20:,.0f}"
+            return f"{value / 2**20:,.0f}" if value >= 10 * 2**20 else _three_digits(value / 2**20)
         case "effect":  # differences of metrics as well as ratios
             return f"{value:,.{4 if abs(value) < 1 else 2}f}"
         case "p":
             return "< 0.001" if value < 0.001 else f"{value:.3f}"
     return str(value)
+
+
+def spans(words: str) -> list[tuple[str, Face]]:
+    """Split a text of the form "words" into its parts: *italic*, **bold**, and what has no mark.
+
+    >>> spans("**sky**, *cloud*, sea")
+    [('sky', 'bold'), (', ', ''), ('cloud', 'italic'), (', sea', '')]
+    """
+    found: list[tuple[str, Face]] = []
+    last = 0
+    for match in re.finditer(r"\*\*([^*]+)\*\*|\*([^*]+)\*", words):
+        plain, bold, italic = words[last : match.start()], match[1], match[2]
+        found += [(plain, "")] if plain else []
+        found.append((bold, "bold") if bold else (italic, "italic"))
+        last = match.end()
+    return [*found, (words[last:], "")] if words[last:] else found
 
 
 def format_interval(cell: Cell, form: Form) -> str:

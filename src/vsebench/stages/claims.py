@@ -1,6 +1,7 @@
 """Test the papers' claims on the results."""
 
 import argparse
+import json
 from pathlib import Path
 
 import polars as pl
@@ -22,6 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
     parser.add_argument("--scaling", type=Path, help="scaling.parquet, if the run measures growth")
+    parser.add_argument("--neighbours", type=Path, help="neighbours_of_labels.parquet, if a claim reads it")
+    parser.add_argument("--siblings", type=json.loads, default={}, help='JSON: {"dataset": "siblings.parquet", ...}')
     parser.add_argument("--out", type=Path, required=True, help="claims.csv")
 
 
@@ -40,6 +43,9 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
     def ranks(case: Case) -> pl.DataFrame:
         return read_parquet(case.folder(results) / "ranks.parquet")
 
+    def lists(case: Case) -> pl.DataFrame:
+        return read_parquet(case.folder(results) / "lists.parquet")
+
     def sweep_ranks(case: Case, parameter: str) -> pl.DataFrame:
         return read_parquet(case.folder(results) / "sweep" / f"{parameter}-ranks.parquet")
 
@@ -53,6 +59,9 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         scaling=read_parquet(arguments.scaling) if arguments.scaling else None,
         read_ranks=ranks,
         read_sweep_ranks=sweep_ranks,
+        read_lists=lists,
+        siblings={name: read_parquet(Path(path)) for name, path in arguments.siblings.items()},
+        neighbours=read_parquet(arguments.neighbours) if arguments.neighbours else None,
     )
 
 

@@ -22,7 +22,7 @@ from vsebench.core.configuration import DatasetDefinition, SourceFile, check, re
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, replacing, write_json
 from vsebench.formats import own_files, transfer
-from vsebench.formats.adapters import load_adapter
+from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.verify import BadContentError, Digest, verify
 
 MIRROR = "VSEBENCH_MIRROR"
@@ -60,7 +60,7 @@ def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | 
             record = known[file.name]  # the earlier record also says where the file came from
         records.append(record)
     provenance: dict[str, Any] = {"dataset": name, "files": records}
-    if definition.simulated:
+    if knows(definition.adapter):
         provenance["note"] = "simulated: there is nothing to download"
     more = hooks.fetch(out)
     records += more.pop("files", [])
@@ -77,10 +77,10 @@ class Hooks:
     """
 
     def __init__(self, name: str, definition: DatasetDefinition) -> None:
-        self.adapter = None if definition.simulated else load_adapter(definition.adapter, name)
+        self.adapter = load_adapter(definition.adapter, name, "Options")
         self.options: Any = None
         if hasattr(self.adapter, "alternatives") or hasattr(self.adapter, "fetch"):
-            self.options = check(self.adapter.Options, definition.options, f"{name}: options")  # type: ignore[union-attr]
+            self.options = check(self.adapter.Options, definition.options, f"{name}: options")
 
     def alternatives(self) -> list[str]:
         """Return the files of which one is enough, or none."""

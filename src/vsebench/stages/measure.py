@@ -26,19 +26,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--metrics", nargs="+", required=True, help="such as recall@10")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
+    parser.add_argument("--siblings", type=Path, help="siblings.parquet, for metrics of lists")
     parser.add_argument("--out", type=Path, required=True, help="metrics.parquet")
     parser.add_argument("--summary", type=Path, required=True, help="summary.parquet")
 
 
 def run(arguments: argparse.Namespace) -> None:
     place = Place(arguments.dataset, arguments.protocol)
+    siblings = read_parquet(arguments.siblings) if arguments.siblings else None
     found: dict[Case, Measured] = {}
     for seed in arguments.seeds:
         cases = [Case(place, row, seed) for row in arguments.rows]
         ranked = [read_ranked(case, arguments.results) for case in cases]
         check_same_images(ranked, cases)
         size = read_json(cases[0].split(arguments.results) / "split.json")
-        measured = measure(ranked, arguments.metrics, size["n_labels"], arguments.bootstrap)
+        measured = measure(ranked, arguments.metrics, size["n_labels"], arguments.bootstrap, siblings)
         found |= dict(zip(cases, measured, strict=True))
     write_table(metrics_table(found, arguments.metrics), METRICS, arguments.out)
     summary = summarise(found, arguments.metrics, arguments.not_compared)

@@ -7,8 +7,7 @@ Writes into the output folder
     labels.parquet   label (Int32), name, frequency (images that have it), occurrences (sum of its counts), all Int32
     summary.json     counts, options, filters, what was dropped, expected counts that were not met
     features.npy     or features.npz, where the data set has image features; see `vsebench.features`
-    truth.npz        simulated sets only: image (n_images, T), label (n_labels, T), float32; image @ label.T is the
-                     probability of each label for each image
+    truth.npz        simulated sets only: what oracles read; see `formats.annotations.RawAnnotations`
 """
 
 import argparse
@@ -23,7 +22,7 @@ from vsebench.core import schemas
 from vsebench.core.configuration import DatasetDefinition, Expected, check, read_definition
 from vsebench.core.storage import write_arrays, write_json, write_table
 from vsebench.features import Features, write_features
-from vsebench.formats.adapters import load_adapter
+from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.annotations import RawAnnotations
 from vsebench.formats.features_file import read_features_file
 from vsebench.formats.vocabulary import apply_vocabulary
@@ -55,7 +54,7 @@ def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> N
     counts = count(annotations, labels)
     summary = {
         "name": name,
-        "simulated": definition.simulated,
+        "simulated": bool(knows(definition.adapter)),
         "options": options,
         "vocabulary": definition.vocabulary.model_dump(exclude_none=True),
         "counts": counts,

@@ -73,8 +73,8 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 def simulator_options(path: Path) -> Options:
     """Return the options of a simulated data set at full scale."""
     config = read_config(DatasetConfig, path)
-    if not config.simulated:
-        raise UserError(f"{path}: adapter: {config.adapter}; growth is measured on simulated data only")
+    if config.adapter != "simulator":
+        raise UserError(f"{path}: adapter: {config.adapter}; growth is measured on data of the adapter simulator only")
     return check(Options, config.options, f"{path}: options")
 
 

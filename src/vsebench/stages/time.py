@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -23,11 +23,18 @@ from vsebench.core.places import Case, Place
 from vsebench.core.schemas import TIMING
 from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import workers
-from vsebench.evaluation.ranking import rank
+from vsebench.evaluation.ranking import queries_of, rank
 from vsebench.inputs import load_features
 from vsebench.methods.base import Method, load_method, read_settings
-from vsebench.problem import Problem
+from vsebench.models import Model
+from vsebench.problem import HeldOut, Problem
 from vsebench.training import warm_up
+
+if TYPE_CHECKING:  # features need SciPy, which most methods do without
+    from vsebench.features import Features
+
+BATCH = 256  # test images that are scored at once
+SHORTEST = 0.2  # seconds: shorter passes over the test images are repeated until they take this long together
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +73,7 @@ def time_in_fresh_process(row: str) -> list[dict[str, Any]]:
 
 
 def time_one(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Time the phases of one row: compile (or load from the cache), each epoch or the fit, and ranking."""
+    """Time the phases of one row: compile (or load from the cache), each epoch or the fit, scoring, and ranking."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.one, arguments.seed)
@@ -96,11 +103,31 @@ def time_one(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         clock.lap(None)
         rank(model, split.test, features, pool, str(case))
         clock.lap("evaluate")
+        clock.laps.append(("score", scoring_seconds(model, split.test, features)))
     keys = {"dataset": arguments.dataset, "protocol": arguments.protocol, "method": case.row, "threads": 1}
-    return [
-        keys | {"phase": phase, "seconds": seconds, "peak_rss_bytes": peak, "machine": processor()}
-        for phase, seconds in clock.laps
-    ]
+    keys |= {"peak_rss_bytes": peak, "model_bytes": model_bytes(model), "machine": processor()}
+    images = {"score": len(split.test.images), "evaluate": len(split.test.images)}
+    return [keys | {"phase": phase, "seconds": seconds, "images": images.get(phase)} for phase, seconds in clock.laps]
+
+
+def scoring_seconds(model: Model, held_out: HeldOut, features: "Features | None") -> float:
+    """Return the seconds of scoring all labels for all test images in batches, mean over passes; no ranking."""
+
+    def score_all() -> None:
+        for start in range(0, len(held_out.images), BATCH):
+            model.scores(queries_of(held_out, features, start, min(start + BATCH, len(held_out.images))))
+
+    score_all()  # what a model computes once, such as a transposed matrix
+    passes, start = 0, time.perf_counter()
+    while not passes or time.perf_counter() - start < SHORTEST:
+        score_all()
+        passes += 1
+    return (time.perf_counter() - start) / passes
+
+
+def model_bytes(model: Model) -> int:
+    """Return the bytes of a model's arrays, which are saved uncompressed."""
+    return sum(array.nbytes for array in model.arrays().values())
 
 
 class Clock:

@@ -44,6 +44,23 @@ class RankMetric(Metric):
         """
 
 
+class ListMetric(Metric):
+    """A metric of an image, from the first labels of its list and the siblings of its held-out labels.
+
+    It is left out where nothing says which labels of the data set are siblings.
+    """
+
+    takes_cutoff = "always"
+
+    @abstractmethod
+    def value(self) -> pl.Expr:
+        """Return the metric as an aggregate over the rows of one image, one row per label of its list.
+
+        Columns: `place` (counted from 1; null in the only row of an image without candidates), `related` (the label is
+        one of the image's held-out labels or a sibling of one), and `reachable`, the number of labels that are.
+        """
+
+
 class LabelMetric(Metric):
     """A metric of a label, from the ranks of the images that carry it among all test images."""
 
@@ -80,7 +97,7 @@ def load_metric(name: str) -> Metric:
         raise UserError(f"the metric {name!r} needs a cut-off, such as {module}@10")
     if metric.takes_cutoff == "never" and cutoff is not None:
         raise UserError(f"the metric {module!r} takes no cut-off")
-    if issubclass(metric, SetMetric) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
+    if issubclass(metric, SetMetric | ListMetric) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
         raise UserError(f"the metric {name!r}: lists end at place {LARGEST_CUTOFF_OF_LISTS}")
     return metric(int(cutoff) if cutoff else None)
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from vsebench.evaluation.growth import exponents
-from vsebench.papers.claim import Bounds, ClaimCase, ClaimTest
+from vsebench.papers.claim import Bounds, ClaimCase, ClaimTest, judge_by_interval
 from vsebench.papers.evidence import Effect, Evidence, UntestableError
-from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED, Verdict
+from vsebench.papers.verdict import Verdict
 
 
 class Growth(ClaimTest):
@@ -34,7 +34,4 @@ class Growth(ClaimTest):
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge an exponent by its interval and the claim's bounds."""
-        low, high = self.between
-        if low <= effect.low and effect.high <= high:
-            return HOLDS
-        return FAILS if effect.high < low or effect.low > high else UNDECIDED
+        return judge_by_interval(effect, *self.between)

@@ -71,4 +71,9 @@ def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, 
         for entry in results.outline.left_out
         if Place(entry.dataset, entry.protocol) == place
     ]
+    left_out += [
+        f"{metric_title(entry.metric)} is left out: {entry.reason}"
+        for entry in results.outline.metrics_left_out
+        if Place(entry.dataset, entry.protocol) == place
+    ]
     return (*found, *left_out)

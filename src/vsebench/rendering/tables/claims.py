@@ -59,5 +59,5 @@ def where_tested(results: Results, test: Test) -> str:
     if test["effect"] is None:
         return str(test["reason"])
     if test["dataset"] is None:
-        return "Simulated, sizes varied"
+        return "Simulated, sizes varied" if test["simulated"] else "Computed"
     return results.place_title(Place(test["dataset"], test["protocol"]))

@@ -11,7 +11,7 @@ from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Cell, Column, Row, Table
-from vsebench.rendering.timing import epoch_cell
+from vsebench.rendering.timing import epoch_cell, scoring_cell
 
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
@@ -24,6 +24,8 @@ COLUMNS = (
     Column("seconds_to_convergence", "Seconds to\nconverge", "seconds"),
     Column("compile_seconds", "Seconds to\ncompile", "seconds"),
     Column("peak_rss_bytes", "Memory\n(MiB)", "mebibytes"),
+    Column("image_seconds", "Seconds per\ntest image", "seconds", interval=True),
+    Column("model_bytes", "Model\n(MiB)", "mebibytes"),
 )
 
 
@@ -47,12 +49,14 @@ class TrainingTime(TableKind):
         return Table(
             COLUMNS,
             tuple(rows),
-            caption="Training time",
+            caption="Training time, scoring time and memory",
             notes=(
                 "Seconds per epoch: median [minimum, maximum] over repeats, each a fresh process alone on the machine.",
                 "Convergence: the epoch with the best validation metric and the training seconds up to its end, "
                 "median over seeds, where the epochs are chosen; that training shares the machine with other jobs.",
                 "Compile: compiling the kernels or loading them. Memory: the largest peak of the process.",
+                "Test image: scoring all labels in batches of 256 images on one core, no ranking; median and range "
+                "over repeats. Model: its arrays as they are saved.",
                 f"Machine: {'; '.join(machines) or 'unknown'}.",
             ),
         )
@@ -71,4 +75,6 @@ def row_cells(results: Results, place: Place, method: str, timed: pl.DataFrame) 
         Cell(median(converged["seconds"].to_list()) if len(converged) else None),
         Cell(median(compiled.to_list()) if len(compiled) else None),
         Cell(timed["peak_rss_bytes"].max()),  # type: ignore[arg-type]
+        scoring_cell(timed),
+        Cell(timed["model_bytes"].max()),  # type: ignore[arg-type]
     )

@@ -1,0 +1,15 @@
+"""Parents of labels whose names are paths: the parent of `3/17/172` is `3/17`. A name without a slash has none."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from vsebench.core.configuration import Strict
+
+
+class Options(Strict):
+    """There are none."""
+
+
+def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:
+    """Return the parents of each label, in the order of `labels`; no file is read."""
+    return [{parent} if (parent := label.rpartition("/")[0]) else set() for label in labels]

@@ -1,0 +1,26 @@
+"""Oracle of a simulated tree that ranks groups first: labels by the probability of their parent, then by their own.
+
+No ranking has a larger expected sibling precision at k, as long as a parent has k labels or more.
+"""
+
+import numpy as np
+
+from vsebench.methods.base import Control, Settings
+from vsebench.methods.tree_posterior import TreePosterior
+from vsebench.problem import Problem
+
+
+class GroupOracle(Control):
+    """The posterior of the parents of a tree's labels."""
+
+    needs = frozenset({"truth", "tree"})
+
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        assert problem.truth is not None
+        self.truth = problem.truth
+
+    def model(self) -> TreePosterior:
+        return TreePosterior.from_arrays({**self.truth, "groups_first": np.array(True)})
+
+
+METHOD = GroupOracle

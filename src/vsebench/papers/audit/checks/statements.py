@@ -1,0 +1,81 @@
+"""Statements in words that the printed numbers can be held against."""
+
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+
+from vsebench.papers.audit.checks.same_model import ACCURACY
+from vsebench.papers.audit.findings import Finding, judge, names, verdict
+from vsebench.papers.audit.printed import Interval, rounded
+from vsebench.papers.published import PrintedCell, PrintedCells
+
+BEST, LISTED_ONCE, SECOND = "best of all", "listed once", "second neighbour"
+
+
+def best_of_all(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that a method which a paper calls the best (`best` of its row) has the highest number of each metric.
+
+    Rows whose names begin with the method's are its variants, and gains over other methods are no accuracies.
+    """
+    for statement in cells.all:
+        if statement.column != "best":
+            continue
+        groups: dict[tuple[str, str], list[PrintedCell]] = {}
+        for cell in cells.numbers(ACCURACY):
+            if cell.paper == statement.paper and len(cell.row.split("/")) == 2:
+                groups.setdefault((cell.dataset, cell.column), []).append(cell)
+        for found in groups.values():
+            own = [cell for cell in found if cell.row == f"{cell.dataset}/{statement.row}"]
+            others = [cell for cell in found if not cell.row.split("/")[1].startswith(statement.row)]
+            # A row that holds the same model under another name is not better.
+            if own and others:
+                best = max(others, key=lambda cell: cell.number)
+                bounds = Interval(rounded(best.value).low, Fraction(100))
+                rule = f"at least {best.row.split('/')[1]}'s {best.value}"
+                yield judge(BEST, own[0], [best, statement], bounds, rule)
+
+
+def listed_once(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that a list of labels has each of them once."""
+    for cell in cells.all:
+        if cell.column in ("nearest_labels", "top_labels"):
+            words = [word.strip().strip("*") for word in cell.value.split(",")]
+            twice = [word for word, number in Counter(words).items() if number > 1]
+            yield Finding(
+                paper=cell.paper,
+                table=cell.table,
+                cells=names([cell]),
+                check=LISTED_ONCE,
+                published=f"{len(words)} labels",
+                recomputed=f"{len(set(words))} different ones",
+                verdict=verdict(not twice),
+                explanation=f"twice: {', '.join(twice)}" if twice else "each label once",
+            )
+
+
+def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
+    """Check the precision of the second neighbour: two rows that take the first in a share of cases, else the second.
+
+    precision = share x first + (1 - share) x second, with `first_found` the share and the exact search the first.
+    """
+    found: dict[tuple[str, str], list[tuple[PrintedCell, PrintedCell]]] = {}
+    for share in cells.numbers("first_found"):
+        cell = cells.find(share.paper, share.row, "precision@1")
+        if cell and share.unit == cell.unit == "percent" and 0 < share.number < 1:
+            found.setdefault((share.paper, share.dataset), []).append((cell, share))
+    for (paper, dataset), rows in found.items():
+        exact_search = cells.find(paper, f"{dataset}/knn", "precision@1")
+        for (cell, share), (other, other_share) in pairwise(rows):
+            if exact_search and exact_search.unit == "percent":
+                second = second_of(other, other_share, exact_search)
+                part = Fraction(share.value) / 100
+                mixed = rounded(exact_search.value) * part + second * (1 - part)
+                rule = f"the second neighbour has {second.show(2)} by the other share ({other_share.value} %)"
+                yield judge(SECOND, cell, [other, exact_search, share, other_share], mixed, rule)
+
+
+def second_of(cell: PrintedCell, share: PrintedCell, exact_search: PrintedCell) -> Interval:
+    """Return the precision of the second neighbour, in percent."""
+    part = Fraction(share.value) / 100
+    return (rounded(cell.value) - rounded(exact_search.value) * part) / (1 - part)

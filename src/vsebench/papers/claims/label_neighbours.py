@@ -1,0 +1,59 @@
+"""Siblings among the nearest labels in the embedding: their share over chance, bootstrap over labels and seeds."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.evaluation.significance import resample
+from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
+from vsebench.papers.evidence import Effect, Evidence, Resampled, UntestableError, Values
+from vsebench.papers.verdict import Verdict
+
+
+class LabelNeighbours(AtPlaces):
+    """The labels whose vectors are nearest to a label's are its siblings, a multiple of what chance gives.
+
+    Over the labels that have siblings; chance is the mean of siblings / (labels - 1).
+    """
+
+    effect: ClassVar[str] = "share of siblings over chance (claimed: at least the claim's bound)"
+    reads: ClassVar[tuple[str, ...]] = ("neighbours_of_labels",)
+
+    nearest: int = Field(ge=1, le=9)
+    times: float = Field(ge=1)
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case per place."""
+        for place in self.places(evidence):
+            yield ClaimCase(f"siblings among {self.nearest} nearest labels", place.place, place.simulated)
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the share of siblings over chance."""
+        if evidence.neighbours is None:
+            raise UntestableError("The run has no table of neighbours of labels.")
+        found = evidence.neighbours.filter(
+            pl.col("place") <= self.nearest,
+            pl.col("siblings") > 0,
+            dataset=case.place.dataset,
+            protocol=case.place.protocol,
+            method=self.method,
+        )
+        if found.is_empty():
+            raise UntestableError(f"The data set {case.place.dataset} does not say which labels are siblings.")
+        seeds = [shares(own) for _, own in found.group_by("seed", maintain_order=True)]
+        means: Values = sum(table.mean(axis=0) for table in seeds) / len(seeds)
+        resampled = Resampled(means, resample(seeds, evidence.resamples))
+        return resampled.effect(lambda values: values[:, 0] / values[:, 1], self.times)
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        """Judge the ratio by its interval."""
+        return judge_by_interval(effect, self.times, float("inf"))
+
+
+def shares(found: pl.DataFrame) -> Values:
+    """Return of each label the share of siblings among its neighbours, and that of chance, (n_labels, 2)."""
+    chance = pl.col("siblings").first() / (pl.col("n_labels").first() - 1)
+    by_label = found.group_by("label").agg(share=pl.col("sibling").mean(), chance=chance).sort("label")
+    return by_label.select("share", "chance").to_numpy()

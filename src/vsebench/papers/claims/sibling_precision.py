@@ -1,0 +1,41 @@
+"""Sibling precision of two methods: difference of the means, and of its ratio to precision; paired bootstrap."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from vsebench.evaluation.ranking import LIST_LENGTH
+from vsebench.papers.claim import AgainstRivals, ClaimCase
+from vsebench.papers.evidence import Effect, Evidence, Values
+
+
+class SiblingPrecision(AgainstRivals):
+    """More of the method's first labels than of each rival's are right or a sibling of a right one."""
+
+    effect: ClassVar[str] = "difference of sibling precision, or of its ratio to precision (claimed: above 0)"
+
+    reads: ClassVar[tuple[str, ...]] = ("lists",)
+
+    cutoff: int = Field(ge=1, le=LIST_LENGTH)
+    ratio: bool = False  # whether the ratio of sibling precision to precision is compared as well
+
+    def measured(self) -> list[str]:
+        """Return the sibling precision and, if it is compared, its ratio to precision."""
+        name = f"sibling_precision@{self.cutoff}"
+        return [name, f"{name} over precision@{self.cutoff}"] if self.ratio else [name]
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the difference between the method and the rival."""
+        found = evidence.sibling_precisions(case.place, [self.method, case.rival], self.cutoff)
+        difference = of_ratios if case.measured == self.measured()[-1] and self.ratio else of_siblings
+        return found.effect(difference, 0.0)
+
+
+def of_siblings(values: Values) -> Values:
+    """Return the difference of sibling precision; (m, 4): precision and sibling precision of two rows."""
+    return values[:, 1] - values[:, 3]
+
+
+def of_ratios(values: Values) -> Values:
+    """Return the difference of sibling precision over precision."""
+    return values[:, 1] / values[:, 0] - values[:, 3] / values[:, 2]

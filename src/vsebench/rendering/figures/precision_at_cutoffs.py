@@ -1,0 +1,56 @@
+"""Precision and sibling precision of the first k labels, against k."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.results import Results, at
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+QUANTITIES = {"precision": "precision@k", "sibling_precision": "sibling precision@k"}
+
+
+class PrecisionAtCutoffs(FigureKind):
+    """Two panels per place, or one where the data set has no siblings; one line per row."""
+
+    needs: ClassVar[tuple[str, ...]] = ("precision_at", "datasets")
+
+    methods: list[str] = Field(min_length=1)  # rows
+
+    def rows_read(self) -> list[str]:
+        return self.methods
+
+    def figure(self, results: Results) -> "Figure":
+        from vsebench.rendering import drawing, style
+
+        shown = results.precision_at.filter(pl.col("method").is_in(self.methods))
+        drawn = [
+            (place, quantity)
+            for place in results.places_of(shown)
+            for quantity in QUANTITIES
+            if at(shown, place)[quantity].null_count() == 0
+        ]
+        if not drawn:
+            return drawing.nothing("This run has none of the rows of this figure")
+        figure, axes = drawing.panels(len(drawn), style.DOUBLE, 2.1, columns=2)
+        for axis, (place, quantity) in zip(axes, drawn, strict=True):
+            drawing.draw_lines(axis, results, at(shown, place), "cutoff", quantity)
+            axis.set(xlabel="k", ylabel=QUANTITIES[quantity], ylim=(0, None))
+            axis.set_xticks(range(1, 11))
+            axis.set_title(drawing.panel_title(results, place))
+        drawing.legend_of_lines(figure, results, results.methods_of(shown))
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            "Precision and sibling precision of the first k labels on the test images, against k: mean over seeds, "
+            "with a band from the lowest to the highest seed. Sibling precision counts siblings of an image's labels "
+            "as right, and is shown where the data set says which labels are siblings."
+        )
+
+    def alternative(self, results: Results) -> str:
+        return "Lines of precision against k, one per method; one or two panels per data set and protocol."

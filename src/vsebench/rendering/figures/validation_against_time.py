@@ -1,0 +1,50 @@
+"""The validation metric against the seconds of training of some methods."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.rendering.figures.convergence import validation_metric
+from vsebench.rendering.history import validated_epochs
+from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.results import Results, at
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class ValidationAgainstTime(FigureKind):
+    """One panel per place, one line per row."""
+
+    needs: ClassVar[tuple[str, ...]] = ("history", "settings", "datasets")
+
+    methods: list[str] = Field(min_length=1)  # rows
+
+    def figure(self, results: Results) -> "Figure":
+        from vsebench.rendering import drawing, style
+
+        history = results.history.filter(pl.col("method").is_in(self.methods))
+        panels = [(place, validated_epochs(at(history, place))) for place in results.places_of(history)]
+        panels = [(place, epochs) for place, epochs in panels if len(epochs)]
+        if not panels:
+            return drawing.nothing("This run trained none of the methods of this figure epoch by epoch")
+        width = style.SINGLE if len(panels) == 1 else style.DOUBLE
+        figure, axes = drawing.panels(len(panels), width, 2.2, columns=2)
+        for axis, (place, epochs) in zip(axes, panels, strict=True):
+            drawing.draw_lines(axis, results, epochs, "training_seconds", "validation")
+            axis.set(xlabel="training seconds (log)", xscale="log")
+            axis.set_ylabel(f"{validation_metric(results, place)} (validation)")
+            drawing.whole_decades(axis)
+            axis.set_title(drawing.panel_title(results, place))
+        drawing.legend_of_lines(figure, results, results.methods_of(pl.concat(epochs for _, epochs in panels)))
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            "Validation metric against seconds of training alone, with the settings that were chosen for each method: "
+            "mean over seeds up to the epoch that every seed reached, with a band from the lowest to the highest seed."
+        )
+
+    def alternative(self, results: Results) -> str:
+        return "Lines of the validation metric against training seconds, one per method and one panel per data set."

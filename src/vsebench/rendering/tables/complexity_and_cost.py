@@ -1,0 +1,96 @@
+"""A paper's table of complexity, test time and memory; its formulas in numbers, and our models' measured cost."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from vsebench.papers.audit.checks.sizes import TIME, UNITS, sizes
+from vsebench.papers.audit.checks.times import SPACE
+from vsebench.papers.base import Paper
+from vsebench.papers.published import SECONDS, PrintedCell
+from vsebench.rendering.beside import caption
+from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.results import Results, at
+from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.timing import scoring_cell
+
+DOUBLE, SPARSE = 8, 12  # bytes of a number, and of an entry of a sparse matrix with its index
+COLUMNS = (
+    Column("dataset", "Data set", shown=False),
+    Column("method", "Method", width=0.16),
+    Column("time_complexity", "Time"),
+    Column("space_complexity", "Space"),
+    Column("printed", "Printed", width=0.14),
+    Column("operations", "Multiply-adds\nby formula", "count"),
+    Column("image_seconds", "Seconds per\ntest image", "seconds", interval=True),
+    Column("memory_by_formula", "Memory by\nformula (MiB)", "mebibytes"),
+    Column("memory", "Memory\n(MiB)", "mebibytes"),
+)
+NOTES = (
+    "Formulas: n training images, Y labels, d features, d_nz mean non-zero features of an image, D factors; numbers of "
+    "8 bytes, with an index of 4 bytes more for an entry of a sparse matrix.",
+    "Published seconds per image: the printed time of the test set over its images.",
+    "Here: seconds of scoring all labels for an image in batches of 256 on one core, without ranking, median and range "
+    "over repeats; bytes of the model's arrays as they are saved, most of them float32.",
+)
+
+
+class ComplexityAndCost(TableKind):
+    """One row per printed method and data set, then one per timed row of ours and place."""
+
+    needs: ClassVar[tuple[str, ...]] = ("timing", "datasets")
+
+    paper: PaperFile
+    printed: str  # the table's name in the paper's CSV file
+
+    def table(self, results: Results) -> Table:
+        paper = Paper.read(self.paper)
+        cells = paper.printed(self.printed)
+        methods = [cell.row for cell in cells if cell.column == "time_complexity"]
+        places = dict.fromkeys(cell.dataset for cell in cells if "/" in cell.row)
+        rows = [printed_row(paper, cells, dataset, method) for dataset in places for method in methods]
+        ours = [row for method in methods if method in paper.rows for row in paper.rows[method].ours]
+        rows += our_rows(results, list(dict.fromkeys(ours)))
+        return Table(COLUMNS, tuple(rows), caption(paper, self.printed), notes=NOTES, small=True)
+
+
+def printed_row(paper: Paper, cells: list[PrintedCell], dataset: str, method: str) -> Row:
+    """Return the row of a printed method on one data set."""
+    found = {cell.column: cell for cell in cells if cell.row in (method, f"{dataset}/{method}")}
+    time, memory = found["test_time"], found["memory"]
+    formulas = [found[name] for name in ("time_complexity", "space_complexity")]
+    sized = [sizes(paper.cells, memory, formula) for formula in formulas]
+    works = [
+        float(known[formula.value](size).low) if size and formula.value in known else None
+        for known, formula, size in zip((TIME, SPACE), formulas, sized, strict=True)
+    ]
+    entry = SPARSE if "d_nz" in formulas[1].value else DOUBLE
+    images = paper.cells.find(paper.name, dataset, "test_images")
+    seconds = time.number / float(images.value) if time.unit in SECONDS and images else None
+    title = paper.place_title(dataset)
+    return Row(
+        (
+            *(Cell(text) for text in (title, paper.row_title(method), *(formula.value for formula in formulas))),
+            Cell(f"{shown(time)}, {shown(memory)}"),
+            Cell(works[0]),
+            Cell(seconds),
+            Cell(None if works[1] is None else works[1] * entry),
+            Cell(float(memory.value) * UNITS[memory.unit]),
+        ),
+        group=f"{title} (published)",
+    )
+
+
+def shown(cell: PrintedCell) -> str:
+    """Return a printed number with its unit."""
+    return cell.value if cell.is_words else f"{cell.value} {cell.unit}"
+
+
+def our_rows(results: Results, methods: list[str]) -> Iterator[Row]:
+    """Yield the measured rows, place by place."""
+    for place in results.places_of(results.timing):
+        timing, title = at(results.timing, place), results.place_title(place)
+        for method in (method for method in methods if method in set(timing["method"])):
+            timed = timing.filter(method=method)
+            texts = [Cell(title), Cell(results.method_title(method)), Cell(""), Cell(""), Cell("")]
+            measured = [Cell(), scoring_cell(timed), Cell(), Cell(timed["model_bytes"].max())]  # type: ignore[arg-type]
+            yield Row((*texts, *measured), group=title)

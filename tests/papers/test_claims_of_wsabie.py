@@ -1,0 +1,225 @@
+"""Tests of claims about sizes, siblings, ensembles and cost, on planted results."""
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pytest
+
+from vsebench.core import schemas
+from vsebench.core.places import Place
+from vsebench.papers.claim import ClaimCase
+from vsebench.papers.claims.expected_trials import ExpectedTrials, trials
+from vsebench.papers.claims.frequent_label import FrequentLabel
+from vsebench.papers.claims.full_matrix_ratio import FullMatrixRatio
+from vsebench.papers.claims.gain_over_best import GainOverBest
+from vsebench.papers.claims.label_neighbours import LabelNeighbours
+from vsebench.papers.claims.model_bytes import ModelBytes
+from vsebench.papers.claims.sampled_rank import SampledRank, sampled_loss
+from vsebench.papers.claims.scoring_time import ScoringTime
+from vsebench.papers.claims.sibling_precision import SiblingPrecision
+from vsebench.papers.claims.size_spread import SizeSpread
+from vsebench.papers.claims.time_to_share import TimeToShare
+from vsebench.papers.claims.trade_off import TradeOff
+from vsebench.papers.evidence import Effect, Evidence, RunPlace, UntestableError
+from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, _row, _silent, examine
+
+PLACE = Place("tree", "official")
+ROWS = {"first": 50, "second": 46, "third": 30, "popular": 2}  # images in 100 whose label is first
+SEEDS = [1, 2]
+
+
+def ranks(case):
+    """Return ranks of 100 images: the label is first in as many as ROWS says, and at place 12 in the others."""
+    above = np.where(np.arange(100) < ROWS[case.row], 0, 11)
+    columns = {"image": np.arange(100), "label": 0, "above": above, "tied": 0, "right": 1, "negatives": 20}
+    return pl.DataFrame(columns).cast(schemas.RANKS)
+
+
+def lists(case):
+    """Return lists of two: `first` lists the right label 0 and a stranger, the others a sibling twice."""
+    labels = [0, 9] if case.row == "first" else [1, 2]
+    rows = [(image, place, label) for image in range(100) for place, label in enumerate(labels, start=1)]
+    return pl.DataFrame(rows, schema=schemas.LISTS, orient="row")
+
+
+def evidence(simulated=False, family="tree", **tables):
+    filled = {"timing": [], "history": []} | tables
+    frames = {name: pl.DataFrame(rows, schema=getattr(schemas, name.upper())) for name, rows in filled.items()}
+    siblings = pl.DataFrame({"label": [0, 0], "sibling": [1, 2]}, schema={"label": pl.Int32, "sibling": pl.Int32})
+    return Evidence(
+        places=[RunPlace(PLACE, family, simulated, list(ROWS))],
+        seeds=SEEDS,
+        resamples=200,
+        timing=frames["timing"],
+        history=frames["history"],
+        sweeps=None,
+        scaling=None,
+        read_ranks=ranks,
+        read_sweep_ranks=lambda case, parameter: pytest.fail("no sweep is needed"),
+        read_lists=lists,
+        siblings={"tree": siblings},
+    )
+
+
+def only(test, found):
+    """Return the effect of the one case of a test."""
+    (case,) = test.cases(found)
+    return test.test(found, case)
+
+
+def test_the_spread_over_sizes_is_relative_to_the_largest():
+    make = partial(SizeSpread, method="first", families=["tree"], metrics=["precision@1"])
+    near = make(sizes=["first", "second"], below=0.3)
+    effect = only(near, evidence())
+    assert effect.value == pytest.approx(0.08)
+    assert near.verdict(effect, None) == "holds"
+    far = make(sizes=["first", "second", "third"], below=0.1)
+    assert only(far, evidence()).value == pytest.approx(0.4)
+    assert far.verdict(only(far, evidence()), None) == "fails"
+    with pytest.raises(UntestableError, match="The run lacks one of the rows first or none"):
+        list(make(sizes=["first", "none"], below=0.1).cases(evidence()))
+
+
+def test_an_ensemble_is_held_against_its_best_member():
+    test = GainOverBest(
+        method="first", families=["tree"], members=["second", "third"], metrics=["precision@1"], at_least=0.1
+    )
+    effect = only(test, evidence())
+    assert effect.value == pytest.approx(50 / 46 - 1)
+    assert effect.low < effect.value < effect.high
+    low = GainOverBest(method="first", families=["tree"], members=["third"], metrics=["precision@1"], at_least=0.1)
+    assert low.verdict(only(low, evidence()), None) == "holds"
+    assert low.verdict(Effect(0.02, 0.01, 0.03, None, 0.1), None) == "fails"
+    assert low.verdict(Effect(0.1, 0.05, 0.15, None, 0.1), None) == "undecided"
+
+
+def test_the_frequent_labels_share():
+    test = FrequentLabel(method="first", families=["tree"], control="popular", metric="precision@1", below=0.2)
+    effect = only(test, evidence())
+    assert effect.value == pytest.approx(2 / 50)
+    assert test.verdict(effect, None) == "holds"
+
+
+def test_a_trade_off_has_the_claimed_direction_in_each_metric():
+    test = TradeOff(method="first", families=["tree"], rivals=["second"], better=["precision@1"], worse=["auc"])
+    found = {case.measured: test.test(evidence(), case).value for case in test.cases(evidence())}
+    assert found["precision@1"] == pytest.approx(0.04)
+    assert found["auc of the rival, less the method's"] < 0  # the method is better there as well
+
+
+def test_sibling_precision_and_its_ratio_to_precision():
+    test = SiblingPrecision(method="second", families=["tree"], rivals=["first"], cutoff=2)
+    (case,) = test.cases(evidence())
+    assert case.measured == "sibling_precision@2"
+    assert test.test(evidence(), case).value == pytest.approx(1.0 - 0.5)
+    turned = SiblingPrecision(method="first", families=["tree"], rivals=["first"], cutoff=2, ratio=True)
+    assert [turned.test(evidence(), each).value for each in turned.cases(evidence())] == [0, 0]
+    without = Evidence(**(vars(evidence()) | {"siblings": {}}))
+    with pytest.raises(UntestableError, match="tree does not say which labels are siblings"):
+        test.test(without, case)
+
+
+def history(row, seconds, values):
+    keys = {"dataset": "tree", "protocol": "official", "method": row, "phase": "selection"}
+    return [
+        keys | {"seed": seed, "epoch": epoch, "seconds": seconds * (1 + 0.01 * seed), "validation": value}
+        for seed in SEEDS
+        for epoch, value in enumerate(values, start=1)
+    ]
+
+
+def test_the_time_to_a_share_of_the_quality_that_both_reach():
+    # 95 % of 0.4, the worse of the two bests: after 2 epochs of 1 s, and after 4 of 2 s.
+    found = evidence(history=history("first", 1.0, [0.3, 0.39, 0.5]) + history("second", 2.0, [0.1, 0.2, 0.3, 0.4]))
+    test = TimeToShare(method="first", families=["tree"], rivals=["second"], share=0.95, times=3.0)
+    effect = only(test, found)
+    assert effect.value == pytest.approx(4)
+    assert effect.neutral == 3
+    assert test.verdict(effect, effect.p) == "holds"
+    with pytest.raises(UntestableError, match="did not validate first and third epoch by epoch"):
+        only(test.model_copy(update={"rivals": ["third"]}), found)
+
+
+def timing(row, seconds, size):
+    keys = {"dataset": "tree", "protocol": "official", "method": row, "model_bytes": size}
+    return [keys | {"repeat": n, "phase": "score", "seconds": seconds * (1 + n / 100)} for n in (1, 2, 3)]
+
+
+def test_scoring_time_and_bytes_are_ratios_to_the_rival():
+    found = evidence(timing=timing("first", 1.0, 1000) + timing("second", 5.0, 2500))
+    faster = ScoringTime(method="first", families=["tree"], rivals=["second"], times=3.0)
+    effect = only(faster, found)
+    assert effect.value == pytest.approx(5)
+    assert faster.verdict(effect, effect.p) == "holds"
+    smaller = ModelBytes(method="first", families=["tree"], rivals=["second"], times=1.0)
+    assert only(smaller, found).value == 2.5
+    assert smaller.verdict(only(smaller, found), None) == "holds"
+    assert smaller.model_copy(update={"times": 3.0}).verdict(only(smaller, found), None) == "fails"
+    with pytest.raises(UntestableError, match="did not time first and third"):
+        only(smaller.model_copy(update={"rivals": ["third"]}), found)
+
+
+def test_the_full_matrix_is_sixty_times_as_large_by_the_formula():
+    test = FullMatrixRatio(method="first", labels=15952, features=10000, factors=100, times=100)
+    (case,) = test.cases(evidence())
+    effect = test.test(evidence(), case)
+    assert effect.value == pytest.approx(61.5, abs=0.05)
+    assert test.verdict(effect, None) == "fails"
+
+
+def test_the_sampled_loss_by_hand():
+    # Three labels, two negatives. One violator: the first draw finds it in half of the cases, the second in a quarter;
+    # L(2) = 3/2, L(1) = 1. Two violators: the first draw finds one.
+    assert sampled_loss(3).tolist() == pytest.approx([Fraction(3, 4) + Fraction(1, 4), Fraction(3, 2)])
+    test = SampledRank(method="first", labels=[3, 374])
+    for case in test.cases(evidence()):
+        effect = test.test(evidence(), case)
+        assert effect.value >= 0
+        assert test.verdict(effect, None) == "holds"
+    assert test.verdict(Effect(-1e-3, -1e-3, -1e-3, None, 0.0), None) == "fails"
+
+
+def test_expected_trials_by_hand():
+    # Two negatives. None violates: both draws are made; one does: half of the steps draw again; both do: none does.
+    assert trials(2).tolist() == [2, 1.5, 1]
+    test = ExpectedTrials(method="first", labels=[374])
+    (case,) = test.cases(evidence())
+    assert test.verdict(test.test(evidence(), case), None) == "holds"
+
+
+def neighbours(seed):
+    keys = {"dataset": "tree", "protocol": "official", "method": "first", "seed": seed, "n_labels": 21, "cosine": 0.5}
+    for label, siblings, near in (("a", 2, [True, True]), ("b", 2, [True, False]), ("c", 0, [False, False])):
+        for place, sibling in enumerate(near, start=1):
+            yield keys | {"label": label, "siblings": siblings, "place": place, "sibling": sibling}
+
+
+def test_siblings_among_the_nearest_labels_are_held_against_chance():
+    rows = [row for seed in SEEDS for row in neighbours(seed)]
+    table = pl.DataFrame(rows, schema=schemas.NEIGHBOURS_OF_LABELS)
+    found = Evidence(**(vars(evidence()) | {"neighbours": table}))
+    test = LabelNeighbours(method="first", families=["tree"], nearest=2, times=4.0)
+    effect = only(test, found)
+    assert effect.value == pytest.approx(0.75 / (2 / 20))  # of a and b; c has no siblings
+    assert test.verdict(effect, None) == "holds"
+    with pytest.raises(UntestableError, match="no table of neighbours"):
+        only(test, evidence())
+
+
+@pytest.mark.parametrize("judged", [False, True])
+def test_a_verdict_on_simulated_data_says_so(judged):
+    test = FrequentLabel(
+        method="first", families=["tree"], control="popular", metric="precision@1", below=0.2, judge_simulated=judged
+    )
+    claim = Claim(ClaimText(claim="c", where="w", test="frequent_label"), test)
+    (row,) = examine(claim, evidence(simulated=True))
+    assert _silent(row) is not judged
+    line = _row(row, None)
+    assert line["verdict"] == ("holds" if judged else "not testable here")
+    assert (line["reason"] == JUDGED) is judged
+
+
+def test_a_case_without_a_place_is_of_no_data():
+    assert ClaimCase("x").place == Place("", "")

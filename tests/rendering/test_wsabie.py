@@ -1,0 +1,246 @@
+"""Tables and figures of a paper on other data than ours: labels in words, cost, own data beside the printed numbers."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.rendering.conftest import PAPERS, frame
+from vsebench.core import schemas
+from vsebench.core.places import Place
+from vsebench.rendering.csv import to_csv
+from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, make
+from vsebench.rendering.latex import to_latex
+from vsebench.rendering.markdown import to_markdown
+from vsebench.rendering.outline import GATHERED, Outline, OutlineRow
+from vsebench.rendering.page import template
+from vsebench.rendering.results import Results
+from vsebench.rendering.style import style
+from vsebench.rendering.table import Cell, Column, Table, format_value, spans
+
+(PAPER,) = (paper for paper in PAPERS if paper.name == "wsabie")
+PLACE = Place("sim-tree", "official")
+ROWS = {"wsabie": 0.4, "wsabie_auc": 0.3, "pamir_ia": 0.35, "one_vs_rest": 0.2}
+KEYS = {"dataset": "sim-tree", "protocol": "official"}
+
+
+def summary() -> list[dict[str, Any]]:
+    return [
+        KEYS | {"method": row, "metric": metric, "value": value, "ci_low": value - 0.01, "ci_high": value + 0.01}
+        | {"n_seeds": 2, "best": row == "wsabie", "p_adjusted": None if row == "wsabie" else 0.5}
+        for row, value in ROWS.items()
+        for metric in ("precision@1", "map")
+    ]  # fmt: skip
+
+
+def timing() -> list[dict[str, Any]]:
+    return [
+        KEYS | {"method": "wsabie", "repeat": repeat, "phase": phase, "seconds": seconds, "images": 200}
+        | {"model_bytes": 5 << 20}
+        for repeat in (1, 2, 3)
+        for phase, seconds in (("score", 0.2 * repeat), ("evaluate", 9.0))
+    ]  # fmt: skip
+
+
+def neighbours() -> list[dict[str, Any]]:
+    return [
+        KEYS | {"method": "wsabie", "seed": seed, "label": label, "frequency": frequency, "place": place}
+        | {"neighbour": neighbour, "sibling": sibling, "siblings": 1, "n_labels": 3, "cosine": 0.5}
+        for seed in (1, 2)
+        for label, frequency in (("sky", 9), ("sea", 20), ("car", 1))
+        for place, neighbour, sibling in ((1, "cloud_s", True), (2, "b&w", False))
+    ]  # fmt: skip
+
+
+LISTED = ((1, "sky", True, True), (2, "cloud", False, True), (3, "car", False, False))
+
+
+def examples() -> list[dict[str, Any]]:
+    return [
+        KEYS | {"method": row, "seed": 1, "image": f"i{number}", "number": number, "truth": "sky, sea"}
+        | {"place": place, "label": label, "right": right, "sibling": sibling}
+        for row in ROWS
+        for number in (1, 2, 3, 4)
+        for place, label, right, sibling in LISTED
+    ]  # fmt: skip
+
+
+def precision_at(siblings: bool) -> list[dict[str, Any]]:
+    return [
+        KEYS | {"method": row, "seed": seed, "cutoff": k, "precision": value / k}
+        | {"sibling_precision": value if siblings else None}
+        for row, value in ROWS.items()
+        for seed in (1, 2)
+        for k in range(1, 11)
+    ]  # fmt: skip
+
+
+def history() -> list[dict[str, Any]]:
+    return [
+        KEYS | {"method": row, "seed": seed, "phase": "selection", "epoch": epoch, "seconds": 0.1, "validation": value}
+        for row, value in ROWS.items()
+        for seed in (1, 2)
+        for epoch in range(1, 9)
+    ]
+
+
+@pytest.fixture
+def results() -> Results:
+    outline = Outline(
+        places=[PLACE],
+        rows={row: OutlineRow(title=row.upper(), role="paper", source="made up") for row in ROWS},
+        protocols={"official": "whole images"},
+        seeds=[1, 2],
+        metrics=["precision@1", "map"],
+        left_out=[],
+        metrics_left_out=[],
+        papers={"wsabie": "WSABIE"},
+        files=list(GATHERED),
+    )
+    tables = {
+        name: frame(iter(rows), getattr(schemas, name.upper()))
+        for name, rows in {
+            "summary": summary(),
+            "timing": timing(),
+            "neighbours_of_labels": neighbours(),
+            "examples": examples(),
+            "precision_at": precision_at(siblings=True),
+            "history": history(),
+        }.items()
+    }
+    found = Results(Path("none"))
+    datasets = {"sim-tree": {"title": "simulated label tree", "simulated": True}}
+    vars(found).update(tables, outline=outline, datasets=datasets, settings=[])
+    return found
+
+
+def table(results: Results, name: str) -> Table:
+    instance = instances_of_paper(TableKind, PAPER.path, PAPER.tables)[f"wsabie_{name}"]
+    return make(TableKind, instance.kind, instance.parameters, name).table(results)
+
+
+def column(table: Table, key: str) -> list[Any]:
+    place = [column.key for column in table.columns].index(key)
+    return [row.cells[place].value for row in table.rows]
+
+
+@pytest.mark.parametrize("name", PAPER.tables)
+def test_every_printed_cell_of_words_and_percent_is_there(results: Results, name: str) -> None:
+    results.__dict__["datasets"] = {}
+    if name == "table6":
+        return  # its cells are put together; see below
+    text = to_csv(table(results, name)).replace("\\", "")
+    for cell in PAPER.printed(name):
+        wanted = cell.value if cell.is_words else str(cell.number)
+        assert wanted in text, cell
+
+
+def test_our_rows_stand_below_the_printed_ones_under_their_own_heading(results: Results) -> None:
+    found = table(results, "table2")
+    assert [heading for heading, _ in found.groups] == [
+        "ImageNet",
+        "Web-data",
+        "Simulated label tree, protocol official",
+    ]
+    own = [row for row in found.rows if row.group.startswith("Simulated")]
+    assert [row.cells[1].value for row in own] == ["ONE_VS_REST", "PAMIR_IA", "WSABIE"]
+    assert own[-1].cells[3].value == 0.4
+    assert own[-1].cells[3].bold
+    assert own[0].cells[3].dagger
+    assert own[0].cells[4].value is None  # the run has no precision@10
+    assert found.notes[0].startswith("Percent. The data sets of this run are others than the paper's")
+    assert "random_projection_tree" in found.notes[-1]
+    assert "**40.00** [39.00, 41.00]" in to_markdown(found)
+
+
+def test_siblings_among_the_nearest_labels_are_in_italics(results: Results) -> None:
+    found = table(results, "table3")
+    assert column(found, "label")[-3:] == ["sea", "sky", "car"]  # by frequency
+    assert column(found, "nearest")[-1] == "*cloud_s*, b&w"
+    assert "\\textit{cloud\\_s}, b\\&w" in to_latex(found, "tab:x")
+    assert "*cloud\\_s*, b&w" in to_markdown(found)
+
+
+def test_chosen_labels_are_shown_in_their_order(results: Results) -> None:
+    parameters = {"paper": str(PAPER.path), "printed": "table3", "method": "wsabie", "labels": ["car", "none", "sky"]}
+    found = make(TableKind, "nearest_labels", parameters, "t").table(results)
+    assert column(found, "label")[-2:] == ["car", "sky"]
+
+
+def test_right_labels_of_an_image_are_bold_and_their_siblings_in_italics(results: Results) -> None:
+    found = table(results, "table8")
+    assert column(found, "labels")[-1] == "**sky**, *cloud*, car"
+    assert column(found, "image")[-1] == "i3: sky, sea"
+    assert column(found, "method")[-3:] == ["WSABIE", "PAMIR_IA", "ONE_VS_REST"]
+    assert "\\textbf{sky}, \\textit{cloud}, car" in to_latex(found, "tab:x")
+
+
+def test_words_on_the_page() -> None:
+    page = template()
+    assert page.filename is not None
+    macro = Path(page.filename).read_text(encoding="utf-8").partition("{% endmacro %}")[0]
+    html = page.environment.from_string(macro + "{% endmacro %}{{ cell(value, column) }}").render(
+        value=Cell("**sky**, *cloud* & <sea>"), column=Column("w", "W", "words")
+    )
+    assert "<strong>sky</strong>, <em>cloud</em> &amp; &lt;sea&gt;" in html
+
+
+def test_marks_that_do_not_close_stay_as_they_are() -> None:
+    assert spans("a * b") == [("a * b", "")]
+    assert spans("") == []
+
+
+def test_shares_in_percent_and_small_memory() -> None:
+    assert format_value(0.0403, "percent") == "4.03"
+    assert format_value(3 << 18, "mebibytes") == "0.750"
+    assert format_value(250 << 20, "mebibytes") == "250"
+
+
+def test_cost_by_formula_and_measured(results: Results) -> None:
+    found = table(results, "table6")
+    lines = list(zip(column(found, "dataset"), column(found, "method"), strict=True))
+    place = lines.index(("ImageNet", "WSABIE"))
+    assert column(found, "memory_by_formula")[place] == (15952 + 10000) * 100 * 8
+    assert column(found, "memory")[place] == 12 * 2**20
+    assert column(found, "operations")[place] == (15952 + 245) * 100
+    assert column(found, "image_seconds")[place] == pytest.approx(0.0240, abs=5e-5)
+    assert column(found, "printed")[place] == "5.6 hours, 12 MB"
+    assert column(found, "image_seconds")[lines.index(("ImageNet", "k-NN"))] == pytest.approx(26.25, abs=0.005)
+    ours = found.rows[-1].cells
+    assert ours[6].value == pytest.approx(0.002)  # the median of 0.2, 0.4 and 0.6 seconds for 200 images
+    assert (ours[6].low, ours[6].high) == (pytest.approx(0.001), pytest.approx(0.003))
+    assert ours[8].value == 5 << 20
+
+
+def kind(name: str) -> FigureKind:
+    instance = instances_of_paper(FigureKind, PAPER.path, PAPER.figures)[f"wsabie_{name}"]
+    return make(FigureKind, instance.kind, instance.parameters, name)
+
+
+@pytest.mark.parametrize("siblings", [True, False])
+def test_a_panel_of_sibling_precision_only_where_there_are_siblings(results: Results, siblings: bool) -> None:
+    vars(results)["precision_at"] = frame(iter(precision_at(siblings)), schemas.PRECISION_AT)
+    with style():
+        figure = kind("figure1").figure(results)
+    labels = [axis.get_ylabel() for axis in figure.axes]
+    assert labels == (["precision@k", "sibling precision@k"] if siblings else ["precision@k"])
+
+
+def test_validation_is_drawn_against_seconds_of_training(results: Results) -> None:
+    with style():
+        (axis,) = kind("figure2").figure(results).axes
+    assert axis.get_xscale() == "log"
+    ends = [line.get_xdata()[-1] for line in axis.lines if len(line.get_xdata())]
+    assert ends == pytest.approx([0.8] * len(ends))  # eight epochs of a tenth of a second
+
+
+@pytest.mark.parametrize("name", ["figure1", "figure2"])
+def test_a_run_without_the_rows_says_so(results: Results, name: str) -> None:
+    vars(results).update(
+        precision_at=pl.DataFrame(schema=schemas.PRECISION_AT), history=pl.DataFrame(schema=schemas.HISTORY)
+    )
+    with style():
+        figure = kind(name).figure(results)
+    assert not figure.axes
+    assert figure.texts[0].get_text().startswith("This run")

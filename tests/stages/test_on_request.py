@@ -1,0 +1,92 @@
+"""The stages that gather nearest labels, example images and precision at every length of a list."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.stages.small import run
+from vsebench import models
+from vsebench.core import schemas
+from vsebench.core.places import Case, Place
+from vsebench.core.storage import write_table
+from vsebench.models import Embeddings, LabelWeights
+from vsebench.stages.neighbours_of_labels import nearest
+
+CASE = Case(Place("tiny", "official"), "my_row", 1)
+VECTORS = np.array([[1, 0], [2, 0.2], [0, 1], [0, 0]], dtype=np.float32)  # label 3 has no direction
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder with a model, its lists and ranks of three images, and four labels; 0 and 2 are siblings."""
+    processed, results = tmp_path / "processed" / "tiny", tmp_path / "results"
+    case = CASE.folder(results)
+    case.mkdir(parents=True)
+    models.save(Embeddings(np.ones((3, 2), dtype=np.float32), VECTORS), case / "model.npz")
+    labels = {"label": range(4), "name": ["a", "b", "c", "d"], "frequency": [5, 4, 3, 2], "occurrences": [5, 4, 3, 2]}
+    write_table(pl.DataFrame(labels, schema=schemas.LABELS), schemas.LABELS, processed / "labels.parquet")
+    images = {"image": range(3), "id": ["x", "y", "z"], "part": ["test"] * 3, "has_features": [True] * 3}
+    write_table(pl.DataFrame(images, schema=schemas.IMAGES), schemas.IMAGES, processed / "images.parquet")
+    siblings = pl.DataFrame({"label": [0, 2], "sibling": [2, 0]}, schema=schemas.SIBLINGS)
+    write_table(siblings, schemas.SIBLINGS, processed / "siblings.parquet")
+    right = pl.DataFrame(
+        [{"image": image, "label": label} for image, label in ((0, 0), (0, 1), (2, 2))], schema=schemas.RANKS
+    )
+    write_table(right, schemas.RANKS, case / "ranks.parquet")
+    listed = [(image, place, label) for image in range(3) for place, label in enumerate([0, 3, 2], start=1)]
+    write_table(pl.DataFrame(listed, schema=schemas.LISTS, orient="row"), schemas.LISTS, case / "lists.parquet")
+    return tmp_path
+
+
+def made(folder, stage, schema, *options):
+    """Run a stage; returns the table that it wrote."""
+    out = folder / f"{stage}.parquet"
+    arguments = ["--results", folder / "results", "--processed", folder / "processed", "--rows", "tiny/official/my_row"]
+    assert run(stage, *arguments, "--seeds", 1, *options, "--out", out) == 0
+    found = pl.read_parquet(out)
+    assert found.schema == pl.Schema(schema)
+    return found
+
+
+def test_nearest_by_cosine():
+    order, cosines = nearest(VECTORS)
+    assert order[0].tolist() == [1, 2, 3]  # label 2 and label 3 have the cosine 0; the smaller comes first
+    assert cosines[0].tolist() == pytest.approx([2 / np.sqrt(4.04), 0, 0])
+    assert order[3].tolist() == [0, 1, 2]
+
+
+def test_neighbours_have_names_and_say_who_is_a_sibling(folder):
+    found = made(folder, "neighbours_of_labels", schemas.NEIGHBOURS_OF_LABELS, "--with-siblings", "tiny")
+    of_a = found.filter(label="a")
+    assert of_a["neighbour"].to_list() == ["b", "c", "d"]
+    assert of_a["sibling"].to_list() == [False, True, False]
+    assert of_a.select("siblings", "frequency", "n_labels").row(0) == (1, 5, 4)
+    assert found.filter(label="b")["siblings"].to_list() == [0, 0, 0]
+    without = made(folder, "neighbours_of_labels", schemas.NEIGHBOURS_OF_LABELS)
+    assert without["sibling"].null_count() == len(without)
+
+
+def test_a_model_without_vectors_of_labels_is_one_line(folder, capsys):
+    weights = LabelWeights(np.eye(4, dtype=np.float32))
+    models.save(weights, CASE.folder(folder / "results") / "model.npz")
+    arguments = ["--results", folder / "results", "--processed", folder / "processed", "--rows", "tiny/official/my_row"]
+    assert run("neighbours_of_labels", *arguments, "--seeds", 1, "--out", folder / "out.parquet") == 1
+    assert "my_row on tiny (official, seed 1): the model has no vectors of labels" in capsys.readouterr().err
+
+
+def test_examples_are_the_first_images_with_a_label(folder):
+    found = made(folder, "examples", schemas.EXAMPLES, "--with-siblings", "tiny")
+    assert found["image"].unique(maintain_order=True).to_list() == ["x", "z"]
+    first = found.filter(image="x")
+    assert first["truth"][0] == "a, b"
+    assert first["label"].to_list() == ["a", "d", "c"]
+    assert first["right"].to_list() == [True, False, False]
+    assert first["sibling"].to_list() == [True, False, True]
+
+
+def test_precision_at_every_length(folder):
+    found = made(folder, "precision_at", schemas.PRECISION_AT, "--with-siblings", "tiny")
+    assert found["cutoff"].to_list() == list(range(1, 11))
+    # Image x has the right label first, image z at place 3; its sibling a is first.
+    assert found["precision"][:3].to_list() == pytest.approx([1 / 2, 1 / 4, 1 / 3])
+    assert found["sibling_precision"][:3].to_list() == pytest.approx([1, 1 / 2, 2 / 3])
