@@ -48,6 +48,7 @@ class RunDataset(Strict):
     """What to do with one data set in a run."""
 
     protocols: list[str] = Field(min_length=1)
+    methods: list[str] | None = Field(default=None, min_length=1)  # the rows of the run that this set gets; all without
     refit: bool = True  # false: the tested model does not learn the validation labels
     options: dict[str, Any] = {}  # replaces options of the data set's own file, such as the simulator's scale
     vocabulary: dict[str, Any] = {}  # replaces filters of the data set's own file
