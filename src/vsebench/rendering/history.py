@@ -1,6 +1,10 @@
-"""Which epochs of `history` are drawn."""
+"""Which epochs of `history` are drawn, and by which metric they were chosen."""
 
 import polars as pl
+
+from vsebench.core.places import Place
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.results import Results
 
 
 def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
@@ -33,3 +37,13 @@ def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
     sampled = history.filter(pl.col("trials_per_step").is_not_null())
     selection = sampled.filter(pl.col("phase") == "selection")
     return selection if len(selection) else sampled
+
+
+def validation_metric(results: Results, place: Place) -> str:
+    """Return the title of the metric that the epochs were chosen by."""
+    names = {
+        entry["validation_metric"]
+        for entry in results.settings
+        if Place(entry["dataset"], entry["protocol"]) == place and entry["validation_metric"]
+    }
+    return metric_title(names.pop()) if len(names) == 1 else "metric"

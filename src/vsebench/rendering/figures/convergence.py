@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from vsebench.core.places import Place
-from vsebench.rendering.history import validated_epochs
+from vsebench.rendering.history import validated_epochs, validation_metric
 from vsebench.rendering.kinds import FigureKind
-from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
@@ -56,13 +55,3 @@ class Convergence(FigureKind):
 
     def alternative(self, results: Results) -> str:
         return "Lines of the validation metric, one per method."
-
-
-def validation_metric(results: Results, place: Place) -> str:
-    """Return the title of the metric that the epochs were chosen by."""
-    names = {
-        entry["validation_metric"]
-        for entry in results.settings
-        if Place(entry["dataset"], entry["protocol"]) == place and entry["validation_metric"]
-    }
-    return metric_title(names.pop()) if len(names) == 1 else "metric"

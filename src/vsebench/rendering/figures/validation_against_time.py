@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 from pydantic import Field
 
-from vsebench.rendering.figures.convergence import validation_metric
-from vsebench.rendering.history import validated_epochs
+from vsebench.rendering.history import validated_epochs, validation_metric
 from vsebench.rendering.kinds import FigureKind
 from vsebench.rendering.results import Results, at
 

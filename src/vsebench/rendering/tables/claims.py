@@ -39,7 +39,7 @@ class Claims(TableKind):
         kinds = list(dict.fromkeys(test["effect_is"] for test in tests if test["effect_is"]))
         notes = (
             f"Effect: {'; '.join(kinds)}; with a 95 % interval." if kinds else "No claim could be tested.",
-            "p: of the hypothesis of no effect, Holm-corrected over a paper's claims on real data.",
+            "p: of the hypothesis of no effect, Holm-corrected over a paper's judged tests. Verdicts on simulated data are about such data.",
         )
         return Table(COLUMNS, tuple(self._row(results, test) for test in tests), caption, notes=notes, small=True)
 

@@ -50,7 +50,7 @@ class ComplexityAndCost(TableKind):
         rows = [printed_row(paper, cells, dataset, method) for dataset in places for method in methods]
         ours = [row for method in methods if method in paper.rows for row in paper.rows[method].ours]
         rows += our_rows(results, list(dict.fromkeys(ours)))
-        return Table(COLUMNS, tuple(rows), caption(paper, self.printed), notes=NOTES, small=True)
+        return Table(COLUMNS, tuple(rows), caption(paper, self.printed), notes=NOTES, fold=2, small=True)
 
 
 def printed_row(paper: Paper, cells: list[PrintedCell], dataset: str, method: str) -> Row:

@@ -50,6 +50,7 @@ class TrainingTime(TableKind):
             COLUMNS,
             tuple(rows),
             caption="Training time, scoring time and memory",
+            fold=5,
             notes=(
                 "Seconds per epoch: median [minimum, maximum] over repeats, each a fresh process alone on the machine.",
                 "Convergence: the epoch with the best validation metric and the training seconds up to its end, "
