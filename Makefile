@@ -3,7 +3,7 @@
 # make test                     set up .venv, run the linters, type checks and tests
 # make test-long                tests that take an hour: long fuzzing, and runs that are killed many times
 # make benchmark                compare speed with other packages (docs/benchmarks.md); run this on an idle machine
-# make setup-peers              install the third-party packages of the methods implicit_als and lightfm_warp
+# make setup-peers              install the third-party packages of the methods implicit_als, lightfm_warp and lightfm_features
 # make lock                     resolve the pinned versions again (needs uv; run it after a change of pyproject.toml)
 PYTHON ?= python3
 CORES ?= all

@@ -14,7 +14,7 @@ from implicit.cpu.bpr import BayesianPersonalizedRanking
 from benchmarks.contestants import Settings
 from benchmarks.plan import SEED
 from vsebench.core.workers import Workers
-from vsebench.methods import implicit_als, lightfm_warp
+from vsebench.methods import implicit_als, lightfm_model, lightfm_warp
 from vsebench.models import Embeddings
 from vsebench.problem import LabelMatrix, Problem, Training
 
@@ -123,7 +123,7 @@ class LightfmWarp:
     """WARP of LightFM, on as many threads as it is given."""
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
-        own = lightfm_warp.LightfmSettings(
+        own = lightfm_model.LightfmSettings(
             factors=int(settings["factors"]), learning_rate=float(settings["learning_rate"]),
             regularisation=float(settings["regularisation"]), trials=10,
         )  # fmt: skip

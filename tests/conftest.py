@@ -6,6 +6,15 @@ from xdist.scheduler import LoadScopeScheduling
 
 # Of tests/workflow, these do not read the finished run.
 ALONE = ("tests/workflow/test_own_", "tests/workflow/test_targets")
+# These need many kernels.
+COMPILING = (
+    "tests/benchmarks/",
+    "tests/docs/",
+    "tests/evaluation/",
+    "tests/kernels/",
+    "tests/methods/",
+    "tests/stages/",
+)
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]
@@ -24,8 +33,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFile:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest on one worker."""
-    items.sort(key=lambda item: not shares_finished_run(item.nodeid))
+    """Begin with what takes longest on one worker, and compile no kernel on another while it compiles the same ones."""
+    items.sort(key=lambda item: (not shares_finished_run(item.nodeid), item.nodeid.startswith(COMPILING)))
 
 
 @pytest.fixture(scope="session")

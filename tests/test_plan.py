@@ -16,7 +16,7 @@ CONFIG = ROOT / "config"
 RUNS = sorted(CONFIG.glob("*.yaml"))
 
 
-PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm"}
+PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
 
 
 def values(path):
@@ -279,6 +279,35 @@ def test_mistakes_about_members_name_file_and_key(folder, row, changes, message)
     with pytest.raises(UserError) as error:
         Plan.read(folder, with_partition(methods=["wsabie_100", "wsabie_200", ENSEMBLE, "ridge"]), [])
     assert str(error.value).startswith(f"{folder}/methods/{row}.yaml: {message}")
+
+
+def with_rows(rows, **changes):
+    """A run that names the rows of one of its two data sets."""
+    chosen = {"protocols": ["official"], "methods": rows}
+    methods = ["wsabie_100", "wsabie_200", ENSEMBLE, "ridge", "popularity"]
+    return default(datasets={"corel5k-densehue": chosen, "sim-iapr": ONE}, papers=[], methods=methods, **changes)
+
+
+def test_a_data_set_gets_the_rows_that_the_run_names_for_it():
+    plan = Plan.read(CONFIG, with_rows(["popularity", "ridge"]), [])
+    assert plan.rows(Place("corel5k-densehue", "official")) == ["ridge", "popularity"]
+    assert plan.obstacles(Place("corel5k-densehue", "official")) == {}
+    assert plan.rows(IAPR) == ["popularity"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (["ridge", "softmax"], "softmax is not among the run's methods; add it there"),
+        (["ridge", "ridge"], "'ridge' is there more than once"),
+        ([], "List should have at least 1 item"),
+        ([ENSEMBLE, "wsabie_100"], "wsabie_100_200 is an ensemble of wsabie_200, which is missing; add it"),
+    ],
+)
+def test_mistakes_about_the_rows_of_a_data_set_name_the_key(rows, message):
+    with pytest.raises(UserError) as error:
+        Plan.read(CONFIG, with_rows(rows), [])
+    assert f"datasets.corel5k-densehue.methods: {message}" in str(error.value)
 
 
 def with_partition(**changes):

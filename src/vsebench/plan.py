@@ -77,6 +77,7 @@ class Plan:
         config = check(RunConfig, values | {key: _typed(values[key]) for key in overridden}, where)
         _check_lists(config, where)
         _check_protocols(config, where)
+        _check_chosen_rows(config, where)
         datasets = {name: _dataset(name, entry, folder, where) for name, entry in config.datasets.items()}
         methods = {name: _method(name, config, folder, where) for name in config.methods}
         _check_metrics(config, where)
@@ -151,6 +152,12 @@ class Plan:
                     raise UserError(f"{where}: methods: {row} is an ensemble of {member}, which is missing; add it")
                 if not issubclass(self.method_class(member), module.member_type):
                     raise UserError(f"{file}: members: {module.__name__} cannot add up {member}; name other rows")
+        for place in self.places:
+            rows = self.rows(place)
+            missing = [(row, member) for row in rows for member in self.methods[row].members if member not in rows]
+            for row, member in missing:
+                key = f"datasets.{place.dataset}.methods"
+                raise UserError(f"{where}: {key}: {row} is an ensemble of {member}, which is missing; add it")
 
     def _check_grids(self) -> None:
         """Check that every grid has as many configurations as the tuning budget."""
@@ -254,7 +261,7 @@ class Plan:
     def obstacles(self, place: Place) -> dict[str, str]:
         """Return the rows that cannot run at a place, and why."""
         offers = self.offers(place)
-        found = {row: self.method_class(row).obstacle(offers) for row in self.methods}
+        found = {row: self.method_class(row).obstacle(offers) for row in self.chosen_rows(place)}
         return {row: reason for row, reason in found.items() if reason is not None}
 
     def left_out_lines(self) -> list[str]:
@@ -336,10 +343,15 @@ class Plan:
                 wanted |= set(kind.rows_read()) if name in kind.needs else set()
         return [f"{place}/{row}" for place in self.places for row in self.rows(place) if row in wanted]
 
+    def chosen_rows(self, place: Place) -> list[str]:
+        """Return the rows that the run wants at a place, in its order: all, or those that it names for the data set."""
+        named = self.config.datasets[place.dataset].methods
+        return [row for row in self.methods if named is None or row in named]
+
     def rows(self, place: Place) -> list[str]:
         """Return the rows that run at a place."""
         left_out = self.obstacles(place)
-        return [row for row in self.methods if row not in left_out]
+        return [row for row in self.chosen_rows(place) if row not in left_out]
 
     def timed_rows(self, place: Place) -> list[str]:
         """Return the rows that are timed: those for which something is chosen."""
@@ -457,12 +469,21 @@ def _check_lists(config: RunConfig, where: str) -> None:
     """Refuse duplicates, which would count twice in the results."""
     lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
+    lists |= {f"datasets.{name}.methods": entry.methods or [] for name, entry in config.datasets.items()}
     for key, values in lists.items():
         twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
         if twice:
             raise UserError(f"{where}: {key}: {twice[0]!r} is there more than once")
     if min(config.seeds) < 0:
         raise UserError(f"{where}: seeds: {min(config.seeds)} is negative")
+
+
+def _check_chosen_rows(config: RunConfig, where: str) -> None:
+    """Check that the rows named for a data set are rows of the run."""
+    for name, entry in config.datasets.items():
+        for row in entry.methods or ():
+            if row not in config.methods:
+                raise UserError(f"{where}: datasets.{name}.methods: {row} is not among the run's methods; add it there")
 
 
 def _check_protocols(config: RunConfig, where: str) -> None:

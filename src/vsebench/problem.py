@@ -219,6 +219,12 @@ class Queries:
     known: LabelMatrix
     features: "Rows | None" = None
 
+    @classmethod
+    def of_new_images(cls, features: "Rows", n_labels: int) -> "Queries":
+        """Return images that are not in the data set, by their raw features, (n, d) float32, dense or CSR."""
+        n_images = features.shape[0]
+        return cls(np.full(n_images, -1, dtype=np.int32), LabelMatrix.empty(n_images, n_labels), features)
+
 
 @dataclass(frozen=True)
 class Problem:

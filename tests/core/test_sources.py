@@ -20,6 +20,7 @@ KERNELS = {
     "implicit_als": set(),
     "item_knn": {"cooccurrence"},
     "kernel_ridge": {"neighbours", "vectors"},
+    "lightfm_features": set(),
     "lightfm_warp": set(),
     "linear_auc": LINEAR,
     "linear_warp": LINEAR,
@@ -38,16 +39,19 @@ KERNELS = {
     "softmax": set(),
     "vse_ens": SGD | {"sorted_lists", "vse_ens"},
     "vse_fs": {"full_sample", "products", "vectors"},
+    "vse_fs_features": {"full_sample", "products", "vectors"},
     "warp": SGD | {"warp"},
     "warp_adaptive": SGD | {"adagrad", "warp", "warp_adaptive"},
     "warp_published": SGD | {"rounding", "warp_published"},
     "wsabie": EMBEDDED,
     "wsabie_auc": EMBEDDED,
+    "wsabie_ensemble": EMBEDDED,
 }
 # What methods share.
 SHARED = {
-    "base", "convex", "embedded_features", "embedding_sgd", "from_features", "linear_map", "linear_sgd", "neighbours",
-    "seen", "sgd", "start", "tree_posterior",
+    "base", "biased_features", "convex", "embedded_features", "embedding_sgd", "from_features", "full_sample",
+    "lightfm_model", "linear_map", "linear_sgd", "neighbours", "seen", "sgd", "start",
+    "tree_posterior",
 }  # fmt: skip
 RANKING = {"held_out", "products", "ranking", "rounding", "vectors"}
 UP_TO_MEASURE = ["download", "prepare", "siblings", "split", "compile", "fit", "sweep", "rank", "measure", "gather"]

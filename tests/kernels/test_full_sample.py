@@ -5,7 +5,8 @@ import pytest
 
 from tests.reference.full_sample import Problem as Twin
 from vsebench.core.workers import workers
-from vsebench.methods.vse_fs import VseFs, VseFsSettings, chunks_of_equal_work, label_penalties
+from vsebench.methods.full_sample import chunks_of_equal_work, label_penalties
+from vsebench.methods.vse_fs import VseFs, VseFsSettings
 from vsebench.problem import LabelMatrix, Problem, Training
 
 

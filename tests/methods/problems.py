@@ -16,7 +16,7 @@ from vsebench.methods.base import Ensemble, Method, load_method, read_settings
 from vsebench.problem import LabelMatrix, Problem, Queries, Training
 
 CONFIG = Path(__file__).parents[2] / "config" / "methods"
-PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm"}
+PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
 N_IMAGES, N_LABELS, N_GROUPS = 400, 32, 4
 SMALL = {"factors": 16}
 # Small problems need other settings than data sets do; what is not named here is as in config/methods.

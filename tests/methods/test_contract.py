@@ -28,9 +28,9 @@ from vsebench.models import Model
 
 NAMES = names_of_methods()
 IN_EPOCHS = [
-    "implicit_als", "lightfm_warp", "linear_auc", "linear_warp", "one_vs_rest", "opt_auc", "opt_auc_biases", "owpc_sgd",
-    "pamir_ia", "vse_ens", "vse_fs", "vse_fs_features", "warp", "warp_adaptive", "warp_published", "wsabie",
-    "wsabie_auc",
+    "implicit_als", "lightfm_features", "lightfm_warp", "linear_auc", "linear_warp", "one_vs_rest", "opt_auc",
+    "opt_auc_biases", "owpc_sgd", "pamir_ia", "vse_ens", "vse_fs", "vse_fs_features", "warp", "warp_adaptive",
+    "warp_published", "wsabie", "wsabie_auc",
 ]  # fmt: skip
 EVERY_PLACE = [(name, where) for name in NAMES for where in PROBLEMS]
 
@@ -108,6 +108,7 @@ class TestEveryMethodAtEveryPlace:
 # How many of the two best labels that an image does not carry yet are of its own group; random reaches a quarter.
 RECOVERS = {name: 0.97 for name in NAMES if name not in ("popularity", "random", "group_oracle")}
 FROM_FEATURES = {name for name in NAMES if name not in PACKAGES and "features" in method_of(name).needs}
+FROM_FEATURES |= {"lightfm_features"}
 
 
 @pytest.mark.parametrize("where", ["dense features", "sparse features"])

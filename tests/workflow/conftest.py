@@ -1,10 +1,12 @@
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.workflow.project import ROOT, Outcome, Project
+from tests.workflow.project import ROOT, TRAINED, Outcome, Project
 
 
 @dataclass(frozen=True)
@@ -16,7 +18,20 @@ class Finished:
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Compile the kernels of the shared run in the checkout, where all other tests and copies find them."""
+    folder = tmp_path_factory.mktemp("compiled")
+    modules: list[list[str]] = [[], *(["--module", row] for row in TRAINED)]
+    command = [sys.executable, "-m", "vsebench", "compile"]
+    started = [
+        subprocess.Popen([*command, *module, "--out", str(folder / f"{number}.json")], cwd=ROOT)
+        for number, module in enumerate(modules)
+    ]
+    assert [process.wait() for process in started] == [0] * len(modules)
+
+
+@pytest.fixture(scope="session")
+def finished(compiled: None, tmp_path_factory: pytest.TempPathFactory) -> Finished:
     # The space in the folder's name is there on purpose.
     project = Project.copy(ROOT, tmp_path_factory.mktemp("workflow") / "my papers" / "vsebench")
     project.configure()

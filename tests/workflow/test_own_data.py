@@ -63,7 +63,7 @@ def test_one_command_from_the_table_to_its_accuracy(project):
 def test_a_missing_column_is_one_line(project):
     config = project.folder / "config" / "own.yaml"
     config.write_text(config.read_text(encoding="utf-8").replace("      label: tag\n", ""), encoding="utf-8")
-    outcome = project.snakemake(*arguments(), *SMALL)
+    outcome = project.snakemake("splits", *arguments(), *SMALL)
     assert outcome.status != 0
     assert "Traceback" not in outcome.text
     lines = {line for line in outcome.text.splitlines() if line.startswith("vsebench")}

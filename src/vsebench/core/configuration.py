@@ -48,6 +48,7 @@ class RunDataset(Strict):
     """What to do with one data set in a run."""
 
     protocols: list[str] = Field(min_length=1)
+    methods: list[str] | None = Field(default=None, min_length=1)  # the rows of the run that this set gets; all without
     refit: bool = True  # false: the tested model does not learn the validation labels
     options: dict[str, Any] = {}  # replaces options of the data set's own file, such as the simulator's scale
     vocabulary: dict[str, Any] = {}  # replaces filters of the data set's own file
@@ -202,7 +203,7 @@ class DatasetConfig(DatasetDefinition):
     def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
         """Return the data set with the options and filters that a run gives it, key by key.
 
-        The expected counts are those of the data set's own filters and, if it has one, scale.
+        The expected counts are those of the data set's own filters and size (`scale`, or `images` and `labels`).
         """
         merged = self.model_copy(
             update={
@@ -210,8 +211,8 @@ class DatasetConfig(DatasetDefinition):
                 "vocabulary": Vocabulary(**self.vocabulary.model_dump(exclude_unset=True) | vocabulary),
             }
         )
-        other_scale = merged.options.get("scale", 1) != 1
-        if merged.vocabulary != self.vocabulary or other_scale:
+        other_size = any(merged.options.get(key, 1) != self.options.get(key, 1) for key in ("scale", "images", "labels"))
+        if merged.vocabulary != self.vocabulary or other_size:
             merged = merged.model_copy(update={"expected": Expected()})
         return merged
 

@@ -112,6 +112,9 @@ SCALING: Schema = {
     "machine": pl.String,
 }
 
+# what the stage `annotate` writes, as CSV
+ANNOTATIONS: Schema = {"image": pl.String, "place": pl.Int32, "label": pl.String, "score": pl.Float32}
+
 # results/, made where a table, a figure or a claim reads them
 NEIGHBOURS_OF_LABELS: Schema = CASE | {
     "label": pl.String,

@@ -4,6 +4,7 @@ The workflow makes them inputs of the stage's rule, so that an edited kernel rer
 """
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -34,10 +35,20 @@ def _file(module: str) -> Path:
 def _imports(module: str) -> list[str]:
     """Return the modules of this package that a module's own text imports."""
     names = []
-    for node in ast.walk(ast.parse(_file(module).read_text(encoding="utf-8"))):
+    for node in _statements(ast.parse(_file(module).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             # `from package import module` imports a module, `from module import name` does not.
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
     return [name for name in names if name.startswith(f"{PACKAGE.name}.") and _file(name).is_file()]
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements inside of a node, at any depth; expressions, which are most of a tree, contain none."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        found = getattr(node, field, ())
+        for child in found if isinstance(found, list) else ():
+            if isinstance(child, ast.stmt):
+                yield child
+            yield from _statements(child)

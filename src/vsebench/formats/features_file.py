@@ -50,16 +50,21 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
         duplicate, or there are more or fewer ids than rows; or no id is that of an image.
     """
     path = find(raw, source.file)
-    if path.suffix == ".parquet":
-        ids, values = read_parquet(path, source.image)
-    else:
-        values = read_csr(path) if path.suffix == ".npz" else read_npy(path)
-        ids = list(images) if source.ids is None else read_ids(find(raw, source.ids))
+    own, values = read_rows(path, find(raw, source.ids) if source.ids else None, source.image)
+    ids = list(images) if own is None else own
     if values.ndim == 2 and len(ids) != values.shape[0]:
         whose = f"ids in {source.ids}" if source.ids else "images in the data set; name the image of each row (`ids`)"
         raise UserError(f"{path}: {values.shape[0]} rows of features for {len(ids)} {whose}")
     Features(values, np.ones(len(ids), dtype=bool), where=str(path))  # checks all rows, before some are left out
     return arrange(values, ids, images, path)
+
+
+def read_rows(path: Path, ids: Path | None, column: str) -> tuple[list[str] | None, Any]:
+    """Read the rows of a file, and the image of each: from a column of a table or from the file `ids`; None without."""
+    if path.suffix == ".parquet":
+        return read_parquet(path, column)
+    values = read_csr(path) if path.suffix == ".npz" else read_npy(path)
+    return None if ids is None else read_ids(ids), values
 
 
 def arrange(values: Any, ids: list[str], images: Sequence[str], path: Path) -> tuple[Features, list[Dropped]]:

@@ -5,21 +5,11 @@ Usunier, "WSABIE", IJCAI 2011. A label counts once per image. The package is opt
 """
 
 import numpy as np
-import scipy.sparse
-from lightfm import LightFM
-from pydantic import Field
 
-from vsebench.methods.base import FactorSettings, Method, Progress
+from vsebench.methods.base import Method, Progress
+from vsebench.methods.lightfm_model import LightfmSettings, new_lightfm, positives_of
 from vsebench.models import Embeddings
 from vsebench.problem import Problem
-
-
-class LightfmSettings(FactorSettings):
-    """Settings of LightFM's WARP."""
-
-    learning_rate: float = Field(gt=0)  # of Adagrad
-    regularisation: float = Field(ge=0)  # L2, on images and labels
-    trials: int = Field(ge=1)  # maximum number of negatives examined per step
 
 
 class LightfmWarp(Method):
@@ -29,17 +19,8 @@ class LightfmWarp(Method):
     needs = frozenset({"known_labels"})
 
     def __init__(self, problem: Problem, settings: LightfmSettings) -> None:
-        train = problem.training.labels
-        ones = np.ones(train.n_pairs, dtype=np.float32)
-        shape = (train.n_rows, train.n_labels)
-        self.positives = scipy.sparse.csr_matrix(
-            (ones, train.label_of_pair, train.offsets), shape=shape, copy=True
-        ).tocoo()
-        self.lightfm = LightFM(
-            no_components=settings.factors, loss="warp", learning_rate=settings.learning_rate,
-            item_alpha=settings.regularisation, user_alpha=settings.regularisation, max_sampled=settings.trials,
-            random_state=problem.seed,
-        )  # fmt: skip
+        self.positives = positives_of(problem.training.labels)
+        self.lightfm = new_lightfm(settings, problem.seed)
 
     def epoch(self) -> Progress:
         self.lightfm.fit_partial(self.positives, epochs=1, num_threads=1)

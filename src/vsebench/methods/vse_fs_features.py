@@ -35,9 +35,9 @@ from vsebench.kernels.full_sample import positive_loss, sweep_labels
 from vsebench.kernels.vectors import LANES, aligned, padded_size
 from vsebench.methods.base import FactorSettings, Method, Progress
 from vsebench.methods.embedded_features import EmbeddedFeatures
+from vsebench.methods.full_sample import chunks_of_equal_work, label_penalties, rows_and_columns
 from vsebench.methods.seen import FeatureSettings, see
 from vsebench.methods.start import padded_start
-from vsebench.methods.vse_fs import chunks_of_equal_work, label_penalties, rows_and_columns
 from vsebench.problem import Matrix, Problem
 from vsebench.streams import Stream, generator
 
