@@ -222,6 +222,13 @@ def test_a_run_replaces_single_options_and_filters():
     assert config.replaced({}, {}) == config
 
 
+def test_a_simulated_set_of_another_size_has_no_expected_counts():
+    config = data_sets.described("sim-tree")
+    assert config.expected.images == 28000
+    assert config.replaced({"images": 5600}, {}).expected.images is None
+    assert config.replaced({"confusion": 0.2}, {}).expected.images == 28000
+
+
 def test_what_only_tables_show_is_no_part_of_the_definition():
     config = data_sets.described("corel5k-network")
     assert set(config.about()) == {"title", "family", "licence", "citation", "homepage"}

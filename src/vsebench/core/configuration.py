@@ -211,7 +211,8 @@ class DatasetConfig(DatasetDefinition):
                 "vocabulary": Vocabulary(**self.vocabulary.model_dump(exclude_unset=True) | vocabulary),
             }
         )
-        other_size = any(merged.options.get(key, 1) != self.options.get(key, 1) for key in ("scale", "images", "labels"))
+        sizes = ("scale", "images", "labels")
+        other_size = any(merged.options.get(key, 1) != self.options.get(key, 1) for key in sizes)
         if merged.vocabulary != self.vocabulary or other_size:
             merged = merged.model_copy(update={"expected": Expected()})
         return merged
