@@ -45,6 +45,7 @@ KERNELS = {
     "warp_published": SGD | {"rounding", "warp_published"},
     "wsabie": EMBEDDED,
     "wsabie_auc": EMBEDDED,
+    "wsabie_decay": EMBEDDED,
     "wsabie_ensemble": EMBEDDED,
 }
 # What methods share.

@@ -40,6 +40,7 @@ SETTINGS = {
     "nearest_images": {"neighbours": 20},
     "wsabie": {"learning_rate": 0.01, "maximum_norm": 3.0},
     "wsabie_auc": {"learning_rate": 0.03, "maximum_norm": 3.0},
+    "wsabie_decay": {"learning_rate": 0.01, "maximum_norm": 3.0},
     "owpc_sgd": {"learning_rate": 0.01, "maximum_norm": 3.0},
     "linear_warp": {"learning_rate": 0.01},
     "linear_auc": {"learning_rate": 0.03},

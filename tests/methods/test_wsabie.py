@@ -5,18 +5,18 @@ import pytest
 from scipy import sparse
 
 from tests.builders import matrix_of
-from tests.methods.problems import fit, problem_from
+from tests.methods.problems import fit, method_of, problem_from, settings_of
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
 from vsebench.features import Features
 from vsebench.methods.base import load_method
 from vsebench.problem import Queries
 
-FAMILY = ["linear_auc", "linear_warp", "one_vs_rest", "owpc_sgd", "pamir_ia", "wsabie", "wsabie_auc"]
+FAMILY = ["linear_auc", "linear_warp", "one_vs_rest", "owpc_sgd", "pamir_ia", "wsabie", "wsabie_auc", "wsabie_decay"]
 N_IMAGES, N_LABELS, D = 600, 10, 24
 # The rule has ten directions in all: the embedding needs as many factors, and room for the scores that it implies.
 EPOCHS = 30
-CHANGES = {name: {"maximum_norm": 10.0} for name in ("wsabie", "wsabie_auc", "owpc_sgd")}
+CHANGES = {name: {"maximum_norm": 10.0} for name in ("wsabie", "wsabie_auc", "wsabie_decay", "owpc_sgd")}
 CHANGES["one_vs_rest"] = {"aggressiveness": 0.03}
 
 
@@ -126,3 +126,20 @@ def test_one_vs_rest_takes_the_images_in_a_new_order_each_epoch(monkeypatch):
     fitted_to("one_vs_rest", *ruled(), epochs=2)
     assert orders[0] != orders[1]
     assert sorted(orders[0]) == sorted(orders[1]) == list(range(N_IMAGES))
+
+
+def test_the_step_of_an_epoch_falls_with_the_epochs_before_it():
+    """The first epoch is WSABIE's; in the fourth, with decay 1, the step is half as long."""
+    x, labels = ruled()
+    with workers(1) as pool:
+        problem = problem_from(matrix_of(labels, N_LABELS), pool, features=Features(x, np.ones(len(x), dtype=bool)))
+        falling = method_of("wsabie_decay")(problem, settings_of("wsabie_decay", decay=1.0))
+        fixed = method_of("wsabie")(problem, settings_of("wsabie"))
+        rates = []
+        for number in range(4):
+            falling.epoch()
+            rates.append(falling.settings.learning_rate)
+            if number == 0:
+                fixed.epoch()
+                assert np.array_equal(falling.maps.features, fixed.maps.features)
+    assert rates == pytest.approx([fixed.settings.learning_rate / (1 + number) ** 0.5 for number in range(4)])

@@ -11,13 +11,13 @@ from vsebench.core import schemas
 from vsebench.core.places import Place
 from vsebench.papers.claim import ClaimCase
 from vsebench.papers.claims.expected_trials import ExpectedTrials, trials
-from vsebench.papers.claims.frequent_label import FrequentLabel
 from vsebench.papers.claims.full_matrix_ratio import FullMatrixRatio
 from vsebench.papers.claims.gain_over_best import GainOverBest
 from vsebench.papers.claims.label_neighbours import LabelNeighbours
 from vsebench.papers.claims.model_bytes import ModelBytes
 from vsebench.papers.claims.sampled_rank import SampledRank, sampled_loss
 from vsebench.papers.claims.scoring_time import ScoringTime
+from vsebench.papers.claims.share_of_metric import ShareOfMetric
 from vsebench.papers.claims.sibling_precision import SiblingPrecision
 from vsebench.papers.claims.size_spread import SizeSpread
 from vsebench.papers.claims.time_to_share import TimeToShare
@@ -95,8 +95,8 @@ def test_an_ensemble_is_held_against_its_best_member():
     assert low.verdict(Effect(0.1, 0.05, 0.15, None, 0.1), None) == "undecided"
 
 
-def test_the_frequent_labels_share():
-    test = FrequentLabel(method="first", families=["tree"], control="popular", metric="precision@1", below=0.2)
+def test_the_share_of_a_control():
+    test = ShareOfMetric(method="first", families=["tree"], control="popular", metric="precision@1", below=0.2)
     effect = only(test, evidence())
     assert effect.value == pytest.approx(2 / 50)
     assert test.verdict(effect, None) == "holds"
@@ -210,10 +210,10 @@ def test_siblings_among_the_nearest_labels_are_held_against_chance():
 
 @pytest.mark.parametrize("judged", [False, True])
 def test_a_verdict_on_simulated_data_says_so(judged):
-    test = FrequentLabel(
+    test = ShareOfMetric(
         method="first", families=["tree"], control="popular", metric="precision@1", below=0.2, judge_simulated=judged
     )
-    claim = Claim(ClaimText(claim="c", where="w", test="frequent_label"), test)
+    claim = Claim(ClaimText(claim="c", where="w", test="share_of_metric"), test)
     (row,) = examine(claim, evidence(simulated=True))
     assert _silent(row) is not judged
     line = _row(row, None)

@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -5,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
-from tests.workflow.project import ROOT, TRAINED, Outcome, Project
+from tests.workflow.project import ROOT, TINY, TRAINED, Outcome, Project
 
 
 @dataclass(frozen=True)
@@ -21,13 +23,16 @@ class Finished:
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Compile the kernels of the shared run in the checkout, where all other tests and copies find them."""
     folder = tmp_path_factory.mktemp("compiled")
-    modules: list[list[str]] = [[], *(["--module", row] for row in TRAINED)]
+    kernels: list[list[str]] = [[]]  # of ranking and the simulator
+    for row in TRAINED:
+        settings = yaml.safe_load((ROOT / "config" / "methods" / f"{row}.yaml").read_text(encoding="utf-8"))["settings"]
+        kernels.append(["--module", row, "--settings", json.dumps(settings | {"factors": TINY["factors"]})])
     command = [sys.executable, "-m", "vsebench", "compile"]
     started = [
-        subprocess.Popen([*command, *module, "--out", str(folder / f"{number}.json")], cwd=ROOT)
-        for number, module in enumerate(modules)
+        subprocess.Popen([*command, *arguments, "--out", str(folder / f"{number}.json")], cwd=ROOT)
+        for number, arguments in enumerate(kernels)
     ]
-    assert [process.wait() for process in started] == [0] * len(modules)
+    assert [process.wait() for process in started] == [0] * len(kernels)
 
 
 @pytest.fixture(scope="session")

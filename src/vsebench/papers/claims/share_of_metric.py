@@ -1,4 +1,4 @@
-"""What the most frequent labels alone reach of a method's metric: ratio of means, bootstrap over images and seeds."""
+"""What a control reaches of a method's metric: ratio of means, bootstrap over images and seeds."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -11,12 +11,12 @@ from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, 
 from vsebench.papers.verdict import Verdict
 
 
-class FrequentLabel(AtPlaces):
-    """A metric of the method does not come from frequent labels: a control that names only these has little of it."""
+class ShareOfMetric(AtPlaces):
+    """A metric of the method is not what a simpler control reaches: that has only a share of it, below a bound."""
 
     effect: ClassVar[str] = "share of the metric that the control reaches (claimed: below the claim's bound)"
 
-    control: str  # the row that ranks labels by their frequency
+    control: str  # a row, such as popularity
     metric: str
     below: float = Field(gt=0)
 
