@@ -57,6 +57,18 @@ def test_a_plural_is_looked_up_as_wordnet_does(label, lemma):
     assert wordnet.find_sense(label, {lemma: "n1", "other": "n2"}, {"geese": ["goose"]}) == "n1"
 
 
+def test_a_label_that_begins_with_a_synset_means_it(tmp_path):
+    """As ImageNet's labels do."""
+    put(tmp_path, WORDNET)
+    labels = ["n00000006 car", "n00000005 hot dog", "n00000010 car", "n00000006"]
+    assert wordnet.read_parents(tmp_path, wordnet.Options(), labels) == [
+        {"n00000001", "n00000007"},
+        set(),
+        set(),
+        set(),
+    ]
+
+
 def test_a_label_that_is_a_lemma_is_no_plural():
     assert wordnet.find_sense("glasses", {"glasses": "n1", "glass": "n2"}, {}) == "n1"
 

@@ -19,6 +19,7 @@ import polars as pl
 import yaml
 from scipy import sparse
 
+from tests.formats.ilsvrc2010_files import KIT, TEST_TRUTH, VALID_TRUTH, meta_mat, sbow_mat, synset
 from tests.fuzz import references
 from tests.fuzz.mutate import Files
 from tests.fuzz.references import Reading
@@ -27,6 +28,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_parquet
 from vsebench.formats import (
     features_file,
+    ilsvrc2010,
     lear,
     mirflickr,
     mirflickr_concepts,
@@ -303,6 +305,41 @@ def read_mulan(kind: mulan.Kind) -> Callable[[Files, Path], tuple[Reading, list[
     return read
 
 
+# ILSVRC 2010
+
+ILSVRC_TRUTHS = {VALID_TRUTH: b"2\r\n1\n", TEST_TRUTH: b"1\n"}
+
+
+def ilsvrc_files(compressed: bool) -> Files:
+    """Return meta.mat and visual words of two labels."""
+    synsets = [
+        synset(1, "n02084071", "dog", 2),
+        synset(2, "n02121808", "cat", 2),
+        synset(3, "n00001740", "x", 0, [1, 2]),
+    ]
+    words = {
+        "n02084071": [("n02084071_7", [5, 5, 0]), ("n02084071_10", [])],
+        "n02121808": [("n02121808_1", [999])],
+        "val.0001": [("ILSVRC2010_val_00000002", [1]), ("ILSVRC2010_val_00000001", [2, 2])],
+        "test.0001": [("ILSVRC2010_test_00000001", [3])],
+    }
+    return {"meta.mat": meta_mat(synsets, compressed)} | {
+        f"{name}.sbow.mat": sbow_mat(images, compressed) for name, images in words.items()
+    }
+
+
+def read_ilsvrc(files: Files, folder: Path) -> tuple[Reading, list[tuple[Any, ...]]]:
+    """Pack the files and read them; the ground truths are whole where they are not among the files."""
+    of_kit = ILSVRC_TRUTHS | {name: data for name, data in files.items() if not name.endswith(".sbow.mat")}
+    write_tar(folder / KIT, of_kit)
+    write_tar(folder / "words.tar", {name: data for name, data in files.items() if name.endswith(".sbow.mat")})
+    options = ilsvrc2010.Options(archives=["words.tar"], features="sparse")
+    annotations = ilsvrc2010.read(folder, options)
+    assert annotations.features is not None
+    counts = sparse.coo_array(annotations.features.values)
+    return in_plain_python(annotations), [*zip(*counts.coords, counts.data, strict=True)]
+
+
 # Tables of the user
 
 CSV = (
@@ -489,6 +526,9 @@ TARGETS: dict[str, Target] = {
     ),
     "mulan, dense": Target(MULAN["dense"], read_mulan("dense"), partial(references.mulan, kind="dense")),
     "mulan, sparse": Target(MULAN["sparse"], read_mulan("sparse"), partial(references.mulan, kind="sparse")),
+    # Words and numbers have no checksum in a MATLAB file that is not compressed.
+    "ILSVRC 2010": Target(ILSVRC_TRUTHS | ilsvrc_files(compressed=False), read_ilsvrc, any_result=True),
+    "ILSVRC 2010, compressed": Target(ilsvrc_files(compressed=True), read_ilsvrc),
     "table, CSV": Target({"t.csv": CSV}, read_table("t.csv"), references.table_csv),
     "table, wide CSV": Target({"t.csv": WIDE}, read_table("t.csv", "wide"), partial(references.table_csv, wide=True)),
     "table, JSON lines": Target({"t.jsonl": JSON_LINES}, read_table("t.jsonl"), references.table_jsonl),

@@ -14,7 +14,7 @@ from vsebench.core.errors import UserError
 
 Role = Literal["paper", "baseline", "control", "oracle"]
 NormalisationStep = Literal["l2", "idf", "standard", "root"]  # those of `vsebench.features`
-Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflickr", "tree", "other"]
+Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflickr", "imagenet", "tree", "other"]
 Model = TypeVar("Model", bound=BaseModel)
 
 SHORT = Repr()  # a value in a message is cut where it is long

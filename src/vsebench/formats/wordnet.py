@@ -8,7 +8,8 @@ Three files, compressed with gzip:
 
 Several values of a cell have `|` between them, several words of a lemma `_`. A label is looked up in lower case with
 `_` for white space; where it is no lemma also with `_` for hyphens. A plural is looked up by the exceptions and then
-by the endings of WordNet's own search (morphy). The first sense is not always the one that is meant.
+by the endings of WordNet's own search (morphy). The first sense is not always the one that is meant. A label that
+begins with a synset and a blank, as ImageNet's do (`n02084071 dog`), means that synset.
 
 Source: Fellbaum (ed.), WordNet: an electronic lexical database, MIT Press 1998; https://wordnet.princeton.edu.
 """
@@ -25,6 +26,7 @@ SENSES = "wordnet_noun_senses.tsv.gz"
 HYPERNYMS = "wordnet_noun_hypernyms.tsv.gz"
 EXCEPTIONS = "wordnet_noun_exceptions.txt.gz"
 SYNSETS = re.compile(r"n[0-9]{8}(\|n[0-9]{8})*")
+NAMED = re.compile(r"(n[0-9]{8}) .+")  # a label that says its synset
 ENDINGS = (("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y"))
 PLURALS = (("s", ""), *ENDINGS)
 
@@ -53,7 +55,10 @@ def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set
     first_sense = _read_senses(raw / SENSES)
     hypernyms = _read_hypernyms(raw / HYPERNYMS)
     bases = _read_exceptions(raw / EXCEPTIONS)
-    senses = [find_sense(label, first_sense, bases) for label in labels]
+    named = [NAMED.fullmatch(label) for label in labels]
+    senses = [
+        found[1] if found else find_sense(label, first_sense, bases) for label, found in zip(labels, named, strict=True)
+    ]
     return [set() if sense is None else hypernyms.get(sense, set()) for sense in senses]
 
 
