@@ -66,7 +66,7 @@ def feature_table(rows: pl.DataFrame) -> Table:
     rows = rows.filter(pl.col("what") != TREE)
     notes = (
         "A name that begins with sim- is that of simulated rows, and so are `dense rows` and `sparse rows`.",
-        "Quality: for WSABIE validation map; for neighbours the share of scikit-learn's that ours finds as well.",
+        "Quality: for WSABIE validation map; for neighbours the share of ours that are as near as scikit-learn's.",
         "Reached: only at no lower quality. On one thread seconds are the process's own, else those of the wall.",
         LOAD,
     )

@@ -113,13 +113,18 @@ def test_both_have_as_many_trials_and_settings(kind):
 def test_everyone_finds_the_same_neighbours(name, threads, rows):
     pytest.importorskip("sklearn")
     task = rows[name]
+    search, theirs = Search(task.rows, "cosine"), neighbour_search.brute_force(task, 10)()
     with workers(threads) as pool:
-        near = neighbour_search.search_by_all(Search(task.rows, "cosine"), task, 10, pool)
-    assert neighbour_search.shared(near, neighbour_search.brute_force(task, 10)()) == 1.0
+        near = neighbour_search.search_by_all(search, task, 10, pool)
+    assert neighbour_search.as_near(search, task.queries, near, theirs) == 1.0
+    assert neighbour_search.as_near(search, task.queries, theirs, near) == 1.0
 
 
-def test_share_of_neighbours_that_both_have():
-    assert neighbour_search.shared(np.array([[1, 2], [3, 4]]), np.array([[2, 9], [4, 3]])) == 0.75
+def test_of_equally_near_rows_either_may_be_taken():
+    rows = np.array([[1, 0], [0.6, 0.8], [0.6, -0.8], [-1, 0]], dtype=np.float32)
+    search, ours = Search(rows, "cosine"), np.array([[0, 1]], dtype=np.int32)
+    assert neighbour_search.as_near(search, rows[:1], ours, np.array([[2, 0]], dtype=np.int32)) == 1.0
+    assert neighbour_search.as_near(search, rows[:1], np.array([[0, 3]], dtype=np.int32), ours) == 0.5
 
 
 @pytest.mark.parametrize("name", ["dense rows", "sparse rows"])
@@ -139,6 +144,14 @@ def test_a_peer_that_is_not_installed_is_left_out_with_a_line(monkeypatch, capsy
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert all("is not installed" in line for line in lines)
+
+
+def test_parts_on_image_features_run_without_the_other_parts_peers(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "QUICK", TINY)
+    monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: None)
+    where = ["--results", str(tmp_path), "--figures", str(tmp_path / "figures")]
+    assert command.main(["--quick", "--only", "sparse_neighbours", "dense_neighbours", *where]) == 0
+    assert results.read(tmp_path).features["what"].to_list() == ["dense_neighbours"] * 2
 
 
 def test_floors():
