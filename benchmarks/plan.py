@@ -44,7 +44,7 @@ class OnFeatures:
     factors : D
     neighbours : that are searched
     levels : p of each tree
-    steps : non-zeros as multiples of those of `sparse`, D and Y for which a step is measured
+    steps : non-zeros of a row (1, 2 and 4 times those of `sparse`), D and Y for which a step is measured
     """
 
     blobs: SparseRows
@@ -115,7 +115,7 @@ ON_FEATURES = OnFeatures(
     factors=100,
     neighbours=100,
     levels=(0, 1, 2, 3, 5, 7),
-    steps={"non_zeros": (1, 2, 4), "factors": (50, 100, 200, 400), "labels": (250, 1000, 4000)},
+    steps={"non_zeros": (93, 185, 370), "factors": (50, 100, 200, 400), "labels": (250, 1000, 4000)},
 )
 
 FULL = Plan(
@@ -152,6 +152,6 @@ QUICK = Plan(
     on_features=replace(
         ON_FEATURES,
         trainings=dict.fromkeys(ON_FEATURES.trainings, Training(epochs=2, every=1)),
-        steps={"non_zeros": (1, 2), "factors": (50, 100), "labels": (250, 1000)},
+        steps={"non_zeros": (93, 185), "factors": (50, 100), "labels": (250, 1000)},
     ),
 )

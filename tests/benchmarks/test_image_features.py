@@ -30,7 +30,7 @@ TINY = replace(
         neighbours=10,
         levels=(0, 2),
         trainings=dict.fromkeys(QUICK.on_features.trainings, Training(epochs=2, every=1)),
-        steps={"non_zeros": (1, 2), "factors": (8, 20), "labels": (25, 50)},
+        steps={"non_zeros": (10, 20), "factors": (8, 20), "labels": (25, 50)},
     ),
 )
 
@@ -51,7 +51,7 @@ def test_sizes_at_full_scale():
     assert (sizes.sparse_queries, sizes.dense, sizes.neighbours) == (1000, (15_000, 2000, 1280), 100)
     assert (sizes.blobs.images, sizes.blobs.dimensions, sizes.blobs.labels) == (5000, 499, 374)
     assert sizes.levels == (0, 1, 2, 3, 5, 7)
-    assert sizes.steps == {"non_zeros": (1, 2, 4), "factors": (50, 100, 200, 400), "labels": (250, 1000, 4000)}
+    assert sizes.steps == {"non_zeros": (93, 185, 370), "factors": (50, 100, 200, 400), "labels": (250, 1000, 4000)}
 
 
 @pytest.mark.parametrize(("size", "non_zeros", "labels"), [("sparse", 92.6, 1.0), ("blobs", 8.27, 3.52)])
@@ -171,11 +171,15 @@ def test_a_goal_is_reached_at_no_lower_quality_only():
     assert cells == ["floor", "no, lower quality"]
 
 
+def test_rows_of_steps_have_as_many_non_zeros_as_asked():
+    labels, features = embedding_steps.draw((200, 400), 20, 30)
+    assert features.values.nnz == 200 * 20
+    assert (labels.n_rows, labels.n_labels, labels.n_pairs) == (200, 30, 200)
+
+
 def test_steps_are_measured_for_every_size():
     table = embedding_steps.measure(TINY)
-    assert table.select("factors", "labels").unique().height == 4
-    assert len(table) == 8
-    assert table.filter(factors=8, labels=25)["non_zeros"].is_sorted()
+    assert table.select("non_zeros", "factors", "labels").unique().height == len(table) == 8
     assert table["trials"].is_between(1, 49).all()
     assert (table["seconds"] > 0).all()
 
