@@ -24,7 +24,7 @@ test: setup-dev check
 test-long: setup-dev
 	$(BIN)/pytest -m long
 
-benchmark: setup-peers
+benchmark: setup-dev setup-peers
 	$(BIN)/python -m benchmarks
 
 setup: $(VENV)/.installed

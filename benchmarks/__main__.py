@@ -12,7 +12,18 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import figures, growth, memory, quality, report, results, starts
+from benchmarks import (
+    embedding_steps,
+    figures,
+    growth,
+    image_features,
+    memory,
+    neighbour_search,
+    quality,
+    report,
+    results,
+    starts,
+)
 from benchmarks.clock import SCHEMA, Row, named
 from benchmarks.comparisons import COMPARISONS, Bench
 from benchmarks.contestants import PEERS
@@ -20,8 +31,18 @@ from benchmarks.data import hold_out, simulate
 from benchmarks.plan import FULL, QUICK, Plan
 from vsebench.core.errors import UserError
 from vsebench.core.storage import write_parquet
+from vsebench.problem import Dataset
 
-PARTS = (*COMPARISONS, "growth", "memory", "starts")
+RACES = {
+    part.__name__: part
+    for part in (image_features.wsabie_epoch, image_features.wsabie_epoch_10, image_features.wsabie_sparse)
+}
+SEARCHES = {
+    part.__name__: part
+    for part in (neighbour_search.dense_neighbours, neighbour_search.sparse_neighbours, neighbour_search.tree)
+}
+ON_FEATURES = (*RACES, *SEARCHES, "wsabie_steps")  # leave out what is not installed
+PARTS = (*COMPARISONS, "growth", "memory", "starts", *ON_FEATURES)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -50,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
 def measure(plan: Plan, parts: list[str], out: Path) -> None:
     """Measure some PARTS and write their tables."""
     missing = [package for package in PEERS if importlib.util.find_spec(package) is None]
-    if parts and missing:
+    if missing and not set(parts) <= set(ON_FEATURES):
         raise UserError(f"these packages are missing: {', '.join(missing)}; `make setup-peers` installs them")
     compare(plan, [part for part in parts if part in COMPARISONS], out)
     if "growth" in parts:
@@ -60,6 +81,23 @@ def measure(plan: Plan, parts: list[str], out: Path) -> None:
         write_parquet(memory.measure(plan), results.place(out, "memory"))
     if "starts" in parts:
         write_parquet(starts.measure(plan), results.place(out, "starts"))
+    measure_on_features(plan, parts, out)
+
+
+def measure_on_features(plan: Plan, parts: list[str], out: Path) -> None:
+    """Measure what sees image features."""
+    for part in parts:
+        rows: list[Row] = []
+        if part in RACES:
+            rows, settings = RACES[part](plan)
+            results.add(out, "feature_settings", pl.DataFrame(settings, schema=quality.SCHEMA))
+        elif part in SEARCHES:
+            rows = SEARCHES[part](plan)
+        results.add(out, "features", pl.DataFrame(rows, schema=SCHEMA))
+        for row in rows:
+            print(describe(row), flush=True)
+    if "wsabie_steps" in parts:
+        write_parquet(embedding_steps.measure(plan), results.place(out, "wsabie_steps"))
 
 
 def compare(plan: Plan, names: list[str], out: Path) -> None:
@@ -67,7 +105,7 @@ def compare(plan: Plan, names: list[str], out: Path) -> None:
     bench = Bench(plan)
     for size in plan.trainings if names else ():
         print(f"{size}: drawing the data", flush=True)
-        data = hold_out(size, simulate(size, plan.scale), plan.images)
+        data = hold_out(size, Dataset(simulate(size, plan.scale)), plan.images)
         for name in names:
             for threads in plan.threads:
                 rows = COMPARISONS[name](bench, data, threads)
@@ -84,7 +122,7 @@ def describe(row: Row) -> str:
     text += f"{row['seconds_ours']:.4g} / {row['seconds_peer']:.4g} s, "
     text += f"ratio {row['ratio_median']:.3g} [{row['ratio_min']:.3g}, {row['ratio_max']:.3g}]"
     if row["quality_ours"] is not None:
-        text += f", recall@10 {row['quality_ours']:.4f} / {row['quality_peer']:.4f}"
+        text += f", quality {row['quality_ours']:.4f} / {row['quality_peer']:.4f}"
     return text
 
 

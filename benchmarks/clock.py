@@ -1,5 +1,6 @@
 """Timing contestants in turn, and the row that a comparison becomes."""
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -23,9 +24,10 @@ SCHEMA = {
     "quality_ours": pl.Float64,
     "quality_peer": pl.Float64,
     "repeats": pl.Int32,
+    "load": pl.Float64,  # processes that run or wait, those of this run among them, averaged over the last minute
     "machine": pl.String,
 }
-KEYS = ["what", "size", "threads", "peer"]
+KEYS = ["what", "size", "threads", "ours", "peer"]
 PAUSE = 0.02  # seconds: threads of OpenMP wait actively for a while after their work, and would slow the next one's
 
 Row = dict[str, Any]
@@ -50,15 +52,20 @@ def named(number: int, what: str) -> str:
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
-def timed(work: Callable[[], object]) -> Callable[[], float]:
-    """Return a turn that does some work and tells its seconds."""
+def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> Callable[[], float]:
+    """Return a turn that does some work and tells its seconds by a clock."""
 
     def turn() -> float:
-        start = time.perf_counter()
+        start = clock()
         work()
-        return time.perf_counter() - start
+        return clock() - start
 
     return turn
+
+
+def clock_for(threads: int) -> Callable[[], float]:
+    """Return the process's own time for one thread, which a busy machine disturbs less, and else that of the wall."""
+    return time.process_time if threads == 1 else time.perf_counter
 
 
 def comparison(
@@ -78,5 +85,6 @@ def comparison(
         "quality_ours": quality[0] if quality else None,
         "quality_peer": quality[1] if quality else None,
         "repeats": len(ratios),
+        "load": os.getloadavg()[0],
         "machine": processor(),
     }

@@ -26,7 +26,7 @@ from benchmarks.contestants import (
 from benchmarks.data import Data
 from benchmarks.peak import flops, sgemm_rate
 from benchmarks.plan import RANKED, Plan
-from benchmarks.quality import Judge, recall
+from benchmarks.quality import Judge, value
 from benchmarks.ranking import CUTOFF, blocked_ranks, implicit_recall
 from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.metrics import mean_metric
@@ -76,7 +76,7 @@ class Bench:
         values = []
         for _ in range(self.plan.trainings[data.name].epochs):
             training.run(1)
-            values.append(recall(training.model(), data.valid, pool))
+            values.append(value(training.model(), data.valid, data, pool))
         return values
 
 

@@ -99,15 +99,16 @@ def _peer(name: str, train: LabelMatrix, settings: Settings, pool: Workers) -> T
     return training
 
 
-def _grid(names: str, *settings: tuple[float, ...]) -> tuple[Settings, ...]:
+def grid_of(names: str, *settings: tuple[float, ...]) -> tuple[Settings, ...]:
+    """Return settings by the names of their values."""
     return tuple(dict(zip(names.split(), values, strict=True)) for values in settings)
 
 
 # beta_0 is spread over the labels, regularisation is lambda. Implicit ALS tries the same, in its own terms.
-OBJECTIVES = _grid("beta_0 regularisation", (4.0, 4.0), (4.0, 8.0), (128.0, 16.0), (256.0, 32.0))
-BPR = _grid("learning_rate regularisation", (0.05, 0.003), (0.1, 0.003), (0.2, 0.01), (0.3, 0.01))
-WARP = _grid("learning_rate regularisation", (0.01, 0.0), (0.01, 0.01), (0.02, 0.01), (0.05, 0.0))
-LIGHTFM = _grid("learning_rate regularisation", (0.01, 0.0), (0.02, 0.0), (0.02, 0.0003), (0.05, 0.0))
+OBJECTIVES = grid_of("beta_0 regularisation", (4.0, 4.0), (4.0, 8.0), (128.0, 16.0), (256.0, 32.0))
+BPR = grid_of("learning_rate regularisation", (0.05, 0.003), (0.1, 0.003), (0.2, 0.01), (0.3, 0.01))
+WARP = grid_of("learning_rate regularisation", (0.01, 0.0), (0.01, 0.01), (0.02, 0.01), (0.05, 0.0))
+LIGHTFM = grid_of("learning_rate regularisation", (0.01, 0.0), (0.02, 0.0), (0.02, 0.0003), (0.05, 0.0))
 AS_CONFIGURED: tuple[Settings, ...] = ({},)  # their quality is not compared
 
 VSE_FS = Contestant("vse_fs", "VSE-fs", partial(Ours, "vse_fs", {"gamma": 0.01}), OBJECTIVES)

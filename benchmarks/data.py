@@ -1,11 +1,12 @@
-"""The simulated sets that everything is measured on."""
+"""The simulated sets of labels that most is measured on, and how a set is split."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from benchmarks.plan import SEED
+from benchmarks.plan import RANKED, SEED
+from vsebench.features import Features
 from vsebench.formats.simulator import read
 from vsebench.problem import Dataset, HeldOut, LabelMatrix
 from vsebench.protocols.base import load_protocol, split_generator
@@ -17,12 +18,14 @@ CONFIG = Path(__file__).parents[1] / "config"
 
 @dataclass(frozen=True)
 class Data:
-    """A simulated set with one label of each image held out for test and another one for validation.
+    """A set with labels held out for test and others for validation.
 
     Attributes
     ----------
     train, known : the training labels, and those with the validation labels among them
     valid, test : the held-out labels that are ranked
+    metric : what quality is
+    features : of the images; None if they have none
     """
 
     name: str
@@ -30,6 +33,8 @@ class Data:
     known: LabelMatrix
     valid: HeldOut
     test: HeldOut
+    metric: str = RANKED
+    features: Features | None = None
 
 
 def simulate(name: str, scale: float) -> LabelMatrix:
@@ -40,8 +45,12 @@ def simulate(name: str, scale: float) -> LabelMatrix:
     return LabelMatrix.from_pairs(pairs, len(annotations.images), len(annotations.labels))
 
 
-def hold_out(name: str, matrix: LabelMatrix, images: int) -> Data:
-    """Split a set; a maximum of `images` labels is ranked."""
-    split = load_protocol("distinct").split(Dataset(matrix), split_generator("distinct", SEED))
+def hold_out(
+    name: str, dataset: Dataset, images: int, protocol: str = "distinct", features: Features | None = None
+) -> Data:
+    """Split a set by a protocol; at most `images` images are ranked. On new images quality is the protocol's metric."""
+    rules = load_protocol(protocol)
+    split = rules.split(dataset, split_generator(protocol, SEED))
     valid, test = (part.sample(images, generator(SEED, VALIDATION_SAMPLE)) for part in (split.valid, split.test))
-    return Data(name, split.first.labels, split.final.labels, valid, test)
+    metric = rules.validation_metric if rules.new_images else RANKED
+    return Data(name, split.first.labels, split.final.labels, valid, test, metric, features)

@@ -12,6 +12,14 @@ TITLES = {
     "sgemm_share": "Share of the machine's sgemm peak",
     "vectors": "The steps of Opt-AUC, against the same loop without kernels/vectors.py",
 }
+FEATURE_TITLES = {
+    "wsabie_epoch": "One epoch on blobs, WSABIE with a trial for every label but one",
+    "wsabie_epoch_10": "One epoch on blobs, WSABIE with at most 10 trials",
+    "wsabie_sparse": "One epoch on sparse rows, WSABIE with at most 10 trials",
+    "dense_neighbours": "Exact neighbours, dense rows",
+    "sparse_neighbours": "Exact neighbours, sparse rows",
+}
+TREE = "tree"  # has no goal
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,12 @@ def goal(what: str, peer: str, threads: int) -> Goal:
             return Goal(0.16, 0.40) if one else Goal(0.15, 0.35)
         case "vectors":
             return Goal(1.0, 1.5)  # below the floor, kernels/vectors.py is not worth its lines
+        case "wsabie_epoch" | "wsabie_epoch_10" | "wsabie_sparse":
+            return Goal(4.0, 10.0)
+        case "dense_neighbours":
+            return Goal(1 / 1.15, 1 / 1.1) if peer == "sgemm" else Goal(2.1, 2.5)  # at most 1.15 and 1.1 times the time
+        case "sparse_neighbours":
+            return Goal(2.5, 3.0)
     raise ValueError(what)
 
 

@@ -1,7 +1,7 @@
 """How much is measured: everything, or little to see that it works."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 SEED = 1
 RANKED = "recall@10"  # what quality is, here
@@ -13,6 +13,54 @@ class Training:
 
     epochs: int
     every: int
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """Simulated images with labels and sparse features; `words` are their mean number, with repetitions."""
+
+    images: int
+    dimensions: int
+    labels: int
+    labels_per_image: int
+    words: float
+
+    def scaled(self, scale: float) -> "SparseRows":
+        """Return as many images, dimensions and labels as the scale says; rows stay as long."""
+        sizes = {name: scaled(getattr(self, name), scale) for name in ("images", "dimensions", "labels")}
+        return replace(self, **sizes)
+
+
+@dataclass(frozen=True)
+class OnFeatures:
+    """Sizes of what is measured on image features, at the scale 1.
+
+    Attributes
+    ----------
+    blobs : of the rows in place of Corel 5k's, where no mirror has them
+    trainings : for each comparison of epochs, those that every contestant gets
+    sparse, sparse_queries : images to learn from and to search; queries
+    dense : rows, queries and dimensions
+    factors : D
+    neighbours : that are searched
+    levels : p of each tree
+    steps : non-zeros of a row (1, 2 and 4 times those of `sparse`), D and Y for which a step is measured
+    """
+
+    blobs: SparseRows
+    trainings: dict[str, Training]
+    sparse: SparseRows
+    sparse_queries: int
+    dense: tuple[int, int, int]
+    factors: int
+    neighbours: int
+    levels: tuple[int, ...]
+    steps: dict[str, tuple[int, ...]]
+
+
+def scaled(size: int, scale: float) -> int:
+    """Return a size at a scale, at least 2."""
+    return max(2, round(size * scale))
 
 
 @dataclass(frozen=True)
@@ -30,6 +78,7 @@ class Plan:
     growth, growth_repeats : sizes and repeats of the stage `scale`
     memory, largest : the size at which every method's memory is measured, and the one for VSE-fs alone
     starts : repeats of cold compilation and warm start
+    on_features : what is measured on image features
     """
 
     trainings: dict[str, Training]
@@ -43,10 +92,31 @@ class Plan:
     memory: str
     largest: str
     starts: int
+    on_features: OnFeatures
+
+    def scaled(self, size: int) -> int:
+        """Return a size at the plan's scale."""
+        return scaled(size, self.scale)
 
 
 CORES = len(os.sched_getaffinity(0))
 THREADS = tuple(sorted({1, CORES}))
+
+ON_FEATURES = OnFeatures(
+    blobs=SparseRows(images=5000, dimensions=499, labels=374, labels_per_image=4, words=8.4),
+    trainings={
+        "wsabie_epoch": Training(epochs=40, every=2),
+        "wsabie_epoch_10": Training(epochs=40, every=2),
+        "wsabie_sparse": Training(epochs=8, every=2),
+    },
+    sparse=SparseRows(images=20_000, dimensions=10_000, labels=1000, labels_per_image=1, words=100),
+    sparse_queries=1000,
+    dense=(15_000, 2000, 1280),
+    factors=100,
+    neighbours=100,
+    levels=(0, 1, 2, 3, 5, 7),
+    steps={"non_zeros": (93, 185, 370), "factors": (50, 100, 200, 400), "labels": (250, 1000, 4000)},
+)
 
 FULL = Plan(
     # On the large set all get the same few epochs; on the small one as many as they need.
@@ -65,6 +135,7 @@ FULL = Plan(
     memory="nuswide",
     largest="openimages",
     starts=3,
+    on_features=ON_FEATURES,
 )
 QUICK = Plan(
     trainings={"iapr": Training(epochs=4, every=2)},
@@ -78,4 +149,9 @@ QUICK = Plan(
     memory="iapr",
     largest="flickr",
     starts=1,
+    on_features=replace(
+        ON_FEATURES,
+        trainings=dict.fromkeys(ON_FEATURES.trainings, Training(epochs=2, every=1)),
+        steps={"non_zeros": (93, 185), "factors": (50, 100), "labels": (250, 1000)},
+    ),
 )

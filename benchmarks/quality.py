@@ -1,4 +1,4 @@
-"""recall@10 of a contestant with the best of its settings: chosen on validation labels, reported on test labels."""
+"""Quality of a contestant with the best of its settings: chosen on validation labels, reported on test labels."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import polars as pl
 
 from benchmarks.contestants import Contestant, Settings
 from benchmarks.data import Data
-from benchmarks.plan import RANKED, Plan
+from benchmarks.plan import Plan
 from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
@@ -26,7 +26,7 @@ SCHEMA = {
 
 @dataclass(frozen=True)
 class Choice:
-    """The settings and epochs that were best on the validation labels, and recall@10 there."""
+    """The settings and epochs that were best on the validation labels, and the quality there."""
 
     settings: Settings
     epochs: int
@@ -52,7 +52,7 @@ class Judge:
         return self._choices[key]
 
     def test(self, contestant: Contestant, data: Data) -> float:
-        """Return recall@10 on the test labels, trained on the validation labels as well."""
+        """Return the quality on the test labels, trained on the validation labels as well."""
         key = contestant.name, data.name
         if key not in self._tests:
             choice = self.choice(contestant, data)
@@ -71,11 +71,11 @@ class Judge:
         return self._tests[key]
 
     def refit(self, contestant: Contestant, settings: Settings, epochs: int, data: Data) -> float:
-        """Return recall@10 on the test labels after a training with the validation labels as well."""
+        """Return the quality on the test labels after a training with the validation labels as well."""
         with workers(max(self.plan.threads)) as pool:
             training = contestant.start(data.known, settings, pool)
             training.run(epochs)
-            return recall(training.model(), data.test, pool)
+            return value(training.model(), data.test, data, pool)
 
     def settings(self, choice: Choice) -> Settings:
         """Return the settings with the number of factors."""
@@ -87,14 +87,14 @@ class Judge:
         best = Choice(settings, limits.every, -1.0)
         for epochs in range(limits.every, limits.epochs + 1, limits.every):
             training.run(limits.every)
-            value = recall(training.model(), data.valid, pool)
-            if value > best.validation:
-                best = Choice(settings, epochs, value)
+            validation = value(training.model(), data.valid, data, pool)
+            if validation > best.validation:
+                best = Choice(settings, epochs, validation)
         return best
 
 
-def recall(model: Model, held_out: HeldOut, pool: Workers) -> float:
-    """Return recall@10 on the held-out labels; of a model that left the finite numbers, 0."""
+def value(model: Model, held_out: HeldOut, data: Data, pool: Workers) -> float:
+    """Return the data's metric on held-out labels; of a model that left the finite numbers, 0."""
     if not model.has_finite_scores():
         return 0.0
-    return mean_metric(rank(model, held_out, None, pool, "benchmark"), RANKED)
+    return mean_metric(rank(model, held_out, data.features, pool, "benchmark"), data.metric)

@@ -5,25 +5,36 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import clock, memory, quality, starts
-from benchmarks.goals import TITLES
+from benchmarks import clock, embedding_steps, memory, quality, starts
+from benchmarks.goals import FEATURE_TITLES, TITLES, TREE
 from vsebench.core.schemas import SCALING
 from vsebench.core.storage import read_parquet, write_parquet
 
-SCHEMAS = {
-    "comparisons": clock.SCHEMA,
-    "settings": quality.SCHEMA,
-    "growth": SCALING,
-    "memory": memory.SCHEMA,
-    "starts": starts.SCHEMA,
+SCHEMAS: dict[str, pl.Schema] = {
+    "comparisons": pl.Schema(clock.SCHEMA),
+    "settings": pl.Schema(quality.SCHEMA),
+    "growth": pl.Schema(SCALING),
+    "memory": pl.Schema(memory.SCHEMA),
+    "starts": pl.Schema(starts.SCHEMA),
+    "features": pl.Schema(clock.SCHEMA),
+    "feature_settings": pl.Schema(quality.SCHEMA),
+    "wsabie_steps": pl.Schema(embedding_steps.SCHEMA),
 }
-PLACES = {what: place for place, what in enumerate(TITLES)}
+PLACES = {what: place for place, what in enumerate([*TITLES, *FEATURE_TITLES, TREE])}
 LARGE_FIRST = ((pl.col("size") != "nuswide"), "size")
 ORDER: dict[str, tuple[pl.Expr | str, ...]] = {
     "comparisons": (pl.col("what").replace_strict(PLACES), *LARGE_FIRST, "threads"),
     "settings": LARGE_FIRST,
+    "features": (pl.col("what").replace_strict(PLACES), "size", "threads"),
+    "feature_settings": ("size", "contestant"),
 }
-KEYS = {"comparisons": clock.KEYS, "settings": ["size", "contestant"]}
+SETTINGS_KEYS = ["size", "contestant"]
+KEYS = {
+    "comparisons": clock.KEYS,
+    "settings": SETTINGS_KEYS,
+    "features": clock.KEYS,
+    "feature_settings": SETTINGS_KEYS,
+}
 
 
 def place(results: Path, name: str) -> Path:
@@ -40,6 +51,9 @@ class Tables:
     growth: pl.DataFrame
     memory: pl.DataFrame
     starts: pl.DataFrame
+    features: pl.DataFrame
+    feature_settings: pl.DataFrame
+    wsabie_steps: pl.DataFrame
 
 
 def read(results: Path) -> Tables:
@@ -57,5 +71,6 @@ def add(results: Path, name: str, rows: pl.DataFrame) -> None:
     """Write rows in the place of those with the same keys, in order."""
     path = place(results, name)
     if path.exists():
-        rows = pl.concat([read_parquet(path).join(rows, on=KEYS[name], how="anti"), rows])
+        earlier = read_parquet(path).join(rows, on=KEYS[name], how="anti")
+        rows = pl.concat([earlier, rows], how="diagonal")
     write_parquet(rows.sort(*ORDER[name], maintain_order=True), path)

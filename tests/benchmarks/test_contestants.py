@@ -18,14 +18,15 @@ from benchmarks.contestants import (
 from benchmarks.data import hold_out, simulate
 from benchmarks.peak import flops
 from benchmarks.plan import FULL
-from benchmarks.quality import recall
+from benchmarks.quality import value
 from tests.builders import dense
 from vsebench.core.workers import workers
+from vsebench.problem import Dataset
 
 
 @pytest.fixture(scope="module")
 def data():
-    return hold_out("iapr", simulate("iapr", 0.02), images=300)
+    return hold_out("iapr", Dataset(simulate("iapr", 0.02)), images=300)
 
 
 def peers():
@@ -55,7 +56,7 @@ def test_everyone_learns(contestant, threads, data):
         before = training.model().arrays()["image"].copy()
         assert all(seconds > 0 for seconds in training.run(2))
         assert not np.array_equal(before, training.model().arrays()["image"])
-        assert recall(training.model(), data.valid, pool) > 0
+        assert value(training.model(), data.valid, data, pool) > 0
 
 
 def test_implicit_als_has_the_objective_of_vse_fs(data):

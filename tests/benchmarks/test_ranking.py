@@ -10,11 +10,12 @@ from vsebench.core.workers import workers
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.models import Embeddings
+from vsebench.problem import Dataset
 
 
 @pytest.fixture(scope="module")
 def data():
-    return hold_out("iapr", simulate("iapr", 0.02), images=300)
+    return hold_out("iapr", Dataset(simulate("iapr", 0.02)), images=300)
 
 
 @pytest.fixture(scope="module")

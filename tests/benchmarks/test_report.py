@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import clock, figures, memory, quality, report, results, starts
+from benchmarks import clock, embedding_steps, figures, memory, quality, report, results, starts
 from benchmarks.contestants import CORNAC_BPR, VSE_FS
-from benchmarks.goals import TITLES, goal
+from benchmarks.goals import FEATURE_TITLES, TITLES, TREE, goal
 from benchmarks.growth import METHODS
 from benchmarks.plan import QUICK, Training
 from vsebench.core.schemas import SCALING
@@ -54,7 +54,16 @@ def tables():
         pl.DataFrame(grown, schema=SCALING, orient="row"),
         pl.DataFrame(held, schema=memory.SCHEMA, orient="row"),
         pl.DataFrame(started, schema=starts.SCHEMA, orient="row"),
+        on_features(),
+        pl.DataFrame(chosen, schema=quality.SCHEMA, orient="row"),
+        pl.DataFrame([(93, 100, 1000, 1.2, 4e-6, 5, 1.0, "m")], schema=embedding_steps.SCHEMA, orient="row"),
     )
+
+
+def on_features():
+    keys = {"size": "sim-blobs", "threads": 1, "ours": "p = 3", "peer": "exact search"}
+    rows = [clock.comparison(keys | {"what": what}, [1.0], [2.0], (0.3, 1.0)) for what in (*FEATURE_TITLES, TREE)]
+    return pl.DataFrame(rows, schema=clock.SCHEMA)
 
 
 def nothing():
@@ -69,7 +78,9 @@ def test_page_and_figures(tmp_path, make):
         assert {path.suffix for path in tmp_path.glob(f"benchmarks-{name}.*")} == {".pdf", ".svg", ".png"}
     page = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
     if make is tables:
-        assert all(title in page for title in TITLES.values())
+        assert all(title in page for title in (*TITLES.values(), *FEATURE_TITLES.values()))
+        assert "| sim-blobs | p = 3 | 1,000 | 2,000 | 2.00 [2.00, 2.00] | 0.3000 |" in page
+        assert "| 93 | 100 | 1,000 | 1.20 | 4.00 |" in page
         assert "| nuswide | 1 | VSE-fs | implicit ALS | 1.05 | 3.10 | 2.95 [2.91, 3.00] | 2.50 | 5.00 | floor |" in page
         assert "| cold | 12.5 [12.0, 13.0] | 20.0 | 30 |" in page
         assert "| openimages | VSE-fs | 9.00 | 128 | 2,048 | 1,024 | 2.00 |" in page

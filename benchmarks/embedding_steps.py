@@ -1,0 +1,85 @@
+"""Seconds of a step of WSABIE against the non-zeros of a row, D and the number of labels Y."""
+
+import os
+from functools import partial
+from statistics import mean, median
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from benchmarks.clock import Row, clock_for, interleave, timed
+from benchmarks.data import CONFIG
+from benchmarks.feature_rows import all_known
+from benchmarks.plan import SEED, Plan
+from vsebench.core.configuration import MethodConfig, read_config
+from vsebench.core.machine import processor
+from vsebench.core.workers import workers
+from vsebench.features import Features
+from vsebench.methods.embedding_sgd import EmbeddingSettings
+from vsebench.methods.neighbours import prepare
+from vsebench.methods.wsabie import Wsabie
+from vsebench.problem import LabelMatrix, Problem, Training
+from vsebench.streams import Stream, generator
+
+SCHEMA = {
+    "non_zeros": pl.Int32,  # of a row, mean
+    "factors": pl.Int32,
+    "labels": pl.Int32,
+    "trials": pl.Float64,  # of a step, mean
+    "seconds": pl.Float64,  # of a step, median
+    "repeats": pl.Int32,
+    "load": pl.Float64,
+    "machine": pl.String,
+}
+IMAGES = 4000  # each with one label, so an epoch has as many steps
+
+
+def measure(plan: Plan) -> pl.DataFrame:
+    """Measure every combination of the plan's `steps`; what differs in D alone takes turns."""
+    sizes, rows = plan.on_features, []
+    for non_zeros in sizes.steps["non_zeros"]:
+        for n_labels in sizes.steps["labels"]:
+            shape = plan.scaled(IMAGES), max(plan.scaled(sizes.sparse.dimensions), 2 * non_zeros)
+            for row in steps_of(shape, non_zeros, n_labels, sizes.steps["factors"], plan.repeats):
+                rows.append(row)
+                print("{non_zeros} non-zeros, D {factors}, Y {labels}: {seconds:.3g} s a step".format(**row))
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def draw(shape: tuple[int, int], non_zeros: int, n_labels: int) -> tuple[LabelMatrix, Features]:
+    """Draw images with one label each and rows with so many non-zeros on average, at random places."""
+    rng = generator(SEED, Stream.SIMULATED_LABELS)
+    ones = np.ones(shape[0], dtype=np.int32)
+    drawn = rng.integers(n_labels, size=shape[0], dtype=np.int32)
+    labels = LabelMatrix(n_labels, np.arange(shape[0] + 1, dtype=np.int64), drawn, ones)
+    found = sparse.random_array(shape, density=non_zeros / shape[1], format="csr", dtype=np.float32, rng=rng)
+    found.sort_indices()
+    return labels, all_known(prepare(found, "cosine"))
+
+
+def steps_of(
+    shape: tuple[int, int], non_zeros: int, n_labels: int, factors: tuple[int, ...], repeats: int
+) -> list[Row]:
+    """Time the epochs after the first, with the settings of the row `wsabie`."""
+    labels, features = draw(shape, non_zeros, n_labels)
+    settings = read_config(MethodConfig, CONFIG / "methods" / "wsabie.yaml").settings
+    with workers(1) as pool:
+        problem = Problem(Training.all_of(labels), SEED, pool, features)
+        methods = [Wsabie(problem, EmbeddingSettings.model_validate(settings | {"factors": d})) for d in factors]
+        trials: list[list[float]] = [[] for _ in methods]
+        turns = [partial(epoch_of, method, found) for method, found in zip(methods, trials, strict=True)]
+        seconds = interleave([timed(turn, clock_for(1)) for turn in turns], repeats)
+    shared: Row = {"non_zeros": non_zeros, "labels": n_labels, "repeats": repeats}
+    shared |= {"load": os.getloadavg()[0], "machine": processor()}
+    return [
+        shared | {"factors": d, "trials": mean(found[1:]), "seconds": median(own) / labels.n_pairs}
+        for d, found, own in zip(factors, trials, seconds, strict=True)
+    ]
+
+
+def epoch_of(method: Wsabie, trials: list[float]) -> None:
+    """Train for an epoch and note the mean number of trials."""
+    found = method.epoch().trials
+    assert found is not None
+    trials.append(found)

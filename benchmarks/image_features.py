@@ -1,0 +1,129 @@
+"""Epochs of WSABIE beside LightFM's WARP, with the same features and the same number of trials."""
+
+import importlib
+from dataclasses import replace
+from functools import partial
+
+from benchmarks.clock import Row, clock_for, comparison, interleave, timed
+from benchmarks.contestants import Contestant, Settings, Training, grid_of
+from benchmarks.data import Data
+from benchmarks.feature_rows import blobs, installed, simulated
+from benchmarks.plan import SEED, Plan
+from benchmarks.quality import Judge
+from vsebench.core.workers import Workers, workers
+from vsebench.features import Features
+from vsebench.kernels.warp import new_trials
+from vsebench.methods import wsabie
+from vsebench.methods.embedding_sgd import EmbeddingSettings
+from vsebench.models import Model
+from vsebench.problem import LabelMatrix, Problem
+from vsebench.problem import Training as Labels
+
+Tables = tuple[list[Row], list[Row]]  # comparisons, and the settings that were chosen for them
+FEW_TRIALS = 10
+# The sparse rows get few epochs, in which small steps come nowhere.
+GRIDS = {
+    "blobs": (
+        grid_of("learning_rate maximum_norm", (0.001, 1.75), (0.0015, 1.6), (0.002, 1.6), (0.003, 1.5)),
+        grid_of("learning_rate regularisation", (0.01, 0.0), (0.02, 0.0), (0.02, 0.00001), (0.05, 0.0)),
+    ),
+    "sparse": (
+        grid_of("learning_rate maximum_norm", (0.01, 1.5), (0.03, 1.5), (0.03, 2.0), (0.05, 1.5)),
+        grid_of("learning_rate regularisation", (0.02, 0.0), (0.05, 0.0), (0.05, 0.00001), (0.1, 0.0)),
+    ),
+}
+
+
+class Wsabie:
+    """WSABIE with a maximum number of trials."""
+
+    def __init__(
+        self, features: Features | None, trials: int, train: LabelMatrix, settings: Settings, pool: Workers
+    ) -> None:
+        problem = Problem(Labels.all_of(train), SEED, pool, features)
+        self.method = wsabie.Wsabie(problem, EmbeddingSettings.model_validate(settings))
+        self.method.trials = new_trials(train.n_labels, trials)
+
+    def run(self, epochs: int) -> list[float]:
+        return [timed(self.method.epoch)() for _ in range(epochs)]
+
+    def model(self) -> Model:
+        return self.method.model()
+
+
+class LightfmFeatures:
+    """WARP of LightFM on the same features, on as many threads as it is given."""
+
+    def __init__(
+        self, features: Features | None, trials: int, train: LabelMatrix, settings: Settings, pool: Workers
+    ) -> None:
+        peer = importlib.import_module("vsebench.methods.lightfm_features")
+        own = peer.LightfmFeaturesSettings.model_validate(settings | {"trials": trials})
+        self.method = peer.LightfmFeatures(Problem(Labels.all_of(train), SEED, pool, features), own)
+        self.threads = pool.threads
+
+    def run(self, epochs: int) -> list[float]:
+        return [timed(self._epoch)() for _ in range(epochs)]
+
+    def _epoch(self) -> None:
+        method = self.method
+        method.lightfm.fit_partial(method.positives, user_features=method.rows, epochs=1, num_threads=self.threads)
+
+    def model(self) -> Model:
+        model: Model = self.method.model()
+        return model
+
+
+def contestants(data: Data, trials: int, rows: str) -> tuple[Contestant, Contestant]:
+    """Return WSABIE and LightFM with the same features and maximum number of trials; `rows` is a key of GRIDS."""
+    features, named = data.features, f"{trials} trials"
+    return (
+        Contestant("wsabie", f"WSABIE, {named}", partial(Wsabie, features, trials), GRIDS[rows][0]),
+        Contestant("lightfm", f"LightFM, {named}", partial(LightfmFeatures, features, trials), GRIDS[rows][1]),
+    )
+
+
+def wsabie_epoch(plan: Plan) -> Tables:
+    """Compare epochs on blobs, a trial for every label but one."""
+    data = blobs(plan)
+    return race(plan, "wsabie_epoch", data, contestants(data, data.train.n_labels - 1, "blobs"))
+
+
+def wsabie_epoch_10(plan: Plan) -> Tables:
+    """Compare epochs on blobs with few trials."""
+    data = blobs(plan)
+    return race(plan, "wsabie_epoch_10", data, contestants(data, FEW_TRIALS, "blobs"))
+
+
+def wsabie_sparse(plan: Plan) -> Tables:
+    """Compare epochs on many sparse rows with few trials."""
+    data = simulated("sim-sparse", plan.on_features.sparse, plan)
+    return race(plan, "wsabie_sparse", data, contestants(data, FEW_TRIALS, "sparse"))
+
+
+def race(plan: Plan, what: str, data: Data, everyone: tuple[Contestant, Contestant]) -> Tables:
+    """Compare every epoch that the choice of settings had, each contestant with its own best settings.
+
+    Quality is that on the validation labels, which settings and epochs were chosen by; on one thread, since LightFM's
+    depends on the timing of several.
+    """
+    if not installed("lightfm", what):
+        return [], []
+    limits = plan.on_features.trainings[what]
+    judge = Judge(replace(plan, factors=plan.on_features.factors, trainings={data.name: limits}, threads=(1,)))
+    choices = [judge.choice(contestant, data) for contestant in everyone]
+    for contestant in everyone:
+        judge.test(contestant, data)
+    rows = []
+    for threads in plan.threads:
+        with workers(threads) as pool:
+            trainings: list[Training] = [
+                contestant.start(data.train, judge.settings(choice), pool)
+                for contestant, choice in zip(everyone, choices, strict=True)
+            ]
+            turns = [timed(partial(training.run, 1), clock_for(threads)) for training in trainings]
+            ours, peer = interleave(turns, limits.epochs - 1)
+        titles = {"ours": everyone[0].title, "peer": everyone[1].title}
+        keys = {"what": what, "size": data.name, "threads": threads} | titles
+        rows.append(comparison(keys, ours, peer, (choices[0].validation, choices[1].validation)))
+    return rows, judge.rows

@@ -1,0 +1,137 @@
+"""Exact nearest rows beside a matrix product and scikit-learn; a random projection tree beside the exact search."""
+
+import importlib
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from benchmarks.clock import Row, clock_for, comparison, interleave, timed
+from benchmarks.feature_rows import Searched, blobs, dense_rows, installed, searched, sparse_rows
+from benchmarks.plan import SEED, Plan
+from vsebench.chunks import even_chunks
+from vsebench.core.workers import Workers, workers
+from vsebench.features import Rows
+from vsebench.kernels.random_numbers import new_state
+from vsebench.methods.neighbours import Search
+from vsebench.methods.random_projection_tree import descend, grow
+from vsebench.problem import Ids, Matrix
+from vsebench.streams import Stream
+
+Work = Callable[[], object]
+ROUNDING = 1e-6  # of a distance
+
+
+def dense_neighbours(plan: Plan) -> list[Row]:
+    """Compare with the matrix product that a search cannot do without, and with scikit-learn."""
+    task = dense_rows(plan)
+    products = np.empty((task.queries.shape[0], task.rows.shape[0]), dtype=np.float32)
+    peers: dict[str, Work] = {"sgemm": lambda: np.matmul(task.queries, task.rows.T, out=products)}
+    return compare(plan, "dense_neighbours", task, peers)
+
+
+def sparse_neighbours(plan: Plan) -> list[Row]:
+    return compare(plan, "sparse_neighbours", sparse_rows(plan), {})
+
+
+def compare(plan: Plan, what: str, task: Searched, others: dict[str, Work]) -> list[Row]:
+    """Compare an exact search with scikit-learn and others; quality is the share of neighbours as near as its own."""
+    k = min(plan.on_features.neighbours, task.rows.shape[0])
+    search = Search(task.rows, "cosine")
+    found = brute_force(task, k) if installed("sklearn", f"{what}, scikit-learn") else None
+    peers = others | ({"scikit-learn": found} if found else {})
+    rows = []
+    for threads in plan.threads if peers else ():
+        with workers(threads) as pool:
+            turns: list[Work] = [partial(search_by_all, search, task, k, pool)]
+            turns += [partial(limited, peer, threads) for peer in peers.values()]
+            seconds = interleave([timed(turn, clock_for(threads)) for turn in turns], plan.repeats)
+            near = search_by_all(search, task, k, pool)
+        keys = {"what": what, "size": task.name, "threads": threads, "ours": "exact search"}
+        for (name, peer), theirs in zip(peers.items(), seconds[1:], strict=True):
+            quality = (
+                (as_near(search, task.queries, near, found()), 1.0) if found is not None and peer is found else None
+            )
+            rows.append(comparison(keys | {"peer": name}, seconds[0], theirs, quality))
+    return rows
+
+
+def search_by_all(search: Search, task: Searched, k: int, pool: Workers) -> Ids:
+    """Return the k nearest rows of each query, (m, k) int32; threads share the queries."""
+    n_queries = task.queries.shape[0]
+    near = np.empty((n_queries, k), dtype=np.int32)
+
+    def work(start: int, stop: int) -> None:
+        near[start:stop] = search.nearest(task.queries[start:stop], k)[0]
+
+    pool.run(work, even_chunks(n_queries, -(-n_queries // pool.threads)))
+    return near
+
+
+def brute_force(task: Searched, k: int) -> Callable[[], Ids]:
+    """Return scikit-learn's search; of unit rows the same ones are nearest by either distance, this one is faster."""
+    module = importlib.import_module("sklearn.neighbors")
+    fitted = module.NearestNeighbors(n_neighbors=k, algorithm="brute", metric="euclidean").fit(task.rows)
+    return lambda: np.asarray(fitted.kneighbors(task.queries, return_distance=False), dtype=np.int32)
+
+
+def limited(work: Work, threads: int) -> object:
+    """Do work on at most so many threads of BLAS and OpenMP."""
+    with threadpool_limits(threads):
+        return work()
+
+
+def as_near(search: Search, queries: Rows, ours: Ids, theirs: Ids) -> float:
+    """Return the share of the k places, (m, k), at which ours is as near; of equally near rows either may be taken."""
+    own, other = (np.sort(search.distances(queries, near)) for near in (ours, theirs))
+    return float((own <= other + ROUNDING).mean())
+
+
+class Tree:
+    """A random projection tree of some rows, searched as `random_projection_tree` does, without the votes."""
+
+    def __init__(self, task: Searched, levels: int) -> None:
+        self.seed, self.queries = new_state(SEED, Stream.DIRECTIONS)[0], task.queries
+        self.order, bounds, self.thresholds = grow(task.rows, levels, self.seed)
+        self.leaves = [Search(task.rows[self.order[a:b]], "cosine", by_lists=False) for a, b in pairwise(bounds)]
+        self.starts = bounds[:-1]
+
+    def first(self, k: int) -> Ids:
+        """Search the k nearest rows of each query in its leaf; returns the first of them, (m,)."""
+        first = np.empty(self.queries.shape[0], dtype=np.int32)
+        leaf_of_query = descend(self.queries, self.thresholds, self.seed)
+        for leaf in np.unique(leaf_of_query).tolist():
+            here, search = np.flatnonzero(leaf_of_query == leaf), self.leaves[leaf]
+            near, keys = search.nearest(self.queries[here], min(k, search.rows.shape[0]))
+            first[here] = self.order[self.starts[leaf] + first_of(near, keys)]
+        return first
+
+
+def first_of(near: Ids, keys: Matrix) -> Ids:
+    """Return the nearest of neighbours, (m,), from what `Search.nearest` returned."""
+    return np.asarray(near[np.arange(len(near)), keys.argmax(axis=1)], dtype=np.int32)
+
+
+def tree(plan: Plan) -> list[Row]:
+    """Compare trees with the exact search on one thread, seconds a query; quality is the recall of the first one."""
+    tasks = (searched(blobs(plan)), dense_rows(plan), sparse_rows(plan))
+    return [row for task in tasks for row in beside_exact(plan, task, plan.on_features.levels)]
+
+
+def beside_exact(plan: Plan, task: Searched, levels: Sequence[int]) -> list[Row]:
+    """Return a row for each number of levels."""
+    n_rows, n_queries = task.rows.shape[0], task.queries.shape[0]
+    k, search = min(plan.on_features.neighbours, n_rows), Search(task.rows, "cosine")
+    trees = {p: Tree(task, p) for p in levels if 2**p <= n_rows}
+    with workers(1):
+        exact = first_of(*search.nearest(task.queries, k))
+        turns: list[Work] = [partial(search.nearest, task.queries, k), *(partial(t.first, k) for t in trees.values())]
+        seconds = interleave([timed(turn, clock_for(1)) for turn in turns], plan.repeats)
+    a_query = [[time / n_queries for time in times] for times in seconds]
+    keys = {"what": "tree", "size": task.name, "threads": 1, "peer": "exact search"}
+    return [
+        comparison(keys | {"ours": f"p = {p}"}, own, a_query[0], (float((grown.first(k) == exact).mean()), 1.0))
+        for (p, grown), own in zip(trees.items(), a_query[1:], strict=True)
+    ]
