@@ -143,3 +143,14 @@ def test_the_step_of_an_epoch_falls_with_the_epochs_before_it():
                 fixed.epoch()
                 assert np.array_equal(falling.maps.features, fixed.maps.features)
     assert rates == pytest.approx([fixed.settings.learning_rate / (1 + number) ** 0.5 for number in range(4)])
+
+
+@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize(("steps", "all_steps"), [([], ("l2",)), (["standard"], ("standard", "l2")), (["l2"], ("l2",))])
+def test_features_end_with_unit_length(name, steps, all_steps):
+    """The step sizes of these methods are for features of length 1, whatever the scale of those that are given."""
+    x, labels = ruled()
+    model, _ = fitted_to(name, x, labels, epochs=1, normalise=steps)
+    assert model.normalisation.steps == all_steps
+    larger, _ = fitted_to(name, 64 * x, labels, epochs=1, normalise=steps)
+    assert np.allclose(scores_of(larger, 64 * x), scores_of(model, x), rtol=1e-3, atol=1e-4)

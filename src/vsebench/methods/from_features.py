@@ -1,5 +1,7 @@
 """What methods share that learn from image features step by step."""
 
+from typing import TypeVar
+
 from pydantic import Field
 
 from vsebench.kernels.image_rows import ImageRows, new_image_rows
@@ -11,6 +13,14 @@ from vsebench.methods.sgd import positives_of
 from vsebench.problem import Problem
 from vsebench.streams import Stream
 
+AnySettings = TypeVar("AnySettings", bound=FeatureSettings)
+
+
+def of_unit_length(settings: AnySettings) -> AnySettings:
+    """Return the settings with `l2` as the last step of the normalisation: a step size is for features of length 1."""
+    steps = settings.normalise or ()
+    return settings if steps[-1:] == ("l2",) else settings.model_copy(update={"normalise": (*steps, "l2")})
+
 
 class PassiveAggressiveSettings(FeatureSettings):
     """Settings of passive-aggressive steps."""
@@ -21,6 +31,8 @@ class PassiveAggressiveSettings(FeatureSettings):
 class FeatureMethod(Method):
     """Features and labels as kernels read them, and streams of random numbers; images without features are left out.
 
+    Features are scaled to unit length after the steps of the normalisation.
+
     An epoch takes as many steps as there are positives, a label counted as often as it is on the image. Steps depend on
     each other, so they are not run in parallel, and a seed gives the same bytes on any number of threads.
     """
@@ -28,7 +40,7 @@ class FeatureMethod(Method):
     needs = frozenset({"features"})
 
     def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
-        self.seen = see(problem, settings)
+        self.seen = see(problem, of_unit_length(settings))
         self.rows: ImageRows = new_image_rows(self.seen.rows)
         self.positives: Positives = positives_of(self.seen.labels)
         self.steps = len(self.positives.pairs)

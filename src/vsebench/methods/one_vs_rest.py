@@ -15,7 +15,7 @@ from vsebench.kernels.image_rows import new_image_rows
 from vsebench.kernels.one_vs_rest import one_vs_rest_epoch
 from vsebench.kernels.vectors import aligned, padded_size
 from vsebench.methods.base import Method, Progress
-from vsebench.methods.from_features import PassiveAggressiveSettings
+from vsebench.methods.from_features import PassiveAggressiveSettings, of_unit_length
 from vsebench.methods.linear_map import LinearMap
 from vsebench.methods.seen import see
 from vsebench.problem import Problem
@@ -23,13 +23,13 @@ from vsebench.streams import Stream, generator
 
 
 class OneVsRest(Method):
-    """One-vs-rest; images without features are left out of the fit."""
+    """One-vs-rest on features of unit length; images without features are left out of the fit."""
 
     settings_type = PassiveAggressiveSettings
     needs = frozenset({"features"})
 
     def __init__(self, problem: Problem, settings: PassiveAggressiveSettings) -> None:
-        self.seen, self.aggressiveness = see(problem, settings), settings.aggressiveness
+        self.seen, self.aggressiveness = see(problem, of_unit_length(settings)), settings.aggressiveness
         self.rows = new_image_rows(self.seen.rows, constant=True)
         columns = padded_size(self.seen.labels.n_labels)
         self.weights = aligned(padded_size(self.seen.rows.shape[1] + 1), columns)
