@@ -30,7 +30,7 @@ NAMES = names_of_methods()
 IN_EPOCHS = [
     "implicit_als", "lightfm_features", "lightfm_warp", "linear_auc", "linear_warp", "one_vs_rest", "opt_auc",
     "opt_auc_biases", "owpc_sgd", "pamir_ia", "vse_ens", "vse_fs", "vse_fs_features", "warp", "warp_adaptive",
-    "warp_published", "wsabie", "wsabie_auc",
+    "warp_published", "wsabie", "wsabie_auc", "wsabie_decay",
 ]  # fmt: skip
 EVERY_PLACE = [(name, where) for name in NAMES for where in PROBLEMS]
 

@@ -35,8 +35,8 @@ def test_an_edited_number_repeats_the_audit_too(changed):
 
 
 def test_an_edited_check_repeats_the_audit_only(changed):
-    file = "src/vsebench/papers/audit/checks/times.py"
-    outcome = changed(change=lambda clone: clone.edit(file, '"""Times, iterations', '"""Edited: times, iterations'))
+    file = "src/vsebench/papers/audit/checks/ratios.py"
+    outcome = changed(change=lambda clone: clone.edit(file, '"""Improvements', '"""Edited: improvements'))
     assert outcome.rules == {"audit_papers", "table"} | PAGE
     assert outcome.of("table", "name") == {"audit", "audit-counts"}
 

@@ -30,6 +30,7 @@ class LightfmFeatures(Method):
         self.seen = see(problem, settings)
         self.positives = positives_of(self.seen.labels)
         self.rows = sparse.csr_matrix(self.seen.rows)
+        self.rows.indices, self.rows.indptr = (a.astype(np.int32) for a in (self.rows.indices, self.rows.indptr))
         self.lightfm = new_lightfm(settings, problem.seed)
 
     def epoch(self) -> Progress:

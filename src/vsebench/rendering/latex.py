@@ -13,6 +13,7 @@ INTERVAL_LINES = 0.8
 LINE_CHARACTERS = 75  # of text that fill the width of a page
 LONG_TEXT = 16
 LONG_HEADING = 70
+HEADING_CHARACTERS = 110  # of a wrapped heading's line
 # Bold numbers stay bold, and only the digits before the point are grouped. It applies inside the float only.
 SIUNITX = "\\sisetup{detect-weight=true,group-digits=integer,group-minimum-digits=4,group-separator={,}}"
 INTERVALS = "\\providecommand{\\vseintervals}[2]{#1}"
@@ -36,7 +37,7 @@ def _pages(table: Table) -> list[list[tuple[str, list[Row]]]]:
     pages: list[list[tuple[str, list[Row]]]] = [[]]
     used = 0.0
     for heading, rows in _pieces(table, room):
-        height = 1 + _height(table, rows)
+        height = _heading_lines(heading) + _height(table, rows)
         if pages[-1] and used + height > room:
             pages.append([])
             used = 0
@@ -48,13 +49,19 @@ def _pages(table: Table) -> list[list[tuple[str, list[Row]]]]:
 def _pieces(table: Table, room: float) -> Iterator[tuple[str, list[Row]]]:
     """Yield the groups, those that are higher than a page in pieces."""
     for heading, rows in table.groups:
-        if 1 + _height(table, rows) <= room:
+        above = _heading_lines(heading + " (continued)")
+        if above + _height(table, rows) <= room:
             yield heading, rows
             continue
-        size = int((room - 1) // max(_height(table, [row]) for row in rows))
+        size = int((room - above) // max(_height(table, [row]) for row in rows))
         for start in range(0, len(rows), size):
             continued = " (continued)" if start and heading else ""
             yield heading + continued, rows[start : start + size]
+
+
+def _heading_lines(heading: str) -> int:
+    """Return the lines of a group's heading, or of the rule in its place."""
+    return max(1, ceil(len(heading) / HEADING_CHARACTERS))
 
 
 def _height(table: Table, rows: list[Row]) -> float:
