@@ -26,6 +26,7 @@ def sources_of(*modules: str) -> list[Path]:
     return sorted(_file(module) for module in found)
 
 
+@cache
 def _file(module: str) -> Path:
     path = PACKAGE.parent / module.replace(".", "/")
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
