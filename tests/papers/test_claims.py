@@ -292,7 +292,7 @@ def test_every_module_of_the_folder_is_a_test():
         ),
         (
             "{claim: c, where: w, test: accuracy, method: m, families: [iapr], rivals: [x], metrics: [rec@10]}",
-            "claim 1: metrics: Value error, there is no metric 'rec@10'",
+            "claim 1: metrics.0: there is no metric 'rec@10'",
         ),
     ],
 )

@@ -91,6 +91,14 @@ class AtPlaces(ClaimTest):
             raise UntestableError(f"The run has no row {self.method} on such data.")
         return found
 
+    def each_metric(self, evidence: Evidence, rows: Sequence[str], metrics: Sequence[str]) -> Iterator[ClaimCase]:
+        """Yield one case per metric and place with all these rows; `UntestableError` if there is no such place."""
+        places = [place for place in self.places(evidence) if set(rows) <= set(place.rows)]
+        if not places:
+            raise UntestableError(f"The run lacks one of the rows {in_words(rows)}.")
+        for place, metric in itertools.product(places, metrics):
+            yield ClaimCase(metric, place.place, place.simulated)
+
 
 class AgainstRivals(AtPlaces):
     """A test of a method against each of its rivals, at each place."""

@@ -6,10 +6,13 @@ This is the only module of the papers that imports metrics and their resampling.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
 from scipy.special import stdtr, stdtrit  # scipy.stats has the same and takes a second more to import
 
 from vsebench.core.errors import UserError
@@ -21,11 +24,25 @@ from vsebench.evaluation.precision_at import hits
 from vsebench.evaluation.significance import INTERVAL, holm, p_value, resample
 
 __all__ = [
-    "Effect", "Evidence", "Resampled", "RunPlace", "UntestableError",
-    "check_metric", "differences", "holm", "ratio",
+    "Effect", "Evidence", "MetricName", "Resampled", "RunPlace", "UntestableError",
+    "differences", "holm", "ratio",
 ]  # fmt: skip
 
 Values = NDArray[np.float64]
+
+
+def check_metric(name: str) -> str:
+    """Return the name of a metric of images; raises an error of pydantic's if there is none of this name."""
+    try:
+        metric = load_metric(name)
+    except UserError as error:
+        raise PydanticCustomError("metric", "{message}", {"message": str(error)}) from None
+    if not isinstance(metric, RankMetric):
+        raise PydanticCustomError("metric", "{name} is not a metric of an image's ranks", {"name": name})
+    return name
+
+
+MetricName = Annotated[str, AfterValidator(check_metric)]
 
 
 class UntestableError(Exception):
@@ -213,17 +230,6 @@ def check_same_images(ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFram
 def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
     """Return metrics of every image, (n_images, n_metrics), whatever the order of the file's rows."""
     return values(ranks.sort("image", "label"), metrics)
-
-
-def check_metric(name: str) -> str:
-    """Return the name of a metric of images; raises a `ValueError` if there is none of this name."""
-    try:
-        metric = load_metric(name)
-    except UserError as error:
-        raise ValueError(str(error)) from None
-    if not isinstance(metric, RankMetric):
-        raise ValueError(f"{name!r} is not a metric of an image's ranks")
-    return name
 
 
 def ratio(numerator: Values, denominator: Values, pairs: str, bound: float = 1.0) -> Effect:

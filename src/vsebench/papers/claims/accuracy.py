@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from vsebench.papers.claim import AgainstRivals, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, check_metric
+from vsebench.papers.evidence import Effect, Evidence, MetricName
 
 
 class Accuracy(AgainstRivals):
@@ -13,12 +13,7 @@ class Accuracy(AgainstRivals):
 
     effect: ClassVar[str] = "difference of a metric (claimed: above 0)"
 
-    metrics: list[str] = Field(min_length=1)
-
-    @field_validator("metrics")
-    @classmethod
-    def _known(cls, metrics: list[str]) -> list[str]:
-        return [check_metric(metric) for metric in metrics]
+    metrics: list[MetricName] = Field(min_length=1)
 
     def metrics_read(self) -> list[str]:
         """Return the metrics."""

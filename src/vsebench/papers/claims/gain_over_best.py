@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from vsebench.papers.claim import AtPlaces, ClaimCase, in_words, judge_by_interval
-from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, check_metric
+from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
+from vsebench.papers.evidence import Effect, Evidence, MetricName, Values
 from vsebench.papers.verdict import Verdict
 
 
@@ -16,13 +16,8 @@ class GainOverBest(AtPlaces):
     effect: ClassVar[str] = "relative gain over the best member (claimed: at least the claim's bound)"
 
     members: list[str] = Field(min_length=1)  # rows
-    metrics: list[str] = Field(min_length=1)
+    metrics: list[MetricName] = Field(min_length=1)
     at_least: float = Field(ge=0)
-
-    @field_validator("metrics")
-    @classmethod
-    def _known(cls, metrics: list[str]) -> list[str]:
-        return [check_metric(metric) for metric in metrics]
 
     def metrics_read(self) -> list[str]:
         """Return the metrics."""
@@ -30,12 +25,7 @@ class GainOverBest(AtPlaces):
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per place with all members and metric."""
-        places = [place for place in self.places(evidence) if set(self.members) <= set(place.rows)]
-        if not places:
-            raise UntestableError(f"The run lacks one of the rows {in_words(self.members)}.")
-        for place in places:
-            for metric in self.metrics:
-                yield ClaimCase(metric, place.place, place.simulated)
+        return self.each_metric(evidence, self.members, self.metrics)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the relative gain over the member with the highest mean."""

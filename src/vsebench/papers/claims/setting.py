@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import polars as pl
-from pydantic import field_validator
 
 from vsebench.papers.claim import AtPlaces, Bounds, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, UntestableError, check_metric, differences
+from vsebench.papers.evidence import Effect, Evidence, MetricName, UntestableError, differences
 
 
 class Setting(AtPlaces):
@@ -18,12 +17,7 @@ class Setting(AtPlaces):
     parameter: str  # the setting of the method that a run's `sweeps` varies
     better: Bounds  # the values that are claimed to be better
     worse: Bounds
-    metric: str
-
-    @field_validator("metric")
-    @classmethod
-    def _known(cls, metric: str) -> str:
-        return check_metric(metric)
+    metric: MetricName
 
     def metrics_read(self) -> list[str]:
         """Return the metric."""

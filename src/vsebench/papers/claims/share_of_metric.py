@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
-from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, check_metric
+from vsebench.papers.evidence import Effect, Evidence, MetricName, UntestableError, Values
 from vsebench.papers.verdict import Verdict
 
 
@@ -17,13 +17,8 @@ class ShareOfMetric(AtPlaces):
     effect: ClassVar[str] = "share of the metric that the control reaches (claimed: below the claim's bound)"
 
     control: str  # a row, such as popularity
-    metric: str
+    metric: MetricName
     below: float = Field(gt=0)
-
-    @field_validator("metric")
-    @classmethod
-    def _known(cls, metric: str) -> str:
-        return check_metric(metric)
 
     def metrics_read(self) -> list[str]:
         """Return the metric."""

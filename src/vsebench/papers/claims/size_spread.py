@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from vsebench.papers.claim import AtPlaces, ClaimCase, in_words, judge_by_interval
-from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, check_metric
+from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
+from vsebench.papers.evidence import Effect, Evidence, MetricName, Values
 from vsebench.papers.verdict import Verdict
 
 
@@ -20,13 +20,8 @@ class SizeSpread(AtPlaces):
     effect: ClassVar[str] = "spread of a metric over sizes (claimed: below the claim's bound)"
 
     sizes: list[str] = Field(min_length=2)  # rows
-    metrics: list[str] = Field(min_length=1)
+    metrics: list[MetricName] = Field(min_length=1)
     below: float = Field(gt=0)
-
-    @field_validator("metrics")
-    @classmethod
-    def _known(cls, metrics: list[str]) -> list[str]:
-        return [check_metric(metric) for metric in metrics]
 
     def metrics_read(self) -> list[str]:
         """Return the metrics."""
@@ -34,12 +29,7 @@ class SizeSpread(AtPlaces):
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per place with all sizes and metric."""
-        places = [place for place in self.places(evidence) if set(self.sizes) <= set(place.rows)]
-        if not places:
-            raise UntestableError(f"The run lacks one of the rows {in_words(self.sizes)}.")
-        for place in places:
-            for metric in self.metrics:
-                yield ClaimCase(metric, place.place, place.simulated)
+        return self.each_metric(evidence, self.sizes, self.metrics)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the spread of the metric."""

@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from vsebench.papers.claim import AgainstRivals, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, check_metric
+from vsebench.papers.evidence import Effect, Evidence, MetricName
 
 RIVALS = " of the rival, less the method's"
 
@@ -15,13 +15,8 @@ class TradeOff(AgainstRivals):
 
     effect: ClassVar[str] = "difference of a metric in the claimed direction (claimed: above 0)"
 
-    better: list[str] = Field(min_length=1)  # metrics in which the method leads
-    worse: list[str] = Field(min_length=1)  # metrics in which the rival leads
-
-    @field_validator("better", "worse")
-    @classmethod
-    def _known(cls, metrics: list[str]) -> list[str]:
-        return [check_metric(metric) for metric in metrics]
+    better: list[MetricName] = Field(min_length=1)  # metrics in which the method leads
+    worse: list[MetricName] = Field(min_length=1)  # metrics in which the rival leads
 
     def metrics_read(self) -> list[str]:
         """Return the metrics."""
