@@ -33,7 +33,7 @@ def to_latex(table: Table, label: str) -> str:
 def _pages(table: Table) -> list[list[tuple[str, list[Row]]]]:
     """Split the groups of rows into floats that fit a page; a group stays whole if it fits one."""
     blocks = len(_blocks(table))
-    room = PAGE_LINES / blocks - BLOCK_LINES * (blocks - 1)
+    room = (PAGE_LINES - BLOCK_LINES * (blocks - 1)) / blocks
     pages: list[list[tuple[str, list[Row]]]] = [[]]
     used = 0.0
     for heading, rows in _pieces(table, room):
@@ -53,7 +53,7 @@ def _pieces(table: Table, room: float) -> Iterator[tuple[str, list[Row]]]:
         if above + _height(table, rows) <= room:
             yield heading, rows
             continue
-        size = int((room - above) // max(_height(table, [row]) for row in rows))
+        size = max(int((room - above) // max(_height(table, [row]) for row in rows)), 1)
         for start in range(0, len(rows), size):
             continued = " (continued)" if start and heading else ""
             yield heading + continued, rows[start : start + size]
