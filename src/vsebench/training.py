@@ -149,7 +149,7 @@ def weigh(
 
 
 def weights_on_simplex(n: int) -> list[tuple[float, ...]]:
-    """Return all `n` weights that are multiples of 1 / `WEIGHT_STEPS` and add up to 1; the first one falls."""
+    """Return all `n` weights that are multiples of 1 / `WEIGHT_STEPS` and add up to 1, large first weights first."""
     parts = itertools.product(range(WEIGHT_STEPS, -1, -1), repeat=n)
     return [tuple(part / WEIGHT_STEPS for part in whole) for whole in parts if sum(whole) == WEIGHT_STEPS]
 

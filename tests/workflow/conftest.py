@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.workflow.project import ROOT, TINY, TRAINED, Outcome, Project
+from vsebench.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Compile the kernels of the shared run in the checkout, where all other tests and copies find them."""
     folder = tmp_path_factory.mktemp("compiled")
     kernels: list[list[str]] = [[]]  # of ranking and the simulator
-    for row in TRAINED:
-        settings = yaml.safe_load((ROOT / "config" / "methods" / f"{row}.yaml").read_text(encoding="utf-8"))["settings"]
-        kernels.append(["--module", row, "--settings", json.dumps(settings | {"factors": TINY["factors"]})])
+    plan = Plan.read(ROOT / "config", TINY, [])
+    kernels += [["--module", row, "--settings", json.dumps(plan.compiled_settings(row))] for row in TRAINED]
     command = [sys.executable, "-m", "vsebench", "compile"]
     started = [
         subprocess.Popen([*command, *arguments, "--out", str(folder / f"{number}.json")], cwd=ROOT)

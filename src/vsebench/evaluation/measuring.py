@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from vsebench.evaluation.lists import list_values
 from vsebench.evaluation.metrics import values
 from vsebench.evaluation.metrics.base import LabelMetric, ListMetric, RankMetric, SetMetric, load_metric
 from vsebench.evaluation.significance import Values, bootstrap_all, draw_counts
@@ -72,7 +73,7 @@ def measure(
         _measure_units([values(model.ranks, of_images) for model in models], resamples) if of_images else [],
         _measure_units([_label_values(model, of_labels) for model in models], resamples) if of_labels else [],
         _measure_sets(models, of_sets, n_labels, resamples) if of_sets else [],
-        _measure_units(_list_values(models, of_lists, siblings), resamples) if of_lists else [],
+        _measure_units([_list_values(model, of_lists, siblings) for model in models], resamples) if of_lists else [],
     ]
     order = [[*of_images, *of_labels, *of_sets, *of_lists].index(name) for name in metrics]
     found = []
@@ -106,22 +107,11 @@ def _label_values(model: Ranked, metrics: Sequence[str]) -> Values:
     return by_label.select(pl.col(name).cast(pl.Float64) for name in metrics).to_numpy()
 
 
-def _list_values(models: Sequence[Ranked], metrics: Sequence[str], siblings: pl.DataFrame | None) -> list[Values]:
-    """Return metrics of lists for each model, (n_images with a label, n_metrics); NaN without siblings."""
+def _list_values(model: Ranked, metrics: Sequence[str], siblings: pl.DataFrame | None) -> Values:
+    """Return metrics of lists, (n_images with a label, n_metrics); NaN without siblings."""
     if siblings is None:
-        return [np.full((1, len(metrics)), np.nan) for _ in models]
-    right = models[0].ranks.select("image", "label")
-    of_siblings = right.join(siblings, on="label").select("image", label="sibling")
-    related = pl.concat([right, of_siblings]).unique().with_columns(related=True)
-    reachable = related.group_by("image").len("reachable").sort("image")
-    expressions = {name: load_metric(name).value() for name in metrics}  # type: ignore[attr-defined]
-    tables = []
-    for model in models:
-        lists = model.lists.join(related, on=["image", "label"], how="left")
-        rows = reachable.join(lists, on="image", how="left").with_columns(pl.col("related").fill_null(False))
-        by_image = rows.group_by("image").agg(**expressions).sort("image")
-        tables.append(by_image.select(pl.col(name).cast(pl.Float64) for name in metrics).to_numpy())
-    return tables
+        return np.full((1, len(metrics)), np.nan)
+    return list_values(model.lists, model.ranks, metrics, siblings)
 
 
 def _measure_sets(models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int) -> list[Measured]:

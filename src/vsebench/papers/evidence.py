@@ -17,10 +17,9 @@ from scipy.special import stdtr, stdtrit  # scipy.stats has the same and takes a
 
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Place
+from vsebench.evaluation.lists import list_values
 from vsebench.evaluation.metrics import values
 from vsebench.evaluation.metrics.base import RankMetric, load_metric
-from vsebench.evaluation.precision_at import by_image as precision_by_image
-from vsebench.evaluation.precision_at import hits
 from vsebench.evaluation.significance import INTERVAL, holm, p_value, resample
 
 __all__ = [
@@ -172,8 +171,11 @@ class Evidence:
             ranks = [self.read_ranks(case) for case in cases]
             for other in ranks[1:]:
                 check_same_images(ranks[:1], [other])
-            found = [hits(self.read_lists(case), own, siblings) for case, own in zip(cases, ranks, strict=True)]
-            seeds.append(np.hstack([precision_by_image(own, cutoff) for own in found]))
+            tables: list[Values] = []
+            for case, own in zip(cases, ranks, strict=True):
+                tables.append(by_image(own, [f"precision@{cutoff}"]))
+                tables.append(list_values(self.read_lists(case), own, [f"sibling_precision@{cutoff}"], siblings))
+            seeds.append(np.hstack(tables))
         return self._resample(seeds)
 
     def _resample(self, seeds: list[Values]) -> Resampled:

@@ -8,8 +8,8 @@ from vsebench.cases import add_cases_arguments, named_cases, siblings_of
 from vsebench.core.places import Case
 from vsebench.core.schemas import EXAMPLES
 from vsebench.core.storage import read_parquet, write_table
-from vsebench.evaluation.precision_at import hits
 
+PAIR = ["image", "label"]
 IMAGES = 5  # the first test images with a label, of each place and seed
 
 
@@ -24,11 +24,36 @@ def run(arguments: argparse.Namespace) -> None:
     for case in named_cases(arguments):
         folder, processed = case.folder(arguments.results), arguments.processed / case.place.dataset
         ranks = read_parquet(folder / "ranks.parquet")
-        found = hits(read_parquet(folder / "lists.parquet"), ranks, siblings_of(arguments, case.place.dataset))
+        found = marked(read_parquet(folder / "lists.parquet"), ranks, siblings_of(arguments, case.place.dataset))
         names = read_parquet(processed / "labels.parquet").select("label", "name")
         images = read_parquet(processed / "images.parquet").select("image", "id")
         tables.append(examples_of(case, found, ranks, names, images))
     write_table(pl.concat(tables), EXAMPLES, arguments.out)
+
+
+def marked(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFrame | None) -> pl.DataFrame:
+    """Return which labels of the lists are held out, and which are that or a sibling of one that is.
+
+    Parameters
+    ----------
+    lists : the table `schemas.LISTS` of a model
+    right : columns image and label: the held-out labels; images without one are left out
+    siblings : columns label and sibling, each pair in both directions; None if the data set has none
+
+    Returns
+    -------
+    `lists` with the columns right and sibling, Boolean, sorted by image and place; sibling is null without `siblings`.
+    """
+    right = right.select(PAIR).unique()
+    found = lists.join(right.select("image").unique(), on="image", how="semi")
+    found = found.join(right.with_columns(right=True), on=PAIR, how="left").with_columns(
+        pl.col("right").fill_null(False)
+    )
+    if siblings is None:
+        return found.with_columns(sibling=pl.lit(None, pl.Boolean)).sort("image", "place")
+    near = right.join(siblings, on="label").select("image", label="sibling").unique().with_columns(sibling=True)
+    found = found.join(near, on=PAIR, how="left")
+    return found.with_columns(sibling=pl.col("sibling").fill_null(False) | pl.col("right")).sort("image", "place")
 
 
 def examples_of(
@@ -38,7 +63,7 @@ def examples_of(
 
     Parameters
     ----------
-    found : what `precision_at.hits` returns
+    found : what `marked` returns
     ranks : the table RANKS of the case
     names : columns label and name
     images : columns image and id

@@ -7,7 +7,8 @@ import polars as pl
 from vsebench.cases import add_cases_arguments, named_cases, siblings_of
 from vsebench.core.schemas import PRECISION_AT
 from vsebench.core.storage import read_parquet, write_table
-from vsebench.evaluation.precision_at import hits, means
+from vsebench.evaluation.lists import list_values
+from vsebench.evaluation.metrics import values
 from vsebench.evaluation.ranking import LIST_LENGTH
 
 
@@ -21,7 +22,20 @@ def run(arguments: argparse.Namespace) -> None:
     tables = []
     for case in named_cases(arguments):
         lists, ranks = (read_parquet(case.folder(arguments.results) / f"{name}.parquet") for name in ("lists", "ranks"))
-        found = hits(lists, ranks, siblings_of(arguments, case.place.dataset))
+        siblings = siblings_of(arguments, case.place.dataset)
         keys = {key: pl.lit(value) for key, value in case.keys.items()}
-        tables.append(means(found, LIST_LENGTH).with_columns(**keys).select(*PRECISION_AT).cast(PRECISION_AT))
+        tables.append(
+            precision_at(lists, ranks, siblings).with_columns(**keys).select(*PRECISION_AT).cast(PRECISION_AT)
+        )
     write_table(pl.concat(tables), PRECISION_AT, arguments.out)
+
+
+def precision_at(lists: pl.DataFrame, ranks: pl.DataFrame, siblings: pl.DataFrame | None) -> pl.DataFrame:
+    """Return the means over images: columns cutoff, precision and sibling_precision, which is null without siblings."""
+    cutoffs = range(1, LIST_LENGTH + 1)
+    found = {"precision": values(ranks, [f"precision@{k}" for k in cutoffs]).mean(axis=0)}
+    if siblings is not None:
+        names = [f"sibling_precision@{k}" for k in cutoffs]
+        found["sibling_precision"] = list_values(lists, ranks, names, siblings).mean(axis=0)
+    columns = {name: PRECISION_AT[name] for name in ("cutoff", "precision", "sibling_precision")}
+    return pl.DataFrame({"cutoff": cutoffs, "sibling_precision": None} | found, schema=columns)

@@ -1,0 +1,39 @@
+"""Metrics of lists, from the first labels of each image and the siblings of its held-out labels."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from vsebench.core.errors import UserError
+from vsebench.evaluation.metrics.base import ListMetric, load_metric
+
+
+def list_values(
+    lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], siblings: pl.DataFrame
+) -> NDArray[np.float64]:
+    """Return metrics of lists, (n_images, n_metrics), one row per image with a held-out label, ascending.
+
+    Parameters
+    ----------
+    lists : the table `schemas.LISTS` of a model
+    right : columns image and label: the held-out labels
+    metrics : names of metrics of lists
+    siblings : the table `schemas.SIBLINGS` of the data set
+    """
+    expressions = {name: _list_metric(name).value() for name in metrics}
+    right = right.select("image", "label")
+    of_siblings = right.join(siblings, on="label").select("image", label="sibling")
+    related = pl.concat([right, of_siblings]).unique().with_columns(related=True)
+    reachable = related.group_by("image").len("reachable").sort("image")
+    rows = reachable.join(lists.join(related, on=["image", "label"], how="left"), on="image", how="left")
+    by_image = rows.with_columns(pl.col("related").fill_null(False)).group_by("image").agg(**expressions).sort("image")
+    return by_image.select(pl.col(name).cast(pl.Float64) for name in metrics).to_numpy()
+
+
+def _list_metric(name: str) -> ListMetric:
+    metric = load_metric(name)
+    if not isinstance(metric, ListMetric):
+        raise UserError(f"{name} cannot be computed from lists of labels; use a metric such as sibling_precision@10")
+    return metric
