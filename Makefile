@@ -12,6 +12,8 @@ TARGETS =
 VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Every job of a run imports the same modules, so Python keeps them compiled.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test test-long benchmark setup setup-dev setup-peers check lock clean
 run: setup
@@ -23,6 +25,7 @@ test: setup-dev check
 
 test-long: setup-dev
 	$(BIN)/pytest -m long
+	$(BIN)/pytest -m hypothesis --hypothesis-profile thorough
 
 benchmark: setup-dev setup-peers
 	$(BIN)/python -m benchmarks

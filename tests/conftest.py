@@ -2,7 +2,12 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
+
+settings.register_profile("quick", max_examples=40, deadline=None)
+settings.register_profile("thorough", max_examples=1000, deadline=None)
+settings.load_profile("quick")
 
 # Of tests/workflow, these do not read the finished run.
 ALONE = ("tests/workflow/test_own_", "tests/workflow/test_targets")

@@ -4,7 +4,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
@@ -177,7 +177,6 @@ def test_a_column_that_hardly_varies_is_only_centred():
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @given(values=matrices)
-@settings(deadline=None)
 def test_idf_is_that_of_scikit_learn_without_its_added_one(kind, values):
     features = both(values)[kind]
     normalisation = fit(["idf"], features)
@@ -190,7 +189,6 @@ def test_idf_is_that_of_scikit_learn_without_its_added_one(kind, values):
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @given(values=matrices)
-@settings(deadline=None)
 def test_l2_and_root_are_those_of_scikit_learn(kind, values):
     features = both(values)[kind]
     rows = features.rows(np.arange(len(values)))

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import dense, held_out_of, matrix_of, rows_of
@@ -26,7 +26,6 @@ def matrices(draw):
     return matrix_of(rows, 8, counts)
 
 
-@settings(max_examples=100, deadline=None)
 @given(matrices())
 def test_pairs_and_back(matrix):
     pairs = matrix.to_pairs()
@@ -37,7 +36,6 @@ def test_pairs_and_back(matrix):
     assert matrix.n_labels_of_row.tolist() == dense(matrix).sum(axis=1).tolist()
 
 
-@settings(max_examples=100, deadline=None)
 @given(matrices(), st.integers(0, 2**31))
 def test_rows_in_any_order_and_slices(matrix, seed):
     rng = np.random.default_rng(seed)
@@ -48,7 +46,6 @@ def test_rows_in_any_order_and_slices(matrix, seed):
     assert np.array_equal(dense(matrix.slice(start, stop)), dense(matrix)[start:stop])
 
 
-@settings(max_examples=50, deadline=None)
 @given(matrices())
 def test_a_sum_adds_counts(matrix):
     twice = matrix + matrix

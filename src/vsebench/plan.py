@@ -336,12 +336,20 @@ class Plan:
 
     def rows_read(self, name: str) -> list[str]:
         """Return the rows at all places, as dataset/protocol/row, that a file of `ON_REQUEST` is made of."""
-        wanted: set[str] = set()
-        for paper in self.papers:
-            wanted |= {claim.test.method for claim in read_claims(paper) if name in claim.test.reads}
-            for kind in kinds_of_paper(paper.path, paper.tables, paper.figures):
-                wanted |= set(kind.rows_read()) if name in kind.needs else set()
+        wanted = self._rows_on_request[name]
         return [f"{place}/{row}" for place in self.places for row in self.rows(place) if row in wanted]
+
+    @cached_property
+    def _rows_on_request(self) -> dict[str, set[str]]:
+        """The rows that each file of `ON_REQUEST` is made of for the papers' claims, tables and figures."""
+        wanted: dict[str, set[str]] = {name: set() for name in ON_REQUEST}
+        for paper in self.papers:
+            tests = [claim.test for claim in read_claims(paper)]
+            kinds = kinds_of_paper(paper.path, paper.tables, paper.figures)
+            for name, rows in wanted.items():
+                rows.update(test.method for test in tests if name in test.reads)
+                rows.update(row for kind in kinds if name in kind.needs for row in kind.rows_read())
+        return wanted
 
     def chosen_rows(self, place: Place) -> list[str]:
         """Return the rows that the run wants at a place, in its order: all, or those that it names for the data set."""

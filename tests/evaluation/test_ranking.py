@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import Given, dense, held_out_of, ranks_of
@@ -87,7 +87,6 @@ def table_of(scores, held_out):
     return table
 
 
-@settings(max_examples=150, deadline=None)
 @given(problems())
 def test_ranks_are_those_of_the_slow_twin(problem):
     scores, held_out = problem
@@ -98,7 +97,6 @@ def test_ranks_are_those_of_the_slow_twin(problem):
 
 
 @pytest.mark.parametrize("pays", [True, False], ids=["rounded products", "all scores"])
-@settings(max_examples=80, deadline=None)
 @given(problem=problems(single=True))
 def test_embedded_models_have_the_same_ranks_by_both_kernels(pays, problem):
     scores, held_out = problem
@@ -109,7 +107,6 @@ def test_embedded_models_have_the_same_ranks_by_both_kernels(pays, problem):
         assert rank(embeddings, held_out, None, pool, "test").equals(slow_ranks(scores, held_out))
 
 
-@settings(max_examples=80, deadline=None)
 @given(problems())
 def test_lists_are_sorted_with_wrong_labels_first_of_equals(problem):
     scores, held_out = problem
@@ -118,7 +115,6 @@ def test_lists_are_sorted_with_wrong_labels_first_of_equals(problem):
     assert found.equals(slow_lists(scores, held_out))
 
 
-@settings(max_examples=80, deadline=None)
 @given(problems())
 def test_ranks_of_images_are_those_of_the_slow_twin(problem):
     scores, held_out = problem

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
@@ -47,7 +47,6 @@ LAYOUTS = [("f.npy", ""), ("f.npz", ""), ("f.parquet", "columns"), ("f.parquet",
 
 
 @pytest.mark.parametrize(("name", "layout"), LAYOUTS)
-@settings(deadline=None, max_examples=30)
 @given(data=st.data())
 def test_features_are_matched_by_the_ids_of_images(tmp_path_factory, name, layout, data):
     folder = tmp_path_factory.mktemp("features")

@@ -230,6 +230,7 @@ PASSING = {
 
 @pytest.mark.parametrize("case", PASSING)
 def test_what_passes_is_waited_for(server, pauses, tmp_path, case):
+    server.photos = photos(400)
     server.lies = [PASSING[case], honest, PASSING[case], PASSING[case]]
     fetch(server, tmp_path)
     assert result(tmp_path).rows() == expected(server)

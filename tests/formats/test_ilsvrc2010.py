@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import data_sets
@@ -82,7 +82,6 @@ def collections(draw):
     return training, {"val": draw(others), "test": draw(others)}
 
 
-@settings(deadline=None, max_examples=40)
 @given(collections(), st.data())
 def test_what_was_written_is_read(tmp_path_factory, collection, data):
     training, others = collection

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -40,7 +40,6 @@ def write(folder: Path, content):
             archive.addfile(info, io.BytesIO(data))
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_what_was_written_is_read(tmp_path_factory, data):
     shape = data.draw(st.tuples(st.integers(1, 12), st.integers(1, 9)))
@@ -138,7 +137,6 @@ def with_features(n_train=2, **features):
     return content
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_the_features_that_were_written_are_read(tmp_path_factory, data):
     kind = data.draw(st.sampled_from(list(KINDS)))

@@ -117,6 +117,7 @@ def test_none_of_the_archives_can_be_had(download):
         assert words in err
 
 
+@pytest.mark.long
 def test_the_real_tags(mirror, tmp_path, monkeypatch):
     if not (mirror / "mirflickr25k_tags.zip").is_file():
         pytest.skip("VSEBENCH_MIRROR has no mirflickr25k_tags.zip")

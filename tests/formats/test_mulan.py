@@ -3,7 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
@@ -58,7 +58,6 @@ def values_of(annotations):
     return values.toarray() if sparse.issparse(values) else values
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_what_was_written_is_read(tmp_path_factory, data):
     """Labels stand anywhere among the attributes, and the XML file has them in an order of its own."""

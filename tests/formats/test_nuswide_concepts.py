@@ -2,7 +2,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -28,7 +28,6 @@ def write(folder, matrix, n_train, changes=(), end="\n", concepts=None):
         archive.writestr("ConceptsList/Concepts81.txt", end.join(concepts) + end)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_what_was_written_is_read(tmp_path_factory, data):
     shape = data.draw(st.tuples(st.integers(2, 12), st.integers(1, 6)))

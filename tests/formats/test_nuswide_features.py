@@ -2,7 +2,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -27,7 +27,6 @@ def write(folder, members):
             archive.writestr(f"Low_Level_Features/{name}", text)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_what_was_written_is_read(tmp_path_factory, data):
     sizes = {"Train": data.draw(st.integers(1, 5)), "Test": data.draw(st.integers(1, 5))}

@@ -2,7 +2,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -42,7 +42,6 @@ def dense(annotations):
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=4)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_the_tags_that_were_written_are_read(tmp_path_factory, data):
     names = data.draw(st.lists(WORDS, min_size=2, max_size=9, unique=True))
@@ -62,7 +61,6 @@ def test_the_tags_that_were_written_are_read(tmp_path_factory, data):
     assert np.array_equal(dense(annotations), wanted)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_the_matrix_that_was_written_is_read(tmp_path_factory, data):
     shape = data.draw(st.tuples(st.integers(2, 12), st.integers(1, 6)))

@@ -3,7 +3,7 @@ import tarfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.openimages_reader import generate
@@ -51,7 +51,6 @@ ROWS = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(ROWS, st.sampled_from(["\n", "\r\n"]), st.booleans(), st.integers(10, 200))
 def test_what_was_written_is_read(tmp_path_factory, rows, end, last_end, block):
     folder = tmp_path_factory.mktemp("raw")

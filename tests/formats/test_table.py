@@ -7,7 +7,7 @@ from collections import Counter
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vsebench.core.configuration import check
@@ -146,7 +146,6 @@ def test_the_order_of_the_rows_does_not_matter(tmp_path, name):
 names = st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda name: name.strip() and "\r" not in name)
 
 
-@settings(deadline=None)
 @given(rows=st.lists(st.tuples(names, names), min_size=1), name=st.sampled_from([*NAMES, "t.parquet"]))
 def test_any_text_is_an_id(tmp_path_factory, rows, name):
     path = write(tmp_path_factory.mktemp("any") / name, rows)

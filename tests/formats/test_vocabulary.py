@@ -4,7 +4,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vsebench.core.configuration import Vocabulary
@@ -68,7 +68,6 @@ filters = st.builds(
 sets = st.sets(st.tuples(st.integers(0, 9), st.integers(0, 7)), max_size=60)
 
 
-@settings(deadline=None, max_examples=300)
 @given(sets, filters)
 def test_filters_do_what_they_say(numbers, vocabulary):
     before = make(numbers, 10, 8)
@@ -198,7 +197,6 @@ def in_parts(numbers, parts):
     return dataclasses.replace(make(numbers, 10, 8), parts=pl.Series("part", parts, dtype=pl.String))
 
 
-@settings(deadline=None)
 @given(sets, some, some, st.lists(st.sampled_from(["train", "test", None]), min_size=10, max_size=10))
 def test_only_parts_is_the_last_filter(numbers, min_images, min_labels, parts):
     """Images of no part count in the filters of labels; then they go, and labels that only they had stay."""

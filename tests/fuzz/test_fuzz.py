@@ -24,7 +24,7 @@ UNCHECKED = {"results, npz", "results, Parquet"}
 @pytest.mark.parametrize("name", sorted(TARGETS.keys() - UNCHECKED))
 def test_damaged_files(name):
     # Without making examples smaller, which takes minutes: they are small.
-    @settings(max_examples=60, deadline=None, derandomize=True, database=None, phases=[Phase.generate])
+    @settings(max_examples=25, deadline=None, derandomize=True, database=None, phases=[Phase.generate])
     @given(edits)
     def run(edits):
         with TemporaryDirectory() as folder:

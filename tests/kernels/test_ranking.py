@@ -86,9 +86,8 @@ def assert_sorted(rows, scores, known):
         assert ties == ranked.count(scores[i, label]) - 1
 
 
-PROPERTY = settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)  # the fixture is the same for all examples
+# The fixture is the same for all examples.
+PROPERTY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @PROPERTY

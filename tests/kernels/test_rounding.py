@@ -1,13 +1,12 @@
 """Products of vectors rounded to rounded numbers, and their bound."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vsebench.kernels.rounding import round_labels, round_rows, update_label
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n_factors=st.integers(1, 200),

@@ -1,6 +1,7 @@
 """Five small problems on which every method is tried, and how a method is fitted to one."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -176,6 +177,12 @@ def fitted(name, where, epochs=2, threads=1, seed=1, **changes):
     with workers(threads) as pool:
         problem, queries = problem_of(where, pool, seed)
         return fit(name, problem, epochs, **changes)[0], queries
+
+
+@cache
+def fitted_once(name, where):
+    """Return what `fitted` returns, for tests that change nothing of it."""
+    return fitted(name, where)
 
 
 def problem_from(matrix, pool, seed=1, **changes):

@@ -6,7 +6,7 @@ from math import log2
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vsebench.cli import main
@@ -90,7 +90,6 @@ def printed_metrics(places: list[int], positives: int, labels: int, digits: int)
     return metrics
 
 
-@settings(deadline=None)  # a busy machine is slow
 @given(ranks, ranks, st.integers(1, 50), st.integers(1, 6))
 def test_rounded_truth_never_contradicts(own, other, positives, digits):
     lines = "p table1 d labels 100 count data_statistics\n"
@@ -693,7 +692,6 @@ odd_lines = st.tuples(
 )
 
 
-@settings(deadline=None)  # a busy machine is slow
 @given(st.lists(odd_lines, max_size=60))
 def test_odd_numbers_never_fail(lines):
     cells = {line[:4]: PrintedCell(*line, note="") for line in lines}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import dense, matrix_of, rows_of
@@ -62,7 +62,6 @@ def test_a_wrong_name_is_refused(name):
         load_protocol(name)
 
 
-@settings(max_examples=150, deadline=None)
 @given(datasets(), st.sampled_from(LABELS + IMAGES), st.integers(0, 2**31))
 def test_parts_add_up_to_the_data_set(dataset, protocol, seed):
     found = split(dataset, protocol, seed)
@@ -70,7 +69,6 @@ def test_parts_add_up_to_the_data_set(dataset, protocol, seed):
     assert total.sort("image", "label").equals(dataset.labels.to_pairs())
 
 
-@settings(max_examples=150, deadline=None)
 @given(datasets(), st.sampled_from(LABELS + IMAGES), st.integers(0, 2**31))
 def test_the_final_model_learns_from_all_but_the_test_labels(dataset, protocol, seed):
     found = split(dataset, protocol, seed)
@@ -84,7 +82,6 @@ def test_the_final_model_learns_from_all_but_the_test_labels(dataset, protocol, 
         assert (np.diff(part.images) > 0).all()
 
 
-@settings(max_examples=100, deadline=None)
 @given(datasets(), st.sampled_from(LABELS), st.integers(0, 2**31))
 def test_one_label_per_image_is_held_out_where_there_are_enough(dataset, protocol, seed):
     found = split(dataset, protocol, seed)
@@ -105,7 +102,6 @@ def test_one_label_per_image_is_held_out_where_there_are_enough(dataset, protoco
         )
 
 
-@settings(max_examples=50, deadline=None)
 @given(datasets(), st.integers(0, 2**31))
 def test_a_held_out_label_is_no_training_label_unless_regions_repeat(dataset, seed):
     found = split(dataset, "distinct", seed)
@@ -113,7 +109,6 @@ def test_a_held_out_label_is_no_training_label_unless_regions_repeat(dataset, se
         assert not (dense(part.right) & dense(part.known)).any()
 
 
-@settings(max_examples=100, deadline=None)
 @given(datasets(), st.sampled_from(IMAGES), st.integers(0, 2**31))
 def test_no_test_image_is_learnt_from(dataset, protocol, seed):
     found = split(dataset, protocol, seed)
@@ -127,7 +122,6 @@ def test_no_test_image_is_learnt_from(dataset, protocol, seed):
         assert rows_of(part.right) == [rows_of(dataset.labels)[image] for image in part.images]
 
 
-@settings(max_examples=50, deadline=None)
 @given(datasets(), st.sampled_from(LABELS + IMAGES), st.integers(0, 2**31))
 def test_the_same_seed_gives_the_same_split(dataset, protocol, seed):
     one, other = parts_of(split(dataset, protocol, seed)), parts_of(split(dataset, protocol, seed))

@@ -1,4 +1,5 @@
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -39,7 +40,8 @@ def finished(compiled: None, tmp_path_factory: pytest.TempPathFactory) -> Finish
     # The space in the folder's name is there on purpose.
     project = Project.copy(ROOT, tmp_path_factory.mktemp("workflow") / "my papers" / "vsebench")
     project.configure()
-    outcome = project.snakemake()
+    status = project.start().wait()
+    outcome = Outcome(status, project.started)
     assert outcome.status == 0, outcome.text[-5000:]
     return Finished(project, outcome)
 
@@ -48,6 +50,18 @@ def finished(compiled: None, tmp_path_factory: pytest.TempPathFactory) -> Finish
 def fresh(finished: Finished, tmp_path: Path) -> Project:
     """The same files without results."""
     return Project.copy(finished.project.folder, tmp_path / "vsebench")
+
+
+@pytest.fixture
+def unfitted(finished: Finished, tmp_path: Path) -> Project:
+    """The same files with the data sets, the splits and the compiled kernels, without models and what follows them."""
+    project = Project.clone(finished.project, tmp_path / "vsebench")
+    for path in project.folder.glob("results/*/*/seed1/*"):
+        if path.name != "split":
+            shutil.rmtree(path)
+    for path in project.folder.glob("results/*/*/*.parquet"):
+        path.unlink()
+    return project
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ import os
 
 import pytest
 
-from tests.workflow.project import MODELS_AND_RANKS, Project, tiny_set, wait_until
+from tests.workflow.project import CONTROLS, MODELS_AND_RANKS, Project, tiny_set, wait_until
 
 METHODS = ["popularity", "opt_auc"]
-SPLIT = "results/sim-iapr/regions/seed1/split/split.json"
 OTHER = "results/sim-iapr/distinct/seed1/split/split.json"
 # Put into the shell of every job: where the environment names a file, the job waits until that file is gone.
 WAIT = """
@@ -19,43 +18,42 @@ fi
 
 
 @pytest.fixture
-def held(fresh, tmp_path):
+def held(unfitted, tmp_path):
     """A run whose first job waits until the second value, a file, is deleted."""
-    fresh.configure(methods=METHODS, datasets=tiny_set("regions", "distinct"))
-    assert fresh.snakemake(SPLIT).status == 0
-    with (fresh.folder / "workflow" / "job.sh").open("a") as shell:
+    unfitted.configure(methods=CONTROLS, datasets=tiny_set("regions", "distinct"))
+    with (unfitted.folder / "workflow" / "job.sh").open("a") as shell:
         shell.write(WAIT)
     hold, reached = tmp_path / "hold", tmp_path / "hold.reached"
     hold.touch()
-    first = fresh.start("results/sim-iapr/regions/summary.parquet", HOLD=hold)
+    first = unfitted.start("results/sim-iapr/regions/summary.parquet", HOLD=hold)
     wait_until(lambda: first.poll() is not None or reached.exists())
     yield first, hold
     hold.unlink(missing_ok=True)
     first.wait(timeout=300)
 
 
-def test_a_second_run_in_the_same_folder(finished, fresh, held):
+def test_a_second_run_in_the_same_folder(finished, unfitted, held):
     first, hold = held
 
     # The same files are refused.
-    second = fresh.snakemake("accuracy")
+    second = unfitted.snakemake("accuracy")
     assert second.status == 1
     assert "Directory cannot be locked" in second.text
     assert "Traceback" not in second.text
 
     # Other files are made meanwhile; what the first is about to write stays.
-    writing = fresh.folder / "results" / f".writing.{first.pid}.tmp.json"
+    writing = unfitted.folder / "results" / f".writing.{first.pid}.tmp.json"
     writing.write_text("half a file")
-    other = fresh.snakemake(OTHER)
+    other = unfitted.snakemake(OTHER)
     assert other.status == 0, other.text[-3000:]
     assert writing.is_file()
 
-    assert first.poll() is None, fresh.started[-3000:]
+    assert first.poll() is None, unfitted.started[-3000:]
     hold.unlink()
-    assert first.wait(timeout=300) == 0, fresh.started[-3000:]
-    for row in METHODS:
+    assert first.wait(timeout=300) == 0, unfitted.started[-3000:]
+    for row in CONTROLS:
         same = f"results/sim-iapr/regions/seed1/{row}/*.npz"
-        made = fresh.found(same)
+        made = unfitted.found(same)
         assert made
         assert made == finished.project.found(same)
 

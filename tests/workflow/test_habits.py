@@ -28,9 +28,8 @@ def test_a_dry_run_of_a_real_configuration(tmp_path):
         ("timing", {"time_methods", "gather_timing", "table"}, {"figure", "report_page"}),
     ],
 )
-def test_a_named_target_makes_what_it_says(tmp_path, target, makes, leaves):
-    outcome = at_root(tmp_path, target, "--dry-run")
-    assert outcome.status == 0, outcome.text
+def test_a_named_target_makes_what_it_says(finished, target, makes, leaves):
+    outcome = finished.project.dry_run(target, "--forceall")
     assert makes <= outcome.rules
     assert not outcome.rules & leaves
 
@@ -45,13 +44,13 @@ def test_a_target_that_is_a_file_in_another_directory(finished, tmp_path):
     assert made.read_bytes() == (project.folder / target).read_bytes()
 
 
-def test_tuning_tries_the_whole_grid(fresh):
+def test_tuning_tries_the_whole_grid(unfitted):
     target = "results/sim-iapr/regions/seed1/vse_fs/run.json"
-    fresh.configure(methods=["vse_fs", "popularity"], tune=True, tuning_budget=2)
-    fresh.change("vse_fs", "grid", alpha=None, beta_0=None, gamma=None, weights=None, regularisation=[5.0, 8.0])
-    outcome = fresh.snakemake(target)
+    unfitted.configure(methods=["vse_fs", "popularity"], tune=True, tuning_budget=2)
+    unfitted.change("vse_fs", "grid", alpha=None, beta_0=None, gamma=None, weights=None, regularisation=[5.0, 8.0])
+    outcome = unfitted.snakemake(target)
     assert outcome.status == 0, outcome.text[-3000:]
-    selection = json.loads((fresh.folder / target).read_text())["selection"]
+    selection = json.loads((unfitted.folder / target).read_text())["selection"]
     assert selection["n_configurations"] == len(selection["tries"]) == 2
     assert selection["value"] == max(entry["value"] for entry in selection["tries"])
 

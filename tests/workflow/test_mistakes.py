@@ -23,26 +23,26 @@ def test_a_mistake_in_the_configuration_ends_before_the_first_job(finished):
     assert_explained(outcome, ["config/methods/opt_auc.yaml", "grid: ", "tuning_budget is 5"])
 
 
-def test_methods_that_break_leave_the_others_their_results(fresh):
+def test_methods_that_break_leave_the_others_their_results(unfitted):
     broken = {
         "bug": (BUG, "ZeroDivisionError: integer division or modulo by zero"),
         "memory": (MEMORY, "Unable to allocate 8.00 TiB"),
         "killed": (KILLED, "vsebench: this job was killed, most likely because memory ran out"),
     }
     for row, (code, _) in broken.items():
-        add_method(fresh, row, code)
-    fresh.configure(methods=["popularity", *broken, "opt_auc"])
-    fresh.change("opt_auc", "settings", learning_rate=DIVERGING)
-    outcome = fresh.snakemake("results/sim-iapr/regions/metrics.parquet")
+        add_method(unfitted, row, code)
+    unfitted.configure(methods=["popularity", *broken, "opt_auc"])
+    unfitted.change("opt_auc", "settings", learning_rate=DIVERGING)
+    outcome = unfitted.snakemake("results/sim-iapr/regions/metrics.parquet")
     assert outcome.status == 1
-    results = fresh.folder / "results" / "sim-iapr" / "regions" / "seed1"
+    results = unfitted.folder / "results" / "sim-iapr" / "regions" / "seed1"
     _, failed, summary = outcome.text.rpartition("Failed. The other jobs' results are kept")
     assert failed
     words = {row: words for row, (_, words) in broken.items()}
     words["opt_auc"] = "opt_auc on sim-iapr (regions, seed 1): training diverged"
     for row, expected in words.items():
         log = results / row / "fit.log"
-        assert re.search(rf"fit: .*row {row}\n    {log.relative_to(fresh.folder)}: .*{re.escape(expected)}", summary)
+        assert re.search(rf"fit: .*row {row}\n    {log.relative_to(unfitted.folder)}: .*{re.escape(expected)}", summary)
         assert expected in log.read_text()
         assert not (results / row / "model.npz").exists()
     assert "Traceback" in (results / "bug" / "fit.log").read_text()
@@ -53,7 +53,7 @@ def test_methods_that_break_leave_the_others_their_results(fresh):
     assert (results / "popularity" / "ranks.parquet").is_file()
     assert "popularity" not in summary
     assert not (
-        fresh.folder / "results" / "sim-iapr" / "regions" / "metrics.parquet"
+        unfitted.folder / "results" / "sim-iapr" / "regions" / "metrics.parquet"
     ).exists()  # it would lack a method
 
 

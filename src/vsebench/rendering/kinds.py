@@ -9,6 +9,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
@@ -98,10 +99,11 @@ class Instance:
     paper: str | None = None  # the paper's name
 
 
-def known(base: type[Kind]) -> list[str]:
-    """Return the names of all kinds of tables (`base` TableKind) or figures (FigureKind)."""
+@cache
+def known(base: type[Kind]) -> tuple[str, ...]:
+    """Return the names of all kinds of tables (`base` TableKind) or figures (FigureKind), sorted."""
     modules = (PACKAGE / "rendering" / base.folder).glob("*.py")
-    return sorted(module.stem for module in modules if not module.stem.startswith("_"))
+    return tuple(sorted(module.stem for module in modules if not module.stem.startswith("_")))
 
 
 def find(base: type[AnyKind], kind: str) -> type[AnyKind]:
