@@ -26,7 +26,7 @@ from vsebench.streams import VALIDATION_SAMPLE, generator
 if TYPE_CHECKING:  # features need SciPy, which most fits do without
     from vsebench.features import Features
 
-Row = dict[str, Any]  # a line of the history
+Record = dict[str, Any]  # of an epoch in the history
 
 WEIGHT_STEPS = 10  # of an ensemble's weights between 0 and 1
 
@@ -102,19 +102,19 @@ def attempt(
     warm_up(method, settings)
     fitter = method(validation.problem, settings)
     best, best_epoch = -1.0, 0
-    rows: list[Row] = []
+    records: list[Record] = []
     try:
         for epoch in range(1, limits.maximum + 1):
-            row = timed_epoch(fitter, epoch)
-            row["validation"] = validation.value(fitter.model())
-            rows.append(row)
-            if row["validation"] > best:
-                best, best_epoch = row["validation"], epoch
+            record = timed_epoch(fitter, epoch)
+            record["validation"] = validation.value(fitter.model())
+            records.append(record)
+            if record["validation"] > best:
+                best, best_epoch = record["validation"], epoch
             elif epoch - best_epoch >= limits.patience:
                 break
     except DivergenceError:
-        return Attempt(values, None, None), history(rows, case, "selection")
-    return Attempt(values, best_epoch, best), history(rows, case, "selection")
+        return Attempt(values, None, None), history(records, case, "selection")
+    return Attempt(values, best_epoch, best), history(records, case, "selection")
 
 
 def weigh(
@@ -179,11 +179,11 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
     assert chosen.epochs is not None
     warm_up(method, settings)
     fitter = method(problem, settings)
-    rows = [timed_epoch(fitter, epoch) for epoch in range(1, chosen.epochs + 1)]
-    return fitter.model(), history(rows, case, "refit")
+    records = [timed_epoch(fitter, epoch) for epoch in range(1, chosen.epochs + 1)]
+    return fitter.model(), history(records, case, "refit")
 
 
-def timed_epoch(fitter: Method, epoch: int) -> Row:
+def timed_epoch(fitter: Method, epoch: int) -> Record:
     """Train one epoch and return its line of the history; raise `DivergenceError` if a number is no longer finite."""
     start = time.perf_counter()
     progress = fitter.epoch()
@@ -200,10 +200,10 @@ def timed_epoch(fitter: Method, epoch: int) -> Row:
     }
 
 
-def history(rows: list[Row], case: Case, phase: str) -> pl.DataFrame:
-    """Return the history of a training as a table, `schemas.HISTORY`: one row per epoch."""
+def history(records: list[Record], case: Case, phase: str) -> pl.DataFrame:
+    """Return the history of a training as a table, `schemas.HISTORY`: one line per epoch."""
     keys = case.keys | {"phase": phase}
-    return pl.DataFrame([keys | row for row in rows], schema=HISTORY)
+    return pl.DataFrame([keys | record for record in records], schema=HISTORY)
 
 
 def where_of(case: Case) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
 from tests.builders import ranks_of
-from vsebench.core.configuration import METRICS
+from vsebench.core.configuration import DEFAULT_METRICS
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import RANKS
 from vsebench.evaluation.metrics import mean_metric, values
@@ -22,7 +22,7 @@ from vsebench.evaluation.metrics.base import (
     load_metric,
 )
 
-OF_IMAGES = [*METRICS, "f1@5", "map", "ndcg", "coverage", "one_error"]
+OF_IMAGES = [*DEFAULT_METRICS, "f1@5", "map", "ndcg", "coverage", "one_error"]
 
 
 def single(*rows):
@@ -146,7 +146,7 @@ def old_formulas(above, tied, negatives):
         found[f"auc@{k}"] = np.where(hit, 1 - (worst - 1) / n, 0.5)
     found["mrr"] = np.nan_to_num(1 / worst)
     found["auc"] = np.where(np.isnan(above), 0.5, 1 - (above + tied / 2) / n)
-    return np.stack([found[name] for name in METRICS], axis=1)
+    return np.stack([found[name] for name in DEFAULT_METRICS], axis=1)
 
 
 @given(
@@ -159,8 +159,8 @@ def test_with_one_held_out_label_metrics_are_those_of_the_table_in_the_docs(rows
     frame = single(*((None if miss else above, tied, above + tied + rest) for above, tied, rest, miss in rows))
     above, tied = (frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in ("above", "tied"))
     expected = old_formulas(above, tied, frame["negatives"].to_numpy())
-    np.testing.assert_allclose(values(frame, METRICS), expected, rtol=1e-14)
-    assert mean_metric(frame, "ndcg@10") == pytest.approx(expected[:, METRICS.index("ndcg@10")].mean())
+    np.testing.assert_allclose(values(frame, DEFAULT_METRICS), expected, rtol=1e-14)
+    assert mean_metric(frame, "ndcg@10") == pytest.approx(expected[:, DEFAULT_METRICS.index("ndcg@10")].mean())
 
 
 def librec_auc(ranked, relevant, n_negatives):

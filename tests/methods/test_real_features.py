@@ -16,7 +16,7 @@ from vsebench.core.storage import read_parquet
 CONFIG = Path(__file__).parents[2] / "config" / "datasets"
 WITH_PHOTOGRAPHS = "mirflickr25k.zip"  # has the tags, too, which are also in an archive of their own
 # precision@1, map, mean F1 of an image and of a label with five labels predicted, recall@5, label_map
-METRICS = ["precision@1", "map", "f1@5", "macro_f1@5", "recall@5", "label_map"]
+COLUMNS = ["precision@1", "map", "f1@5", "macro_f1@5", "recall@5", "label_map"]
 EUCLIDEAN = {"neighbours": 30, "distance": "euclidean"}
 BY_DISTANCE = EUCLIDEAN | {"weights": "inverse_distance"}
 VOTE = {"neighbours": 50, "weights": "exponential", "sharpness": 20.0, "normalise": ["l2"]}
@@ -87,8 +87,8 @@ def test_accuracy_is_that_of_another_program(prepared, dataset, module, settings
     assert run("rank", "--split", split, "--model", out / "model.npz", *features, "--threads", 2, "--ranks",
                out / "ranks.parquet", "--lists", out / "lists.parquet", "--label-ranks",
                out / "label_ranks.parquet") == 0  # fmt: skip
-    assert run("measure", "--results", folder, *keys, "--rows", "row", "--seeds", 1, "--metrics", *METRICS,
+    assert run("measure", "--results", folder, *keys, "--rows", "row", "--seeds", 1, "--metrics", *COLUMNS,
                "--bootstrap", 100, "--out", out / "metrics.parquet", "--summary",
                out / "summary.parquet") == 0  # fmt: skip
     found = dict(read_parquet(out / "metrics.parquet").select("metric", "value").iter_rows())
-    assert [found[name] for name in METRICS] == pytest.approx(expected, abs=0.002)
+    assert [found[name] for name in COLUMNS] == pytest.approx(expected, abs=0.002)

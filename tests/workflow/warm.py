@@ -52,9 +52,12 @@ def _serve() -> None:
     import pandas  # noqa: F401
     import polars  # noqa: F401
     import pydantic  # noqa: F401
-    import snakemake.cli  # noqa: F401
+    import snakemake.report  # noqa: F401
     import yaml  # noqa: F401
+    from scipy import sparse, special  # noqa: F401
+    from snakemake.cli import get_argument_parser
 
+    get_argument_parser()  # which imports Snakemake's plugins
     gc.freeze()  # children leave these objects alone, so their pages stay shared
     for line in sys.stdin:
         child = os.fork()

@@ -21,7 +21,7 @@ SHORT = Repr()  # a value in a message is cut where it is long
 SHORT.maxstring = SHORT.maxlong = 200
 
 
-METRICS = (
+DEFAULT_METRICS = (
     "precision@5", "recall@5", "map@5", "ndcg@5", "auc@5",
     "precision@10", "recall@10", "map@10", "ndcg@10", "auc@10", "mrr", "auc",
 )  # fmt: skip
@@ -89,7 +89,7 @@ class RunConfig(Strict):
     tune: bool
     tuning_budget: int = Field(ge=1)
     validation_metric: str | None = None  # none: the protocol's
-    metrics: list[str] = Field(default=list(METRICS), min_length=1)
+    metrics: list[str] = Field(default=list(DEFAULT_METRICS), min_length=1)
     validation_images: int = Field(ge=1)
     bootstrap: int = Field(ge=100)
     timing: Timing
