@@ -379,6 +379,15 @@ def test_a_fit_has_the_same_parameters_whatever_else_a_run_says(changes):
     assert parameters(Plan.read(CONFIG, default(**changes), [])) == parameters(Plan.read(CONFIG, default(), []))
 
 
+def test_the_first_seed_chooses_settings_where_all_seeds_have_the_same_split():
+    sets = {"sim-tree": {"protocols": ["official", "images"]}}
+    plan = Plan.read(CONFIG, default(datasets=sets, methods=["ridge", "random"], seeds=[7, 2], tune=True), [])
+    official, images = (Place("sim-tree", name) for name in ("official", "images"))
+    assert [plan.seed_of_settings("ridge", official, seed) for seed in (7, 2)] == [7, 7]
+    assert [plan.seed_of_settings("ridge", images, seed) for seed in (7, 2)] == [7, 2]
+    assert plan.seed_of_settings("random", official, 2) == 2  # nothing is tried
+
+
 def test_growth_is_measured_of_rows_that_learn_from_labels_alone():
     plan = Plan.read(CONFIG, with_partition(methods=["opt_auc", "warp", "ease", "wsabie", "linear_warp"]), [])
     assert list(plan.scaled_rows) == ["opt_auc", "warp"]

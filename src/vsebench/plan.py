@@ -399,6 +399,11 @@ class Plan:
         """Return the grid that is tried on the validation labels; it is empty if the run does not tune."""
         return self.methods[row].grid if self.config.tune else {}
 
+    def seed_of_settings(self, row: str, place: Place, seed: int) -> int:
+        """Return the seed that chooses the settings of a row: its own, or the first where all have the same split."""
+        first = self.config.seeds[0]
+        return first if self.grid(row) and load_protocol(place.protocol).fixed else seed
+
     @property
     def scaled_rows(self) -> dict[str, tuple[str, dict[str, Any]]]:
         """Return module and settings of the rows whose growth is measured: those with epochs and factors.

@@ -45,11 +45,11 @@ def split(folder, protocol="distinct", seed=1):
     )  # fmt: skip
 
 
-def case(folder, module="opt_auc", settings=SETTINGS, protocol="distinct"):
+def case(folder, module="opt_auc", settings=SETTINGS, protocol="distinct", seed=1):
     """Return the arguments that `fit` and `sweep` share."""
     return [
         "--split", folder / "split", *inputs(folder), "--dataset", "sim-tiny", "--protocol", protocol,
-        "--row", "my_row", "--module", module, "--settings", json.dumps(settings), "--seed", 1,
+        "--row", "my_row", "--module", module, "--settings", json.dumps(settings), "--seed", seed,
     ]  # fmt: skip
 
 

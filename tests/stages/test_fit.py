@@ -10,6 +10,7 @@ from vsebench.core.workers import workers
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.methods.base import load_method, read_settings
 from vsebench.problem import Problem
+from vsebench.stages.gather import settings_used
 
 
 @pytest.fixture
@@ -32,6 +33,18 @@ def test_the_winner_has_the_highest_validation_value_and_all_tries_are_recorded(
     assert selection["metric"] == "ndcg@10"
     assert selection["diverged"] == 0
     assert all(set(tried) == {"settings", "epochs", "value"} for tried in selection["tries"])
+
+
+def test_another_seed_takes_settings_over_and_chooses_its_own_epochs(folder, tmp_path):
+    assert fit(folder, grid={"learning_rate": [1e-6, 0.2]}) == 0
+    first = (folder / "model/run.json").rename(tmp_path / "first.json")
+    assert fit(folder, "--chosen", first, seed=2) == 0
+    selection, history = selection_of(folder), read_parquet(folder / "model/history.parquet")
+    assert selection["settings"] == read_json(first)["selection"]["settings"]
+    assert selection["settings_of_seed"] == 1
+    assert selection["n_configurations"] == len(selection["tries"]) == 1
+    assert selection["epochs"] == history.filter(phase="selection")["validation"].arg_max() + 1
+    assert settings_used(read_json(folder / "model/run.json"))["tuned"]
 
 
 def test_a_record_names_the_case_and_what_it_was_computed_with(folder):

@@ -182,6 +182,20 @@ def extra_inputs(wildcards):
     return [*model_features(wildcards), *truth(wildcards), *members(wildcards)]
 
 
+def settings_chosen(wildcards):
+    """Name the record of the seed that the settings were chosen with; nothing if it is this seed."""
+    seed = int(wildcards.seed)
+    first = PLAN.seed_of_settings(wildcards.row, place_of(wildcards), seed)
+    return [] if first == seed else f"{MODEL}/run.json".replace("{seed}", str(first))
+
+
+def grid_options(wildcards, input):
+    """Return the settings to try on the validation labels, or where the chosen ones are."""
+    if input.chosen:
+        return f"--chosen {input.chosen}"
+    return f"--grid {shlex.quote(as_json(PLAN.grid(wildcards.row)))}"
+
+
 def refit_option(wildcards):
     """Say where the tested models do not learn the validation labels."""
     return "" if PLAN.config.datasets[wildcards.dataset].refit else "--no-refit"

@@ -52,6 +52,7 @@ rule fit:
         extra_inputs,
         fit_sources("stages.fit"),
         split=multiext(f"{SPLIT}/", *FIT_FILES),
+        chosen=settings_chosen,
     output:
         multiext(f"{MODEL}/", "model.npz", "history.parquet", "run.json"),
     log:
@@ -63,12 +64,12 @@ rule fit:
         out=MODEL,
         module=method_module,
         settings=row_settings,
-        grid=lambda wildcards: as_json(PLAN.grid(wildcards.row)),
+        grid=grid_options,
         validation=validation_options,
     shell:
         "python -m vsebench fit --split {params.split} {params.inputs} --dataset {wildcards.dataset}"
         " --protocol {wildcards.protocol} --row {wildcards.row} --module {params.module}"
-        " --settings {params.settings:q} --grid {params.grid:q} --seed {wildcards.seed} --threads {threads}"
+        " --settings {params.settings:q} {params.grid} --seed {wildcards.seed} --threads {threads}"
         " {params.validation} --out {params.out} > {log} 2>&1"
 
 

@@ -21,11 +21,13 @@ class Protocol(ABC):
     words : what is held out, for tables and the report
     new_images : whether test images are never learnt from; then a method needs features
     validation_metric : what settings and epochs are chosen by, unless a run names another metric
+    fixed : whether all seeds have the same split; a run then chooses settings with its first seed, for all of them
     """
 
     words: ClassVar[str]
     new_images: ClassVar[bool]
     validation_metric: ClassVar[str]
+    fixed: ClassVar[bool] = False
 
     @abstractmethod
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:

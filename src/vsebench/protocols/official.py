@@ -16,6 +16,7 @@ class Official(Protocol):
     words = "the data set's own test images held out"
     new_images = True
     validation_metric = "map"
+    fixed = True
 
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
         if dataset.parts is None:

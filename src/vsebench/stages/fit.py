@@ -43,7 +43,9 @@ from vsebench.training import (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_arguments(parser)
-    parser.add_argument("--grid", type=json.loads, default={}, help="JSON: values to try for some settings")
+    grid = parser.add_mutually_exclusive_group()
+    grid.add_argument("--grid", type=json.loads, default={}, help="JSON: values to try for some settings")
+    grid.add_argument("--chosen", type=Path, help="run.json of another seed, whose settings are taken over")
     parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member, for an ensemble")
     parser.add_argument("--out", type=Path, required=True, help="folder for model.npz, history.parquet, run.json")
 
@@ -93,13 +95,18 @@ def choose(
         settings = {"members": [member.model_dump() for member in members]}
         chosen = replace(tries[best_attempt(tries, case)], settings=settings)
         return chosen, nothing, record_of(chosen, tries, arguments.metric)
+    base, first_seed = arguments.settings, None
+    if arguments.chosen:
+        other = read_json(arguments.chosen)
+        base, first_seed = other["selection"]["settings"], other["seed"]
     tries, histories = [], []
-    for settings in tqdm(configurations(arguments.settings, arguments.grid), desc=str(case), mininterval=5):
+    for settings in tqdm(configurations(base, arguments.grid), desc=str(case), mininterval=5):
         tried, epochs = attempt(method, settings, validation, limits, case)
         tries.append(tried)
         histories.append(epochs)
     winner = best_attempt(tries, case)
-    return tries[winner], histories[winner], record_of(tries[winner], tries, arguments.metric)
+    record = record_of(tries[winner], tries, arguments.metric) | {"settings_of_seed": first_seed}
+    return tries[winner], histories[winner], record
 
 
 def read_member(path: Path) -> Member:

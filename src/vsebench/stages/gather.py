@@ -43,7 +43,7 @@ def settings_used(record: dict[str, Any]) -> dict[str, Any]:
         "settings": settings,
         "epochs": selection["epochs"],
         "n_configurations": selection.get("n_configurations", 1),
-        "tuned": selection.get("n_configurations", 1) > 1,
+        "tuned": selection.get("n_configurations", 1) > 1 or selection.get("settings_of_seed") is not None,
         "diverged": selection.get("diverged", 0),
         "validation_metric": selection.get("metric"),
         "validation_value": selection.get("value"),

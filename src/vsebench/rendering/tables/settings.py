@@ -41,7 +41,10 @@ class Settings(TableKind):
             COLUMNS,
             tuple(row_of(results, list(same)) for _, same in entries),
             caption="Settings of each method",
-            notes=("Tuned: chosen on the validation labels from the configurations tried; test labels play no part.",),
+            notes=(
+                "Tuned: chosen on the validation labels from the configurations tried; test labels play no part. "
+                "Where all seeds have the same split, the first seed chooses the settings for all of them.",
+            ),
             small=True,
         )
 
@@ -55,7 +58,8 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
     """Return one row for the seeds that were fitted with the same settings."""
     first = entries[0]
     settings = ", ".join(f"{key} {value}" for key, value in first["settings"].items()) or None
-    chosen = f"tuned, {first['n_configurations']} tried" if first["tuned"] else "fixed"
+    tried = max(entry["n_configurations"] for entry in entries)
+    chosen = f"tuned, {tried} tried" if first["tuned"] else "fixed"
     epochs = [str(entry["epochs"]) for entry in entries if entry["epochs"] is not None]
     values = [f"{e['validation_value']:.4f}" for e in entries if e["validation_value"] is not None]
     texts = (
