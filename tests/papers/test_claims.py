@@ -268,8 +268,8 @@ def test_the_claims_of_the_papers_name_what_exists(path):
             assert claim.test.parameter in load_method(claim.test.method).settings_type.model_fields
 
 
-def test_there_are_forty_three_claims():
-    assert [len(read_claims(Paper.read(path))) for path in PAPERS] == [0, 0, 7, 12, 24]
+def test_the_papers_have_as_many_claims_as_were_found():
+    assert [len(read_claims(Paper.read(path))) for path in PAPERS] == [0, 0, 7, 12, 26]
 
 
 def test_every_module_of_the_folder_is_a_test():

@@ -15,6 +15,7 @@ from vsebench.papers.claims.full_matrix_ratio import FullMatrixRatio
 from vsebench.papers.claims.gain_over_best import GainOverBest
 from vsebench.papers.claims.label_neighbours import LabelNeighbours
 from vsebench.papers.claims.model_bytes import ModelBytes
+from vsebench.papers.claims.noisier_labels import NoisierLabels
 from vsebench.papers.claims.sampled_rank import SampledRank, sampled_loss
 from vsebench.papers.claims.scoring_time import ScoringTime
 from vsebench.papers.claims.share_of_metric import ShareOfMetric
@@ -30,9 +31,14 @@ ROWS = {"first": 50, "second": 46, "third": 30, "popular": 2}  # images in 100 w
 SEEDS = [1, 2]
 
 
+NOISY = Place("noisier tree", "official")
+NOISY_ROWS = {"first": 20, "second": 40}
+
+
 def ranks(case):
     """Return ranks of 100 images: the label is first in as many as ROWS says, and at place 12 in the others."""
-    above = np.where(np.arange(100) < ROWS[case.row], 0, 11)
+    number = NOISY_ROWS[case.row] if case.place == NOISY else ROWS[case.row]
+    above = np.where(np.arange(100) < number, 0, 11)
     columns = {"image": np.arange(100), "label": 0, "above": above, "tied": 0, "right": 1, "negatives": 20}
     return pl.DataFrame(columns).cast(schemas.RANKS)
 
@@ -119,6 +125,34 @@ def test_sibling_precision_and_its_ratio_to_precision():
     without = Evidence(**(vars(evidence()) | {"siblings": {}}))
     with pytest.raises(UntestableError, match="tree does not say which labels are siblings"):
         test.test(without, case)
+
+
+def test_what_noisier_labels_leave_of_two_rows():
+    places = [RunPlace(PLACE, "tree", True, list(ROWS)), RunPlace(NOISY, "tree", True, list(NOISY_ROWS))]
+    found = Evidence(**(vars(evidence()) | {"places": places}))
+    make = partial(NoisierLabels, clean="tree", noisy="noisier tree", metric="precision@1")
+    falls = make(method="first", steadier="second")
+    (case,) = falls.cases(found)
+    assert (case.place, case.simulated, case.rival, case.measured) == (NOISY, True, "second", "precision@1")
+    effect = falls.test(found, case)
+    assert effect.value == pytest.approx((40 / 46) / (20 / 50))
+    assert 1 < effect.low < effect.value < effect.high
+    assert falls.verdict(effect, effect.p) == "holds"
+    turned = only(make(method="second", steadier="first"), found)
+    assert turned.value == pytest.approx(1 / effect.value)
+    with pytest.raises(UntestableError, match="The run lacks tree or noisier tree"):
+        list(make(method="first", steadier="third").cases(found))
+
+
+def test_what_noisier_labels_leave_of_sibling_precision():
+    siblings = dict.fromkeys(("tree", "noisier tree"), evidence().siblings["tree"])
+    places = [RunPlace(PLACE, "tree", True, list(ROWS)), RunPlace(NOISY, "tree", True, list(NOISY_ROWS))]
+    found = Evidence(**(vars(evidence()) | {"places": places, "siblings": siblings}))
+    test = NoisierLabels(clean="tree", noisy="noisier tree", metric="precision@1", method="first", cutoff=2)
+    (case,) = test.cases(found)
+    assert case.measured == "sibling_precision@2 and precision@1"
+    # The lists, and so the sibling precision, are the same in both.
+    assert test.test(found, case).value == pytest.approx(50 / 20)
 
 
 def history(row, seconds, values):
