@@ -20,8 +20,9 @@ run: setup
 	$(if $(CONFIG),@$(BIN)/python workflow/check_config.py '$(CONFIG)')
 	$(BIN)/snakemake $(TARGETS) --cores $(CORES) --quiet rules reason $(if $(CONFIG),--configfile '$(CONFIG)')
 
+# One worker more than cores: some tests wait for a server or a lock.
 test: setup-dev check
-	$(BIN)/pytest --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest --numprocesses $$($(BIN)/python -c 'import os; print(min(8, os.cpu_count() + 1))') --dist loadfile --no-loadscope-reorder
 
 test-long: setup-dev
 	$(BIN)/pytest -m long
