@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 import pytest
+from pydantic import ValidationError
 
 from vsebench.core import schemas
 from vsebench.core.places import Place
@@ -33,6 +34,7 @@ SEEDS = [1, 2]
 
 NOISY = Place("noisier tree", "official")
 NOISY_ROWS = {"first": 20, "second": 40}
+CLEAN_AND_NOISY = [RunPlace(PLACE, "tree", True, list(ROWS)), RunPlace(NOISY, "tree", True, list(NOISY_ROWS))]
 
 
 def ranks(case):
@@ -128,8 +130,7 @@ def test_sibling_precision_and_its_ratio_to_precision():
 
 
 def test_what_noisier_labels_leave_of_two_rows():
-    places = [RunPlace(PLACE, "tree", True, list(ROWS)), RunPlace(NOISY, "tree", True, list(NOISY_ROWS))]
-    found = Evidence(**(vars(evidence()) | {"places": places}))
+    found = Evidence(**(vars(evidence()) | {"places": CLEAN_AND_NOISY}))
     make = partial(NoisierLabels, clean="tree", noisy="noisier tree", metric="precision@1")
     falls = make(method="first", steadier="second")
     (case,) = falls.cases(found)
@@ -146,13 +147,16 @@ def test_what_noisier_labels_leave_of_two_rows():
 
 def test_what_noisier_labels_leave_of_sibling_precision():
     siblings = dict.fromkeys(("tree", "noisier tree"), evidence().siblings["tree"])
-    places = [RunPlace(PLACE, "tree", True, list(ROWS)), RunPlace(NOISY, "tree", True, list(NOISY_ROWS))]
-    found = Evidence(**(vars(evidence()) | {"places": places, "siblings": siblings}))
-    test = NoisierLabels(clean="tree", noisy="noisier tree", metric="precision@1", method="first", cutoff=2)
+    found = Evidence(**(vars(evidence()) | {"places": CLEAN_AND_NOISY, "siblings": siblings}))
+    make = partial(NoisierLabels, clean="tree", noisy="noisier tree", method="first")
+    test = make(metric="precision@2")
     (case,) = test.cases(found)
-    assert case.measured == "sibling_precision@2 and precision@1"
+    assert case.measured == "sibling_precision@2 and precision@2"
     # The lists, and so the sibling precision, are the same in both.
     assert test.test(found, case).value == pytest.approx(50 / 20)
+    for metric in ("map", "precision@99"):
+        with pytest.raises(ValidationError, match="without steadier, metric is precision@1 to"):
+            make(metric=metric)
 
 
 def history(row, seconds, values):

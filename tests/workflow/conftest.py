@@ -22,12 +22,7 @@ class Finished:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Compile the kernels of the shared run in the checkout, where all other tests and copies find them.
-
-    Kernels that an earlier run of the tests has compiled are there; those that were edited since are compiled again.
-    """
-    if any(ROOT.glob("src/**/*.nbc")):
-        return
+    """Compile the kernels of the shared run in the checkout, where all other tests and copies find them."""
     folder = tmp_path_factory.mktemp("compiled")
     kernels: list[list[str]] = [[]]  # of ranking and the simulator
     plan = Plan.read(ROOT / "config", TINY, [])

@@ -10,6 +10,23 @@ from tests.workflow.project import ROOT, Project
 CONDA = "Specify a conda environment or container for each rule."
 
 
+def test_the_run_that_takes_no_configuration_plans(tmp_path):
+    outcome = at_root(tmp_path, "--dry-run")
+    assert outcome.status == 0, outcome.text
+    assert {"download", "split", "fit", "time_methods", "scale", "test_claims", "report_page"} <= outcome.rules
+
+
+def test_seeds_with_the_same_split_take_over_the_settings_that_the_first_chose(tmp_path):
+    target = "results/corel5k374/official/seed3/ridge/model.npz"
+    outcome = at_root(
+        tmp_path, target, "--dry-run", "--printshellcmds", "--configfile", ROOT / "config" / "wsabie.yaml"
+    )
+    assert outcome.status == 0, outcome.text
+    first, third = re.findall(r"vsebench fit .* (--grid \S+|--chosen \S+) .*--seed (\d)", outcome.text)
+    assert (first[0].split()[0], first[1]) == ("--grid", "1")
+    assert third == ("--chosen results/corel5k374/official/seed1/ridge/run.json", "3")
+
+
 def test_a_dry_run_of_a_real_configuration(tmp_path):
     for package in ("implicit", "lightfm"):
         pytest.importorskip(package, reason="optional, `make setup-peers` installs it")

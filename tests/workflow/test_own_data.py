@@ -12,7 +12,8 @@ from tests.workflow.project import ROOT, Project
 
 TABLE = "docs/examples/made-up-tags.csv"
 # So that it takes seconds: the page's run in every other respect.
-SMALL = ["--config", "methods=[popularity,random]", "seeds=[1]", "bootstrap=100", "timing={repeats: 1, epochs: 1}"]
+SMALL = ["--config", "methods=[popularity,opt_auc]", "seeds=[1]", "bootstrap=100", "timing={repeats: 1, epochs: 1}"]
+SMALL += ["epochs={opt_auc: {maximum: 3, patience: 3}}"]
 
 
 def block(language):

@@ -1,6 +1,7 @@
 """A process that has imported Snakemake once and runs it in forked children: a start takes half the processor time."""
 
 import atexit
+import gc
 import json
 import os
 import subprocess
@@ -45,8 +46,6 @@ def _run(arguments: list[str], folder: str, environment: dict[str, str], said: s
 
 
 def _serve() -> None:
-    import gc
-
     # Nothing of the package: a child imports that from its own folder.
     import numba  # noqa: F401
     import pandas  # noqa: F401

@@ -1,12 +1,15 @@
 """What noisier labels leave of two quantities: ratio of the shares that are left, bootstrap over images and seeds."""
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
 
+from vsebench.core.places import Place
 from vsebench.evaluation.ranking import LIST_LENGTH
 from vsebench.papers.claim import ClaimCase, ClaimTest
 from vsebench.papers.evidence import Effect, Evidence, MetricName, Resampled, RunPlace, UntestableError, Values
@@ -15,7 +18,7 @@ from vsebench.papers.evidence import Effect, Evidence, MetricName, Resampled, Ru
 class NoisierLabels(ClaimTest):
     """From one data set to another with more wrong labels, the method's metric falls by more than something steadier.
 
-    That is the same metric of another row (`steadier`), or the method's own sibling precision (`cutoff`).
+    That is the same metric of another row or, where no row is named, the method's sibling precision at the same cut-off.
     """
 
     effect: ClassVar[str] = (
@@ -29,7 +32,18 @@ class NoisierLabels(ClaimTest):
     noisy: str  # another, with the same labels
     metric: MetricName
     steadier: str | None = None  # a row
-    cutoff: int | None = Field(default=None, ge=1, le=LIST_LENGTH)
+
+    @model_validator(mode="after")
+    def _has_sibling_precision(self) -> "NoisierLabels":
+        name, _, cutoff = self.metric.partition("@")
+        if self.steadier is None and (name != "precision" or int(cutoff) > LIST_LENGTH):
+            raise PydanticCustomError("metric", f"without steadier, metric is precision@1 to precision@{LIST_LENGTH}")
+        return self
+
+    @property
+    def cutoff(self) -> int:
+        """The cut-off of a precision."""
+        return int(self.metric.partition("@")[2])
 
     def metrics_read(self) -> list[str]:
         """Return the metric."""
@@ -37,14 +51,13 @@ class NoisierLabels(ClaimTest):
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield the noisy place, once for each protocol that both data sets were tested by."""
-        found = False
-        for noisy in self._places(evidence, self.noisy):
-            if any(clean.place.protocol == noisy.place.protocol for clean in self._places(evidence, self.clean)):
-                found = True
-                measured = self.metric if self.cutoff is None else f"sibling_precision@{self.cutoff} and {self.metric}"
-                yield ClaimCase(measured, noisy.place, noisy.simulated, self.steadier or "")
-        if not found:
+        pairs = itertools.product(self._places(evidence, self.clean), self._places(evidence, self.noisy))
+        places = [noisy for clean, noisy in pairs if clean.place.protocol == noisy.place.protocol]
+        if not places:
             raise UntestableError(f"The run lacks {self.clean} or {self.noisy}, or one of the claim's rows there.")
+        measured = self.metric if self.steadier else f"sibling_precision@{self.cutoff} and {self.metric}"
+        for noisy in places:
+            yield ClaimCase(measured, noisy.place, noisy.simulated, self.steadier or "")
 
     def _places(self, evidence: Evidence, dataset: str) -> list[RunPlace]:
         rows = {self.method, self.steadier or self.method}
@@ -52,23 +65,17 @@ class NoisierLabels(ClaimTest):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the ratio of the shares."""
-        clean, noisy = (
-            self._quantities(evidence, place)
-            for name in (self.clean, self.noisy)
-            for place in self._places(evidence, name)
-            if place.place.protocol == case.place.protocol
-        )
+        clean = self._quantities(evidence, Place(self.clean, case.place.protocol))
+        noisy = self._quantities(evidence, case.place)
         both = Resampled(np.hstack([clean.means, noisy.means]), np.hstack([clean.samples, noisy.samples]))
         found = both.difference(log_ratio)
         return Effect(math.exp(found.value), math.exp(found.low), math.exp(found.high), found.p, 1.0)
 
-    def _quantities(self, evidence: Evidence, place: RunPlace) -> Resampled:
+    def _quantities(self, evidence: Evidence, place: Place) -> Resampled:
         """Return the method's metric and the steadier quantity."""
-        if self.cutoff is None:
-            return evidence.resampled(place.place, [self.method, self.steadier or self.method], self.metric)
-        own = evidence.resampled(place.place, [self.method], self.metric)
-        siblings = evidence.sibling_precisions(place.place, [self.method], self.cutoff)
-        return Resampled(np.hstack([own.means, siblings.means[1:]]), np.hstack([own.samples, siblings.samples[:, 1:]]))
+        if self.steadier:
+            return evidence.resampled(place, [self.method, self.steadier], self.metric)
+        return evidence.sibling_precisions(place, [self.method], self.cutoff)
 
 
 def log_ratio(values: Values) -> Values:
