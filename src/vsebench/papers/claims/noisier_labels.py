@@ -18,7 +18,7 @@ from vsebench.papers.evidence import Effect, Evidence, MetricName, Resampled, Ru
 class NoisierLabels(ClaimTest):
     """From one data set to another with more wrong labels, the method's metric falls by more than something steadier.
 
-    That is the same metric of another row or, where no row is named, the method's sibling precision at the same cut-off.
+    That is the metric of another row or, where no row is named, the method's sibling precision at the same cut-off.
     """
 
     effect: ClassVar[str] = (
