@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.errors import UserError, last_words
+from vsebench.core.errors import UserError
 
 ROOT = Path(__file__).parents[1]
 
@@ -33,3 +34,11 @@ def run_module(*arguments: str, cache: Path | None = None) -> Child:
     if result.returncode:
         raise UserError(f"{' '.join(arguments[:2])} failed: {last_words(result)}")
     return Child(json.loads(result.stdout or "null"), seconds)
+
+
+def last_words(process: subprocess.CompletedProcess[str]) -> str:
+    """Return the last line that a failed process wrote to standard error, or how it ended if it wrote none."""
+    if process.returncode == -signal.SIGKILL:
+        return "it was killed; most often that means that memory ran out"
+    lines = process.stderr.strip().splitlines()
+    return lines[-1] if lines else f"it ended with status {process.returncode}"

@@ -3,14 +3,12 @@
 import argparse
 import ast
 import importlib
-import os
 import sys
-import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from vsebench.core.errors import UserError
+from vsebench.core.processes import end_with_snakemake
 
 STAGES = Path(__file__).parent / "stages"
 
@@ -22,8 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     run(arguments), and the first sentence of its docstring is its help.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
-    if "VSEBENCH_PARENT" in os.environ:
-        end_with(int(os.environ["VSEBENCH_PARENT"]))
+    end_with_snakemake()
     known = stage_names()
     if argv and argv[0] in known:
         return run_stage(argv[0], argv[1:])
@@ -58,21 +55,3 @@ def run_stage(name: str, argv: list[str]) -> int:
         print(f"vsebench {name}: {error}", file=sys.stderr)
         return 1
     return 0
-
-
-def end_with(parent: int) -> None:
-    """End this process soon after another process, with the id `parent`, has ended.
-
-    A Snakemake that is killed leaves its jobs running: they would write into the results of the next run and disturb
-    its timings. workflow/job.sh names Snakemake in VSEBENCH_PARENT.
-    """
-
-    def watch() -> None:
-        while True:
-            time.sleep(0.5)
-            try:
-                os.kill(parent, 0)  # signal 0 is not sent; this only checks that the process exists
-            except OSError:
-                os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

@@ -1,6 +1,8 @@
 """Says what to mend where another version of numba or llvmlite lacks what `kernels/vectors.py` builds on."""
 
 import importlib
+import subprocess
+import sys
 
 import numba
 import pytest
@@ -48,3 +50,23 @@ def test_a_kernel_of_vectors_compiles_and_allocates_nothing():
     except Exception as error:  # whatever numba says, the file is what the reader has to know
         pytest.fail(f"numba {numba.__version__}: {FILE} does not work with it: {error!r}")
     assert "NRT_incref" not in double.inspect_llvm(double.signatures[0]), f"{FILE}: NO_ALLOCATION has no effect"
+
+
+def test_a_kernel_runs_without_an_import_of_scipy_linalg():
+    program = """
+import sys
+import numpy as np
+import vsebench.kernels
+import numba
+
+@numba.njit
+def product(a, b):
+    return a @ b
+
+numba.njit(lambda a: a.sum())(np.ones(3))
+print("scipy.linalg" in sys.modules)
+print(product(np.eye(2), np.full((2, 2), 3.0)).tolist(), "scipy.linalg" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    expected = "False\n[[3.0, 3.0], [3.0, 3.0]] True\n"
+    assert done.stdout == expected, f"numba {numba.__version__}: src/vsebench/kernels/__init__.py: {done.stderr}"

@@ -38,11 +38,10 @@ def test_the_simulated_matrix_has_the_wanted_sizes():
     assert matrix.n_rows == pytest.approx(4000 * 269648 / 2286521, abs=1)
 
 
-def test_every_size_is_measured_in_every_repeat(tmp_path, monkeypatch):
+def test_every_size_is_measured_in_every_repeat(tmp_path):
     sizes = {"pairs": [500, 1000], "labels": [50, 100], "factors": [4, 8]}
     arguments = ["scale", "--dataset", str(CONFIG / "sim-nuswide.yaml"), "--repeats", "2", "--sizes", json.dumps(sizes)]
     arguments += ["--methods", json.dumps({"a": ["opt_auc", SETTINGS]}), "--out", str(tmp_path / "scaling.parquet")]
-    monkeypatch.setattr("sys.argv", ["vsebench", *arguments])  # a repeat starts the same command once more
     assert main(arguments) == 0
     table = read_parquet(tmp_path / "scaling.parquet")
     assert len(table) == 2 * 6
@@ -53,5 +52,5 @@ def test_every_size_is_measured_in_every_repeat(tmp_path, monkeypatch):
 
 def test_real_data_cannot_be_varied(tmp_path, capsys):
     arguments = ["scale", "--dataset", str(CONFIG / "corel5k.yaml"), "--repeats", "1", "--methods", "{}"]
-    assert main([*arguments, "--sizes", '{"pairs": [1, 2]}', "--one"]) == 1
+    assert main([*arguments, "--sizes", '{"pairs": [1, 2]}', "--out", str(tmp_path / "scaling.parquet")]) == 1
     assert "data of the adapter simulator only" in capsys.readouterr().err

@@ -1,7 +1,4 @@
-"""The exception for a user's mistake or a bad file, and the messages of failed processes and missing packages."""
-
-import signal
-from subprocess import CompletedProcess
+"""The exception for a user's mistake or a bad file, and the message of a missing package."""
 
 LONGEST = 1000  # characters; a message may quote a cell of any length
 PEERS = {"cornac", "implicit", "lightfm"}  # import names of the packages that `make setup-peers` installs
@@ -17,14 +14,6 @@ class UserError(Exception):
     def __init__(self, message: str) -> None:
         line = " ".join(message.splitlines())
         super().__init__(line if len(line) <= LONGEST else f"{line[: LONGEST - 300]} ... {line[-295:]}")
-
-
-def last_words(process: CompletedProcess[str]) -> str:
-    """Return the last line that a failed process wrote to standard error, or how it ended if it wrote none."""
-    if process.returncode == -signal.SIGKILL:
-        return "it was killed; most often that means that memory ran out"
-    lines = process.stderr.strip().splitlines()
-    return lines[-1] if lines else f"it ended with status {process.returncode}"
 
 
 def missing_package(name: str) -> str:

@@ -1,15 +1,13 @@
 """Measure how the time of an epoch grows with pairs, labels and factors.
 
 On simulated data one size is varied at a time while the others stay at the middle one of their values. Pairs grow with
-the images, at the same number of labels per image. In each repeat a fresh process measures every method at every size
+the images, at the same number of labels per image. In each repeat a new process measures every method at every size
 on one core: an epoch to warm up, then the timed one. So sampling methods are measured at the start of their training.
 """
 
 import argparse
 import json
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,9 @@ import polars as pl
 from tqdm import tqdm
 
 from vsebench.core.configuration import DatasetConfig, check, read_config
-from vsebench.core.errors import UserError, last_words
+from vsebench.core.errors import UserError
 from vsebench.core.machine import processor
+from vsebench.core.processes import run_in_new_process
 from vsebench.core.schemas import SCALING
 from vsebench.core.storage import write_table
 from vsebench.core.workers import workers
@@ -34,21 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--methods", type=json.loads, required=True, help='JSON: {"row": ["module", {settings}], ...}')
     parser.add_argument("--sizes", type=json.loads, required=True, help='JSON: {"pairs": [...], "labels": [...], ...}')
     parser.add_argument("--repeats", type=int, required=True)
-    parser.add_argument("--out", type=Path, help="scaling.parquet")
-    parser.add_argument("--one", action="store_true", help="for internal use: one repeat in this process, print JSON")
+    parser.add_argument("--out", type=Path, required=True, help="scaling.parquet")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if arguments.one:
-        print(json.dumps(measure(arguments)))
-        return
     rows: list[dict[str, Any]] = []
     for repeat in tqdm(range(1, arguments.repeats + 1), desc="growth of an epoch's time", mininterval=5):
-        command = [sys.executable, "-m", "vsebench", *sys.argv[1:], "--one"]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-        if result.returncode:
-            raise UserError(f"a repeat failed: {last_words(result)}")
-        rows += [row | {"repeat": repeat} for row in json.loads(result.stdout)]
+        rows += [row | {"repeat": repeat} for row in run_in_new_process(measure, arguments)]
     write_table(pl.DataFrame(rows, schema=SCALING), SCALING, arguments.out)
 
 

@@ -1,4 +1,4 @@
-"""Time the methods: a fresh process for each repeat, on one core, compilation apart from epochs.
+"""Time the methods: a new process for each repeat, on one core, compilation apart from epochs.
 
 The processes run one after the other; each trains with the settings that were chosen for the method.
 """
@@ -6,8 +6,6 @@ The processes run one after the other; each trains with the settings that were c
 import argparse
 import json
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +15,10 @@ import polars as pl
 from tqdm import tqdm
 
 from vsebench import splits
-from vsebench.core.errors import UserError, last_words
+from vsebench.core.errors import UserError
 from vsebench.core.machine import peak_memory_bytes, processor
 from vsebench.core.places import Case, Place
+from vsebench.core.processes import run_in_new_process
 from vsebench.core.schemas import TIMING
 from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import workers
@@ -47,39 +46,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-refit", action="store_true", help="train without the validation labels")
     parser.add_argument("--repeats", type=int, required=True)
     parser.add_argument("--epochs", type=int, required=True, help="timed epochs per repeat")
-    parser.add_argument("--out", type=Path, help="timing.parquet")
-    parser.add_argument("--one", help="for internal use: time this row in this process and print JSON")
+    parser.add_argument("--out", type=Path, required=True, help="timing.parquet")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    if arguments.one:
-        print(json.dumps(time_one(arguments)))
-        return
     turns = [(repeat, row) for repeat in range(1, arguments.repeats + 1) for row in arguments.modules]
     rows: list[dict[str, Any]] = []
     for repeat, row in tqdm(turns, desc=f"timing {arguments.dataset} ({arguments.protocol})", mininterval=5):
-        rows += [phase | {"repeat": repeat} for phase in time_in_fresh_process(row)]
+        try:
+            phases = run_in_new_process(time_one, arguments, row)
+        except UserError as error:
+            raise UserError(f"timing {row} failed: {error}") from None
+        rows += [phase | {"repeat": repeat} for phase in phases]
     write_table(pl.DataFrame(rows, schema=TIMING), TIMING, arguments.out)
 
 
-def time_in_fresh_process(row: str) -> list[dict[str, Any]]:
-    """Run this command again in a new process, for one row."""
-    command = [sys.executable, "-m", "vsebench", *sys.argv[1:], "--one", row]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode:
-        raise UserError(f"timing {row} failed: {last_words(result)}")
-    phases: list[dict[str, Any]] = json.loads(result.stdout)
-    return phases
-
-
-def time_one(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+def time_one(arguments: argparse.Namespace, row: str) -> list[dict[str, Any]]:
     """Time the phases of one row: compile (or load from the cache), each epoch or the fit, scoring, and ranking."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
-    case = Case(Place(arguments.dataset, arguments.protocol), arguments.one, arguments.seed)
+    case = Case(Place(arguments.dataset, arguments.protocol), row, arguments.seed)
     split = splits.load(case.split(arguments.results), refit=not arguments.no_refit)
     values = read_json(case.folder(arguments.results) / "run.json")["selection"]["settings"]
-    method = load_method(arguments.modules[arguments.one])
+    method = load_method(arguments.modules[row])
     settings = read_settings(method, values, str(case))
     features = load_features(arguments.features) if "features" in method.needs else None
     clock = Clock()
