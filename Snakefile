@@ -83,6 +83,7 @@ rule report:
 onstart:
     discard_leftovers()
     discard_stale_kernels()
+    lift_default_rate()
 
 
 onsuccess:

@@ -40,7 +40,7 @@ def finished(compiled: None, tmp_path_factory: pytest.TempPathFactory) -> Finish
     # The space in the folder's name is there on purpose.
     project = Project.copy(ROOT, tmp_path_factory.mktemp("workflow") / "my papers" / "vsebench")
     project.configure()
-    status = project.start().wait()
+    status = project.start("--verbose").wait()
     outcome = Outcome(status, project.started)
     assert outcome.status == 0, outcome.text[-5000:]
     return Finished(project, outcome)

@@ -31,6 +31,12 @@ def test_every_result_is_there_and_no_half_written_file(finished):
     assert not list(folder.rglob("*.tmp*"))
 
 
+def test_snakemake_looks_for_jobs_when_one_has_ended(finished):
+    """And not many times a second (lift_default_rate in workflow/rules/common.smk)."""
+    text = finished.outcome.text
+    assert 10 < text.count("Ready jobs:") <= text.count("Finished jobid:")
+
+
 def test_tables_have_the_columns_of_their_schemas(finished):
     results = finished.project.folder / "results"
     model = results / "sim-features" / "images" / "seed1" / "ridge"

@@ -418,6 +418,18 @@ def discard_stale_kernels():
                 compiled.unlink()
 
 
+def lift_default_rate():
+    """Drop Snakemake's default limit of 100 jobs a second; a limit that the user names stays.
+
+    To obey a limit, Snakemake 9.27 starts a timer each time it has looked for jobs to start. When the timer ends it looks
+    again, and so on, beside the look after each job. So after a hundred jobs it looks a hundred times a second, at every
+    input of every job that waits, which keeps a core busy.
+    """
+    limiter = workflow.scheduler.job_rate_limiter
+    if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None
+
+
 def print_failures():
     """List the failed jobs and their logs again at the end, below the messages of later jobs."""
     failed = getattr(workflow.scheduler, "failed", [])
