@@ -201,7 +201,9 @@ def test_sim_iapr_is_like_saiapr(prepared):
     assert len(drawn) == pytest.approx(len(pairs), rel=0.01)
 
 
-@pytest.mark.parametrize(("name", "vocabulary"), [("sim-flickr", 600), ("sim-nuswide", 5018)])
+@pytest.mark.parametrize(
+    ("name", "vocabulary"), [("sim-flickr", 600), pytest.param("sim-nuswide", 5018, marks=pytest.mark.long)]
+)
 def test_simulated_tags_are_like_real_tags(mirror, name, vocabulary):
     path = mirror / "mirflickr25k_tags.zip"
     if not path.is_file():

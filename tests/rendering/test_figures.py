@@ -110,7 +110,7 @@ def test_mean_ranks_leave_the_oracle_out_and_say_why_they_cannot_be_drawn(result
 
 
 def test_the_stage_writes_stable_files_with_truetype_fonts(results: Results, tmp_path: Path) -> None:
-    name = "convergence-sim-iapr-distinct"
+    name = "vse_ens_figure1"
     instance = figures(results)[name]
     options = {"--kind": instance.kind, "--parameters": json.dumps(dict(instance.parameters))}
     options |= {"--results": str(results.folder), "--out": str(tmp_path / name)}

@@ -47,10 +47,11 @@ def _run(arguments: list[str], folder: str, environment: dict[str, str], said: s
 
 def _serve() -> None:
     # Nothing of the package: a child imports that from its own folder.
-    import numba  # noqa: F401
+    import numba.np.arraymath  # noqa: F401
     import pandas  # noqa: F401
     import polars  # noqa: F401
     import pydantic  # noqa: F401
+    import smart_open  # noqa: F401
     import snakemake.report  # noqa: F401
     import yaml  # noqa: F401
     from scipy import sparse, special  # noqa: F401
