@@ -85,12 +85,12 @@ def test_cosines_weigh_neighbours_and_frequent_labels_come_first_of_equals():
         ),
     ],
 )
-@pytest.mark.parametrize("neighbours", [7, None])
-def test_votes_are_weighed_by_powers_and_exponentials_of_the_cosine(where, changes, weight, neighbours):
-    model, queries = fitted("nearest_images", where, neighbours=neighbours, **changes)
+@pytest.mark.parametrize(("neighbours", "skipped"), [(7, 0), (None, 0), (4, 2)])
+def test_votes_are_weighed_by_powers_and_exponentials_of_the_cosine(where, changes, weight, neighbours, skipped):
+    model, queries = fitted("nearest_images", where, neighbours=neighbours, skipped=skipped, **changes)
     rows, asked = (m.toarray() if hasattr(m, "toarray") else m for m in (model.features, queries.features))
     cosines = asked.astype(float) @ rows.T.astype(float) / np.maximum(np.linalg.norm(asked, axis=1), 1e-9)[:, None]
-    nearest = np.argsort(-cosines, axis=1, kind="stable")[:, :neighbours]
+    nearest = np.argsort(-cosines, axis=1, kind="stable")[:, skipped:][:, :neighbours]
     weights = weight(np.take_along_axis(cosines, nearest, axis=1))
     expected = np.einsum("nk,nkl->nl", weights, dense(model.labels)[nearest])
     asked_at_all = asked.any(axis=1)  # all rows are as far from a row of zeros
@@ -117,6 +117,18 @@ def test_of_neighbours_at_the_same_distance_the_first_is_nearer():
     model = fit_here("nearest_images", matrix_of([[0], [1], [2]], 3), [[1], [1], [1]], neighbours=2)
     (scores,) = model.scores(queries_of([[1]], 3))
     assert scores.tolist() == [1.5, 1.5, 0.5]  # the second key adds a half: all are as frequent
+
+
+@pytest.mark.parametrize(
+    ("skipped", "found"), [(1, [0.5, 1.5, 0.5]), (2, [0.5, 0.5, 1.5]), (3, [0.5] * 3), (5, [0.5] * 3)]
+)
+@pytest.mark.parametrize("weights", ["equal", "exponential"])
+def test_the_nearest_images_are_passed_over(skipped, found, weights):
+    features = [[1, 0], [3, 4], [0, 9]]
+    settings = {"neighbours": 1, "skipped": skipped, "weights": weights}
+    model = fit_here("nearest_images", matrix_of([[0], [1], [2]], 3), features, **settings)
+    (scores,) = model.scores(queries_of([[2, 0]], 3))
+    assert np.round(scores * 2).tolist() == (np.array(found) * 2 - (weights == "exponential")).tolist()
 
 
 def test_frequency_orders_labels_of_as_many_neighbours():

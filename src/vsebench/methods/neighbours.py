@@ -47,6 +47,7 @@ class NeighbourSettings(FeatureSettings):
     """
 
     neighbours: int | None = Field(ge=1)  # all images if there are fewer; none: all images
+    skipped: int = Field(default=0, ge=0)  # so many of the nearest images are passed over
     distance: Distance = "cosine"
     weights: Literal["equal", "cosine", "exponential", "inverse_distance"] = "equal"
     power: float = Field(default=1.0, gt=0)
@@ -245,7 +246,8 @@ def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: Neig
         case "cosine":
             return np.asarray(np.maximum(cosines, 0) ** settings.power)
         case "exponential":
-            return np.asarray(np.exp(settings.sharpness * (cosines - cosines.max(axis=1, keepdims=True))))
+            largest = cosines.max(axis=1, keepdims=True, initial=-np.inf)
+            return np.asarray(np.exp(settings.sharpness * (cosines - largest)))
         case "inverse_distance":
             return np.asarray(1 / np.maximum(search.distances(queries, near), SMALLEST_DISTANCE))
         case _:
@@ -311,7 +313,12 @@ class NeighbourModel(Model):
 
         `rows` are queries, from `prepared`; `labels` are those of the search's rows.
         """
-        near, keys = search.nearest(rows, min(self.settings.neighbours or labels.n_rows, labels.n_rows))
+        wanted = labels.n_rows if self.settings.neighbours is None else self.settings.neighbours + self.settings.skipped
+        near, keys = search.nearest(rows, min(wanted, labels.n_rows))
+        if self.settings.skipped:
+            # Ascending rows, so that of equal keys the first ones are the nearest.
+            left = np.argsort(-keys, axis=1, kind="stable")[:, self.settings.skipped :]
+            near, keys = np.take_along_axis(near, left, axis=1), np.take_along_axis(keys, left, axis=1)
         return vote(near, weigh(search, rows, near, keys, self.settings), labels, self.second_key)
 
     def largest_score(self) -> float:
