@@ -419,7 +419,7 @@ def discard_stale_kernels():
 
 
 def lift_default_rate():
-    """Drop Snakemake's default limit of 100 jobs a second; a limit that the user names stays.
+    """Drop Snakemake's default limit of 100 jobs a second; any other limit stays.
 
     To obey a limit, Snakemake 9.27 starts a timer each time it has looked for jobs to start. When the timer ends it looks
     again, and so on, beside the look after each job. So after a hundred jobs it looks a hundred times a second, at every
