@@ -70,6 +70,7 @@ def default(**changes):
 
 ONE = {"protocols": ["distinct"]}
 IAPR = Place("sim-iapr", "distinct")
+TREE = {"dataset": "sim-tree", "repeats": 2, "images": [10, 20], "terms": [5, 10]}
 SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10, 20], "factors": [1, 2]}
 
 
@@ -85,6 +86,19 @@ def test_a_run_limits_the_epochs_of_single_rows():
     plan = Plan.read(CONFIG, default(epochs={"vse_fs": {"maximum": 3, "patience": 2}}), [])
     assert plan.methods["vse_fs"].epochs.model_dump() == {"maximum": 3, "patience": 2}
     assert plan.methods["opt_auc"] == usual.methods["opt_auc"]
+
+
+def test_a_data_set_limits_the_epochs_of_single_rows():
+    limits = {"vse_fs": {"maximum": 3, "patience": 2}}
+    sets = {"sim-iapr": ONE | {"epochs": limits}, "sim-openimages": ONE}
+    plan = Plan.read(CONFIG, default(datasets=sets, epochs={"vse_fs": {"maximum": 9, "patience": 9}}), [])
+    assert plan.epochs("vse_fs", "sim-iapr").model_dump() == limits["vse_fs"]
+    assert plan.epochs("vse_fs", "sim-openimages").maximum == 9
+    assert plan.epochs("opt_auc", "sim-iapr") == plan.methods["opt_auc"].epochs
+    assert plan.epochs("popularity", "sim-iapr") is None
+    message = r"datasets\.sim-iapr\.epochs: popularity is not trained by epochs"
+    with pytest.raises(UserError, match=message):
+        Plan.read(CONFIG, default(datasets={"sim-iapr": ONE | {"epochs": {"popularity": limits["vse_fs"]}}}), [])
 
 
 @pytest.mark.parametrize(
@@ -126,8 +140,15 @@ def test_a_run_limits_the_epochs_of_single_rows():
         ({"scaling": SCALING | {"dataset": "corel5k"}}, "scaling.dataset: corel5k is not simulated"),
         (
             {"scaling": SCALING | {"dataset": "sim-tree"}},
-            "scaling.dataset: sim-tree is not drawn by",
+            "scaling: the sizes of sim-tree are images, terms; name these and no others",
         ),
+        ({"scaling": TREE | {"terms": None}}, "scaling: the sizes of sim-tree are images, terms"),
+        (
+            {"scaling": TREE | {"options": {"terms": 1}}},
+            "scaling.options: terms_per_node: a node cannot have",
+        ),
+        ({"scaling": TREE | {"methods": ["wsabie"]}}, "scaling.methods: wsabie is not among the run's methods"),
+        ({"scaling": TREE | {"methods": ["opt_auc"]}}, "scaling.methods: opt_auc cannot be measured there"),
         ({"scaling": SCALING | {"pairs": [10]}}, "some.yaml: scaling.pairs"),
         (
             {"datasets": {"sim-iapr": ONE | {"vocabulary": {"top": 5}}}},
@@ -386,6 +407,16 @@ def test_the_first_seed_chooses_settings_where_all_seeds_have_the_same_split():
     assert [plan.seed_of_settings("ridge", official, seed) for seed in (7, 2)] == [7, 7]
     assert [plan.seed_of_settings("ridge", images, seed) for seed in (7, 2)] == [7, 2]
     assert plan.seed_of_settings("random", official, 2) == 2  # nothing is tried
+
+
+def test_growth_of_scoring_is_measured_of_rows_that_need_features_alone():
+    rows = ["opt_auc", "wsabie", "wsabie_100", "wsabie_200", "wsabie_100_200", "vote_by_cosine", "oracle"]
+    plan = Plan.read(CONFIG, with_partition(methods=rows, scaling=TREE), [])
+    assert list(plan.scaled_rows) == ["wsabie", "wsabie_100", "wsabie_200", "vote_by_cosine"]
+    module, settings = plan.scaled_rows["wsabie"]
+    assert (module, settings["normalise"]) == ("wsabie", ["root", "idf", "l2"])  # those of sim-tree
+    plan = Plan.read(CONFIG, with_partition(methods=rows, scaling=TREE | {"methods": ["wsabie"]}), [])
+    assert list(plan.scaled_rows) == ["wsabie"]
 
 
 def test_growth_is_measured_of_rows_that_learn_from_labels_alone():

@@ -11,7 +11,9 @@ from typing import Any
 import yaml
 
 from vsebench.core.configuration import (
+    GROWTH,
     DatasetConfig,
+    Epochs,
     MethodConfig,
     RunConfig,
     RunDataset,
@@ -169,9 +171,12 @@ class Plan:
                 )
 
     def _check_epochs(self, where: str) -> None:
-        """Check that the rows in the key `epochs` are trained by epochs."""
+        """Check that the rows in the keys `epochs` are trained by epochs."""
         for row in self.config.epochs:
             self._trained(row, f"{where}: epochs")
+        for dataset, entry in self.config.datasets.items():
+            for row in entry.epochs:
+                self._trained(row, f"{where}: datasets.{dataset}.epochs")
 
     def _trained(self, row: str, where: str) -> MethodConfig:
         """Return a row that is trained by epochs; it need not be among the run's methods, but must have a file."""
@@ -192,13 +197,23 @@ class Plan:
 
     def _check_scaling(self, where: str) -> None:
         """Check that the sizes of the data set that is scaled can be varied."""
-        if self.config.scaling is not None:
-            name = self.config.scaling.dataset
-            adapter = _read_named(DatasetConfig, self.folder / "datasets", name, f"{where}: scaling").adapter
-            if not knows(adapter):
-                raise UserError(f"{where}: scaling.dataset: {name} is not simulated, so its size cannot be varied")
-            if adapter != "simulator":
-                raise UserError(f"{where}: scaling.dataset: {name} is not drawn by the adapter simulator")
+        scaling = self.config.scaling
+        if scaling is None:
+            return
+        config = _read_named(DatasetConfig, self.folder / "datasets", scaling.dataset, f"{where}: scaling")
+        if config.adapter not in GROWTH:
+            raise UserError(
+                f"{where}: scaling.dataset: {scaling.dataset} is not simulated, so its size cannot be varied"
+            )
+        if set(scaling.sizes) != set(GROWTH[config.adapter]):
+            wanted = ", ".join(GROWTH[config.adapter])
+            raise UserError(f"{where}: scaling: the sizes of {scaling.dataset} are {wanted}; name these and no others")
+        options = load_adapter(config.adapter, where).Options
+        check(options, config.options | scaling.options, f"{where}: scaling.options")
+        for row in scaling.methods or ():
+            if row not in self.scaled_rows:
+                reason = "is not among the run's methods" if row not in self.methods else "cannot be measured there"
+                raise UserError(f"{where}: scaling.methods: {row} {reason}")
 
     def _check_places(self, where: str) -> None:
         """Check that at least one row can run at every place."""
@@ -385,11 +400,20 @@ class Plan:
 
     def settings(self, row: str, dataset: str) -> dict[str, Any]:
         """Return a row's settings on a data set, before tuning."""
-        method, module = self.methods[row], self.method_class(row)
-        settings = method.settings | method.family_settings.get(self.datasets[dataset].family, {})
+        method, config = self.methods[row], self.datasets[dataset]
+        settings = method.settings | method.family_settings.get(config.family, {})
+        return self._completed(row, settings, config)
+
+    def _completed(self, row: str, settings: dict[str, Any], dataset: DatasetConfig) -> dict[str, Any]:
+        """Return settings with what the data set and the run say where the settings do not."""
+        module = self.method_class(row)
         if "normalise" in module.settings_type.model_fields and settings.get("normalise") is None:
-            settings = settings | {"normalise": self.datasets[dataset].normalise}
+            settings = settings | {"normalise": dataset.normalise}
         return with_factors(module, settings, self.config.factors)
+
+    def epochs(self, row: str, dataset: str) -> Epochs | None:
+        """Return when a row's training stops on a data set; None if the row is not trained by epochs."""
+        return self.config.datasets[dataset].epochs.get(row) or self.methods[row].epochs
 
     def compiled_settings(self, row: str) -> dict[str, Any]:
         """Return the settings that a row's kernels are compiled with; no family's, as these compile the same."""
@@ -404,19 +428,34 @@ class Plan:
         first = self.config.seeds[0]
         return first if self.grid(row) and load_protocol(place.protocol).fixed else seed
 
-    @property
+    @cached_property
     def scaled_rows(self) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Return module and settings of the rows whose growth is measured: those with epochs and factors.
+        """Return module and settings of the rows whose growth is measured on the data set of `scaling`.
 
-        The stage sets the number of factors. Growth is measured on labels alone, so rows that need image features are
-        left out.
+        The stage sets the number of factors where they are varied. The growth of an epoch's time is measured on labels
+        alone, that of the time to score an image on features.
         """
-        found = {}
-        for row, method in self.methods.items():
-            module = self.method_class(row)
-            if method.epochs and "factors" in module.settings_type.model_fields and "features" not in module.needs:
-                found[row] = (method.method, method.settings)
-        return found
+        scaling = self.config.scaling
+        if scaling is None:
+            return {}
+        dataset = _read_named(DatasetConfig, self.folder / "datasets", scaling.dataset, "scaling")
+        measured = self._is_scored if "terms" in scaling.sizes else self._is_trained_on_labels
+        return {
+            row: (method.method, self._completed(row, method.settings, dataset))
+            for row, method in self.methods.items()
+            if measured(row) and (scaling.methods is None or row in scaling.methods)
+        }
+
+    def _is_trained_on_labels(self, row: str) -> bool:
+        """Return whether a row has epochs and factors, and needs no image features."""
+        module = self.method_class(row)
+        has_factors = "factors" in module.settings_type.model_fields
+        return self.methods[row].epochs is not None and has_factors and "features" not in module.needs
+
+    def _is_scored(self, row: str) -> bool:
+        """Return whether a row scores images by their features alone."""
+        module = self.method_class(row)
+        return module.needs == {"features"} and not issubclass(module, Ensemble)
 
     def sweeps(self, place: Place) -> list[tuple[str, str]]:
         """Return each (row, setting) that is varied at a place."""

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from tests.rendering.conftest import PAPERS, make_results, tables
+from vsebench.core import schemas
 from vsebench.core.errors import UserError
 from vsebench.papers.audit.findings import read_findings, summarise
 from vsebench.rendering.claims import MIXED, claim_tests, claims_of, count_claims, overall
@@ -52,7 +53,7 @@ def test_every_test_of_a_claim_is_a_row_under_the_claims_heading(results):
     assert len(found.rows) == len(results.claims) > 0
     assert values(found, "verdict") == results.claims["verdict"].to_list()
     headings = [heading for heading, _ in found.groups]
-    assert len(headings) == len(set(headings)) == len(list(claims_of(claim_tests(results)))) == 46
+    assert len(headings) == len(set(headings)) == len(list(claims_of(claim_tests(results)))) == 50
     assert headings[0] == "VSE-ens paper: VSE-ens ranks better than WARP and Opt-AUC (abstract, table 2)"
 
 
@@ -103,7 +104,7 @@ def test_the_summary_counts_the_tests_of_each_claim(results):
     assert [(title, number) for title, number, _ in count_claims(results)] == [
         ("VSE-ens", 7),
         ("VSE-fs", 12),
-        ("WSABIE", 27),
+        ("WSABIE", 31),
     ]
 
 
@@ -163,6 +164,27 @@ def test_growth_is_measured_beside_the_printed_formulas(results):
     place = values(found, "method").index("VSE-ens")
     assert values(found, "published")[place] == "O(c_1 K|D|)"
     assert values(found, "pairs")[place] == values(exponents, "pairs")[row] == pytest.approx(1, abs=0.3)
+
+
+def test_the_growth_of_the_time_to_score_an_image_has_columns_of_its_own(results):
+    scored = Results(results.folder)
+    fixed = {"method": "warp", "labels": 50, "pairs": 10, "phase": "score", "machine": "made up"}
+    shapes = [(10, 5, 0.1), (20, 5, 0.1), (40, 5, 0.1), (20, 10, 0.2), (20, 20, 0.4)]
+    scored.__dict__["scaling"] = pl.DataFrame(
+        [
+            fixed | {"variable": name, "size": size, "repeat": repeat, "images": n, "terms": terms, "seconds": seconds}
+            for n, terms, seconds in shapes
+            for name, size, varied in (("images", n, terms == 5), ("terms", terms, n == 20))
+            for repeat in (1, 2)
+            if varied
+        ],
+        schema=schemas.SCALING,
+    )
+    found = make(TableKind, "growth", {}, "growth").table(scored)
+    assert found.caption == "Growth of the time to score an image"
+    assert [column.key for column in found.columns] == ["method", "images", "terms"]
+    assert [cell.value for cell in found.rows[0].cells] == ["WARP", pytest.approx(0), pytest.approx(1)]
+    assert found.notes[0].startswith("Exponent, of scoring all labels for an image")
 
 
 def test_a_run_that_measures_no_growth_says_so(results):

@@ -160,7 +160,7 @@ class MadeUp:
 
     def scaling(self) -> Iterator[dict[str, Any]]:
         sizes = {"pairs": [20000, 40000, 80000], "labels": [500, 1000, 2000], "factors": [16, 32, 64]}
-        fixed = {"images": 5000, "labels": 500, "pairs": 20000, "factors": 32, "machine": "made up"}
+        fixed = {"images": 5000, "labels": 500, "pairs": 20000, "factors": 32, "phase": "epoch", "machine": "made up"}
         for row in ("opt_auc", "warp", "vse_ens", "vse_fs"):
             for variable, size, repeat in ((v, size, r) for v in sizes for size in sizes[v] for r in (1, 2, 3)):
                 seconds = 1e-6 * size * self.rng.lognormal(0, 0.05)

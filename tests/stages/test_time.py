@@ -3,8 +3,9 @@
 import numpy as np
 
 from tests.builders import held_out_of
+from vsebench.evaluation.scoring_time import BATCH, scoring_seconds
 from vsebench.models import Embeddings
-from vsebench.stages.time import BATCH, model_bytes, scoring_seconds
+from vsebench.stages.time import model_bytes
 
 
 class Counting(Embeddings):

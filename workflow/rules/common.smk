@@ -211,13 +211,13 @@ def input_options(wildcards):
 
 def validation_options(wildcards):
     """Return the options that say how settings and epochs are chosen; empty if a row has nothing to choose."""
-    method = PLAN.methods[wildcards.row]
     if not PLAN.is_validated(wildcards.row):
         return ""
     metric = PLAN.validation_metric(place_of(wildcards))
     chosen = f"--metric {metric} --images {PLAN.config.validation_images}"
-    epochs = method.epochs and shlex.quote(as_json(method.epochs.model_dump()))
-    return f"{chosen} --epochs {epochs}" if epochs else chosen
+    epochs = PLAN.epochs(wildcards.row, wildcards.dataset)
+    limits = f"--epochs {shlex.quote(as_json(epochs.model_dump()))}" if epochs else ""
+    return f"{chosen} {limits}".strip()
 
 
 def split_folder(wildcards, input):

@@ -59,7 +59,10 @@ if PLAN.config.scaling:
 
     rule scale:
         input:
-            expand("results/kernels/{row}.json", row=PLAN.scaled_rows),
+            expand(
+                "results/kernels/{row}.json",
+                row=[row for row in PLAN.scaled_rows if PLAN.methods[row].epochs],
+            ),
             sources(
                 "stages.scale",
                 *(f"methods.{module}" for module, _ in PLAN.scaled_rows.values()),
@@ -76,10 +79,9 @@ if PLAN.config.scaling:
             slot=100,
         params:
             methods=as_json(PLAN.scaled_rows),
-            sizes=as_json(
-                PLAN.config.scaling.model_dump(include={"pairs", "labels", "factors"})
-            ),
+            options=as_json(PLAN.config.scaling.options),
+            sizes=as_json(PLAN.config.scaling.sizes),
             repeats=PLAN.config.scaling.repeats,
         shell:
-            "python -m vsebench scale --dataset {input.dataset:q} --methods {params.methods:q} --sizes {params.sizes:q}"
-            " --repeats {params.repeats} --out {output} > {log} 2>&1"
+            "python -m vsebench scale --dataset {input.dataset:q} --options {params.options:q}"
+            " --methods {params.methods:q} --sizes {params.sizes:q} --repeats {params.repeats} --out {output} > {log} 2>&1"

@@ -20,6 +20,8 @@ Model = TypeVar("Model", bound=BaseModel)
 SHORT = Repr()  # a value in a message is cut where it is long
 SHORT.maxstring = SHORT.maxlong = 200
 
+# The sizes whose growth is measured on data of each simulator: the time of an epoch, and that of scoring an image.
+GROWTH = {"simulator": ("pairs", "labels", "factors"), "simulated_tree": ("images", "terms")}
 
 DEFAULT_METRICS = (
     "precision@5", "recall@5", "map@5", "ndcg@5", "auc@5",
@@ -44,12 +46,20 @@ class Vocabulary(Strict):
     seed: int = Field(default=0, ge=0)  # of the sample
 
 
+class Epochs(Strict):
+    """When training stops."""
+
+    maximum: int = Field(ge=1)
+    patience: int = Field(ge=1)  # epochs without a better validation metric
+
+
 class RunDataset(Strict):
     """What to do with one data set in a run."""
 
     protocols: list[str] = Field(min_length=1)
     methods: list[str] | None = Field(default=None, min_length=1)  # the rows of the run that this set gets; all without
     refit: bool = True  # false: the tested model does not learn the validation labels
+    epochs: dict[str, Epochs] = {}  # row -> when its training stops on this set, in place of the run's own limits
     options: dict[str, Any] = {}  # replaces options of the data set's own file, such as the simulator's scale
     vocabulary: dict[str, Any] = {}  # replaces filters of the data set's own file
     data: dict[str, Any] | None = None  # the user's own table: options of formats/table.py, `features`, `siblings`
@@ -63,20 +73,22 @@ class Timing(Strict):
 
 
 class Scaling(Strict):
-    """Sizes at which the growth of an epoch's time is measured."""
+    """Sizes of a simulated data set at which the growth of a time is measured; `GROWTH` says which its adapter has."""
 
-    dataset: str  # a simulated one
+    dataset: str
+    options: dict[str, Any] = {}  # replaces options of the data set's own file
+    methods: list[str] | None = Field(default=None, min_length=1)  # rows of the run; all that can be measured without
     repeats: int = Field(ge=2)  # an exponent's interval is computed over the repeats
-    pairs: list[int] = Field(min_length=2)
-    labels: list[int] = Field(min_length=2)
-    factors: list[int] = Field(min_length=2)
+    pairs: list[int] | None = Field(default=None, min_length=2)
+    labels: list[int] | None = Field(default=None, min_length=2)
+    factors: list[int] | None = Field(default=None, min_length=2)
+    images: list[int] | None = Field(default=None, min_length=2)
+    terms: list[int] | None = Field(default=None, min_length=2)  # counts of an image, on average
 
-
-class Epochs(Strict):
-    """When training stops."""
-
-    maximum: int = Field(ge=1)
-    patience: int = Field(ge=1)  # epochs without a better validation metric
+    @property
+    def sizes(self) -> dict[str, list[int]]:
+        """The values of each size that is varied."""
+        return self.model_dump(include={"pairs", "labels", "factors", "images", "terms"}, exclude_none=True)
 
 
 class RunConfig(Strict):
@@ -274,6 +286,8 @@ def _explain(detail: Any, where: str) -> str:
             return f"{where}: {key}: unknown key"
         case "missing":
             return f"{where}: {key}: this key is missing"
+    if not detail["loc"] and isinstance(detail["input"], dict):
+        return f"{where}: {detail['msg']}"  # a rule of several keys, which it names
     return f"{where}: {key}: {detail['msg']}, not {SHORT.repr(detail['input'])}"
 
 

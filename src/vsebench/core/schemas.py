@@ -102,12 +102,14 @@ TIMING: Schema = PLACE | {
 SCALING: Schema = {
     "method": pl.String,
     "variable": pl.String,
-    "size": pl.Int64,
+    "size": pl.Int64,  # the variable's value, the same as in its own column
     "repeat": pl.Int32,
-    "images": pl.Int64,
+    "images": pl.Int64,  # of training
     "labels": pl.Int64,
     "pairs": pl.Int64,
-    "factors": pl.Int64,
+    "factors": pl.Int64,  # null where the row has none
+    "terms": pl.Int64,  # mean non-zero features of a scored image; null where there are no features
+    "phase": pl.String,  # epoch, or score (all labels for one image)
     "seconds": pl.Float64,
     "machine": pl.String,
 }

@@ -1,4 +1,4 @@
-"""How the time of an epoch grows with a size: the exponent of a power law."""
+"""How a time grows with a size: the exponent of a power law."""
 
 import numpy as np
 import polars as pl

@@ -1,4 +1,4 @@
-"""How tables show the growth of an epoch's time."""
+"""How tables show the growth of a time with the sizes of the data: that of an epoch, or of scoring an image."""
 
 import polars as pl
 
@@ -6,14 +6,23 @@ from vsebench.evaluation.growth import exponents
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column
 
-SIZES = ("pairs", "labels", "factors")
-COLUMNS = tuple(Column(name, f"Exponent of\n{name}", "mean", interval=True) for name in SIZES)
+SIZES = ("pairs", "labels", "factors")  # of an epoch
+SCORING_SIZES = ("images", "terms")
+FIT = "seconds grow as this power of the size; least squares on logarithms, 95 % t-intervals over repeats."
 NOTES = (
-    "Exponent: seconds per epoch grow as this power of the size; least squares on logarithms, 95 % t-intervals over "
-    "repeats.",
+    f"Exponent, of an epoch: {FIT}",
     "Measured on simulated data, at the start of training. Pairs grow with the images.",
 )
+SCORING_NOTES = (
+    f"Exponent, of scoring all labels for an image: {FIT}",
+    "Measured on simulated data, against the training images and the terms of a scored image, in batches on one core.",
+)
 NOT_MEASURED = "This run measures no growth (it has no key `scaling`)."
+
+
+def columns(sizes: tuple[str, ...]) -> tuple[Column, ...]:
+    """Return a column for the exponent of each size."""
+    return tuple(Column(name, f"Exponent of\n{name}", "mean", interval=True) for name in sizes)
 
 
 def growth_of(results: Results) -> pl.DataFrame | None:
@@ -21,10 +30,10 @@ def growth_of(results: Results) -> pl.DataFrame | None:
     return None if results.scaling is None else exponents(results.scaling)
 
 
-def growth_cells(growth: pl.DataFrame | None, method: str) -> list[Cell]:
+def growth_cells(growth: pl.DataFrame | None, method: str, sizes: tuple[str, ...] = SIZES) -> list[Cell]:
     """Return a method's exponents with their intervals, as far as they were measured."""
     cells = []
-    for size in SIZES:
+    for size in sizes:
         found = pl.DataFrame() if growth is None else growth.filter(method=method, variable=size)
         cells.append(Cell(*found.select("exponent", "ci_low", "ci_high").row(0)) if len(found) else Cell())
     return cells

@@ -7,7 +7,8 @@ from math import ceil
 from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, format_interval, format_value, spans
 
 # Lines that fit on a page of LaTeX, roughly; a longer table is continued in another float.
-PAGE_LINES = 46
+PAGE_LINES = 46  # with up to NOTE_LINES of notes below
+NOTE_LINES = 4
 BLOCK_LINES = 3  # of a block: its heading and the room around it
 INTERVAL_LINES = 0.8
 LINE_CHARACTERS = 75  # of text that fill the width of a page
@@ -33,7 +34,8 @@ def to_latex(table: Table, label: str) -> str:
 def _pages(table: Table) -> list[list[tuple[str, list[Row]]]]:
     """Split the groups of rows into floats that fit a page; a group stays whole if it fits one."""
     blocks = len(_blocks(table))
-    room = (PAGE_LINES - BLOCK_LINES * (blocks - 1)) / blocks
+    notes = max(0, ceil(len(" ".join(table.notes)) / HEADING_CHARACTERS) - NOTE_LINES)
+    room = (PAGE_LINES - notes - BLOCK_LINES * (blocks - 1)) / blocks
     pages: list[list[tuple[str, list[Row]]]] = [[]]
     used = 0.0
     for heading, rows in _pieces(table, room):

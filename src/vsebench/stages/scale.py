@@ -1,35 +1,47 @@
-"""Measure how the time of an epoch grows with pairs, labels and factors.
+"""Measure how a time grows with the sizes of simulated data: that of an epoch, or that of scoring an image.
 
-On simulated data one size is varied at a time while the others stay at the middle one of their values. Pairs grow with
-the images, at the same number of labels per image. In each repeat a new process measures every method at every size
-on one core: an epoch to warm up, then the timed one. So sampling methods are measured at the start of their training.
+One size is varied at a time while the others stay at the middle one of their values. In each repeat a new process
+measures every method at every size on one core.
+
+- `simulator`, labels alone: an epoch, against pairs, labels and factors. Pairs grow with the images, at the same number
+  of labels per image. There is an epoch to warm up, then the timed one. So sampling methods are measured at the start
+  of their training.
+- `simulated_tree`, with features: the scores of all labels for an image, against training images and terms per image.
+  The scored images are the same at every number of training images. Methods are trained for one epoch.
 """
 
 import argparse
 import json
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 from tqdm import tqdm
 
-from vsebench.core.configuration import DatasetConfig, check, read_config
+from vsebench.core.configuration import GROWTH, DatasetConfig, check, read_config
 from vsebench.core.errors import UserError
 from vsebench.core.machine import processor
 from vsebench.core.processes import run_in_new_process
 from vsebench.core.schemas import SCALING
 from vsebench.core.storage import write_table
-from vsebench.core.workers import workers
-from vsebench.formats.simulator import Options, read
-from vsebench.methods.base import Method, load_method, read_settings
-from vsebench.problem import LabelMatrix, Problem, Training
+from vsebench.core.workers import Workers, workers
+from vsebench.evaluation.scoring_time import scoring_seconds
+from vsebench.formats import simulator
+from vsebench.formats.adapters import load_adapter
+from vsebench.methods.base import Fitter, Method, load_method, read_settings
+from vsebench.problem import HeldOut, LabelMatrix, Problem, Training
 from vsebench.training import warm_up
+
+SCORED_IMAGES = 500
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", type=Path, required=True, help="configuration file of a simulated data set")
+    parser.add_argument("--options", type=json.loads, default={}, help="JSON: replaces options of the data set's file")
     parser.add_argument("--methods", type=json.loads, required=True, help='JSON: {"row": ["module", {settings}], ...}')
     parser.add_argument("--sizes", type=json.loads, required=True, help='JSON: {"pairs": [...], "labels": [...], ...}')
     parser.add_argument("--repeats", type=int, required=True)
@@ -37,55 +49,90 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    simulator_options(arguments.dataset, arguments.options)  # a mistake is no fault of the process that measures
     rows: list[dict[str, Any]] = []
-    for repeat in tqdm(range(1, arguments.repeats + 1), desc="growth of an epoch's time", mininterval=5):
+    for repeat in tqdm(range(1, arguments.repeats + 1), desc="growth of times", mininterval=5):
         rows += [row | {"repeat": repeat} for row in run_in_new_process(measure, arguments)]
     write_table(pl.DataFrame(rows, schema=SCALING), SCALING, arguments.out)
 
 
 def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """Time an epoch of every method at every size, on one core."""
+    """Time every method at every size, on one core."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
-    options = simulator_options(arguments.dataset)
+    options = simulator_options(arguments.dataset, arguments.options)
+    timed = time_epochs if isinstance(options, simulator.Options) else time_scoring
     middle = {name: sorted(sizes)[len(sizes) // 2] for name, sizes in arguments.sizes.items()}
     rows = []
-    for variable, sizes in arguments.sizes.items():
-        for size in sizes:
-            wanted = middle | {variable: size}
-            matrix = simulate(options, wanted["pairs"], wanted["labels"])
-            for row, (module, settings) in arguments.methods.items():
-                seconds = time_epoch(module, settings | {"factors": wanted["factors"]}, matrix)
-                shape = {"images": matrix.n_rows, "labels": matrix.n_labels, "pairs": matrix.n_pairs}
-                keys = {"method": row, "variable": variable, "size": size, "factors": wanted["factors"]}
-                rows.append(keys | shape | {"seconds": seconds, "machine": processor()})
+    with workers(1) as pool:
+        for variable, sizes in arguments.sizes.items():
+            for size in sizes:
+                for found in timed(options, middle | {variable: size}, arguments.methods, pool):
+                    keys = {"variable": variable, "size": found[variable], "machine": processor()}
+                    rows.append(found | keys)
     return rows
 
 
-def simulator_options(path: Path) -> Options:
+def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
     """Return the options of a simulated data set at full scale."""
     config = read_config(DatasetConfig, path)
-    if config.adapter != "simulator":
-        raise UserError(f"{path}: adapter: {config.adapter}; growth is measured on data of the adapter simulator only")
-    return check(Options, config.options, f"{path}: options")
+    if config.adapter not in GROWTH:
+        known = " and ".join(GROWTH)
+        raise UserError(f"{path}: adapter: {config.adapter}; growth is measured on data of the adapters {known} only")
+    return check(load_adapter(config.adapter, str(path)).Options, config.options | replaced, f"{path}: options")
 
 
-def simulate(options: Options, pairs: int, labels: int) -> LabelMatrix:
+def time_epochs(
+    options: simulator.Options, wanted: dict[str, int], methods: dict[str, Any], pool: Workers
+) -> Iterator[dict[str, Any]]:
+    """Time the second epoch of each method at these sizes: pairs, labels and factors."""
+    matrix = simulate(options, wanted["pairs"], wanted["labels"])
+    shape = {"images": matrix.n_rows, "labels": matrix.n_labels, "pairs": matrix.n_pairs, "factors": wanted["factors"]}
+    for row, (module, settings) in methods.items():
+        fitter = fitted(module, settings | {"factors": wanted["factors"]}, Problem(Training.all_of(matrix), 1, pool))
+        if not isinstance(fitter, Method):
+            raise UserError(f"{module}: a row without epochs has no training time")
+        start = time.perf_counter()
+        fitter.epoch()
+        yield shape | {"method": row, "phase": "epoch", "seconds": time.perf_counter() - start}
+
+
+def simulate(options: simulator.Options, pairs: int, labels: int) -> LabelMatrix:
     """Return a simulated label matrix with about `pairs` occurrences and with `labels` labels."""
     images = max(1, round(pairs * options.images / options.occurrences))
-    annotations = read(Path(), options.model_copy(update={"images": images, "labels": labels, "occurrences": pairs}))
+    sizes = {"images": images, "labels": labels, "occurrences": pairs}
+    annotations = simulator.read(Path(), options.model_copy(update=sizes))
     return LabelMatrix.from_pairs(annotations.pairs, images, labels)
 
 
-def time_epoch(module: str, values: dict[str, Any], matrix: LabelMatrix) -> float:
-    """Return the seconds of a method's second epoch."""
+def time_scoring(
+    options: Any, wanted: dict[str, int], methods: dict[str, Any], pool: Workers
+) -> Iterator[dict[str, Any]]:
+    """Time the scores of an image by each method at these sizes: training images and terms per image."""
+    from vsebench.formats import simulated_tree  # with SciPy
+
+    images = SCORED_IMAGES + wanted["images"]
+    sizes = {"images": images, "length": float(wanted["terms"])}
+    drawn = simulated_tree.read(Path(), options.model_copy(update=sizes))
+    matrix, numbers = LabelMatrix.from_pairs(drawn.pairs, images, options.labels), np.arange(images, dtype=np.int32)
+    every_label = np.ones(options.labels, dtype=np.bool_)
+    scored, learnt = np.split(numbers, [SCORED_IMAGES])
+    known = LabelMatrix.empty(SCORED_IMAGES, options.labels)
+    held_out = HeldOut(scored, matrix.rows(scored), known, every_label)
+    problem = Problem(Training(matrix, learnt, every_label), 1, pool, drawn.features)
+    terms = round(drawn.features.values[scored].nnz / SCORED_IMAGES)  # type: ignore[union-attr]
+    shape = {"images": len(learnt), "labels": options.labels, "pairs": len(learnt), "terms": terms}
+    for row, (module, settings) in methods.items():
+        seconds = scoring_seconds(fitted(module, settings, problem).model(), held_out, drawn.features) / SCORED_IMAGES
+        yield shape | {"method": row, "phase": "score", "seconds": seconds, "factors": settings.get("factors")}
+
+
+def fitted(module: str, values: dict[str, Any], problem: Problem) -> Fitter:
+    """Return a method that is trained for one epoch, if it has epochs."""
     method = load_method(module)
-    if not issubclass(method, Method):
-        raise UserError(f"{module}: a row without epochs has no training time")
     settings = read_settings(method, values, module)
-    warm_up(method, settings)
-    with workers(1) as pool:
-        fitter = method(Problem(Training.all_of(matrix), 1, pool), settings)
+    if issubclass(method, Method):
+        warm_up(method, settings)
+    fitter = method(problem, settings)
+    if isinstance(fitter, Method):
         fitter.epoch()
-        start = time.perf_counter()
-        fitter.epoch()
-        return time.perf_counter() - start
+    return fitter

@@ -8,7 +8,7 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,18 +22,13 @@ from vsebench.core.processes import run_in_new_process
 from vsebench.core.schemas import TIMING
 from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import workers
-from vsebench.evaluation.ranking import queries_of, rank
+from vsebench.evaluation.ranking import rank
+from vsebench.evaluation.scoring_time import scoring_seconds
 from vsebench.inputs import load_features
 from vsebench.methods.base import Method, load_method, read_settings
 from vsebench.models import Model
-from vsebench.problem import HeldOut, Problem
+from vsebench.problem import Problem
 from vsebench.training import warm_up
-
-if TYPE_CHECKING:  # features need SciPy, which most methods do without
-    from vsebench.features import Features
-
-BATCH = 256  # test images that are scored at once
-SHORTEST = 0.2  # seconds: shorter passes over the test images are repeated until they take this long together
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,21 +92,6 @@ def time_one(arguments: argparse.Namespace, row: str) -> list[dict[str, Any]]:
     keys |= {"peak_rss_bytes": peak, "model_bytes": model_bytes(model), "machine": processor()}
     images = {"score": len(split.test.images), "evaluate": len(split.test.images)}
     return [keys | {"phase": phase, "seconds": seconds, "images": images.get(phase)} for phase, seconds in clock.laps]
-
-
-def scoring_seconds(model: Model, held_out: HeldOut, features: "Features | None") -> float:
-    """Return the seconds of scoring all labels for all test images in batches, mean over passes; no ranking."""
-
-    def score_all() -> None:
-        for start in range(0, len(held_out.images), BATCH):
-            model.scores(queries_of(held_out, features, start, min(start + BATCH, len(held_out.images))))
-
-    score_all()  # what a model computes once, such as a transposed matrix
-    passes, start = 0, time.perf_counter()
-    while not passes or time.perf_counter() - start < SHORTEST:
-        score_all()
-        passes += 1
-    return (time.perf_counter() - start) / passes
 
 
 def model_bytes(model: Model) -> int:

@@ -1,7 +1,7 @@
-"""How the time of an epoch grows with a size: the exponent of a power law, measured on simulated data."""
+"""How a time grows with a size: the exponent of a power law, measured on simulated data."""
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from vsebench.evaluation.growth import exponents
 from vsebench.papers.claim import Bounds, ClaimCase, ClaimTest, judge_by_interval
@@ -10,12 +10,12 @@ from vsebench.papers.verdict import Verdict
 
 
 class Growth(ClaimTest):
-    """The time of an epoch grows as a power of a size; the exponent is between two bounds."""
+    """The time of an epoch, or of scoring an image, grows as a power of a size; the exponent is between two bounds."""
 
     effect: ClassVar[str] = "exponent of growth (claimed: within the claim's bounds)"
     on_simulated: ClassVar[bool] = True  # only there can one size be varied while the others stay the same
 
-    variable: str  # pairs, labels or factors
+    variable: Literal["pairs", "labels", "factors", "images", "terms"]  # the last two: the time to score an image
     between: Bounds
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:

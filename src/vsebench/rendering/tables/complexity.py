@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from vsebench.papers.base import Paper
 from vsebench.rendering.beside import caption
-from vsebench.rendering.growth import COLUMNS, NOT_MEASURED, NOTES, growth_cells, growth_of
+from vsebench.rendering.growth import NOT_MEASURED, NOTES, SIZES, columns, growth_cells, growth_of
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -26,6 +26,6 @@ class Complexity(TableKind):
             ours = paper.rows[cell.row].ours if cell.row in paper.rows else []
             measured = growth_cells(growth, ours[0] if ours else "")
             rows.append(Row((Cell(paper.row_title(cell.row)), Cell(cell.value), *measured)))
-        columns = (Column("method", "Method"), Column("published", "Published"), *COLUMNS)
+        shown = (Column("method", "Method"), Column("published", "Published"), *columns(SIZES))
         notes = NOTES if growth is not None else (NOT_MEASURED, *NOTES)
-        return Table(columns, tuple(rows), caption(paper, self.printed), notes=notes, fold=5)
+        return Table(shown, tuple(rows), caption(paper, self.printed), notes=notes, fold=5)

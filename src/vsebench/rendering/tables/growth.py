@@ -1,8 +1,17 @@
-"""Measured growth of an epoch's time: one row per method, one column per size."""
+"""Measured growth of an epoch's or a score's time: one row per method, one column per size."""
 
 from typing import Any, ClassVar
 
-from vsebench.rendering.growth import COLUMNS, NOT_MEASURED, NOTES, growth_cells, growth_of
+from vsebench.rendering.growth import (
+    NOT_MEASURED,
+    NOTES,
+    SCORING_NOTES,
+    SCORING_SIZES,
+    SIZES,
+    columns,
+    growth_cells,
+    growth_of,
+)
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
@@ -20,7 +29,10 @@ class Growth(TableKind):
 
     def table(self, results: Results) -> Table:
         growth = growth_of(results)
+        scored = growth is not None and bool(growth["variable"].is_in(SCORING_SIZES).any())
+        sizes, notes = (SCORING_SIZES, SCORING_NOTES) if scored else (SIZES, NOTES)
         methods = [] if growth is None else results.methods_of(growth)
-        rows = [Row((Cell(results.method_title(method)), *growth_cells(growth, method))) for method in methods]
-        notes = NOTES if growth is not None else (NOT_MEASURED,)
-        return Table((Column("method", "Method"), *COLUMNS), tuple(rows), "Growth of an epoch's time", notes=notes)
+        rows = [Row((Cell(results.method_title(method)), *growth_cells(growth, method, sizes))) for method in methods]
+        title = "Growth of the time to score an image" if scored else "Growth of an epoch's time"
+        shown = (Column("method", "Method"), *columns(sizes))
+        return Table(shown, tuple(rows), title, notes=(NOT_MEASURED,) if growth is None else notes)

@@ -1,0 +1,31 @@
+"""The time that a model takes to score images."""
+
+import time
+from statistics import median
+from typing import TYPE_CHECKING
+
+from vsebench.evaluation.ranking import queries_of
+from vsebench.models import Model
+from vsebench.problem import HeldOut
+
+if TYPE_CHECKING:  # features need SciPy, which most models do without
+    from vsebench.features import Features
+
+BATCH = 256  # images that are scored at once
+SHORTEST = 0.2  # seconds: shorter passes over the images are repeated until they take this long together
+
+
+def scoring_seconds(model: Model, held_out: HeldOut, features: "Features | None") -> float:
+    """Return the seconds of scoring all labels for all held-out images in batches, median of passes; no ranking."""
+
+    def score_all() -> None:
+        for start in range(0, len(held_out.images), BATCH):
+            model.scores(queries_of(held_out, features, start, min(start + BATCH, len(held_out.images))))
+
+    score_all()  # what a model computes once, such as a transposed matrix
+    passes: list[float] = []
+    while sum(passes) < SHORTEST:
+        start = time.perf_counter()
+        score_all()
+        passes.append(time.perf_counter() - start)
+    return median(passes)
