@@ -47,8 +47,14 @@ def test_the_page_shows_the_configuration_that_is_there_and_rows_of_the_table():
 
 
 def test_one_command_from_the_table_to_its_accuracy(project):
-    """The page's command, but for the parts of a run that read nothing of the data set itself."""
-    outcome = project.snakemake("accuracy", *arguments(), *SMALL)
+    """The page's command, but for the parts of a run that read nothing of the data set; with a table of siblings."""
+    tags = sorted(pl.read_csv(ROOT / TABLE)["tag"].unique())
+    parents = pl.DataFrame({"label": tags, "parent": [str(number // 5) for number in range(len(tags))]})
+    parents.write_csv(project.folder / "parents.csv")
+    config = project.folder / "config" / "own.yaml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("    data:\n", "    data:\n      siblings: parents.csv\n"), encoding="utf-8")
+    outcome = project.snakemake("accuracy", *arguments(), *SMALL, "metrics=[recall@10,sibling_precision@5]")
     assert outcome.status == 0, outcome.text[-3000:]
     expected = ["data/raw/my-photos/provenance.json"]
     expected += [f"results/tables/accuracy-my-photos-distinct.{suffix}" for suffix in ("csv", "md", "tex")]
@@ -58,6 +64,10 @@ def test_one_command_from_the_table_to_its_accuracy(project):
     ]
     provenance = (project.folder / "data" / "raw" / "my-photos" / "provenance.json").read_text(encoding="utf-8")
     assert TABLE in provenance
+    siblings = pl.read_parquet(project.folder / "data" / "processed" / "my-photos" / "siblings.parquet")
+    assert len(siblings) == 50 * 4  # of each label, in groups of five
+    metrics = pl.read_parquet(project.folder / "results" / "metrics.parquet")
+    assert set(metrics["metric"]) == {"recall@10", "sibling_precision@5"}
 
 
 def test_a_missing_column_is_one_line(project):
