@@ -154,7 +154,7 @@ def test_owpc_agrees_with_numpy(problem, kind, max_norm):
 
 @njit
 def take_step(maps, rows, p, n, size, max_norm):
-    wsabie_step(maps, rows, 0, p, n, size, max_norm)
+    wsabie_step(maps, rows, 0, p, n, size, max_norm, 0)
 
 
 @KINDS
@@ -167,6 +167,7 @@ def test_a_step_by_hand(kind):
     assert maps.labels[:, :2] == pytest.approx(np.array([[0.99758, 0.06960], [-0.075, 0.925], [0.5, 0.5]]), abs=1e-5)
     expected = np.array([[0.65, -0.15], [1, 1], [0.3, -0.05]])  # the second row is longer than C, but not touched
     assert maps.features[:3, :2] == pytest.approx(expected, abs=1e-6)
+    assert maps.image[0, :2] == pytest.approx(x[0] @ expected, abs=1e-6)  # the same image follows
 
 
 def test_a_step_follows_the_gradient_of_the_weighted_hinge():

@@ -65,6 +65,28 @@ def column(rows, i, e):
 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
+def clear(total):
+    """Set every element of total, (1, K) float32, to 0."""
+    for f in range(0, total.shape[1], LANES):
+        store(total, (0, f), broadcast(np.float32(0)))
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def add_four_rows(rows, i, e, matrix, total):
+    """Add to `total` the numbers e to e + 3, which belong to image i, each times the row of `matrix` of its feature.
+
+    matrix : (d, K) float32
+    total : (1, K) float32, updated
+    """
+    w, x, y, z = rows.values[e], rows.values[e + 1], rows.values[e + 2], rows.values[e + 3]
+    a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
+    for f in range(0, matrix.shape[1], LANES):
+        first = w * load(matrix, (a, f)) + x * load(matrix, (b, f))
+        second = y * load(matrix, (c, f)) + z * load(matrix, (d, f))
+        store(total, (0, f), load(total, (0, f)) + (first + second))
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
 def sum_of_rows(rows, i, matrix, total):
     """Write the sum over the features j of image i of x_ij times row j of a matrix: x_i' M.
 
@@ -75,15 +97,9 @@ def sum_of_rows(rows, i, matrix, total):
     """
     start, stop = rows.offsets[i], rows.offsets[i + 1]
     stop_of_fours = stop - (stop - start) % 4
-    for f in range(0, matrix.shape[1], LANES):
-        store(total, (0, f), broadcast(np.float32(0)))
+    clear(total)
     for e in range(start, stop_of_fours, 4):
-        w, x, y, z = rows.values[e], rows.values[e + 1], rows.values[e + 2], rows.values[e + 3]
-        a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
-        for f in range(0, matrix.shape[1], LANES):
-            first = w * load(matrix, (a, f)) + x * load(matrix, (b, f))
-            second = y * load(matrix, (c, f)) + z * load(matrix, (d, f))
-            store(total, (0, f), load(total, (0, f)) + (first + second))
+        add_four_rows(rows, i, e, matrix, total)
     for e in range(stop_of_fours, stop):
         j = column(rows, i, e)
         for f in range(0, matrix.shape[1], LANES):

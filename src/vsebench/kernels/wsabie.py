@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from vsebench.kernels.image_rows import column, sum_of_rows
+from vsebench.kernels.image_rows import add_four_rows, clear, column, sum_of_rows
 from vsebench.kernels.pipeline import BATCH
 from vsebench.kernels.products import dot
 from vsebench.kernels.random_numbers import below
@@ -44,37 +44,91 @@ def new_maps(features: NDArray[np.float32], labels: NDArray[np.float32]) -> Maps
 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
+def shorten(features, j, step, square, max_norm):
+    """Project row j of V, whose squared norm is `square`, if it was moved: a feature of 0 has a step of 0.
+
+    max_norm : float32; 0: no limit
+    """
+    if step != 0 and max_norm > 0 and square > max_norm * max_norm:
+        for f in range(0, features.shape[1], LANES):
+            store(features, (j, f), (max_norm / np.sqrt(square)) * load(features, (j, f)))
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def move_feature(maps, rows, i, e, size, max_norm):
+    """Move and project the row of V that number e, one of image i, belongs to; its norm falls out of the loop."""
+    features, difference = maps.features, maps.difference
+    j, step = column(rows, i, e), size * rows.values[e]
+    squares = broadcast(np.float32(0))
+    for f in range(0, features.shape[1], LANES):
+        moved = load(features, (j, f)) + step * load(difference, (0, f))
+        store(features, (j, f), moved)
+        squares = squares + moved * moved
+    shorten(features, j, step, add_up(squares), max_norm)
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def move_four_features(maps, rows, i, e, size, max_norm):
+    """Do what `move_feature` does, for the numbers e to e + 3: their sums of squares do not wait for each other."""
+    features, difference = maps.features, maps.difference
+    a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
+    w, x = size * rows.values[e], size * rows.values[e + 1]
+    y, z = size * rows.values[e + 2], size * rows.values[e + 3]
+    of_a = of_b = of_c = of_d = broadcast(np.float32(0))
+    for f in range(0, features.shape[1], LANES):
+        direction = load(difference, (0, f))
+        at_a, at_b = load(features, (a, f)) + w * direction, load(features, (b, f)) + x * direction
+        at_c, at_d = load(features, (c, f)) + y * direction, load(features, (d, f)) + z * direction
+        store(features, (a, f), at_a)
+        store(features, (b, f), at_b)
+        store(features, (c, f), at_c)
+        store(features, (d, f), at_d)
+        of_a, of_b = of_a + at_a * at_a, of_b + at_b * at_b
+        of_c, of_d = of_c + at_c * at_c, of_d + at_d * at_d
+    shorten(features, a, w, add_up(of_a), max_norm)
+    shorten(features, b, x, add_up(of_b), max_norm)
+    shorten(features, c, y, add_up(of_c), max_norm)
+    shorten(features, d, z, add_up(of_d), max_norm)
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
 def move_features(maps, rows, i, size, max_norm):
     """Add size * x_ij * `maps.difference` to row j of V for every feature j of image i, and project these rows.
 
     size, max_norm : float32; no row is projected where `max_norm` is 0
-
-    A row's norm falls out of the loop that moves it.
     """
-    features = maps.features
-    limit = max_norm * max_norm
-    for e in range(rows.offsets[i], rows.offsets[i + 1]):
-        j = column(rows, i, e)
-        step = size * rows.values[e]
-        if step == 0:  # of a dense row: this feature's row stays as it is
-            continue
-        squares = broadcast(np.float32(0))
-        for f in range(0, features.shape[1], LANES):
-            moved = load(features, (j, f)) + step * load(maps.difference, (0, f))
-            store(features, (j, f), moved)
-            squares = squares + moved * moved
-        square = add_up(squares)
-        if max_norm > 0 and square > limit:
-            for f in range(0, features.shape[1], LANES):
-                store(features, (j, f), (max_norm / np.sqrt(square)) * load(features, (j, f)))
+    start, stop = rows.offsets[i], rows.offsets[i + 1]
+    stop_of_fours = stop - (stop - start) % 4
+    for e in range(start, stop_of_fours, 4):
+        move_four_features(maps, rows, i, e, size, max_norm)
+    for e in range(stop_of_fours, stop):
+        move_feature(maps, rows, i, e, size, max_norm)
 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
-def wsabie_step(maps, rows, i, p, n, size, max_norm):
+def move_features_and_map(maps, rows, i, size, max_norm, following):
+    """Do what `move_features` does, then write V' x of image `following` to `maps.image`.
+
+    Dense images share all rows of V. So one pass over V does both: four rows are moved, and added up while the
+    processor's first cache has them. V is larger than that cache, so fetching it twice would take longer.
+    """
+    if len(rows.columns) > 0:
+        move_features(maps, rows, i, size, max_norm)
+        sum_of_rows(rows, following, maps.features, maps.image)
+        return
+    clear(maps.image)
+    for j in range(0, len(maps.features), 4):  # dense rows are padded, so nothing remains
+        move_four_features(maps, rows, i, rows.offsets[i] + j, size, max_norm)
+        add_four_rows(rows, following, rows.offsets[following] + j, maps.features, maps.image)
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def wsabie_step(maps, rows, i, p, n, size, max_norm, following):
     """Take one gradient step on f_p(x_i) - f_n(x_i), with `maps.image` = V' x_i, and project the rows that it touched.
 
     size : float32, learning rate times weight
     max_norm : float32, C in Eq. 2 and 3; 0: no limit
+    following : the image whose V' x is in `maps.image` after the step
 
     All right-hand sides are values from before the step.
     """
@@ -84,7 +138,7 @@ def wsabie_step(maps, rows, i, p, n, size, max_norm):
         store(maps.difference, (0, f), positive - negative)
         store(labels, (p, f), positive + size * image)
         store(labels, (n, f), negative - size * image)
-    move_features(maps, rows, i, size, max_norm)
+    move_features_and_map(maps, rows, i, size, max_norm, following)
     if max_norm > 0:
         project(labels, p, max_norm)
         project(labels, n, max_norm)
@@ -116,16 +170,23 @@ def wsabie_epoch(maps, rows, positives, trials, steps, learning_rate, max_norm, 
     trials.n_used[0] = BATCH
     loss = 0.0
     sum_of_trials = 0
-    for _ in range(steps):
-        i, p, start, stop = positives.pairs[below(streams.positives, len(positives.pairs))]
-        sum_of_rows(rows, i, maps.features, maps.image)
+    pair = below(streams.positives, len(positives.pairs))
+    sum_of_rows(rows, positives.pairs[pair, 0], maps.features, maps.image)
+    for number in range(1, steps + 1):
+        i, p, start, stop = positives.pairs[pair]
         positive_score = dot(maps.image, 0, maps.labels, p)
         n, violation, n_trials = find_violator(
             maps.image, 0, maps.labels, positive_score, positives.row_labels, start, stop, trials, streams.negatives
         )  # fmt: skip
         sum_of_trials += n_trials
+        if number < steps:
+            pair = below(streams.positives, len(positives.pairs))
+        following = positives.pairs[pair, 0]
         if violation > 0:
             weight = trials.rank_loss[(len(maps.labels) - (stop - start)) // n_trials]
             loss += weight * violation
-            wsabie_step(maps, rows, i, p, n, np.float32(learning_rate * weight), np.float32(max_norm))
+            size = np.float32(learning_rate * weight)
+            wsabie_step(maps, rows, i, p, n, size, np.float32(max_norm), following)
+        else:
+            sum_of_rows(rows, following, maps.features, maps.image)
     return loss / steps, sum_of_trials / steps
