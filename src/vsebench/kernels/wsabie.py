@@ -56,7 +56,12 @@ def shorten(features, j, step, square, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def move_feature(maps, rows, i, e, size, max_norm):
-    """Move and project the row of V that number e, one of image i, belongs to; its norm falls out of the loop."""
+    """Add size * x_ij * `maps.difference` to row j of V, and project it; number e, one of image i, is x_ij.
+
+    size, max_norm : float32; no row is projected where `max_norm` is 0
+
+    The row's norm falls out of the loop that moves it.
+    """
     features, difference = maps.features, maps.difference
     j, step = column(rows, i, e), size * rows.values[e]
     squares = broadcast(np.float32(0))
@@ -69,7 +74,12 @@ def move_feature(maps, rows, i, e, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def move_four_features(maps, rows, i, e, size, max_norm):
-    """Do what `move_feature` does, for the numbers e to e + 3: their sums of squares do not wait for each other."""
+    """Add size * x_ij * `maps.difference` to four rows j of V, and project them; numbers e to e + 3, of image i, are x_ij.
+
+    size, max_norm : float32; no row is projected where `max_norm` is 0
+
+    Faster than four times one row: the sums of squares do not wait for each other.
+    """
     features, difference = maps.features, maps.difference
     a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
     w, x = size * rows.values[e], size * rows.values[e + 1]
@@ -107,7 +117,9 @@ def move_features(maps, rows, i, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def move_features_and_map(maps, rows, i, size, max_norm, following):
-    """Do what `move_features` does, then write V' x of image `following` to `maps.image`.
+    """Move and project the rows of V for image i (see `move_features`), then write V' x of `following` to `maps.image`.
+
+    following : another image, or the same one
 
     Dense images share all rows of V. So one pass over V does both: four rows are moved, and added up while the
     processor's first cache has them. V is larger than that cache, so fetching it twice would take longer.
