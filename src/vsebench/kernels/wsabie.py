@@ -56,7 +56,7 @@ def shorten(features, j, step, square, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def move_feature(maps, rows, i, e, size, max_norm):
-    """Add size * x_ij * `maps.difference` to row j of V, and project it; number e, one of image i, is x_ij.
+    """Add size * x_ij * `maps.difference` to row j of V, and project it; x_ij: number e, one of image i.
 
     size, max_norm : float32; no row is projected where `max_norm` is 0
 
@@ -74,7 +74,7 @@ def move_feature(maps, rows, i, e, size, max_norm):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def move_four_features(maps, rows, i, e, size, max_norm):
-    """Add size * x_ij * `maps.difference` to four rows j of V, and project them; numbers e to e + 3, of image i, are x_ij.
+    """Add size * x_ij * `maps.difference` to four rows j of V, and project them; x_ij: numbers e to e + 3, of image i.
 
     size, max_norm : float32; no row is projected where `max_norm` is 0
 
