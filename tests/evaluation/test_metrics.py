@@ -163,6 +163,16 @@ def test_with_one_held_out_label_metrics_are_those_of_the_table_in_the_docs(rows
     assert mean_metric(frame, "ndcg@10") == pytest.approx(expected[:, DEFAULT_METRICS.index("ndcg@10")].mean())
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.booleans()), min_size=1))
+def test_one_held_out_label_each_gives_the_same_bytes_as_among_images_with_several(rows):
+    """Where all images have one label each, a metric is computed once for equal ranks."""
+    lines = [(None if miss else above, tied, above + tied + rest) for above, tied, rest, miss in rows]
+    alone = single(*lines)
+    pair = ranks_of([[1, 2, 3]], [[0, 1]]).with_columns(image=pl.lit(len(lines), pl.Int32))
+    among = values(pl.concat([alone, pair]), OF_IMAGES)
+    assert np.array_equal(values(alone, OF_IMAGES), among[:-1])
+
+
 def librec_auc(ranked, relevant, n_negatives):
     """AUC of a cut list: pairs inside it are counted, what is not listed scores a half.
 
