@@ -19,6 +19,7 @@ class Stream(IntEnum):
     ORDER = 5  # the order of the images in each epoch
     SIMULATED_LABELS = 6  # the labels of a simulated data set, by its own seed; a fit's seed may be the same number
     DIRECTIONS = 7  # the directions of a random projection tree
+    DROPOUT = 8  # which units of a network are dropped
 
 
 VALIDATION_SAMPLE = 3  # which images are validated on; drawn by NumPy's generator, NEGATIVES by the kernels'

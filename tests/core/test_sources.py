@@ -12,9 +12,13 @@ from vsebench.evaluation.metrics.base import known_metrics
 
 SGD = {"pipeline", "products", "random_numbers", "sampling", "steps", "vectors"}
 FEATURES = SGD | {"image_rows"}
-EMBEDDED, LINEAR = FEATURES | {"warp", "wsabie"}, FEATURES | {"linear_ranking", "warp"}
+WARP = {"rank_loss", "warp"}
+EMBEDDED, LINEAR = FEATURES | WARP | {"wsabie"}, FEATURES | WARP | {"linear_ranking"}
+NETWORK = {"adamw", "vectors"}
 # Every method with the kernels that its models follow from: an edit of one of them trains it again.
 KERNELS = {
+    "bce": NETWORK | {"cross_entropy"},
+    "bp_mll": NETWORK | {"bp_mll", "shares"},
     "ease": {"cooccurrence"},
     "group_oracle": set(),
     "implicit_als": set(),
@@ -25,7 +29,11 @@ KERNELS = {
     "linear_auc": LINEAR,
     "linear_warp": LINEAR,
     "logistic": set(),
+    "lsep": NETWORK | {"lsep", "rank_loss", "shares"},
+    "lsep_sampled": NETWORK | {"lsep_sampled", "random_numbers", "shares"},
     "nearest_images": {"neighbours", "vectors"},
+    "network_softmax": NETWORK | {"cross_entropy"},
+    "network_warp": NETWORK | {"random_numbers", "rank_loss", "sampling", "trial_hinge"},
     "one_vs_rest": FEATURES | {"one_vs_rest"},
     "opt_auc": SGD | {"opt_auc"},
     "opt_auc_biases": SGD | {"opt_auc", "opt_auc_biases"},
@@ -35,23 +43,25 @@ KERNELS = {
     "popularity": set(),
     "random": {"vectors"},
     "random_projection_tree": {"neighbours", "projection_tree", "random_numbers", "vectors"},
+    "ranking_hinge": NETWORK | {"pair_hinge", "rank_loss"},
     "ridge": set(),
     "softmax": set(),
     "vse_ens": SGD | {"sorted_lists", "vse_ens"},
     "vse_fs": {"full_sample", "products", "vectors"},
     "vse_fs_features": {"full_sample", "products", "vectors"},
-    "warp": SGD | {"warp"},
-    "warp_adaptive": SGD | {"adagrad", "warp", "warp_adaptive"},
+    "warp": SGD | WARP,
+    "warp_adaptive": SGD | WARP | {"adagrad", "warp_adaptive"},
     "warp_published": SGD | {"rounding", "warp_published"},
     "wsabie": EMBEDDED,
     "wsabie_auc": EMBEDDED,
     "wsabie_decay": EMBEDDED,
     "wsabie_ensemble": EMBEDDED,
+    "zlpr": NETWORK | {"shares", "zlpr"},
 }
 # What methods share.
 SHARED = {
     "base", "biased_features", "convex", "embedded_features", "embedding_sgd", "from_features", "full_sample",
-    "lightfm_model", "linear_map", "linear_sgd", "neighbours", "seen", "sgd", "start",
+    "lightfm_model", "linear_map", "linear_sgd", "neighbours", "network", "networks", "seen", "sgd", "start",
     "tree_posterior",
 }  # fmt: skip
 RANKING = {"held_out", "products", "ranking", "rounding", "vectors"}

@@ -20,6 +20,7 @@ CONFIG = Path(__file__).parents[2] / "config" / "methods"
 PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
 N_IMAGES, N_LABELS, N_GROUPS = 400, 32, 4
 SMALL = {"factors": 16}
+NETWORKS = ["bce", "bp_mll", "lsep", "lsep_sampled", "network_softmax", "network_warp", "ranking_hinge", "zlpr"]
 # Small problems need other settings than data sets do; what is not named here is as in config/methods.
 SETTINGS = {
     "opt_auc": {"learning_rate": 0.1, "deviation": 0.1},
@@ -48,7 +49,7 @@ SETTINGS = {
     "pamir_ia": {"aggressiveness": 0.03},
     "one_vs_rest": {"aggressiveness": 0.003},
     "random_projection_tree": {"levels": 2, "neighbours": 20},
-}
+} | {name: {"hidden": [16], "learning_rate": 0.01, "dropout": 0.1, "batch": 20} for name in NETWORKS}
 MEMBERS = {"wsabie_ensemble": "wsabie"}
 
 

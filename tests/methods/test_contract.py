@@ -29,9 +29,10 @@ from vsebench.models import Model
 
 NAMES = names_of_methods()
 IN_EPOCHS = [
-    "implicit_als", "lightfm_features", "lightfm_warp", "linear_auc", "linear_warp", "one_vs_rest", "opt_auc",
-    "opt_auc_biases", "owpc_sgd", "pamir_ia", "vse_ens", "vse_fs", "vse_fs_features", "warp", "warp_adaptive",
-    "warp_published", "wsabie", "wsabie_auc", "wsabie_decay",
+    "bce", "bp_mll", "implicit_als", "lightfm_features", "lightfm_warp", "linear_auc", "linear_warp", "lsep",
+    "lsep_sampled", "network_softmax", "network_warp", "one_vs_rest", "opt_auc", "opt_auc_biases", "owpc_sgd",
+    "pamir_ia", "ranking_hinge", "vse_ens", "vse_fs", "vse_fs_features", "warp", "warp_adaptive", "warp_published",
+    "wsabie", "wsabie_auc", "wsabie_decay", "zlpr",
 ]  # fmt: skip
 EVERY_PLACE = [(name, where) for name in NAMES for where in PROBLEMS]
 

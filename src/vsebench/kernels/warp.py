@@ -22,6 +22,7 @@ from vsebench.kernels.pipeline import (
 )
 from vsebench.kernels.products import dot
 from vsebench.kernels.random_numbers import below
+from vsebench.kernels.rank_loss import rank_losses
 from vsebench.kernels.sampling import contains
 from vsebench.kernels.steps import project, sgd_step
 from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
@@ -47,8 +48,9 @@ class Trials(NamedTuple):
 
 def new_trials(n_labels: int, maximum: int | None) -> Trials:
     """Return `Trials`; without a maximum a step tries as many labels as are negatives."""
-    rank_loss = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n_labels + 1))])
-    return Trials(maximum or n_labels, rank_loss, np.zeros(BATCH, dtype=np.int64), np.full(1, BATCH, dtype=np.int64))
+    return Trials(
+        maximum or n_labels, rank_losses(n_labels), np.zeros(BATCH, dtype=np.int64), np.full(1, BATCH, dtype=np.int64)
+    )
 
 
 def one_trial(n_labels: int) -> Trials:

@@ -1,0 +1,38 @@
+"""AdamW: steps of a size that follows each parameter's recent gradients, with the decay of weights apart from them.
+
+Source: Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 2019, Algorithm 2.
+"""
+
+import numpy as np
+from numba import njit
+
+from vsebench.kernels.vectors import FASTMATH, LANES, broadcast, divide_or_zero, load, sqrt, store
+
+MEAN_RATE, SQUARE_RATE, SMALLEST = 0.9, 0.999, 1e-8  # beta 1, beta 2 and epsilon
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def adamw_step(parameters, gradient, means, squares, number, learning_rate, decay):
+    """Take one step, in one pass over the four arrays.
+
+    Parameters
+    ----------
+    parameters, gradient, means, squares
+        (size,) float32, a multiple of 16; all but the gradient are updated. Means and squares begin at 0.
+    number : integer, of the step, from 1
+    learning_rate, decay : float; the decay is multiplied with the learning rate
+    """
+    of_mean = np.float32(learning_rate / (1 - MEAN_RATE**number))
+    of_square = np.float32(1 / (1 - SQUARE_RATE**number))
+    kept = np.float32(1 - learning_rate * decay)
+    old_mean, new_mean = np.float32(MEAN_RATE), np.float32(1 - MEAN_RATE)
+    old_square, new_square = np.float32(SQUARE_RATE), np.float32(1 - SQUARE_RATE)
+    smallest = broadcast(np.float32(SMALLEST))
+    for place in range(0, len(parameters), LANES):
+        slope = load(gradient, place)
+        mean = old_mean * load(means, place) + new_mean * slope
+        square = old_square * load(squares, place) + new_square * (slope * slope)
+        store(means, place, mean)
+        store(squares, place, square)
+        size = divide_or_zero(of_mean * mean, sqrt(of_square * square) + smallest)
+        store(parameters, place, kept * load(parameters, place) - size)

@@ -1,0 +1,62 @@
+"""Cross-entropies of a batch of images: to the distribution that their labels share, and of each label by itself.
+
+Sources: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 1 and 2 (softmax); the
+binary form is logistic regression.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def softmax_loss(scores, images, offsets, labels, averaged):
+    """Return the sum over images of -sum over their labels u of log softmax(f)_u, and its derivatives.
+
+    Parameters
+    ----------
+    scores : (m, n_labels) float32, overwritten with the derivatives
+    images : (m,) integers, the image of each row
+    offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
+    averaged : whether an image's sum is divided by the number of its labels
+    """
+    total = 0.0
+    for row in range(len(scores)):
+        start, stop = offsets[images[row]], offsets[images[row] + 1]
+        weight = 1.0 / max(1, stop - start) if averaged else 1.0
+        largest = scores[row].max()
+        for place in range(start, stop):
+            total += weight * (np.float64(largest) - scores[row, labels[place]])
+        sum_of_all = 0.0
+        for k in range(scores.shape[1]):
+            scores[row, k] = np.exp(scores[row, k] - largest)
+            sum_of_all += scores[row, k]
+        total += weight * (stop - start) * np.log(sum_of_all)
+        for k in range(scores.shape[1]):
+            scores[row, k] *= weight * (stop - start) / sum_of_all
+        for place in range(start, stop):
+            scores[row, labels[place]] -= weight
+    return total
+
+
+@njit(cache=True, nogil=True)
+def binary_loss(scores, images, offsets, labels):
+    """Return the sum over images and labels k of log(1 + exp(f_k)) - y_k f_k, and its derivatives.
+
+    Parameters
+    ----------
+    scores : (m, n_labels) float32, overwritten with the derivatives
+    images : (m,) integers, the image of each row
+    offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
+    """
+    total = 0.0
+    for row in range(len(scores)):
+        start, stop = offsets[images[row]], offsets[images[row] + 1]
+        for place in range(start, stop):
+            total -= scores[row, labels[place]]
+        for k in range(scores.shape[1]):
+            smaller = np.exp(-abs(scores[row, k]))
+            total += max(scores[row, k], np.float32(0)) + np.log1p(smaller)
+            scores[row, k] = (np.float32(1) if scores[row, k] >= 0 else smaller) / (np.float32(1) + smaller)
+        for place in range(start, stop):
+            scores[row, labels[place]] -= np.float32(1)
+    return total

@@ -1,0 +1,42 @@
+"""LSEP on image features: log(1 + sum of exp(f_v - f_u)) over an image's pairs of a positive u and a negative v.
+
+Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 7, with all
+pairs. `weighted` gives a pair the weight of its positive's rank (section 3.2).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.kernels.lsep import lsep_loss
+from vsebench.kernels.rank_loss import rank_losses
+from vsebench.methods.networks import NetworkMethod, NetworkSettings
+from vsebench.problem import Matrix, Problem
+
+
+class LsepSettings(NetworkSettings):
+    """Settings of a network with the LSEP loss."""
+
+    weighted: bool = False  # whether a pair counts as much as its positive's rank says
+
+
+class Lsep(NetworkMethod):
+    """A network with the LSEP loss."""
+
+    settings_type = LsepSettings
+    settings: LsepSettings
+
+    def __init__(self, problem: Problem, settings: LsepSettings) -> None:
+        super().__init__(problem, settings)
+        self.rank_loss = rank_losses(self.seen.labels.n_labels)
+        self.terms = np.empty(self.seen.labels.n_labels)
+
+    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
+        return float(
+            lsep_loss(
+                scores, images, self.offsets, self.labels, self.rank_loss, self.settings.weighted,
+                self.terms,
+            )
+        )  # fmt: skip
+
+
+METHOD = Lsep

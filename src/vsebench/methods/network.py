@@ -1,0 +1,67 @@
+"""A model that several methods fit: a network of image features, whose last layer gives each label's score.
+
+h_0 = x,   h_l = max(0, h_(l-1) W_l + b_l),   f(x) = h_last W + b
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.features import Normalisation
+from vsebench.methods.linear_map import dense
+from vsebench.models import Embedded, check_matrix, features_of, norm
+from vsebench.problem import Matrix, Queries
+
+
+@dataclass(frozen=True)
+class Network(Embedded):
+    """Scores are inner products of a label's weights with the units of the last hidden layer, and an intercept.
+
+    Attributes
+    ----------
+    hidden : for each hidden layer its weights and, as their last row, its intercepts: (inputs + 1, units) float32
+    label : (n_labels, units + 1) float32: the weights of each label, and the intercept
+    normalisation : as fitted to the training images
+    """
+
+    kind: ClassVar[str] = "network"
+    hidden: Sequence[Matrix]
+    label: Matrix
+    normalisation: Normalisation
+
+    def __post_init__(self) -> None:
+        check_matrix(self.label, "label", (None, None))
+        for number, layer in enumerate(self.hidden):
+            units = [*(len(after) - 1 for after in self.hidden), self.label.shape[1] - 1][number + 1]
+            check_matrix(layer, f"hidden{number}", (None, units))
+
+    @property
+    def dimensions(self) -> int:
+        """Number of features of an image."""
+        return len(self.hidden[0]) - 1 if self.hidden else self.label.shape[1] - 1
+
+    def vectors(self, queries: Queries) -> Matrix:
+        units = self.normalisation.apply(features_of(queries, self.dimensions))
+        for layer in self.hidden:
+            units = np.maximum(units @ layer[:-1] + layer[-1], 0)
+        units = dense(units)
+        return np.hstack([units, np.ones((len(units), 1), dtype=np.float32)])
+
+    def largest_score(self) -> float:
+        # Features are checked to be finite where they are read, so only the weights can go wrong.
+        return float(np.prod([norm(layer) for layer in (*self.hidden, self.label)]))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        hidden = {f"hidden{number}": layer for number, layer in enumerate(self.hidden)}
+        return hidden | {"label": self.label} | self.normalisation.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Network":
+        names = sorted((name for name in arrays if name.startswith("hidden")), key=lambda name: int(name[6:]))
+        return cls([arrays[name] for name in names], arrays["label"], Normalisation.from_arrays(arrays, cls.kind))
+
+
+MODEL = Network

@@ -1,0 +1,231 @@
+"""Losses of networks: against sums over pairs in float64, by differences, at large scores, and at their bounds."""
+
+from functools import partial
+from itertools import chain
+
+import numpy as np
+import pytest
+
+from tests.reference import losses as reference
+from vsebench.kernels.adamw import adamw_step
+from vsebench.kernels.bp_mll import bp_mll_loss
+from vsebench.kernels.cross_entropy import binary_loss, softmax_loss
+from vsebench.kernels.lsep import lsep_loss
+from vsebench.kernels.lsep_sampled import lsep_sampled_loss
+from vsebench.kernels.pair_hinge import hinge_loss
+from vsebench.kernels.random_numbers import new_state
+from vsebench.kernels.rank_loss import rank_losses
+from vsebench.kernels.trial_hinge import trial_hinge_loss
+from vsebench.kernels.vectors import LANES, aligned
+from vsebench.kernels.zlpr import zlpr_loss
+
+K = 9
+RANK_LOSS = rank_losses(K)
+# The third image has no label, the fourth has all of them, and the last has one.
+LABELS = [[0, 3, 8], [2, 5], [], list(range(K)), [4]]
+
+
+def run(kernel, scores, labels_of, *more):
+    """Return the loss of images, float, and its derivatives."""
+    offsets = np.cumsum([0, *map(len, labels_of)])
+    labels = np.array([*chain(*labels_of), *[0] * LANES], dtype=np.int32)
+    slopes = np.array(scores, dtype=np.float32)
+    found = kernel(slopes, np.arange(len(labels_of)), offsets, labels, *more)
+    return found, slopes
+
+
+def room():
+    return np.full(K, np.nan)
+
+
+def sampled(scores, labels_of, pairs=1000, scaled=False, seed=1):
+    more = (np.empty(K * K, dtype=np.int32), np.empty(K, dtype=np.int32), room(), new_state(seed, 1))
+    return run(lsep_sampled_loss, scores, labels_of, pairs, scaled, *more)
+
+
+def lsep(scores, labels_of, weighted=False):
+    return run(lsep_loss, scores, labels_of, RANK_LOSS, weighted, room())
+
+
+def hinge(scores, labels_of, weighted=False):
+    return run(hinge_loss, scores, labels_of, RANK_LOSS, weighted, room())
+
+
+def bp_mll(scores, labels_of, averaged=True):
+    return run(bp_mll_loss, scores, labels_of, averaged, room())
+
+
+def zlpr(scores, labels_of):
+    return run(zlpr_loss, scores, labels_of, room())
+
+
+def softmax(scores, labels_of, averaged=True):
+    return run(softmax_loss, scores, labels_of, averaged)
+
+
+def binary(scores, labels_of):
+    return run(binary_loss, scores, labels_of)
+
+
+LOSSES = {
+    "lsep": (lsep, reference.lsep),
+    "lsep, all pairs drawn": (sampled, reference.lsep),
+    "lsep, weighted": (partial(lsep, weighted=True), partial(reference.lsep, weighted=True)),
+    "zlpr": (zlpr, reference.zlpr),
+    "bp_mll": (bp_mll, reference.bp_mll),
+    "bp_mll, as printed": (partial(bp_mll, averaged=False), partial(reference.bp_mll, averaged=False)),
+    "hinge": (hinge, reference.hinge),
+    "hinge, weighted": (partial(hinge, weighted=True), partial(reference.hinge, weighted=True)),
+    "softmax": (softmax, reference.softmax),
+    "softmax, sum": (partial(softmax, averaged=False), partial(reference.softmax, averaged=False)),
+    "binary": (binary, reference.binary),
+}
+OF_PAIRS = [name for name in LOSSES if name not in ("zlpr", "binary", "softmax", "softmax, sum")]
+EVERY_LOSS = pytest.mark.parametrize("name", LOSSES)
+
+
+@pytest.fixture
+def scores():
+    return np.random.default_rng(5).normal(0, 1.5, (len(LABELS), K)).astype(np.float32)
+
+
+@EVERY_LOSS
+def test_a_loss_is_the_sum_over_pairs_or_labels(name, scores):
+    kernel, twin = LOSSES[name]
+    expected = sum(twin(row, labels) for row, labels in zip(scores.astype(np.float64), LABELS, strict=True))
+    assert kernel(scores, LABELS)[0] == pytest.approx(expected, rel=1e-6)
+
+
+@EVERY_LOSS
+def test_derivatives_are_those_of_the_twin_by_differences(name, scores):
+    kernel, twin = LOSSES[name]
+    slopes = kernel(scores, LABELS)[1]
+    step = 1e-6
+    for row, labels, found in zip(scores.astype(np.float64), LABELS, slopes, strict=True):
+        moves = step * np.eye(K)
+        expected = [(twin(row + move, labels) - twin(row - move, labels)) / (2 * step) for move in moves]
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@EVERY_LOSS
+def test_a_constant_added_to_an_images_scores_changes_nothing_but_zlpr_and_the_binary_loss(name, scores):
+    kernel, _ = LOSSES[name]
+    value, slopes = kernel(scores, LABELS)
+    moved, moved_slopes = kernel(scores + np.float32(2), LABELS)
+    same = name not in ("zlpr", "binary")
+    assert (moved == pytest.approx(value, rel=1e-5)) == same
+    assert np.allclose(moved_slopes, slopes, atol=1e-5) == same
+
+
+@pytest.mark.parametrize("name", OF_PAIRS)
+def test_an_image_without_a_pair_adds_nothing(name, scores):
+    kernel, _ = LOSSES[name]
+    value, slopes = kernel(scores[2:4], LABELS[2:4])
+    assert value == 0
+    assert not slopes.any()
+
+
+@pytest.mark.parametrize("name", [name for name in LOSSES if not name.startswith("bp_mll")])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_scores_of_500_give_finite_losses_and_derivatives(name, sign):
+    kernel, _ = LOSSES[name]
+    scores = np.full((len(LABELS), K), -500.0 * sign)
+    for row, labels in zip(scores, LABELS, strict=True):
+        row[labels] = 500.0 * sign
+    value, slopes = kernel(scores, LABELS)
+    assert np.isfinite(value)
+    assert np.isfinite(slopes).all()
+
+
+def test_lsep_at_scores_of_500_is_the_largest_difference():
+    """All pairs the wrong way round: 1,000 + log of their number."""
+    scores = np.full((1, K), 500.0)
+    scores[0, [0, 3, 8]] = -500
+    value, slopes = lsep(scores, [[0, 3, 8]])
+    assert value == pytest.approx(1000 + np.log(18), rel=1e-9)
+    assert slopes.sum() == pytest.approx(0, abs=1e-6)
+    assert np.abs(slopes).sum() == pytest.approx(2, rel=1e-6)
+
+
+def test_bp_mll_stays_finite_where_it_diverges():
+    value, slopes = bp_mll(np.where(np.arange(K) == 4, -500.0, 500.0)[None], [[4]])
+    assert np.isfinite(value)
+    assert np.isfinite(slopes).all()
+
+
+def test_lsep_bounds_the_largest_violation(scores):
+    """max(0, d) <= L <= max(0, d) + log(1 + pairs), d the largest difference of a negative and a positive."""
+    for row, labels in zip(scores, LABELS, strict=True):
+        differences = [float(row[v] - row[u]) for u, v in reference.pairs_of(labels, K)]
+        value = lsep(row[None], [labels])[0]
+        largest = max([0.0, *differences])
+        assert largest - 1e-6 <= value <= largest + np.log1p(len(differences)) + 1e-6
+
+
+def test_lsep_of_one_label_is_the_softmax_cross_entropy(scores):
+    one = [[2], [5], [0], [8], [4]]
+    value, slopes = lsep(scores, one)
+    expected, expected_slopes = softmax(scores, one)
+    assert value == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(slopes, expected_slopes, atol=1e-6)
+
+
+def test_sampled_pairs_are_uniform_and_never_twice():
+    """With equal scores a drawn pair adds the same to its two labels; 2 of the 18 pairs, 6,000 times."""
+    labels, n_draws = [0, 3, 8], 6000
+    rng = new_state(3, 1)
+    counts = np.zeros(K)
+    more = (np.empty(K * K, dtype=np.int32), np.empty(K, dtype=np.int32), room(), rng)
+    for _ in range(n_draws):
+        value, slopes = run(lsep_sampled_loss, np.zeros((1, K)), [labels], 2, False, *more)
+        assert value == pytest.approx(np.log(3))
+        counts += np.round(np.abs(slopes[0]) * 3)  # each of the two pairs: 1/3 for its labels
+    expected = np.where(np.isin(np.arange(K), labels), 2 * n_draws / 3, 2 * n_draws / 6)
+    assert np.abs(counts - expected).max() < 5 * np.sqrt(n_draws)
+
+
+def test_a_scaled_sample_estimates_the_sum_of_all_pairs():
+    scores = np.zeros((1, K))
+    assert sampled(scores, [[0, 3]], pairs=5, scaled=True)[0] == pytest.approx(np.log1p(14))
+    assert sampled(scores, [[0, 3]], pairs=5)[0] == pytest.approx(np.log1p(5))
+
+
+def test_trials_find_a_violator_and_weigh_it_by_the_estimated_rank():
+    """Only label 7 violates the margin: with N trials the weight is 1 + ... + 1/floor(6 / N)."""
+    scores = np.full((1, K), -9.0)
+    scores[0, [0, 3, 8]] = 0
+    scores[0, 7] = 0.5
+    seen = set()
+    for seed in range(200):
+        (value, n_trials), slopes = run(trial_hinge_loss, scores, [[3]], RANK_LOSS, room(), new_state(seed, 1))
+        if slopes[0, 7] == 0:  # another violator: labels 0 and 8 have the positive's score
+            continue
+        weight = reference.harmonic(8 // n_trials)
+        assert value == pytest.approx(1.5 * weight)
+        assert (slopes[0, 7], slopes[0, 3]) == pytest.approx((weight, -weight))
+        assert np.count_nonzero(slopes) == 2
+        seen.add(n_trials)
+    assert len(seen) >= 3
+
+
+def test_trials_end_after_as_many_as_there_are_negatives():
+    scores = np.zeros((1, K))
+    scores[0, 4] = 5
+    (value, n_trials), slopes = run(trial_hinge_loss, scores, [[4]], RANK_LOSS, room(), new_state(1, 1))
+    assert (value, n_trials) == (0, K - 1)
+    assert not slopes.any()
+
+
+def test_adamw_agrees_with_its_formulas():
+    rng = np.random.default_rng(2)
+    flat = aligned(4, 32)
+    flat[0] = rng.normal(size=32)
+    value, mean, square = flat[0].astype(np.float64), np.zeros(32), np.zeros(32)
+    for number in range(1, 6):
+        flat[1] = rng.normal(size=32) * (np.arange(32) != 3)  # a parameter without a gradient only decays
+        slope = flat[1].astype(np.float64)
+        mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
+        step = mean / (1 - 0.9**number) / (np.sqrt(square / (1 - 0.999**number)) + 1e-8)
+        value = value - 0.01 * (step + 0.1 * value)
+        adamw_step(*flat, number, 0.01, 0.1)
+    np.testing.assert_allclose(flat[0], value, rtol=1e-5)

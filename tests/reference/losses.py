@@ -1,0 +1,48 @@
+"""The losses of networks in float64, written as sums over pairs or labels, for one image."""
+
+import numpy as np
+
+
+def pairs_of(labels, n_labels):
+    """Return every (positive, negative) pair of an image."""
+    return [(u, v) for u in labels for v in range(n_labels) if v not in labels]
+
+
+def place(scores, u):
+    """Return the place of a label among all labels, from 1."""
+    return 1 + sum(other > scores[u] for other in scores)
+
+
+def harmonic(n):
+    return sum(1 / k for k in range(1, n + 1))
+
+
+def lsep(scores, labels, weighted=False):
+    weights = {u: harmonic(place(scores, u)) if weighted else 1.0 for u in labels}
+    return np.log1p(sum(weights[u] * np.exp(scores[v] - scores[u]) for u, v in pairs_of(labels, len(scores))))
+
+
+def zlpr(scores, labels):
+    negatives = [v for v in range(len(scores)) if v not in labels]
+    return np.log1p(np.exp(scores[negatives]).sum()) + np.log1p(np.exp(-scores[labels]).sum())
+
+
+def bp_mll(scores, labels, averaged=True):
+    pairs = pairs_of(labels, len(scores))
+    total = sum(np.exp(scores[v] - scores[u]) for u, v in pairs)
+    return total / max(1, len(pairs)) if averaged else total
+
+
+def hinge(scores, labels, weighted=False):
+    weights = {u: harmonic(place(scores, u)) if weighted else 1.0 for u in labels}
+    return sum(weights[u] * max(0.0, 1 + scores[v] - scores[u]) for u, v in pairs_of(labels, len(scores)))
+
+
+def softmax(scores, labels, averaged=True):
+    total = sum(np.log(np.exp(scores - scores[u]).sum()) for u in labels)
+    return total / max(1, len(labels)) if averaged else total
+
+
+def binary(scores, labels):
+    carried = np.isin(np.arange(len(scores)), labels)
+    return np.log1p(np.exp(np.where(carried, -scores, scores))).sum()
