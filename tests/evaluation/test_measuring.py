@@ -15,6 +15,10 @@ from vsebench.evaluation.ranking import list_tops, rank, rank_images
 from vsebench.evaluation.summary import metrics_table
 
 N_LABELS = 8
+OF_SETS = {
+    "macro_f1": "macro", "micro_f1": "micro", "pc_precision": "macro", "pc_recall": "macro", "ov_precision": "micro",
+    "ov_recall": "micro",
+}  # fmt: skip
 NAMES = ["macro_f1@3", "recall@5", "label_map", "map", "micro_f1@3", "auc"]  # the three kinds, mixed
 
 
@@ -54,14 +58,22 @@ def test_numbers_of_units(data):
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])
-def test_f1_of_sets_agrees_with_scikit_learn(data, k):
+def test_metrics_of_sets_agree_with_scikit_learn(data, k):
     scores, right = (array[data[1].any(axis=1)] for array in data)
     predicted = np.zeros_like(right)
     np.put_along_axis(predicted, np.argsort(-scores, axis=1)[:, :k], True, axis=1)
-    (found,) = measure([ranked(*data)], [f"macro_f1@{k}", f"micro_f1@{k}"], N_LABELS, 100)
-    for value, average in zip(found.values, ("macro", "micro"), strict=True):
-        expected = sklearn_metrics.f1_score(right, predicted, average=average, zero_division=0)
-        assert value == pytest.approx(expected)
+    (found,) = measure([ranked(*data)], [f"{name}@{k}" for name in OF_SETS], N_LABELS, 100)
+    for value, (name, average) in zip(found.values, OF_SETS.items(), strict=True):
+        function = getattr(sklearn_metrics, f"{name.split('_')[1]}_score")
+        assert value == pytest.approx(function(right, predicted, average=average, zero_division=0)), name
+
+
+def test_the_f1_of_means_is_that_of_per_class_precision_and_recall(data):
+    names = ["pc_precision@3", "pc_recall@3", "macro_f1_of_means@3", "macro_f1@3"]
+    (found,) = measure([ranked(*data)], names, N_LABELS, 10)
+    precision, recall, of_means, macro = found.values
+    assert of_means == pytest.approx(2 * precision * recall / (precision + recall))
+    assert macro < of_means
 
 
 def test_label_map_agrees_with_scikit_learn_where_no_scores_are_equal(data):

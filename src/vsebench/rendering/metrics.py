@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 # Where only one or three metrics are shown, these are taken if the run has them.
 PREFERRED = ("recall@10", "map@10", "ndcg@10")
-ABBREVIATIONS = {"map": "MAP", "ndcg": "NDCG", "auc": "AUC", "mrr": "MRR", "f1": "F1"}
+ABBREVIATIONS = {
+    "map": "MAP",
+    "ndcg": "NDCG",
+    "auc": "AUC",
+    "mrr": "MRR",
+    "f1": "F1",
+    "pc": "per-class",
+    "ov": "overall",
+}
 
 
 def metric_title(metric: str) -> str:

@@ -112,3 +112,9 @@ def within(cutoff: int | None) -> pl.Expr:
     """Return whether a label is among the first `cutoff` of the list; a miss is not."""
     place = pl.col("place")
     return (place.is_not_null() if cutoff is None else place <= cutoff).fill_null(False)
+
+
+def share(part: NDArray[np.float64] | float, whole: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    """Return part / whole, element by element; 0 where the whole is 0."""
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.evaluation.metrics.base import SetMetric
+from vsebench.evaluation.metrics.base import SetMetric, share
 
 
 class MacroF1(SetMetric):
@@ -12,8 +12,7 @@ class MacroF1(SetMetric):
     takes_cutoff = "always"
 
     def value(self, hits: NDArray[np.float64], predicted: NDArray[np.float64], right: NDArray[np.float64]) -> float:
-        both = predicted + right
-        return float(np.mean(np.divide(2 * hits, both, out=np.zeros_like(both), where=both > 0)))
+        return float(share(2 * hits, predicted + right).mean())
 
 
 METRIC = MacroF1

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.evaluation.metrics.base import SetMetric
+from vsebench.evaluation.metrics.base import SetMetric, share
 
 
 class MicroF1(SetMetric):
@@ -12,8 +12,7 @@ class MicroF1(SetMetric):
     takes_cutoff = "always"
 
     def value(self, hits: NDArray[np.float64], predicted: NDArray[np.float64], right: NDArray[np.float64]) -> float:
-        both = float(predicted.sum() + right.sum())
-        return 2 * float(hits.sum()) / both if both else 0.0
+        return float(share(2 * hits.sum(), predicted.sum() + right.sum()))
 
 
 METRIC = MicroF1
