@@ -27,7 +27,8 @@ if TYPE_CHECKING:  # features need SciPy, which most models do without
     from vsebench.features import Features
 
 SCORES_A_CHUNK = 1 << 20  # a chunk's scores (4 MiB) stay in the cache until they are counted,
-QUERIES_A_CHUNK = 252  # and so do the vectors of its images; the kernel counts six at a time
+QUERIES_A_CHUNK = 252  # and so do the vectors of its images
+ROUNDED_A_CHUNK = 1008  # rounded vectors are small; the kernel counts six at a time
 LIST_LENGTH = 10
 
 
@@ -59,7 +60,7 @@ def rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wor
         else:
             counts[:, first:last] = rank_right_labels(model.scores(queries), *label_arguments(held_out, start, stop))
 
-    pool.run(task, chunks(held_out))
+    pool.run(task, chunks(held_out) if rounded is None else even_chunks(len(held_out.images), ROUNDED_A_CHUNK))
     above, tied, right, negatives = (pl.Series(row) for row in counts)
     frame = pl.DataFrame(
         {
