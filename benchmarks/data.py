@@ -39,7 +39,7 @@ class Data:
 
 def simulate(name: str, scale: float) -> LabelMatrix:
     """Draw the set `sim-<name>`; labels count once per image, so that an epoch has as many steps for every package."""
-    options = simulator_options(CONFIG / "datasets" / f"sim-{name}.yaml").model_copy(update={"scale": scale})
+    options = simulator_options(CONFIG / "datasets" / f"sim-{name}.yaml", {}).model_copy(update={"scale": scale})
     annotations = read(Path(), options)
     pairs = annotations.pairs.with_columns(count=pl.lit(1, dtype=pl.Int32))
     return LabelMatrix.from_pairs(pairs, len(annotations.images), len(annotations.labels))

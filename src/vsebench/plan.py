@@ -12,6 +12,7 @@ import yaml
 
 from vsebench.core.configuration import (
     GROWTH,
+    SIZED,
     DatasetConfig,
     Epochs,
     MethodConfig,
@@ -208,6 +209,9 @@ class Plan:
         if set(scaling.sizes) != set(GROWTH[config.adapter]):
             wanted = ", ".join(GROWTH[config.adapter])
             raise UserError(f"{where}: scaling: the sizes of {scaling.dataset} are {wanted}; name these and no others")
+        for key in SIZED[config.adapter]:
+            if key in scaling.options:
+                raise UserError(f"{where}: scaling.options.{key}: the sizes say it; remove this key")
         options = load_adapter(config.adapter, where).Options
         check(options, config.options | scaling.options, f"{where}: scaling.options")
         for row in scaling.methods or ():
@@ -400,13 +404,12 @@ class Plan:
 
     def settings(self, row: str, dataset: str) -> dict[str, Any]:
         """Return a row's settings on a data set, before tuning."""
-        method, config = self.methods[row], self.datasets[dataset]
-        settings = method.settings | method.family_settings.get(config.family, {})
-        return self._completed(row, settings, config)
+        return self._settings(row, self.datasets[dataset])
 
-    def _completed(self, row: str, settings: dict[str, Any], dataset: DatasetConfig) -> dict[str, Any]:
-        """Return settings with what the data set and the run say where the settings do not."""
-        module = self.method_class(row)
+    def _settings(self, row: str, dataset: DatasetConfig) -> dict[str, Any]:
+        """Return a row's settings, with the data set's normalisation and the run's factors where they name none."""
+        method, module = self.methods[row], self.method_class(row)
+        settings = method.settings | method.family_settings.get(dataset.family, {})
         if "normalise" in module.settings_type.model_fields and settings.get("normalise") is None:
             settings = settings | {"normalise": dataset.normalise}
         return with_factors(module, settings, self.config.factors)
@@ -441,7 +444,7 @@ class Plan:
         dataset = _read_named(DatasetConfig, self.folder / "datasets", scaling.dataset, "scaling")
         measured = self._is_scored if "terms" in scaling.sizes else self._is_trained_on_labels
         return {
-            row: (method.method, self._completed(row, method.settings, dataset))
+            row: (method.method, self._settings(row, dataset))
             for row, method in self.methods.items()
             if measured(row) and (scaling.methods is None or row in scaling.methods)
         }

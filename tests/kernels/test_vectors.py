@@ -17,6 +17,7 @@ from vsebench.kernels.vectors import (
     broadcast,
     count_bits,
     cumsum,
+    divide,
     divide_or_zero,
     fence,
     greater_mask,
@@ -88,6 +89,11 @@ def cumulative(a, b, x, out):
 
 
 @njit
+def plain_quotients(a, b, x, out):
+    store(out, 0, divide(load(a, 0), broadcast(x)))
+
+
+@njit
 def quotients(a, b, x, out):
     store(out, 0, divide_or_zero(load(a, 0), load(b, 0)))
 
@@ -105,6 +111,7 @@ def quotients(a, b, x, out):
         (absolutes, np.abs(A)),
         (roots, np.sqrt(np.abs(A))),
         (cumulative, np.cumsum(A)),
+        (plain_quotients, A / X),
         (quotients, np.where(B > 0, A / np.where(B > 0, B, 1), 0)),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -209,6 +209,12 @@ def test_a_row_whose_epochs_do_not_fit_its_class_is_told_what_to_do():
         ("linear_warp", "learning_rate", 0.0),
         ("pamir_ia", "aggressiveness", 0.0),
         ("one_vs_rest", "aggressiveness", 0.0),
+        ("lsep", "hidden", [0]),
+        ("lsep", "hidden", [8, -5]),
+        ("lsep", "learning_rate", 0.0),
+        ("bce", "dropout", 1.0),
+        ("zlpr", "batch", 0),
+        ("lsep_sampled", "pairs", 0),
     ],
 )
 def test_settings_out_of_range_are_refused(name, key, value):

@@ -4,10 +4,10 @@ import json
 from math import prod
 from pathlib import Path
 from reprlib import Repr
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.core.errors import UserError
@@ -22,6 +22,8 @@ SHORT.maxstring = SHORT.maxlong = 200
 
 # The sizes whose growth is measured on data of each simulator: the time of an epoch, and that of scoring an image.
 GROWTH = {"simulator": ("pairs", "labels", "factors"), "simulated_tree": ("images", "terms")}
+# Options of the simulators that these sizes stand for.
+SIZED = {"simulator": ("images", "labels", "occurrences", "scale"), "simulated_tree": ("images", "length", "scale")}
 
 DEFAULT_METRICS = (
     "precision@5", "recall@5", "map@5", "ndcg@5", "auc@5",
@@ -72,18 +74,27 @@ class Timing(Strict):
     epochs: int = Field(ge=1)
 
 
+def _different(sizes: list[int]) -> list[int]:
+    if len(set(sizes)) < max(2, len(sizes)):
+        raise PydanticCustomError("sizes", "two or more different sizes are needed")
+    return sizes
+
+
+Sizes = Annotated[list[Annotated[int, Field(ge=1)]], AfterValidator(_different)]
+
+
 class Scaling(Strict):
     """Sizes of a simulated data set at which the growth of a time is measured; `GROWTH` says which its adapter has."""
 
     dataset: str
     options: dict[str, Any] = {}  # replaces options of the data set's own file
-    methods: list[str] | None = Field(default=None, min_length=1)  # rows of the run; all that can be measured without
+    methods: list[str] | None = Field(default=None, min_length=1)  # rows of the run; none: all that can be measured
     repeats: int = Field(ge=2)  # an exponent's interval is computed over the repeats
-    pairs: list[int] | None = Field(default=None, min_length=2)
-    labels: list[int] | None = Field(default=None, min_length=2)
-    factors: list[int] | None = Field(default=None, min_length=2)
-    images: list[int] | None = Field(default=None, min_length=2)
-    terms: list[int] | None = Field(default=None, min_length=2)  # counts of an image, on average
+    pairs: Sizes | None = None
+    labels: Sizes | None = None
+    factors: Sizes | None = None
+    images: Sizes | None = None
+    terms: Sizes | None = None  # counts of an image, on average
 
     @property
     def sizes(self) -> dict[str, list[int]]:

@@ -6,7 +6,7 @@ Source: Loshchilov and Hutter, "Decoupled weight decay regularization", ICLR 201
 import numpy as np
 from numba import njit
 
-from vsebench.kernels.vectors import FASTMATH, LANES, broadcast, divide_or_zero, load, sqrt, store
+from vsebench.kernels.vectors import FASTMATH, LANES, broadcast, divide, load, sqrt, store
 
 MEAN_RATE, SQUARE_RATE, SMALLEST = 0.9, 0.999, 1e-8  # beta 1, beta 2 and epsilon
 
@@ -24,7 +24,7 @@ def adamw_step(parameters, gradient, means, squares, number, learning_rate, deca
     """
     of_mean = np.float32(learning_rate / (1 - MEAN_RATE**number))
     of_square = np.float32(1 / (1 - SQUARE_RATE**number))
-    kept = np.float32(1 - learning_rate * decay)
+    shrinking = np.float32(learning_rate * decay)
     old_mean, new_mean = np.float32(MEAN_RATE), np.float32(1 - MEAN_RATE)
     old_square, new_square = np.float32(SQUARE_RATE), np.float32(1 - SQUARE_RATE)
     smallest = broadcast(np.float32(SMALLEST))
@@ -34,5 +34,6 @@ def adamw_step(parameters, gradient, means, squares, number, learning_rate, deca
         square = old_square * load(squares, place) + new_square * (slope * slope)
         store(means, place, mean)
         store(squares, place, square)
-        size = divide_or_zero(of_mean * mean, sqrt(of_square * square) + smallest)
-        store(parameters, place, kept * load(parameters, place) - size)
+        size = divide(of_mean * mean, sqrt(of_square * square) + smallest)
+        value = load(parameters, place)
+        store(parameters, place, value - (size + shrinking * value))

@@ -8,18 +8,21 @@ import numpy as np
 from numba import njit
 
 from vsebench.kernels.shares import take_exponentials, write_slopes
+from vsebench.kernels.vectors import FASTMATH
 
-LARGEST_EXPONENT = 80.0  # float32 ends at exp(88); a training that gets here diverges
+LARGEST_EXPONENT = 40.0  # float32 ends at exp(88), and AdamW squares derivatives; a loss beyond is no longer finite
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
 def bp_mll_loss(scores, images, offsets, labels, averaged, terms):
-    """Return the sum over images of the sum over their pairs, and its derivatives.
+    """Return the sum over images of the sum over their pairs, float64.
+
+    Its derivatives are written over `scores`.
 
     Parameters
     ----------
     scores : (m, n_labels) float32, overwritten with the derivatives
-    images : (m,) integers, the image of each row
+    images : (m,) int64, the image of each row
     offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
     averaged : whether an image's sum is divided by its number of pairs
     terms : (n_labels,) float64, room for one image
@@ -33,6 +36,6 @@ def bp_mll_loss(scores, images, offsets, labels, averaged, terms):
         if averaged:
             exponent -= np.log(max(1, (stop - start) * (scores.shape[1] - (stop - start))))
         value = np.exp(min(exponent, LARGEST_EXPONENT))
-        total += value
+        total += value if exponent <= LARGEST_EXPONENT else np.inf
         write_slopes(scores, row, labels, start, stop, terms, a, value, -value)
     return total

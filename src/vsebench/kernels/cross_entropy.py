@@ -10,12 +10,14 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def softmax_loss(scores, images, offsets, labels, averaged):
-    """Return the sum over images of -sum over their labels u of log softmax(f)_u, and its derivatives.
+    """Return the sum over images of -sum over their labels u of log softmax(f)_u, float64.
+
+    Its derivatives are written over `scores`.
 
     Parameters
     ----------
     scores : (m, n_labels) float32, overwritten with the derivatives
-    images : (m,) integers, the image of each row
+    images : (m,) int64, the image of each row
     offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
     averaged : whether an image's sum is divided by the number of its labels
     """
@@ -40,12 +42,14 @@ def softmax_loss(scores, images, offsets, labels, averaged):
 
 @njit(cache=True, nogil=True)
 def binary_loss(scores, images, offsets, labels):
-    """Return the sum over images and labels k of log(1 + exp(f_k)) - y_k f_k, and its derivatives.
+    """Return the sum over images and labels k of log(1 + exp(f_k)) - y_k f_k, float64.
+
+    Its derivatives are written over `scores`.
 
     Parameters
     ----------
     scores : (m, n_labels) float32, overwritten with the derivatives
-    images : (m,) integers, the image of each row
+    images : (m,) int64, the image of each row
     offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
     """
     total = 0.0

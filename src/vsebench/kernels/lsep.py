@@ -8,21 +8,23 @@ import numpy as np
 from numba import njit
 
 from vsebench.kernels.shares import sigmoid, softplus, take_exponentials, write_slopes
+from vsebench.kernels.vectors import FASTMATH
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
 def lsep_loss(scores, images, offsets, labels, rank_loss, weighted, terms):
-    """Return the sum over images of log(1 + sum of exp(f_v - f_u) over the pairs), and its derivatives.
+    """Return the sum over images of log(1 + sum of exp(f_v - f_u) over the pairs), float64.
 
-    An image without a pair has a loss of 0.
+    Its derivatives are written over `scores`. An image without a pair has a loss of 0.
 
     Parameters
     ----------
     scores : (m, n_labels) float32, overwritten with the derivatives
-    images : (m,) integers, the image of each row
+    images : (m,) int64, the image of each row
     offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
     rank_loss : (n_labels + 1,) float64, 1 + 1/2 + ... + 1/k
-    weighted : whether a pair counts as much as `rank_loss` of the positive's place among all labels, from 1
+    weighted
+        Whether a pair is multiplied by `rank_loss[r]`, r the rank of its positive among all labels, counted from 1.
     terms : (n_labels,) float64, room for one image
     """
     total = 0.0

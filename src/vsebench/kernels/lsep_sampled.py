@@ -39,14 +39,16 @@ def list_negatives(labels, start, stop, n_labels, negatives):
 
 @njit(cache=True, nogil=True)
 def lsep_sampled_loss(scores, images, offsets, labels, most_pairs, scaled, ids, negatives, slopes, rng):
-    """Return the sum over images of log(1 + sum of exp(f_v - f_u) over some of its pairs), and its derivatives.
+    """Return the sum over images of log(1 + sum of exp(f_v - f_u) over some of its pairs), float64.
+
+    Its derivatives are written over `scores`.
 
     Parameters
     ----------
     scores : (m, n_labels) float32, overwritten with the derivatives
-    images : (m,) integers, the image of each row
+    images : (m,) int64, the image of each row
     offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
-    most_pairs : integer; of an image with more, as many are drawn, each time others
+    most_pairs : integer; where an image has more pairs, this many are drawn at random, anew at each visit
     scaled : whether the sum is multiplied by the number of pairs over that of the drawn ones
     ids : (most pairs of an image,) int32, room for one image
     negatives, slopes : (n_labels,) int32 and float64, room for one image

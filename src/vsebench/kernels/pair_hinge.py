@@ -1,7 +1,7 @@
 """The hinge over all pairs of an image: max(0, 1 + f_v - f_u) for every positive u and negative v.
 
-Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 6; with the
-weight of the positive's rank as in the authors' code for WARP.
+Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 6. With
+`weighted`, each pair is multiplied by a weight of its positive's rank, as the authors' code does for WARP.
 """
 
 import numpy as np
@@ -10,15 +10,18 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def hinge_loss(scores, images, offsets, labels, rank_loss, weighted, slopes):
-    """Return the sum over images of the sum over their pairs of max(0, 1 + f_v - f_u), and its derivatives.
+    """Return the sum over images of the sum over their pairs of max(0, 1 + f_v - f_u), float64.
+
+    Its derivatives are written over `scores`.
 
     Parameters
     ----------
     scores : (m, n_labels) float32, overwritten with the derivatives
-    images : (m,) integers, the image of each row
+    images : (m,) int64, the image of each row
     offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
     rank_loss : (n_labels + 1,) float64, 1 + 1/2 + ... + 1/k
-    weighted : whether a pair counts as much as `rank_loss` of the positive's place among all labels, from 1
+    weighted
+        Whether a pair is multiplied by `rank_loss[r]`, r the rank of its positive among all labels, counted from 1.
     slopes : (n_labels,) float64, room for one image
     """
     total = 0.0

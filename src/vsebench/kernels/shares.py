@@ -9,12 +9,12 @@ the exponentials of an image with `take_exponentials`, and writes the derivative
 import numpy as np
 from numba import njit
 
-from vsebench.kernels.vectors import FASTMATH
 
-
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, inline="always")
 def take_exponentials(scores, row, labels, start, stop, terms):
     """Write exp(f_v - the largest) in place of a negative's score, 0 in place of a positive's, and B's terms.
+
+    Where an image carries every label, minus infinity is written, and `write_slopes` replaces it.
 
     Exponents are at most 0, so no score is too large.
 
@@ -52,7 +52,7 @@ def take_exponentials(scores, row, labels, start, stop, terms):
     return largest + np.log(a) if a > 0 else -np.inf, np.log(b) - smallest if b > 0 else -np.inf, a
 
 
-@njit(cache=True, fastmath=FASTMATH, inline="always")
+@njit(cache=True, inline="always")
 def write_slopes(scores, row, labels, start, stop, terms, a, of_negatives, of_positives):
     """Write the derivatives: a number times the share of A for each negative, another times the share of B.
 

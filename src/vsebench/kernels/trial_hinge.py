@@ -12,7 +12,8 @@ from vsebench.kernels.sampling import draw_negative
 
 @njit(cache=True, nogil=True)
 def trial_hinge_loss(scores, images, offsets, labels, rank_loss, slopes, rng):
-    """Return the sum over images and positives u of L(floor((K - n) / trials)) (1 + f_v - f_u), and its derivatives.
+    """Return the sum over images and positives u of L(floor((K - n) / trials)) (1 + f_v - f_u), and the trials;
+    write the derivatives over `scores`.
 
     v is the first of the drawn negatives with 1 + f_v > f_u. At most K - n are drawn, the number of negatives; where
     none violates the margin, a positive adds nothing.
@@ -20,7 +21,7 @@ def trial_hinge_loss(scores, images, offsets, labels, rank_loss, slopes, rng):
     Parameters
     ----------
     scores : (m, n_labels) float32, overwritten with the derivatives
-    images : (m,) integers, the image of each row
+    images : (m,) int64, the image of each row
     offsets, labels
         (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending; LANES unused numbers at the
         end of `labels`.

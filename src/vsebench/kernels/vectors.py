@@ -17,6 +17,7 @@ Operations, named as in NumPy where NumPy has them:
     +  -  *                            between two vectors, or with a float32 on the left
     absolute(v)  sqrt(v)  cumsum(v)    as NumPy's, of 16 numbers
     add_up(v)                          the sum of the 16 numbers: NumPy's sum
+    divide(a, b)                       a / b
     divide_or_zero(a, b)               a / b; 0 where b is not positive
     greater_mask(v, x)                 a number whose bit e is 1 where v[e] > x
     count_bits(mask)                   how many bits are 1
@@ -257,6 +258,16 @@ def cumsum(typing_context, value):
         return sums
 
     return vector(value), generate
+
+
+@intrinsic
+def divide(typing_context, numerator, denominator):
+    """Return the 16 quotients."""
+
+    def generate(context, builder, signature_, arguments):
+        return builder.fdiv(*arguments)
+
+    return vector(numerator, denominator), generate
 
 
 @intrinsic

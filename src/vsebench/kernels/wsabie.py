@@ -45,9 +45,9 @@ def new_maps(features: NDArray[np.float32], labels: NDArray[np.float32]) -> Maps
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def shorten(features, j, step, square, max_norm):
-    """Project row j of V, whose squared norm is `square`, if it was moved: a feature of 0 has a step of 0.
+    """Project row j of V, whose squared norm is `square`. Nothing is done for a step of 0, which has not moved the row.
 
-    max_norm : float32; 0: no limit
+    step, square, max_norm : float32; a `max_norm` of 0 is no limit
     """
     if step != 0 and max_norm > 0 and square > max_norm * max_norm:
         for f in range(0, features.shape[1], LANES):
@@ -129,9 +129,9 @@ def move_features_and_map(maps, rows, i, size, max_norm, following):
         sum_of_rows(rows, following, maps.features, maps.image)
         return
     clear(maps.image)
-    for j in range(0, len(maps.features), 4):  # dense rows are padded, so nothing remains
-        move_four_features(maps, rows, i, rows.offsets[i] + j, size, max_norm)
-        add_four_rows(rows, following, rows.offsets[following] + j, maps.features, maps.image)
+    for e in range(rows.offsets[i], rows.offsets[i + 1], 4):  # dense rows are padded, so nothing remains
+        move_four_features(maps, rows, i, e, size, max_norm)
+        add_four_rows(rows, following, e - rows.offsets[i] + rows.offsets[following], maps.features, maps.image)
 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")

@@ -6,16 +6,19 @@ Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022
 from numba import njit
 
 from vsebench.kernels.shares import sigmoid, softplus, take_exponentials, write_slopes
+from vsebench.kernels.vectors import FASTMATH
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
 def zlpr_loss(scores, images, offsets, labels, terms):
-    """Return the sum over images of log(1 + A) + log(1 + B), and its derivatives; see `kernels.shares` for A and B.
+    """Return the sum over images of log(1 + A) + log(1 + B), float64; see `kernels.shares`.
+
+    Its derivatives are written over `scores`.
 
     Parameters
     ----------
     scores : (m, n_labels) float32, overwritten with the derivatives
-    images : (m,) integers, the image of each row
+    images : (m,) int64, the image of each row
     offsets, labels : (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]], ascending
     terms : (n_labels,) float64, room for one image
     """

@@ -73,7 +73,7 @@ class Method(Fitter):
 
     @abstractmethod
     def epoch(self) -> Progress:
-        """Train for one epoch: once over the training pairs."""
+        """Train for one epoch: once over the training pairs, or over the images."""
 
 
 class Control(Fitter):

@@ -16,7 +16,8 @@ from vsebench.problem import Matrix, Problem
 class LsepSettings(NetworkSettings):
     """Settings of a network with the LSEP loss."""
 
-    weighted: bool = False  # whether a pair counts as much as its positive's rank says
+    # Whether a pair is multiplied by 1 + 1/2 + ... + 1/r, r the rank of its positive among all labels.
+    weighted: bool = False
 
 
 class Lsep(NetworkMethod):

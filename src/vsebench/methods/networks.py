@@ -7,10 +7,12 @@ and Sun, "Delving deep into rectifiers", ICCV 2015; Srivastava and others, "Drop
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from vsebench.chunks import even_chunks
 from vsebench.features import Rows
@@ -28,11 +30,18 @@ LAST_LAYER = 0.1  # its start, as a share of the other layers'
 class NetworkSettings(FeatureSettings):
     """Settings of a network."""
 
-    hidden: tuple[int, ...] = Field(default=(), strict=False)  # units of each hidden layer; none: a linear map
+    # Units of each hidden layer; without one the network is a linear map.
+    hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(), strict=False)
     learning_rate: float = Field(gt=0)
     decay: float = Field(default=1e-4, ge=0)  # of the weights, not of the intercepts
     dropout: float = Field(default=0.0, ge=0, lt=1)  # the share of hidden units that are left out of a batch
     batch: int = Field(default=100, ge=1)  # images
+
+    @model_validator(mode="after")
+    def _units_to_drop(self) -> "NetworkSettings":
+        if self.dropout and not self.hidden:
+            raise PydanticCustomError("dropout", "dropout: a network without a hidden layer has no units to drop")
+        return self
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The ranking hinge on image features: max(0, 1 + f_v - f_u) over all pairs of a positive u and a negative v.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 6. With
-`weighted`, a pair counts as much as its positive's true rank says: what the authors' code computes for WARP.
+`weighted`, each pair is multiplied by a weight of its positive's true rank, as the authors' code does for WARP.
 """
 
 import numpy as np
@@ -16,7 +16,8 @@ from vsebench.problem import Matrix, Problem
 class HingeSettings(NetworkSettings):
     """Settings of a network with the hinge over pairs."""
 
-    weighted: bool = False  # whether a pair counts as much as its positive's rank says
+    # Whether a pair is multiplied by 1 + 1/2 + ... + 1/r, r the rank of its positive among all labels.
+    weighted: bool = False
 
 
 class RankingHinge(NetworkMethod):

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    simulator_options(arguments.dataset, arguments.options)  # a mistake is no fault of the process that measures
+    simulator_options(arguments.dataset, arguments.options)  # reports a mistake before a process starts
     rows: list[dict[str, Any]] = []
     for repeat in tqdm(range(1, arguments.repeats + 1), desc="growth of times", mininterval=5):
         rows += [row | {"repeat": repeat} for row in run_in_new_process(measure, arguments)]
@@ -73,7 +73,7 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
-    """Return the options of a simulated data set at full scale."""
+    """Return the options of a simulated data set, some of them replaced."""
     config = read_config(DatasetConfig, path)
     if config.adapter not in GROWTH:
         known = " and ".join(GROWTH)
@@ -99,7 +99,7 @@ def time_epochs(
 def simulate(options: simulator.Options, pairs: int, labels: int) -> LabelMatrix:
     """Return a simulated label matrix with about `pairs` occurrences and with `labels` labels."""
     images = max(1, round(pairs * options.images / options.occurrences))
-    sizes = {"images": images, "labels": labels, "occurrences": pairs}
+    sizes = {"images": images, "labels": labels, "occurrences": pairs, "scale": 1.0}
     annotations = simulator.read(Path(), options.model_copy(update=sizes))
     return LabelMatrix.from_pairs(annotations.pairs, images, labels)
 
@@ -111,14 +111,15 @@ def time_scoring(
     from vsebench.formats import simulated_tree  # with SciPy
 
     images = SCORED_IMAGES + wanted["images"]
-    sizes = {"images": images, "length": float(wanted["terms"])}
+    sizes = {"images": images, "length": float(wanted["terms"]), "scale": 1.0}
     drawn = simulated_tree.read(Path(), options.model_copy(update=sizes))
     matrix, numbers = LabelMatrix.from_pairs(drawn.pairs, images, options.labels), np.arange(images, dtype=np.int32)
     every_label = np.ones(options.labels, dtype=np.bool_)
     scored, learnt = np.split(numbers, [SCORED_IMAGES])
     known = LabelMatrix.empty(SCORED_IMAGES, options.labels)
     held_out = HeldOut(scored, matrix.rows(scored), known, every_label)
-    problem = Problem(Training(matrix, learnt, every_label), 1, pool, drawn.features)
+    of_learnt = LabelMatrix.from_pairs(drawn.pairs.filter(pl.col("image") >= SCORED_IMAGES), images, options.labels)
+    problem = Problem(Training(of_learnt, learnt, every_label), 1, pool, drawn.features)
     terms = round(drawn.features.values[scored].nnz / SCORED_IMAGES)  # type: ignore[union-attr]
     shape = {"images": len(learnt), "labels": options.labels, "pairs": len(learnt), "terms": terms}
     for row, (module, settings) in methods.items():

@@ -1,4 +1,4 @@
-"""Measured growth of an epoch's or a score's time: one row per method, one column per size."""
+"""How the time of an epoch, or of scoring an image, grows: one row per method, one column per size."""
 
 from typing import Any, ClassVar
 

@@ -1,0 +1,101 @@
+"""Networks: gradients through hidden layers by differences, dropout, starts, and what the losses share."""
+
+import numpy as np
+import pytest
+
+from tests.builders import dense
+from tests.methods.problems import NETWORKS, problem_of, settings_of
+from vsebench import models
+from vsebench.core.errors import UserError
+from vsebench.core.workers import workers
+from vsebench.methods.base import load_method, read_settings
+from vsebench.methods.networks import Parameter
+from vsebench.problem import Queries
+from vsebench.training import DivergenceError, timed_epoch
+
+
+def network(name="bce", where="dense features", **changes):
+    """Return a method that is not trained yet."""
+    with workers(1) as pool:
+        problem, _ = problem_of(where, pool)
+    return load_method(name)(problem, settings_of(name, **changes))
+
+
+@pytest.mark.parametrize("where", ["dense features", "sparse features"])
+@pytest.mark.parametrize("hidden", [[], [5], [6, 5]])
+def test_gradients_are_those_of_the_mean_loss(monkeypatch, where, hidden):
+    """A few numbers of each weight and intercept, against differences."""
+    fitter = network(where=where, hidden=hidden, dropout=0.0)
+    monkeypatch.setattr(Parameter, "step", lambda *arguments: None)
+    images, rng = np.arange(30), np.random.default_rng(1)
+    for parameter in (*fitter.weights, *fitter.intercepts):
+        parameter.value[...] += rng.normal(0, 0.1, parameter.value.shape)
+    fitter.step(images)
+    for parameter in (*fitter.weights, *fitter.intercepts):
+        found = parameter.gradient.copy()
+        for place in rng.choice(parameter.value.size, 4, replace=False):
+            values, losses = parameter.value.reshape(-1), []
+            start = values[place]
+            for move in (0.01, -0.01):
+                values[place] = start + move
+                losses.append(fitter.step(images) / len(images))
+            values[place] = start
+            assert found.reshape(-1)[place] == pytest.approx((losses[0] - losses[1]) / 0.02, abs=2e-3)
+
+
+def test_dropout_keeps_the_sum_of_units_on_average():
+    fitter = network(dropout=0.25)
+    units = fitter.drop(np.ones((400, 100), dtype=np.float32))
+    assert set(np.unique(units)) == {0, np.float32(1 / 0.75)}
+    assert units.mean() == pytest.approx(1, abs=0.02)
+
+
+def test_all_losses_start_from_the_same_weights_and_take_the_same_batches():
+    fitters = [network(name) for name in NETWORKS]
+    for fitter in fitters[1:]:
+        for own, first in zip(fitter.weights, fitters[0].weights, strict=True):
+            assert np.array_equal(own.value, first.value)
+        assert np.array_equal(fitter.order.permutation(50), fitters[0].order.permutation(50)) == (fitter is fitters[1])
+    assert np.std(fitters[0].weights[0].value) == pytest.approx(np.sqrt(2 / 12), rel=0.15)
+
+
+def test_the_binary_loss_starts_at_the_log_odds_of_the_labels():
+    fitter = network("bce")
+    carried = dense(fitter.seen.labels)
+    odds = (carried.sum(axis=0) + 0.5) / (len(carried) - carried.sum(axis=0) + 0.5)
+    np.testing.assert_allclose(fitter.intercepts[-1].value, np.log(odds), rtol=1e-5)
+
+
+def test_a_saved_network_has_its_layers_in_order(tmp_path):
+    fitter = network(hidden=[9, 8, 7, 6, 5, 9, 8, 7, 6, 5, 4, 3], dropout=0.0)
+    fitter.epoch()
+    model, queries = fitter.model(), Queries.of_new_images(fitter.seen.rows[:5], fitter.seen.labels.n_labels)
+    models.save(model, tmp_path / "model.npz")
+    again = models.load(tmp_path / "model.npz")
+    assert [layer.shape[1] for layer in again.hidden] == [9, 8, 7, 6, 5, 9, 8, 7, 6, 5, 4, 3]
+    assert np.array_equal(again.scores(queries), model.scores(queries))
+
+
+def test_bounded_scores_of_bp_mll_have_the_derivatives_of_their_bound():
+    fitter = network("bp_mll", bounded=True)
+    scores = np.random.default_rng(2).normal(0, 1, (6, fitter.seen.labels.n_labels)).astype(np.float32)
+    slopes = scores.copy()
+    fitter.loss(slopes, np.arange(6))
+    for label in (0, 3, 20):
+        moved = [scores.copy() for _ in range(2)]
+        for one, move in zip(moved, (0.01, -0.01), strict=True):
+            one[2, label] += move
+        up, down = (fitter.loss(one, np.arange(6)) for one in moved)
+        assert slopes[2, label] == pytest.approx((up - down) / 0.02, abs=1e-4)
+
+
+def test_a_training_that_diverges_is_told():
+    fitter = network("bp_mll", learning_rate=50.0)
+    with pytest.raises(DivergenceError):
+        _ = [timed_epoch(fitter, epoch) for epoch in range(1, 20)]
+
+
+def test_dropout_without_a_hidden_layer_is_refused():
+    values = settings_of("lsep").model_dump() | {"hidden": []}
+    with pytest.raises(UserError, match=r"some\.yaml: dropout: a network without a hidden layer has no units to drop"):
+        read_settings(load_method("lsep"), values, "some.yaml")
