@@ -132,5 +132,4 @@ NETWORKS = [
 def test_networks_are_as_good_as_those_of_another_program(prepared, dataset, module, settings, floor):
     epochs = ["--metric", "map", "--images", 20000, "--epochs", '{"maximum": 60, "patience": 8}']
     found = [measured(prepared, dataset, module, settings, ["map"], seed, epochs) for seed in (1, 2, 3)]
-    print("FOUND", dataset, module, settings, np.round(found, 4).ravel(), floor)
     assert np.mean(found) > floor - 0.01
