@@ -1,10 +1,17 @@
-"""What the stage `time` measures of a model: seconds of scoring the test images, and its bytes."""
+"""What the stage `time` measures: seconds of a fit and of scoring the test images, and the bytes of a model."""
+
+from argparse import Namespace
+from typing import ClassVar
 
 import numpy as np
+import pytest
 
 from tests.builders import held_out_of
+from tests.stages.small import run, write_processed
 from vsebench.evaluation.scoring_time import BATCH, scoring_seconds
-from vsebench.models import Embeddings
+from vsebench.methods.base import Control
+from vsebench.models import Embeddings, LabelWeights
+from vsebench.stages import time as stage
 from vsebench.stages.time import model_bytes
 
 
@@ -36,3 +43,35 @@ def test_a_pass_scores_every_test_image_once_in_batches():
     passes = len(SCORED) / 2 - 1  # the first is not timed
     assert passes >= 1
     assert 0 < seconds * passes < 60
+
+
+class Counted(Control):
+    """Counts how often it is fitted."""
+
+    fitted: ClassVar[int] = 0
+
+    def __init__(self, problem, settings):
+        self.n_labels = problem.training.labels.n_labels
+
+    def model(self):
+        Counted.fitted += 1
+        return LabelWeights(np.eye(self.n_labels, dtype=np.float32))
+
+
+@pytest.mark.parametrize(("short", "fits"), [(1e9, 2), (0.0, 1)])
+def test_a_short_fit_without_epochs_is_timed_the_second_time(tmp_path, monkeypatch, short, fits):
+    write_processed(tmp_path / "tiny")
+    folder = tmp_path / "results" / "tiny" / "distinct" / "seed1"
+    assert run("split", "--processed", tmp_path / "tiny", "--protocol", "distinct", "--seed", 1, "--out",
+               folder / "split") == 0  # fmt: skip
+    (folder / "row").mkdir()
+    (folder / "row" / "run.json").write_text('{"selection": {"settings": {}}}')
+    monkeypatch.setattr(stage, "load_method", lambda module: Counted)
+    monkeypatch.setattr(stage, "SHORT_FIT", short)
+    monkeypatch.setattr(stage.os, "sched_setaffinity", lambda process, cores: None)
+    Counted.fitted = 0
+    arguments = Namespace(results=tmp_path / "results", dataset="tiny", protocol="distinct", seed=1, no_refit=False,
+                          modules={"row": "slow"}, features=None, epochs=1)  # fmt: skip
+    phases = stage.time_one(arguments, "row")
+    assert Counted.fitted == fits
+    assert [phase["phase"] for phase in phases] == ["fit", "evaluate", "score"]
