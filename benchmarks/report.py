@@ -11,7 +11,7 @@ from benchmarks.results import Tables
 from vsebench.core.storage import replacing
 from vsebench.evaluation.growth import exponents
 from vsebench.papers.published import read_published
-from vsebench.rendering.growth import COLUMNS, NOTES, growth_cells
+from vsebench.rendering.growth import NOTES, SIZES, columns, growth_cells
 from vsebench.rendering.markdown import to_markdown
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -134,9 +134,9 @@ def growth_table(growth: pl.DataFrame) -> Table:
     complexity = {cell.row: cell.value for cell in printed if cell.column == "time_complexity"}
     methods = growth["method"].unique(maintain_order=True).to_list()
     body = [Row((Cell(METHODS[row]), Cell(complexity.get(row)), *growth_cells(fitted, row))) for row in methods]
-    columns = (Column("method", "Method"), Column("published", "Published"), *COLUMNS)
+    shown = (Column("method", "Method"), Column("published", "Published"), *columns(SIZES))
     notes = (*NOTES, "Published: N images, M labels, |D| pairs, K factors, T trials (VSE-fs, Table 2).")
-    return Table(columns, tuple(body), "Growth of an epoch's time, one core", notes=notes)
+    return Table(shown, tuple(body), "Growth of an epoch's time, one core", notes=notes)
 
 
 def memory_table(rows: pl.DataFrame) -> Table:

@@ -31,7 +31,7 @@ def comparisons():
 def tables():
     rng = np.random.default_rng(1)
     grown = [
-        (method, variable, size, repeat, 10, 20, 30, 16, 1e-3 * size * rng.lognormal(0, 0.1), "m")
+        (method, variable, size, repeat, 10, 20, 30, 16, None, "epoch", 1e-3 * size * rng.lognormal(0, 0.1), "m")
         for method in METHODS
         for variable in ("factors", "labels", "pairs")
         for size in (16, 32, 64)
