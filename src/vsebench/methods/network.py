@@ -34,8 +34,8 @@ class Network(Embedded):
 
     def __post_init__(self) -> None:
         check_matrix(self.label, "label", (None, None))
-        for number, layer in enumerate(self.hidden):
-            units = [*(len(after) - 1 for after in self.hidden), self.label.shape[1] - 1][number + 1]
+        inputs_after = [*(len(layer) - 1 for layer in self.hidden[1:]), self.label.shape[1] - 1]
+        for number, (layer, units) in enumerate(zip(self.hidden, inputs_after, strict=False)):
             check_matrix(layer, f"hidden{number}", (None, units))
 
     @property
