@@ -4,9 +4,9 @@ Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image clas
 over pairs is a product of two sums, so all pairs cost as much as the labels, and none has to be sampled.
 """
 
-import numpy as np
 from numba import njit
 
+from vsebench.kernels.rank_loss import loss_of_rank
 from vsebench.kernels.shares import sigmoid, softplus, take_exponentials, write_slopes
 from vsebench.kernels.vectors import FASTMATH
 
@@ -31,9 +31,7 @@ def lsep_loss(scores, images, offsets, labels, rank_loss, weighted, terms):
     for row in range(len(scores)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
         for place in range(start, stop):
-            terms[place - start] = 1.0
-            if weighted:
-                terms[place - start] = rank_loss[1 + np.sum(scores[row] > scores[row, labels[place]])]
+            terms[place - start] = loss_of_rank(scores, row, labels[place], rank_loss) if weighted else 1.0
         log_a, log_b, a = take_exponentials(scores, row, labels, start, stop, terms)
         total += softplus(log_a + log_b)
         slope = sigmoid(log_a + log_b)

@@ -7,6 +7,8 @@ Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image clas
 import numpy as np
 from numba import njit
 
+from vsebench.kernels.rank_loss import loss_of_rank
+
 
 @njit(cache=True, nogil=True)
 def hinge_loss(scores, images, offsets, labels, rank_loss, weighted, slopes):
@@ -30,7 +32,7 @@ def hinge_loss(scores, images, offsets, labels, rank_loss, weighted, slopes):
         slopes[:] = 0
         for place in range(start, stop):
             score = scores[row, labels[place]]
-            weight = rank_loss[1 + np.sum(scores[row] > score)] if weighted else 1.0
+            weight = loss_of_rank(scores, row, labels[place], rank_loss) if weighted else 1.0
             n_violators, other = 0, start
             for v in range(scores.shape[1]):
                 if other < stop and labels[other] == v:

@@ -5,9 +5,23 @@ weights 1/j of Weston, Bengio and Usunier, "Large scale image annotation", 2010.
 """
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 
 def rank_losses(n_labels: int) -> NDArray[np.float64]:
     """Return L(0) = 0 to L(n_labels), (n_labels + 1,)."""
     return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, n_labels + 1))])
+
+
+@njit(cache=True, inline="always")
+def loss_of_rank(scores, row, label, rank_loss):
+    """Return L(r), float64, r the rank of a label among all labels of an image, from 1.
+
+    scores : (m, n_labels) float32, the image's in `row`
+    rank_loss : (n_labels + 1,) float64, as `rank_losses` returns it
+    """
+    rank = 1
+    for k in range(scores.shape[1]):
+        rank += scores[row, k] > scores[row, label]
+    return rank_loss[rank]
