@@ -4,6 +4,7 @@
 # make test-long                tests that take an hour: long fuzzing, and runs that are killed many times
 # make benchmark                compare speed with other packages (docs/benchmarks.md); run this on an idle machine
 # make setup-peers              install the third-party packages of the methods implicit_als, lightfm_warp and lightfm_features
+# make setup-images             install what makes features of images with a network (docs/features.md)
 # make lock                     resolve the pinned versions again (needs uv; run it after a change of pyproject.toml)
 PYTHON ?= python3
 CORES ?= all
@@ -15,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every job of a run imports the same modules, so Python keeps them compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-long benchmark setup setup-dev setup-peers check lock clean
+.PHONY: run test test-long benchmark setup setup-dev setup-peers setup-images check lock clean
 run: setup
 	$(if $(CONFIG),@$(BIN)/python workflow/check_config.py '$(CONFIG)')
 	$(BIN)/snakemake $(TARGETS) --cores $(CORES) --quiet rules reason $(if $(CONFIG),--configfile '$(CONFIG)')
@@ -34,6 +35,7 @@ benchmark: setup-dev setup-peers
 setup: $(VENV)/.installed
 setup-dev: $(VENV)/.installed-dev
 setup-peers: $(VENV)/.installed-peers
+setup-images: $(VENV)/.installed-images
 
 # The lock files are full, hash-pinned lists. What builds packages is installed first and from its own list, since one
 # dependency of Snakemake comes as source only and pip would otherwise fetch its build tools unpinned.
@@ -54,6 +56,10 @@ $(VENV)/.installed-peers: $(VENV)/.installed requirements/peers.lock
 	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/peers.lock
 	@touch $@
 
+$(VENV)/.installed-images: $(VENV)/.installed requirements/images.lock
+	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/images.lock
+	@touch $@
+
 check:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -68,7 +74,8 @@ lock:
 	$(LOCK) --group dev pyproject.toml --constraint requirements/runtime.lock --output-file requirements/dev.lock
 	$(LOCK) --group peers-build --constraint requirements/dev.lock --output-file requirements/peers-build.lock
 	$(LOCK) --group peers pyproject.toml --constraint requirements/dev.lock --output-file requirements/peers.lock
+	$(LOCK) --extra images pyproject.toml --constraint requirements/dev.lock --output-file requirements/images.lock
 
-# Deletes results, figures and processed data; keeps the downloads (data/raw) and .venv.
+# Deletes results, figures and processed data; keeps the downloads (data/raw), what networks made (data/features) and .venv.
 clean:
 	rm -rf results figures data/processed .snakemake

@@ -17,8 +17,10 @@ from benchmarks import (
     figures,
     growth,
     image_features,
+    losses_by_labels,
     memory,
     neighbour_search,
+    networks,
     quality,
     report,
     results,
@@ -35,13 +37,19 @@ from vsebench.problem import Dataset
 
 RACES = {
     part.__name__: part
-    for part in (image_features.wsabie_epoch, image_features.wsabie_epoch_10, image_features.wsabie_sparse)
+    for part in (
+        image_features.wsabie_epoch,
+        image_features.wsabie_epoch_10,
+        image_features.wsabie_sparse,
+        networks.network_epoch,
+        networks.linear_epoch,
+    )
 }
 SEARCHES = {
     part.__name__: part
     for part in (neighbour_search.dense_neighbours, neighbour_search.sparse_neighbours, neighbour_search.tree)
 }
-ON_FEATURES = (*RACES, *SEARCHES, "wsabie_steps")  # leave out what is not installed
+ON_FEATURES = (*RACES, *SEARCHES, "wsabie_steps", "losses_by_labels")  # leave out what is not installed
 PARTS = (*COMPARISONS, "growth", "memory", "starts", *ON_FEATURES)
 
 
@@ -98,6 +106,8 @@ def measure_on_features(plan: Plan, parts: list[str], out: Path) -> None:
             print(describe(row), flush=True)
     if "wsabie_steps" in parts:
         write_parquet(embedding_steps.measure(plan), results.place(out, "wsabie_steps"))
+    if "losses_by_labels" in parts:
+        write_parquet(losses_by_labels.measure(plan), results.place(out, "losses_by_labels"))
 
 
 def compare(plan: Plan, names: list[str], out: Path) -> None:

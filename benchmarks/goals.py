@@ -16,6 +16,8 @@ FEATURE_TITLES = {
     "wsabie_epoch": "One epoch on blobs, WSABIE with a trial for every label but one",
     "wsabie_epoch_10": "One epoch on blobs, WSABIE with at most 10 trials",
     "wsabie_sparse": "One epoch on sparse rows, WSABIE with at most 10 trials",
+    "network_epoch": "One epoch on blobs, a network with 256 hidden units",
+    "linear_epoch": "One epoch on blobs, a linear map",
     "dense_neighbours": "Exact neighbours, dense rows",
     "sparse_neighbours": "Exact neighbours, sparse rows",
 }
@@ -56,6 +58,8 @@ def goal(what: str, peer: str, threads: int) -> Goal:
             return Goal(1.0, 1.5)  # below the floor, kernels/vectors.py is not worth its lines
         case "wsabie_epoch" | "wsabie_epoch_10" | "wsabie_sparse":
             return Goal(4.0, 10.0)
+        case "network_epoch" | "linear_epoch":
+            return Goal(1.0, 2.0)
         case "dense_neighbours":
             return Goal(1 / 1.15, 1 / 1.1) if peer == "sgemm" else Goal(2.1, 2.5)  # at most 1.15 and 1.1 times the time
         case "sparse_neighbours":

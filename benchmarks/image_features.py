@@ -101,13 +101,15 @@ def wsabie_sparse(plan: Plan) -> Tables:
     return race(plan, "wsabie_sparse", data, contestants(data, FEW_TRIALS, "sparse"))
 
 
-def race(plan: Plan, what: str, data: Data, everyone: tuple[Contestant, Contestant]) -> Tables:
+def race(
+    plan: Plan, what: str, data: Data, everyone: tuple[Contestant, Contestant], package: str = "lightfm"
+) -> Tables:
     """Compare every epoch that the choice of settings had, each contestant with its own best settings.
 
     Quality is that on the validation labels, which settings and epochs were chosen by; on one thread, since LightFM's
-    depends on the timing of several.
+    depends on the timing of several. `package` is the peer's.
     """
-    if not installed("lightfm", what):
+    if not installed(package, what):
         return [], []
     limits = plan.on_features.trainings[what]
     judge = Judge(replace(plan, factors=plan.on_features.factors, trainings={data.name: limits}, threads=(1,)))

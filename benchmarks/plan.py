@@ -45,6 +45,7 @@ class OnFeatures:
     neighbours : that are searched
     levels : p of each tree
     steps : non-zeros of a row (1, 2 and 4 times those of `sparse`), D and Y for which a step is measured
+    losses : labels, and labels of an image, for which losses are measured
     """
 
     blobs: SparseRows
@@ -56,6 +57,7 @@ class OnFeatures:
     neighbours: int
     levels: tuple[int, ...]
     steps: dict[str, tuple[int, ...]]
+    losses: dict[str, tuple[int, ...]]
 
 
 def scaled(size: int, scale: float) -> int:
@@ -108,6 +110,8 @@ ON_FEATURES = OnFeatures(
         "wsabie_epoch": Training(epochs=40, every=2),
         "wsabie_epoch_10": Training(epochs=40, every=2),
         "wsabie_sparse": Training(epochs=8, every=2),
+        "network_epoch": Training(epochs=40, every=2),
+        "linear_epoch": Training(epochs=20, every=2),
     },
     sparse=SparseRows(images=20_000, dimensions=10_000, labels=1000, labels_per_image=1, words=100),
     sparse_queries=1000,
@@ -116,6 +120,7 @@ ON_FEATURES = OnFeatures(
     neighbours=100,
     levels=(0, 1, 2, 3, 5, 7),
     steps={"non_zeros": (93, 185, 370), "factors": (50, 100, 200, 400), "labels": (250, 1000, 4000)},
+    losses={"labels": (100, 400, 1600, 6400), "per_image": (2, 8)},
 )
 
 FULL = Plan(
@@ -153,5 +158,6 @@ QUICK = Plan(
         ON_FEATURES,
         trainings=dict.fromkeys(ON_FEATURES.trainings, Training(epochs=2, every=1)),
         steps={"non_zeros": (93, 185), "factors": (50, 100), "labels": (250, 1000)},
+        losses={"labels": (100, 400), "per_image": (2,)},
     ),
 )

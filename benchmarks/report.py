@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from benchmarks import losses_by_labels
 from benchmarks.data import CONFIG
 from benchmarks.goals import FEATURE_TITLES, MEMORY_LIMIT, START_LIMITS, TITLES, TREE, goal
 from benchmarks.results import Tables
@@ -34,7 +35,7 @@ def write(tables: Tables, out: Path) -> None:
     sections = [comparison_table(tables.comparisons), settings_table(tables.settings), growth_table(tables.growth)]
     sections += [memory_table(tables.memory), start_table(tables.starts), feature_table(tables.features)]
     sections += [feature_settings_table(tables.feature_settings), tree_table(tables.features)]
-    sections += [step_table(tables.wsabie_steps)]
+    sections += [step_table(tables.wsabie_steps), loss_table(tables.losses_by_labels)]
     machines = pl.concat([tables.comparisons["machine"], tables.features["machine"]]).unique().sort().to_list()
     head = [
         "# Benchmarks",
@@ -217,3 +218,17 @@ def step_table(rows: pl.DataFrame) -> Table:
     body = tuple(Row(tuple(Cell(row[column.key]) for column in columns)) for row in shown.iter_rows(named=True))
     notes = ("The epochs after the first, one thread, the process's own time, settings of the row `wsabie`.",)
     return Table(columns, body, "A step of WSABIE", notes=notes)
+
+
+def loss_table(rows: pl.DataFrame) -> Table:
+    """Return the time of each form of a loss for each number of labels."""
+    columns = (
+        Column("form", "Form"),
+        Column("per_image", "Labels of an image", "count"),
+        Column("labels", "Labels", "count"),
+        Column("seconds", "Microseconds an image", "seconds"),
+    )
+    shown = rows.with_columns(pl.col("seconds") / losses_by_labels.IMAGES * 1e6).sort("form", "per_image", "labels")
+    body = tuple(Row(tuple(Cell(row[column.key]) for column in columns)) for row in shown.iter_rows(named=True))
+    notes = ("Loss and derivatives of random scores, one thread, the process's own time.",)
+    return Table(columns, body, "Losses over pairs against the number of labels", notes=notes)

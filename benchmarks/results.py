@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import clock, embedding_steps, memory, quality, starts
+from benchmarks import clock, embedding_steps, losses_by_labels, memory, quality, starts
 from benchmarks.goals import FEATURE_TITLES, TITLES, TREE
 from vsebench.core.schemas import SCALING
 from vsebench.core.storage import read_parquet, write_parquet
@@ -19,6 +19,7 @@ SCHEMAS: dict[str, pl.Schema] = {
     "features": pl.Schema(clock.SCHEMA),
     "feature_settings": pl.Schema(quality.SCHEMA),
     "wsabie_steps": pl.Schema(embedding_steps.SCHEMA),
+    "losses_by_labels": pl.Schema(losses_by_labels.SCHEMA),
 }
 PLACES = {what: place for place, what in enumerate([*TITLES, *FEATURE_TITLES, TREE])}
 LARGE_FIRST = ((pl.col("size") != "nuswide"), "size")
@@ -54,6 +55,7 @@ class Tables:
     features: pl.DataFrame
     feature_settings: pl.DataFrame
     wsabie_steps: pl.DataFrame
+    losses_by_labels: pl.DataFrame
 
 
 def read(results: Path) -> Tables:

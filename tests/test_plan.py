@@ -4,12 +4,20 @@ from pathlib import Path
 import pytest
 import yaml
 
-from vsebench.core.configuration import DatasetConfig, MethodConfig, RunConfig, SiblingsConfig, check, read_config
+from vsebench.core.configuration import (
+    DatasetConfig,
+    MethodConfig,
+    RunConfig,
+    SiblingsConfig,
+    WordsConfig,
+    check,
+    read_config,
+)
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import LACKS, Ensemble, load_method, read_settings, with_factors
-from vsebench.plan import NO_SIBLINGS, Plan
+from vsebench.plan import NO_DECISIONS, NO_SIBLINGS, Plan
 
 ROOT = Path(__file__).parent.parent
 CONFIG = ROOT / "config"
@@ -494,3 +502,172 @@ def test_a_mistake_in_a_file_of_siblings_names_it(folder):
     datasets = {"saiapr": ONE}
     with pytest.raises(UserError, match=r"siblings/saiapr\.yaml: options: parents: this key is missing"):
         Plan.read(folder, default(datasets=datasets, methods=["popularity"], papers=[]), [])
+
+
+DECIDED = {
+    "datasets": {"sim-features": {"protocols": ["images"], "refit": False}},
+    "methods": ["ridge", "popularity"],
+    "decisions": {"threshold": ["ridge", "popularity"], "label_count": ["ridge"]},
+    "metrics": ["map", "exact_match", "macro_f1@5"],
+    "papers": [],
+}
+
+
+def decided(**changes):
+    return Plan.read(CONFIG, default(**DECIDED | {"sweeps": {}} | changes), [])
+
+
+def test_a_run_says_which_rows_get_which_decisions():
+    plan = decided()
+    (place,) = plan.places
+    assert [str(entry) for entry in plan.decided(place)] == [
+        "ridge/threshold", "ridge/label_count", "popularity/threshold",
+    ]  # fmt: skip
+    assert plan.outline.metrics == ["map", "macro_f1@5"]
+    assert plan.outline.decision_metrics == ["exact_match"]
+    assert plan.outline.decided == [place]
+    assert "decisions-sim-features-images" in plan.tables
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"methods": ["popularity"]}, ["popularity/threshold"]),
+        ({"metrics": ["map"]}, []),
+        ({"decisions": {}, "metrics": ["map"]}, []),
+    ],
+)
+def test_decisions_of_rows_that_the_run_has_not_or_that_nothing_measures_are_left_out(changes, expected):
+    plan = decided(**changes)
+    assert [str(entry) for place in plan.places for entry in plan.decided(place)] == expected
+
+
+def test_no_decision_is_made_where_the_models_learn_the_validation_images():
+    plan = decided(datasets={"sim-features": {"protocols": ["images"]}})
+    assert plan.decided(plan.places[0]) == []
+    assert plan.left_out_lines() == [f"Left out at sim-features/images: decisions: {NO_DECISIONS}."]
+
+
+def test_decisions_are_made_where_test_images_are_new():
+    both = {"sim-features": {"protocols": ["images", "distinct"], "refit": False}}
+    plan = decided(datasets=both, methods=["popularity"], decisions={"top_k": ["popularity"]})
+    assert [len(plan.decided(place)) for place in plan.places] == [1, 0]
+    assert plan.outline.decided == plan.places[:1]
+
+
+def test_the_best_possible_label_sets_are_known_where_the_law_of_the_labels_is():
+    datasets = {
+        name: {"protocols": ["official"], "refit": False} for name in ("sim-catalogue", "sim-independent", "sim-tree")
+    }
+    rows = {"score_above_0": ["oracle"], "best_exact_match": ["oracle"]}
+    plan = decided(datasets=datasets, methods=["popularity", "oracle"], decisions=rows)
+    assert [len(plan.decided(place)) for place in plan.places] == [2, 2, 1]
+    assert all(entry.row == "oracle" for place in plan.places for entry in plan.not_compared(place))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"decisions": {"treshold": ["ridge"]}}, "decisions: 'treshold' has no file"),
+        ({"decisions": {"threshold": ["lsp"]}}, "decisions.threshold: methods: 'lsp' has no file"),
+        ({"decisions": {"threshold": ["ridge", "ridge"]}}, "decisions.threshold: 'ridge' is there more than once"),
+        ({"decisions": {"own": ["ridge"]}}, "decisions.own: ridge learns no thresholds; name another row"),
+        ({"decisions": {}}, "metrics: exact_match is of the label sets that decisions choose, and the run has no"),
+        ({"metrics": ["exact_match"]}, "metrics: name at least one of an image's ranks"),
+    ],
+)
+def test_mistakes_about_decisions_name_the_key(changes, message):
+    with pytest.raises(UserError) as error:
+        decided(**changes)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tuned_for": "map"}, "threshold.yaml: tuned_for: a metric of label sets is needed, such as macro_f1"),
+        ({"tuned_for": "set_size"}, "threshold.yaml: tuned_for: a metric of label sets is needed"),
+        ({"tuned_for": None}, "threshold.yaml: tuned_for: a metric of label sets is needed"),
+        (
+            {"decision": "calibrated", "settings": {}},
+            "threshold.yaml: tuned_for: Calibrated is not tuned for a metric; remove this key",
+        ),
+        ({"tuned_for": "f9"}, "threshold.yaml: there is no metric 'f9'"),
+        ({"decision": "treshold"}, "threshold.yaml: there is no decision 'treshold'"),
+        ({"settings": {"steps": 0}}, "threshold.yaml: settings: steps: Input should be greater than or equal to 2"),
+    ],
+)
+def test_a_mistake_in_the_file_of_a_decision_names_it(tmp_path, changes, message):
+    folder = tmp_path / "config"
+    shutil.copytree(CONFIG, folder)
+    path = folder / "decisions" / "threshold.yaml"
+    path.write_text(yaml.safe_dump(values(path) | changes))
+    with pytest.raises(UserError) as error:
+        Plan.read(folder, default(**DECIDED | {"sweeps": {}}), [])
+    assert message in str(error.value)
+
+
+def test_a_run_names_the_words_of_a_data_set():
+    datasets = {"sim-iapr": ONE | {"words": "glove-6b"}, "corel5k": ONE}
+    plan = Plan.read(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
+    assert list(plan.words) == ["sim-iapr"]
+    assert plan.about("sim-iapr")["words"]["title"] == "GloVe 6B, 300 dimensions"
+    assert "words" in plan.offers(IAPR)
+    assert "words" not in plan.offers(Place("corel5k", "distinct"))
+    assert "words" in plan.outline.files
+    assert "words" in plan.tables
+
+
+def test_a_run_without_words_makes_no_table_of_them():
+    plan = Plan.read(CONFIG, default(methods=["popularity"], papers=[]), [])
+    assert plan.words == {}
+    assert "words" not in plan.outline.files
+    assert "words" not in plan.tables
+
+
+def test_a_row_that_needs_words_is_left_out_where_there_are_none(monkeypatch):
+    monkeypatch.setattr(load_method("popularity"), "needs", frozenset({"words"}))
+    datasets = {"sim-iapr": ONE | {"words": "glove-6b"}, "corel5k": ONE}
+    plan = Plan.read(CONFIG, default(datasets=datasets, methods=["popularity", "random"], papers=[]), [])
+    assert plan.rows(IAPR) == ["popularity", "random"]
+    assert plan.left_out_lines() == [f"Left out at corel5k/distinct: popularity: {LACKS['words']}."]
+
+
+def test_words_of_a_users_own_table_and_of_a_data_sets_file(tmp_path, folder):
+    datasets = own_table(tmp_path, words="word2vec-news")
+    plan = Plan.read(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
+    assert plan.words["mine"].adapter == "word2vec_binary"
+    path = folder / "datasets" / "corel5k.yaml"
+    path.write_text(path.read_text() + "words: fasttext-crawl\n")
+    plan = Plan.read(folder, default(datasets={"corel5k": ONE}, methods=["popularity"], papers=[]), [])
+    assert plan.words["corel5k"].title == "fastText, Common Crawl, 300 dimensions"
+
+
+@pytest.mark.parametrize(
+    ("datasets", "message"),
+    [
+        ({"sim-iapr": ONE | {"words": "glove"}}, r"datasets\.sim-iapr\.words: 'glove' has no file .*words/glove\.yaml"),
+        ({"sim-iapr": ONE | {"words": "../glove"}}, r"datasets\.sim-iapr\.words: '\.\./glove' has no file"),
+    ],
+)
+def test_a_source_of_words_that_is_not_there_is_named(datasets, message):
+    with pytest.raises(UserError, match=message):
+        Plan.read(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
+
+
+def test_a_users_own_file_of_words_has_to_be_there(folder, tmp_path):
+    path = folder / "words" / "mine.yaml"
+    lines = ["title: t", "licence: l", "citation: c", "adapter: text_vectors", "options:", f"  file: {tmp_path}/w.txt"]
+    path.write_text("\n".join(lines) + "\n")
+    values = default(datasets={"sim-iapr": ONE | {"words": "mine"}}, methods=["popularity"], papers=[])
+    with pytest.raises(UserError, match=r"words/mine\.yaml: options\.file: there is no file"):
+        Plan.read(folder, values, [])
+    (tmp_path / "w.txt").write_text("sky 1 2\n")
+    assert Plan.read(folder, values, []).words["sim-iapr"].own_file == f"{tmp_path}/w.txt"
+
+
+@pytest.mark.parametrize("path", sorted((CONFIG / "words").glob("*.yaml")), ids=lambda path: path.stem)
+def test_files_of_words_are_valid(path):
+    config = read_config(WordsConfig, path)
+    options = load_adapter(config.adapter, str(path), "read_vectors").Options(**config.options)
+    assert options.file in {file.name for file in config.files}

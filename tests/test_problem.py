@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import dense, held_out_of, matrix_of, rows_of
-from vsebench.problem import HeldOut, LabelMatrix, Training
+from vsebench.problem import HeldOut, LabelMatrix, Training, Words
 
 
 def array(*numbers, dtype=np.int32):
@@ -125,3 +125,59 @@ def test_a_table_of_pairs_is_sorted():
     matrix = LabelMatrix.from_pairs(pairs, 2, 3)
     assert rows_of(matrix) == [[0], [1, 2]]
     assert matrix.count_of_pair.tolist() == [1, 2, 3]
+
+
+def word_vectors(*rows):
+    vectors = np.array(rows, dtype=np.float32)
+    return Words(vectors, vectors.any(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("vectors", "known", "message"),
+    [
+        (np.ones((2, 3)), [1, 1], "words: vectors: float64"),
+        (np.ones(2, dtype=np.float32), [1, 1], "words: vectors of shape"),
+        (np.ones((2, 0), dtype=np.float32), [0, 0], "words: vectors of shape"),
+        (np.ones((2, 3), dtype=np.float32), [1], "words: known: bool"),
+        (np.ones((2, 3), dtype=np.float32), [1, 0], "words: the labels with a vector"),
+        (np.zeros((2, 3), dtype=np.float32), [1, 0], "words: the labels with a vector"),
+        (np.full((2, 3), np.inf, dtype=np.float32), [1, 1], "words: a number is not finite"),
+    ],
+)
+def test_words_are_finite_and_zero_exactly_where_they_are_not_known(vectors, known, message):
+    with pytest.raises(ValueError, match=message):
+        Words(vectors, np.array(known, dtype=bool))
+
+
+def test_raw_unit_and_centred_words():
+    words = word_vectors([3, 4], [0, 0], [0, 2])
+    assert words.scaled("raw").tolist() == [[3, 4], [0, 0], [0, 2]]
+    assert np.allclose(words.scaled("unit"), [[0.6, 0.8], [0, 0], [0, 1]])
+    # The mean of the known unit vectors is (0.3, 0.9), so the differences are +-(0.3, -0.1).
+    expected = np.array([[3, -1], [0, 0], [-3, 1]]) / np.sqrt(10)
+    assert np.allclose(words.scaled("centred"), expected)
+    assert all(words.scaled(scale).dtype == np.float32 for scale in ("raw", "unit", "centred"))
+
+
+def test_a_word_that_is_the_mean_itself_has_no_direction_when_centred():
+    assert not word_vectors([1, 2, 3], [2, 4, 6], [0.1, 0.2, 0.3]).scaled("centred").any()
+    assert not word_vectors([0, 0]).scaled("centred").any()
+
+
+@given(st.integers(0, 2**31))
+def test_centred_words_have_length_1_and_do_not_depend_on_the_lengths_of_the_raw_ones(seed):
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(6, 4)).astype(np.float32)
+    longer = (vectors * 2.0 ** rng.integers(-9, 9, (6, 1))).astype(np.float32)
+    centred = word_vectors(*vectors).scaled("centred")
+    assert np.allclose(np.linalg.norm(centred, axis=1), 1, atol=1e-6)
+    assert np.allclose(centred, word_vectors(*longer).scaled("centred"), atol=1e-6)
+
+
+@given(matrices(), st.integers(0, 255))
+def test_some_columns_are_counted_anew(matrix, bits):
+    chosen = np.array([bool(bits >> label & 1) for label in range(8)])
+    found = matrix.columns(chosen)
+    assert found.n_labels == chosen.sum()
+    assert np.array_equal(dense(found), dense(matrix)[:, chosen])
+    assert found.count_of_pair.sum() == matrix.count_of_pair[chosen[matrix.label_of_pair]].sum()

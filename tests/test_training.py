@@ -22,6 +22,7 @@ from vsebench.training import (
     attempt,
     best_attempt,
     configurations,
+    finish,
     open_validation,
     problems,
     refit,
@@ -85,20 +86,20 @@ def tried(validation, method=Script, maximum=20, patience=3, **values):
 
 
 def test_training_stops_once_patience_is_used_up(validation):
-    found, history = tried(validation, right=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9])
+    found, history, _ = tried(validation, right=[0.1, 0.5, 0.4, 0.5, 0.3, 0.9])
     assert found == Attempt({"right": [0.1, 0.5, 0.4, 0.5, 0.3, 0.9]}, epochs=2, value=0.5)  # the first of equals
     assert history["epoch"].to_list() == [1, 2, 3, 4, 5]
     assert history["validation"].to_list() == pytest.approx([0.1, 0.5, 0.4, 0.5, 0.3])
 
 
 def test_training_goes_on_as_long_as_the_metric_rises(validation):
-    found, history = tried(validation, right=[0.1, 0.0, 0.0, 0.2, 0.0, 0.0, 0.3], patience=3, maximum=7)
+    found, history, _ = tried(validation, right=[0.1, 0.0, 0.0, 0.2, 0.0, 0.0, 0.3], patience=3, maximum=7)
     assert (found.epochs, found.value) == (7, 0.3)
     assert history.height == 7
 
 
 def test_the_history_says_what_each_epoch_took_and_lost(validation):
-    _, history = tried(validation, right=[0.5], loss=[3.0, None, 1.0], maximum=3)
+    _, history, _ = tried(validation, right=[0.5], loss=[3.0, None, 1.0], maximum=3)
     assert history.schema == pl.Schema(HISTORY)
     assert history["loss"].to_list() == [3.0, None, 1.0]
     assert history["trials_per_step"].to_list() == [2.0] * 3
@@ -111,7 +112,7 @@ def test_the_history_says_what_each_epoch_took_and_lost(validation):
 
 @pytest.mark.parametrize("loss", [[1.0, np.nan], [1.0, np.inf]])
 def test_a_loss_that_is_no_finite_number_is_divergence(validation, loss):
-    found, history = tried(validation, right=[0.5, 0.6], loss=loss)
+    found, history, _ = tried(validation, right=[0.5, 0.6], loss=loss)
     assert found.value is None
     assert found.epochs is None
     assert history["epoch"].to_list() == [1]
@@ -124,7 +125,7 @@ def test_a_model_whose_scores_overflow_has_diverged(validation):
 
 
 def test_a_closed_form_is_judged_without_epochs(validation):
-    found, history = attempt(Lookup, {"right": [0.7]}, validation, None, CASE)
+    found, history, _ = attempt(Lookup, {"right": [0.7]}, validation, None, CASE)
     assert found == Attempt({"right": [0.7]}, epochs=None, value=pytest.approx(0.7))
     assert history.equals(pl.DataFrame(schema=HISTORY))
 
@@ -170,6 +171,24 @@ def test_the_last_fit_has_the_chosen_settings_and_epochs_and_does_not_validate(v
 def test_divergence_of_the_last_fit_is_raised(validation):
     with pytest.raises(DivergenceError):
         refit(Script, Attempt({"right": [0.1], "loss": [1.0, np.nan]}, 2, 0.3), validation.problem, CASE)
+
+
+def test_where_no_more_labels_are_learnt_the_model_of_the_best_epoch_is_kept(validation):
+    found, _, kept = tried(validation, right=[0.1, 0.5, 0.4, 0.3, 0.2])
+    model, history = finish(Script, found, kept, validation.problem, validation.problem, CASE)
+    assert model is kept
+    assert model.table[:, 0].sum() == 5
+    assert history.is_empty()
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_where_more_labels_are_learnt_the_model_is_fitted_anew(validation, kept):
+    found, _, model = tried(validation, right=[0.1, 0.5, 0.4])
+    other = replace(validation.problem, training=replace(validation.problem.training))
+    again, history = finish(Script, found, model if kept else None, validation.problem, other, CASE)
+    assert again is not model
+    assert again.table[:, 0].sum() == 5
+    assert history["epoch"].to_list() == [1, 2]
 
 
 def test_the_tested_model_learns_from_training_and_validation_labels():

@@ -9,7 +9,7 @@ import polars as pl
 
 from vsebench.core.configuration import Epochs, check
 from vsebench.core.errors import UserError
-from vsebench.core.places import Case, Place
+from vsebench.core.places import Case, Entry, Place
 from vsebench.core.storage import read_parquet
 from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method
 
@@ -18,6 +18,7 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what names a case, its method and its validation."""
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
     parser.add_argument("--features", type=Path, help="features of the images, for a method that needs them")
+    parser.add_argument("--words", type=Path, help="words.npz of the labels, for a method that needs them")
     parser.add_argument("--truth", type=Path, help="truth.npz of a simulated data set, for an oracle")
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
@@ -47,7 +48,7 @@ def add_cases_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what names several cases and the labels of their data sets."""
     parser.add_argument("--results", type=Path, required=True, help="folder with the results")
     parser.add_argument("--processed", type=Path, required=True, help="folder with the processed data sets")
-    parser.add_argument("--rows", nargs="+", required=True, help="as dataset/protocol/row")
+    parser.add_argument("--rows", nargs="+", required=True, help="as dataset/protocol/row or .../row/decision")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--with-siblings", nargs="*", default=[], help="data sets that have siblings.parquet")
     parser.add_argument("--out", type=Path, required=True)
@@ -55,10 +56,15 @@ def add_cases_arguments(parser: argparse.ArgumentParser) -> None:
 
 def named_cases(arguments: argparse.Namespace) -> Iterator[Case]:
     """Yield the cases that the arguments name: every row with every seed."""
+    return (case for case, _ in named_entries(arguments))
+
+
+def named_entries(arguments: argparse.Namespace) -> Iterator[tuple[Case, str]]:
+    """Yield the cases that the arguments name, each with its decision, which is empty for a row by itself."""
     for name in arguments.rows:
-        place, _, row = name.rpartition("/")
+        dataset, protocol, entry = name.split("/", 2)
         for seed in arguments.seeds:
-            yield Case(Place.of(place), row, seed)
+            yield Case(Place(dataset, protocol), Entry.of(entry).row, seed), Entry.of(entry).decision
 
 
 def siblings_of(arguments: argparse.Namespace, dataset: str) -> pl.DataFrame | None:

@@ -1,4 +1,4 @@
-"""Reading a processed data set: its label matrix, features and truth."""
+"""Reading a processed data set: its label matrix, features, words and truth."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_parquet
-from vsebench.problem import Dataset, LabelMatrix
+from vsebench.problem import Dataset, LabelMatrix, Words
 
 if TYPE_CHECKING:
     from vsebench.features import Features
@@ -30,6 +30,17 @@ def load_truth(path: Path | None) -> dict[str, NDArray[Any]]:
     if path is None:
         raise UserError("--truth: an oracle needs the truth.npz of a simulated data set")
     return read_arrays(path)
+
+
+def load_words(path: Path | None) -> Words:
+    """Read the word vectors of a data set's labels, words.npz of its processed folder."""
+    if path is None:
+        raise UserError("--words: this method needs the word vectors of its data set's labels")
+    arrays = read_arrays(path)
+    try:
+        return Words(arrays["vectors"], arrays["known"])
+    except (KeyError, ValueError) as error:
+        raise UserError(f"{path}: no word vectors of labels ({error}); delete it and run again") from None
 
 
 def load_features(path: Path | None) -> "Features":

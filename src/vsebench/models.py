@@ -90,6 +90,14 @@ class Embedded(Model):
         return product
 
 
+class Thresholded(Model):
+    """A model that was trained together with a threshold for each label of an image."""
+
+    @abstractmethod
+    def thresholds(self, queries: Queries) -> Matrix:
+        """Return the thresholds of all labels, (n, n_labels) float32; a label that scores above its own is chosen."""
+
+
 @dataclass(frozen=True)
 class Embeddings(Embedded):
     """One vector per image of the data set and one per label.

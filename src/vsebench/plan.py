@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +14,26 @@ import yaml
 from vsebench.core.configuration import (
     GROWTH,
     SIZED,
+    ChosenSettings,
     DatasetConfig,
+    DecisionConfig,
     Epochs,
     MethodConfig,
+    Network,
     RunConfig,
     RunDataset,
+    Search,
     SiblingsConfig,
     Vocabulary,
+    WordsConfig,
     check,
     read_config,
     read_yaml,
 )
-from vsebench.core.errors import UserError
-from vsebench.core.places import Place
-from vsebench.evaluation.metrics.base import ListMetric, RankMetric, load_metric
+from vsebench.core.errors import ONNX, UserError, missing_package
+from vsebench.core.places import Entry, Place
+from vsebench.evaluation.decisions.base import load_decision
+from vsebench.evaluation.metrics.base import ListMetric, RankMetric, is_of_decision, load_metric
 from vsebench.formats import parent_table, table
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import Ensemble, Fitter, Method, epochs_mistake, load_method, read_settings, with_factors
@@ -49,6 +56,8 @@ from vsebench.rendering.outline import GATHERED, ON_REQUEST, LeftOut, MetricLeft
 DATASET_NAME = "[a-z][a-z0-9-]*"
 ROW_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
+FEATURES = "data/features"  # in a folder per data set, what the stage `features` makes
+NO_DECISIONS = "the models learn the validation images, unless the data set has refit: false"
 NO_SIBLINGS = "nothing says which labels of the data set are siblings"
 
 
@@ -62,6 +71,9 @@ class Plan:
     methods: dict[str, MethodConfig]
     papers: list[Paper]
     siblings: dict[str, SiblingsConfig]  # of the data sets that say where their labels' parents are from
+    words: dict[str, WordsConfig]  # of the data sets that say where the word vectors of their labels are from
+    decisions: dict[str, DecisionConfig]
+    chosen: dict[str, ChosenSettings]  # of the data sets with recorded searches for settings
 
     @classmethod
     def read(cls, folder: Path, values: dict[str, Any], files: list[Path], overridden: Collection[str] = ()) -> "Plan":
@@ -85,12 +97,17 @@ class Plan:
         methods = {name: _method(name, config, folder, where) for name in config.methods}
         _check_metrics(config, where)
         siblings = _siblings(datasets, config, folder, where)
-        plan = cls(folder, config, datasets, methods, _papers(config, folder, where), siblings)
+        words = _words(datasets, config, folder, where)
+        decisions = {name: _read_named(DecisionConfig, folder / "decisions", name, where) for name in config.decisions}
+        papers = _papers(config, folder, where)
+        chosen = _chosen(datasets, folder)
+        plan = cls(folder, config, datasets, methods, papers, siblings, words, decisions, chosen)
         plan._check_data(where)
         plan._check_epochs(where)  # before the rows' files: a wrong row here is no mistake of its file
         plan._check_settings()
         plan._check_members(where)
         plan._check_grids()
+        plan._check_decisions(where)
         plan._check_sweeps(where)
         plan._check_scaling(where)
         plan._check_lists_of_siblings(where)
@@ -118,6 +135,8 @@ class Plan:
                     separator = ": " if entry.data is None else "."
                     inside = name_of_file if entry.data is None else name_of_file.removeprefix("options.")
                     raise UserError(f"{key}{separator}{inside}: there is no file {path} (seen from {Path.cwd()})")
+            if dataset.network is not None:
+                _check_network(dataset, dataset.network, f"{key}{': ' if entry.data is None else '.'}features.network")
 
     def _check_settings(self) -> None:
         """Check every row's settings and each value of its grid before the first job."""
@@ -196,6 +215,36 @@ class Plan:
                     changed = with_factors(module, method.settings | {parameter: value}, self.config.factors)
                     read_settings(module, changed, f"{where}: sweeps.{row}")
 
+    def _check_decisions(self, where: str) -> None:
+        """Check the settings of decisions, that their rows exist, and that their models can teach them.
+
+        As with sweeps, a row that is not in the run is left out, so that a user can change its methods alone.
+        """
+        for name, decision in self.decisions.items():
+            file = f"{self.folder}/decisions/{name}.yaml"
+            for row in self.config.decisions[name]:
+                _read_named(MethodConfig, self.folder / "methods", row, f"{where}: decisions.{name}")
+            try:
+                kind = load_decision(decision.decision)
+                tuned = decision.tuned_for is not None and is_of_decision(decision.tuned_for)
+                judged = decision.tuned_for is None or load_metric(decision.tuned_for).is_quality
+            except UserError as error:
+                raise UserError(f"{file}: {error}") from None
+            check(kind.settings_type, decision.settings, f"{file}: settings")
+            for row in set(self.config.decisions[name]) & set(self.methods):
+                if "thresholds" in kind.needs and "thresholds" not in self.method_class(row).gives:
+                    raise UserError(f"{where}: decisions.{name}: {row} learns no thresholds; name another row")
+            if kind.tunes and not (tuned and judged):
+                raise UserError(f"{file}: tuned_for: a metric of label sets is needed, such as macro_f1 or exact_match")
+            if not kind.tunes and decision.tuned_for is not None:
+                raise UserError(f"{file}: tuned_for: {kind.__name__} is not tuned for a metric; remove this key")
+        of_decisions = [name for name in self.config.metrics if is_of_decision(name)]
+        if of_decisions and not self.decisions:
+            raise UserError(
+                f"{where}: metrics: {of_decisions[0]} is of the label sets that decisions choose, and the run has no "
+                f"`decisions`; for the first labels of a ranking use {of_decisions[0]}@5"
+            )
+
     def _check_scaling(self, where: str) -> None:
         """Check that the sizes of the data set that is scaled can be varied."""
         scaling = self.config.scaling
@@ -250,13 +299,20 @@ class Plan:
         config = self.datasets[dataset]
         adapter = load_adapter(config.adapter, dataset)
         asks = config.adapter == "table" or hasattr(adapter, "alternatives") or hasattr(adapter, "fetch")
-        return config.definition("vocabulary", "expected", *([] if asks else ["options"]))
+        made = [] if config.network is None else ["features"]
+        return config.definition("vocabulary", "expected", *([] if asks else ["options"]), *made)
+
+    def prepared(self, dataset: str) -> DatasetConfig:
+        """Return a data set as the stage `prepare` reads it: where a network makes features, they are files."""
+        config = self.datasets[dataset]
+        return config if config.network is None else config.with_features_in(f"{FEATURES}/{dataset}")
 
     def about(self, dataset: str) -> dict[str, Any]:
-        """Return what tables and the report show of a data set and of where its labels' parents are from."""
-        siblings = self.siblings.get(dataset)
-        source = siblings and {"siblings": siblings.model_dump(include={"title", "licence", "citation", "homepage"})}
-        return self.datasets[dataset].about() | (source or {})
+        """Return what tables and the report show of a data set, and of the sources of its siblings and words."""
+        keys = {"title", "licence", "citation", "homepage"}
+        sources = {"siblings": self.siblings.get(dataset), "words": self.words.get(dataset)}
+        found = {name: source.model_dump(include=keys) for name, source in sources.items() if source is not None}
+        return self.datasets[dataset].about() | found
 
     @property
     def places(self) -> list[Place]:
@@ -275,7 +331,8 @@ class Plan:
         dataset = self.datasets[place.dataset]
         known = set() if load_protocol(place.protocol).new_images else {"known_labels"}
         features = {"features"} if dataset.features_name else set()
-        return known | features | knows(dataset.adapter)
+        words = {"words"} if place.dataset in self.words else set()
+        return known | features | words | knows(dataset.adapter)
 
     def obstacles(self, place: Place) -> dict[str, str]:
         """Return the rows that cannot run at a place, and why."""
@@ -291,6 +348,9 @@ class Plan:
             for reason in dict.fromkeys(found.values()):
                 rows = ", ".join(row for row in found if found[row] == reason)
                 lines.append(f"Left out at {place}: {rows}: {reason}.")
+            wanted = {row for rows in self.config.decisions.values() for row in rows} & set(self.rows(place))
+            if wanted and load_protocol(place.protocol).new_images and self.config.datasets[place.dataset].refit:
+                lines.append(f"Left out at {place}: decisions: {NO_DECISIONS}.")
             if missing := self.missing_metrics(place):
                 lines.append(f"Left out at {place}: {', '.join(missing)}: {NO_SIBLINGS}.")
         return lines
@@ -312,6 +372,7 @@ class Plan:
     def outline(self) -> Outline:
         """What the run consists of, for tables, figures and the report."""
         makes = {"scaling": self.config.scaling is not None, "sweeps": bool(self.config.sweeps)}
+        makes |= {"words": bool(self.words)}
         makes |= {name: bool(self.rows_read(name)) for name in ON_REQUEST}
         protocols = {place.protocol: load_protocol(place.protocol).words for place in self.places}
         return Outline(
@@ -322,7 +383,13 @@ class Plan:
             },
             protocols=protocols,
             seeds=self.config.seeds,
-            metrics=self.config.metrics,
+            metrics=[name for name in self.config.metrics if not is_of_decision(name)],
+            decision_metrics=[name for name in self.config.metrics if is_of_decision(name)],
+            decisions={
+                name: OutlineRow(title=decision.title, role=decision.role, source=decision.source)
+                for name, decision in self.decisions.items()
+            },
+            decided=[place for place in self.places if self.decided(place)],
             left_out=[
                 LeftOut(dataset=place.dataset, protocol=place.protocol, method=row, reason=reason)
                 for place in self.places
@@ -354,9 +421,17 @@ class Plan:
         return found
 
     def rows_read(self, name: str) -> list[str]:
-        """Return the rows at all places, as dataset/protocol/row, that a file of `ON_REQUEST` is made of."""
+        """Return the rows at all places, as dataset/protocol/row, that a file of `ON_REQUEST` is made of.
+
+        Those with a decision are named as dataset/protocol/row/decision.
+        """
         wanted = self._rows_on_request[name]
-        return [f"{place}/{row}" for place in self.places for row in self.rows(place) if row in wanted]
+        return [
+            f"{place}/{entry}"
+            for place in self.places
+            for entry in [*self.rows(place), *map(str, self.decided(place))]
+            if entry in wanted
+        ]
 
     @cached_property
     def _rows_on_request(self) -> dict[str, set[str]]:
@@ -366,7 +441,7 @@ class Plan:
             tests = [claim.test for claim in read_claims(paper)]
             kinds = kinds_of_paper(paper.path, paper.tables, paper.figures)
             for name, rows in wanted.items():
-                rows.update(test.method for test in tests if name in test.reads)
+                rows.update(row for test in tests if name in test.reads for row in test.rows_read())
                 rows.update(row for kind in kinds if name in kind.needs for row in kind.rows_read())
         return wanted
 
@@ -379,6 +454,33 @@ class Plan:
         """Return the rows that run at a place."""
         left_out = self.obstacles(place)
         return [row for row in self.chosen_rows(place) if row not in left_out]
+
+    def decisions_of(self, row: str, place: Place) -> list[str]:
+        """Return the decisions that a row gets at a place: none where test images are known, or a model is refit.
+
+        One that needs the law of the labels is left out where that is not known.
+        """
+        if not load_protocol(place.protocol).new_images or self.config.datasets[place.dataset].refit:
+            return []
+        given = [name for name, rows in self.config.decisions.items() if row in rows]
+        has_law = "law" in self.offers(place)
+        return [name for name in given if has_law or "law" not in load_decision(self.decisions[name].decision).needs]
+
+    def decided(self, place: Place) -> list[Entry]:
+        """Return each row of a place with each of its decisions; none if the run has no metric of label sets."""
+        if not any(map(is_of_decision, self.config.metrics)):
+            return []
+        return [Entry(row, name) for row in self.rows(place) for name in self.decisions_of(row, place)]
+
+    def not_compared(self, place: Place) -> list[Entry]:
+        """Return the oracles of a place, which are not compared with the others: rows, and rows with decisions."""
+        oracles = self.oracles(place)
+        decided = [
+            entry
+            for entry in self.decided(place)
+            if entry.row in oracles or self.decisions[entry.decision].role == "oracle"
+        ]
+        return [*map(Entry, oracles), *decided]
 
     def timed_rows(self, place: Place) -> list[str]:
         """Return the rows that are timed: those for which something is chosen."""
@@ -405,6 +507,49 @@ class Plan:
     def settings(self, row: str, dataset: str) -> dict[str, Any]:
         """Return a row's settings on a data set, before tuning."""
         return self._settings(row, self.datasets[dataset])
+
+    def starting_settings(self, row: str, place: Place, seed: int) -> dict[str, Any]:
+        """Return the settings that a row is fitted with at a place, or that its grid varies where the run tunes.
+
+        Where a search is recorded, they are those that it chose with the seed's split, or with its first one.
+        """
+        search = self.search(row, place)
+        if search is None:
+            return self.settings(row, place.dataset)
+        return search.seeds.get(seed, next(iter(search.seeds.values())))
+
+    def search(self, row: str, place: Place) -> Search | None:
+        """Return the recorded search for a row's settings at a place; None where the run tunes, or if there is none.
+
+        One of other data, by another metric, or that chose what the row's grid does not have today, does not count.
+        """
+        chosen = self.chosen.get(place.dataset)
+        if self.config.tune or chosen is None or not self._is_of_data(chosen, self.datasets[place.dataset]):
+            return None
+        at_place = chosen.protocols.get(place.protocol)
+        if at_place is None or at_place.validation_metric != self.validation_metric(place):
+            return None
+        search, own, grid = at_place.rows.get(row), self.settings(row, place.dataset), self.methods[row].grid
+        valid = search is not None and all(_is_of_grid(settings, own, grid) for settings in search.seeds.values())
+        return search if valid else None
+
+    @staticmethod
+    def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
+        """Return whether settings were chosen on a data set with the same options and filters."""
+        options = check(load_adapter(dataset.adapter, dataset.title).Options, dataset.options, dataset.title)
+        return chosen.options == options.model_dump(mode="json") and chosen.vocabulary == dataset.vocabulary
+
+    @property
+    def not_tuned(self) -> dict[str, int]:
+        """Return where a run that does not tune has its settings from, for the rows that have a grid.
+
+        The keys are dataset/protocol/row, the values the configurations of the recorded search, or 0 without one.
+        """
+        if self.config.tune:
+            return {}
+        places = [(place, row) for place in self.places for row in self.rows(place) if self.methods[row].grid]
+        searches = {f"{place}/{row}": self.search(row, place) for place, row in places}
+        return {name: 0 if search is None else search.configurations for name, search in searches.items()}
 
     def _settings(self, row: str, dataset: DatasetConfig) -> dict[str, Any]:
         """Return a row's settings, with the data set's normalisation and the run's factors where they name none."""
@@ -450,10 +595,10 @@ class Plan:
         }
 
     def _is_trained_on_labels(self, row: str) -> bool:
-        """Return whether a row has epochs and factors, and needs no image features."""
+        """Return whether a row has epochs and factors, and needs neither image features nor word vectors."""
         module = self.method_class(row)
         has_factors = "factors" in module.settings_type.model_fields
-        return self.methods[row].epochs is not None and has_factors and "features" not in module.needs
+        return self.methods[row].epochs is not None and has_factors and not module.needs & {"features", "words"}
 
     def _is_scored(self, row: str) -> bool:
         """Return whether a row scores images by their features alone."""
@@ -524,6 +669,7 @@ def _check_lists(config: RunConfig, where: str) -> None:
     """Refuse duplicates, which would count twice in the results."""
     lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
+    lists |= {f"decisions.{name}": rows for name, rows in config.decisions.items()}
     lists |= {f"datasets.{name}.methods": entry.methods or [] for name, entry in config.datasets.items()}
     for key, values in lists.items():
         twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
@@ -559,7 +705,8 @@ def _dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetC
         if entry.data is None
         else _own_table(name, entry.data, folder, where)
     )
-    return config.replaced(entry.options, entry.vocabulary)
+    replaced = config.replaced(entry.options, entry.vocabulary)
+    return replaced if entry.words is None else replaced.model_copy(update={"words": entry.words})
 
 
 def _own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> DatasetConfig:
@@ -568,7 +715,7 @@ def _own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Dat
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")
     key = f"{where}: datasets.{name}.data"
-    beside = {name for name in ("features", "normalise", "siblings") if name in data}
+    beside = {name for name in ("features", "normalise", "siblings", "words") if name in data}
     options = check(table.Options, {option: value for option, value in data.items() if option not in beside}, key)
     description = {
         "title": name,
@@ -579,6 +726,16 @@ def _own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Dat
         "citation": options.pairs,
     }
     return check(DatasetConfig, description | {option: data[option] for option in beside}, key)
+
+
+def _check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
+    """Check that the user's own files are there, and the package that runs the network."""
+    if not (dataset.downloads(network.model) or Path(network.model).is_file()):
+        raise UserError(f"{key}.model: there is no file {network.model} (seen from {Path.cwd()})")
+    if not (dataset.downloads(network.images) or Path(network.images).exists()):
+        raise UserError(f"{key}.images: there is no file or folder {network.images} (seen from {Path.cwd()})")
+    if find_spec(ONNX) is None:
+        raise UserError(f"{key}: {missing_package(ONNX)}")
 
 
 def _siblings(
@@ -611,6 +768,45 @@ def _parents(source: str, folder: Path, key: str) -> SiblingsConfig:
     adapter = load_adapter(config.adapter, str(path), "read_parents")
     check(adapter.Options, config.options, f"{path}: options")
     return config
+
+
+def _words(datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str) -> dict[str, WordsConfig]:
+    """Return where the vectors of words are from, of the data sets that say so."""
+    found = {}
+    for name, dataset in datasets.items():
+        entry = config.datasets[name]
+        key = f"{folder}/datasets/{name}.yaml: words"
+        if entry.words is not None or entry.data is not None:
+            key = f"{where}: datasets.{name}{'.words' if entry.words is not None else '.data.words'}"
+        if dataset.words is not None:
+            found[name] = _source_of_words(dataset.words, folder, key)
+    return found
+
+
+def _source_of_words(source: str, folder: Path, key: str) -> WordsConfig:
+    """Return a file of config/words by its name."""
+    path = folder / "words" / f"{source}.yaml"
+    if not re.fullmatch(DATASET_NAME, source) or not path.is_file():
+        known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
+        raise UserError(f"{key}: {source!r} has no file {path}; there are {known}")
+    config: WordsConfig = read_config(WordsConfig, path)
+    adapter = load_adapter(config.adapter, str(path), "read_vectors")
+    check(adapter.Options, config.options, f"{path}: options")
+    if config.own_file is not None and not Path(config.own_file).is_file():
+        raise UserError(f"{path}: options.file: there is no file {config.own_file} (seen from {Path.cwd()})")
+    return config
+
+
+def _chosen(datasets: dict[str, DatasetConfig], folder: Path) -> dict[str, ChosenSettings]:
+    """Read the recorded searches of the data sets that have some."""
+    files = {name: folder / "chosen" / f"{name}.yaml" for name in datasets}
+    return {name: read_config(ChosenSettings, path) for name, path in files.items() if path.is_file()}
+
+
+def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, list[Any]]) -> bool:
+    """Return whether settings are a row's own, with values of its grid."""
+    allowed = {key: grid.get(key, [value]) for key, value in own.items()}
+    return settings.keys() == allowed.keys() and all(value in allowed[key] for key, value in settings.items())
 
 
 def _check_name(pattern: str, key: str, name: str, where: str) -> None:

@@ -6,7 +6,7 @@ An image is a row of its data set, a label a column; both are counted from 0.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # features need SciPy, which most fits do without
 Ids = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 Matrix = NDArray[np.float32]
+ROUNDING = 1e-6  # a shorter difference of unit vectors follows from the rounding to 32 bits
+WordScale = Literal["raw", "unit", "centred"]
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,12 @@ class LabelMatrix:
         columns = {"image": self.image_of_pair, "label": self.label_of_pair, "count": self.count_of_pair}
         return pl.DataFrame(columns, schema=PAIRS)
 
+    def mask(self) -> Mask:
+        """Return the labels of each row as an (n_rows, n_labels) bool array."""
+        found = np.zeros((self.n_rows, self.n_labels), dtype=np.bool_)
+        found[self.image_of_pair, self.label_of_pair] = True
+        return found
+
     def rows(self, images: Ids) -> "LabelMatrix":
         """Return the matrix of these rows, (n,) row numbers, in this order."""
         sizes = np.diff(self.offsets)[images]
@@ -107,6 +115,14 @@ class LabelMatrix:
         first, last = self.offsets[start], self.offsets[stop]
         offsets = self.offsets[start : stop + 1] - first
         return LabelMatrix(self.n_labels, offsets, self.label_of_pair[first:last], self.count_of_pair[first:last])
+
+    def columns(self, labels: Mask) -> "LabelMatrix":
+        """Return the matrix of some labels alone, (n_labels,) bool, counted anew from 0 in their old order."""
+        kept = labels[self.label_of_pair]
+        offsets = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
+        numbers = np.cumsum(labels, dtype=np.int32) - np.int32(1)
+        left = (numbers[self.label_of_pair[kept]], self.count_of_pair[kept])
+        return LabelMatrix(int(labels.sum()), offsets.astype(np.int64), *left)
 
     def __add__(self, other: "LabelMatrix") -> "LabelMatrix":
         """Return the sum of two matrices of the same shape."""
@@ -227,6 +243,54 @@ class Queries:
 
 
 @dataclass(frozen=True)
+class Words:
+    """The word vectors of a data set's labels.
+
+    Attributes
+    ----------
+    vectors : (n_labels, d) float32, finite, as the file of words has them; zeros for a label without a vector
+    known : (n_labels,) bool, the labels that have a vector, which is not zero
+    """
+
+    vectors: Matrix
+    known: Mask
+
+    def __post_init__(self) -> None:
+        if self.vectors.ndim != 2 or self.vectors.shape[1] == 0:
+            raise ValueError(f"words: vectors of shape {self.vectors.shape}; one row per label is needed")
+        _check(self.vectors, "words: vectors", np.float32, self.vectors.shape)
+        _check(self.known, "words: known", np.bool_, (len(self.vectors),))
+        if not np.isfinite(self.vectors).all():
+            raise ValueError("words: a number is not finite")
+        if (self.vectors.any(axis=1) != self.known).any():
+            raise ValueError("words: the labels with a vector that is not zero are the known ones")
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.vectors.shape[1])
+
+    def scaled(self, scale: WordScale) -> Matrix:
+        """Return the vectors (n_labels, d) float32, zeros for labels without one.
+
+        `raw`: as they are. `unit`: of length 1. `centred`: the mean of the known unit vectors is subtracted from
+        them, and what is left has length 1 again; a vector that is the mean itself becomes zeros.
+        """
+        if scale == "raw":
+            return self.vectors
+        unit = _of_unit_length(self.vectors.astype(np.float64), smallest=0)
+        if scale == "centred" and self.known.any():
+            unit[self.known] = _of_unit_length(unit[self.known] - unit[self.known].mean(axis=0), smallest=ROUNDING)
+        return unit.astype(np.float32)
+
+
+def _of_unit_length(rows: NDArray[np.float64], smallest: float) -> NDArray[np.float64]:
+    """Return rows of length 1; one that is not longer than `smallest` becomes zeros."""
+    length = np.sqrt((rows**2).sum(axis=1, keepdims=True))
+    empty = length <= smallest
+    return np.where(empty, 0.0, rows / np.where(empty, 1.0, length))
+
+
+@dataclass(frozen=True)
 class Problem:
     """What a method is fitted to. It contains nothing about the test labels, except for oracles.
 
@@ -237,6 +301,7 @@ class Problem:
     workers : threads; no result may depend on their number
     features : one row per image of the data set; None if it has no features
     truth : for oracles only: what the simulator drew the labels from, as in `formats.annotations.RawAnnotations`
+    words : the word vectors of the labels; None if the data set has none
     """
 
     training: Training
@@ -244,6 +309,12 @@ class Problem:
     workers: Workers
     features: "Features | None" = None
     truth: Mapping[str, NDArray[Any]] | None = None
+    words: Words | None = None
+
+    def __post_init__(self) -> None:
+        n_labels = self.training.labels.n_labels
+        if self.words is not None and len(self.words.known) != n_labels:
+            raise ValueError(f"words: {len(self.words.known)} rows for {n_labels} labels")
 
 
 def _check(array: NDArray[np.generic], name: str, dtype: type, shape: tuple[int, ...]) -> None:

@@ -20,6 +20,10 @@ class Stream(IntEnum):
     SIMULATED_LABELS = 6  # the labels of a simulated data set, by its own seed; a fit's seed may be the same number
     DIRECTIONS = 7  # the directions of a random projection tree
     DROPOUT = 8  # which units of a network are dropped
+    HEAD_START = 9  # the same of a network that decides
+    HEAD_ORDER = 10
+    HEAD_DROPOUT = 11
+    WORDS = 12  # the vectors of labels that have none, random vectors, and whom vectors are dealt to
 
 
 VALIDATION_SAMPLE = 3  # which images are validated on; drawn by NumPy's generator, NEGATIVES by the kernels'

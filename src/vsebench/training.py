@@ -1,5 +1,6 @@
 """Choosing settings and epochs on the validation labels, and fitting with them; the same for every method."""
 
+import copy
 import itertools
 import json
 import time
@@ -20,7 +21,7 @@ from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank, score_deviation
 from vsebench.methods.base import Control, Ensemble, EnsembleSettings, Fitter, Member, Method, read_settings
 from vsebench.models import Model
-from vsebench.problem import HeldOut, LabelMatrix, Problem, Split, Training
+from vsebench.problem import HeldOut, LabelMatrix, Problem, Split, Training, Words
 from vsebench.streams import VALIDATION_SAMPLE, generator
 
 if TYPE_CHECKING:  # features need SciPy, which most fits do without
@@ -67,9 +68,10 @@ def problems(
     pool: Workers,
     features: "Features | None" = None,
     truth: Mapping[str, NDArray[Any]] | None = None,
+    words: Words | None = None,
 ) -> tuple[Problem, Problem]:
     """Return what is fitted while settings are chosen, and what the tested model is fitted to."""
-    first = Problem(split.first, seed, pool, features, truth)
+    first = Problem(split.first, seed, pool, features, truth, words)
     return first, replace(first, training=split.final)
 
 
@@ -90,31 +92,38 @@ def configurations(settings: dict[str, Any], grid: dict[str, list[Any]]) -> list
 
 def attempt(
     method: type[Fitter], values: dict[str, Any], validation: Validation, limits: Epochs | None, case: Case
-) -> tuple[Attempt, pl.DataFrame]:
-    """Fit with one set of settings, until the validation metric stops rising; returns the history as well."""
+) -> tuple[Attempt, pl.DataFrame, Model | None]:
+    """Fit with one set of settings, until the validation metric stops rising.
+
+    Returns
+    -------
+    What was tried, its history, and the model of the best epoch; None where training diverged.
+    """
     settings = read_settings(method, values, where_of(case))
     if issubclass(method, Control):
         model = method(validation.problem, settings).model()
         value = validation.value(model) if model.has_finite_scores() else None
-        return Attempt(values, None, value), history([], case, "selection")
+        return Attempt(values, None, value), history([], case, "selection"), None if value is None else model
     assert issubclass(method, Method)
     assert limits is not None
     warm_up(method, settings)
     fitter = method(validation.problem, settings)
-    best, best_epoch = -1.0, 0
+    best, best_epoch, kept = -1.0, 0, None
     records: list[Record] = []
     try:
         for epoch in range(1, limits.maximum + 1):
             record = timed_epoch(fitter, epoch)
-            record["validation"] = validation.value(fitter.model())
+            model = fitter.model()
+            record["validation"] = validation.value(model)
             records.append(record)
             if record["validation"] > best:
                 best, best_epoch = record["validation"], epoch
+                kept = copy.deepcopy(model)  # its arrays may be trained on
             elif epoch - best_epoch >= limits.patience:
                 break
     except DivergenceError:
-        return Attempt(values, None, None), history(records, case, "selection")
-    return Attempt(values, best_epoch, best), history(records, case, "selection")
+        return Attempt(values, None, None), history(records, case, "selection"), None
+    return Attempt(values, best_epoch, best), history(records, case, "selection"), kept
 
 
 def weigh(
@@ -183,6 +192,23 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
     return fitter.model(), history(records, case, "refit")
 
 
+def finish(
+    method: type[Fitter], chosen: Attempt, kept: Model | None, first: Problem, final: Problem, case: Case
+) -> tuple[Model, pl.DataFrame]:
+    """Return the model to test, and the history of fitting it to training and validation labels.
+
+    Where it may not learn the validation labels, that is the one which was kept when its settings were chosen.
+
+    Raises
+    ------
+    DivergenceError
+        The loss or a score is not a finite number.
+    """
+    if kept is not None and final.training is first.training:
+        return kept, history([], case, "refit")
+    return refit(method, chosen, final, case)
+
+
 def timed_epoch(fitter: Method, epoch: int) -> Record:
     """Train one epoch and return its line of the history; raise `DivergenceError` if a number is no longer finite."""
     start = time.perf_counter()
@@ -220,6 +246,11 @@ def warm_up(method: type[Method], settings: Any) -> None:
 
             values = np.eye(problem.training.labels.n_rows, 3, dtype=np.float32)
             problem = replace(problem, features=Features(values, np.ones(len(values), dtype=np.bool_)))
+        if "words" in method.needs:
+            n_labels = problem.training.labels.n_labels
+            problem = replace(
+                problem, words=Words(np.eye(n_labels, dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
+            )
         method(problem, settings).epoch()
 
 

@@ -5,9 +5,19 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import logit
 
 from benchmarks import __main__ as command
-from benchmarks import embedding_steps, feature_rows, image_features, neighbour_search, report, results
+from benchmarks import (
+    embedding_steps,
+    feature_rows,
+    image_features,
+    losses_by_labels,
+    neighbour_search,
+    networks,
+    report,
+    results,
+)
 from benchmarks.clock import SCHEMA, comparison
 from benchmarks.feature_rows import Searched
 from benchmarks.goals import FEATURE_TITLES, goal
@@ -15,7 +25,7 @@ from benchmarks.plan import FULL, QUICK, Training
 from benchmarks.quality import value
 from vsebench.core.workers import workers
 from vsebench.methods.neighbours import Search
-from vsebench.problem import LabelMatrix
+from vsebench.problem import LabelMatrix, Queries
 from vsebench.streams import Stream, generator
 
 TINY = replace(
@@ -31,6 +41,7 @@ TINY = replace(
         levels=(0, 2),
         trainings=dict.fromkeys(QUICK.on_features.trainings, Training(epochs=2, every=1)),
         steps={"non_zeros": (10, 20), "factors": (8, 20), "labels": (25, 50)},
+        losses={"labels": (20, 40), "per_image": (2, 3)},
     ),
 )
 
@@ -108,6 +119,41 @@ def test_both_have_as_many_trials_and_settings(kind):
             assert 0 < value(training.model(), data.valid, data, pool) <= 1
 
 
+@pytest.mark.parametrize("hidden", [[], [16]])
+def test_networks_have_the_same_rows_and_as_many_settings(hidden):
+    pytest.importorskip("sklearn")
+    data = feature_rows.blobs(TINY)
+    everyone = networks.contestants(data, hidden)
+    assert [len(contestant.grid) for contestant in everyone] == [4, 4]
+    with workers(1) as pool:
+        ours, peer = (one.start(data.train, one.grid[0] | {"factors": 8}, pool) for one in everyone)
+        assert (ours.method.seen.rows != peer.rows).nnz == 0
+        assert peer.right.sum() == data.train.n_pairs
+        for training in (ours, peer):
+            assert len(training.run(1)) == 1
+            before = training.model().arrays()["label"].copy()
+            training.run(2)
+            assert not np.array_equal(before, training.model().arrays()["label"])
+            assert 0 < value(training.model(), data.valid, data, pool) <= 1
+
+
+def test_the_peers_network_is_read_as_it_scores():
+    pytest.importorskip("sklearn")
+    data = feature_rows.blobs(TINY)
+    for hidden in ([], [16]):
+        with workers(1) as pool:
+            peer = networks.contestants(data, hidden)[1]
+            training = peer.start(data.train, peer.grid[1], pool)
+            training.run(2)
+        queries = Queries.of_new_images(training.rows[:9], data.train.n_labels)
+        scores = training.model().scores(queries)
+        if hidden:
+            expected = logit(training.network.predict_proba(training.rows[:9]))
+        else:
+            expected = np.stack([line.decision_function(training.rows[:9]) for line in training.lines], axis=1)
+        np.testing.assert_allclose(scores, expected, rtol=1e-3, atol=1e-4)
+
+
 @pytest.mark.parametrize("name", ["dense rows", "sparse rows"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_everyone_finds_the_same_neighbours(name, threads, rows):
@@ -156,7 +202,7 @@ def test_parts_on_image_features_run_without_the_other_parts_peers(tmp_path, mon
 
 def test_floors():
     assert set(FEATURE_TITLES) == {*command.RACES, *command.SEARCHES} - {"tree"}
-    assert {goal(what, "LightFM", 1).floor for what in command.RACES} == {4.0}
+    assert {goal(what, "LightFM", 1).floor for what in command.RACES} == {4.0, 1.0}
     assert goal("dense_neighbours", "sgemm", 1).floor == pytest.approx(1 / 1.15)
     assert goal("sparse_neighbours", "scikit-learn", 1).floor == 2.5
     for what in FEATURE_TITLES:
@@ -184,6 +230,12 @@ def test_steps_are_measured_for_every_size():
     assert (table["seconds"] > 0).all()
 
 
+def test_losses_are_measured_for_every_size():
+    table = losses_by_labels.measure(TINY)
+    assert table.select("form", "labels", "per_image").unique().height == len(table) == 3 * 4
+    assert (table["seconds"] > 0).all()
+
+
 def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):
     for package in ("lightfm", "sklearn"):
         pytest.importorskip(package)
@@ -191,9 +243,9 @@ def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):
     where = ["--results", str(tmp_path), "--figures", str(tmp_path / "figures")]
     assert command.main(["--quick", "--only", *command.ON_FEATURES, *where]) == 0
     found = results.read(tmp_path)
-    assert len(found.features) == 3 * 2 + 2 * 2 + 1 * 2 + 3 * 2
+    assert len(found.features) == 5 * 2 + 2 * 2 + 1 * 2 + 3 * 2
     assert set(found.features["what"]) == {*FEATURE_TITLES, "tree"}
-    assert len(found.feature_settings) == 3 * 2
+    assert len(found.feature_settings) == 5 * 2
     assert found.features.filter(what="tree", ours="p = 0")["quality_ours"].to_list() == [1.0] * 3
     assert found.features["load"].null_count() == 0
     assert command.main(["--quick", "--only", "dense_neighbours", *where]) == 0

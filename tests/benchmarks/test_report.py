@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import clock, embedding_steps, figures, memory, quality, report, results, starts
+from benchmarks import clock, embedding_steps, figures, losses_by_labels, memory, quality, report, results, starts
 from benchmarks.contestants import CORNAC_BPR, VSE_FS
 from benchmarks.goals import FEATURE_TITLES, TITLES, TREE, goal
 from benchmarks.growth import METHODS
@@ -57,6 +57,7 @@ def tables():
         on_features(),
         pl.DataFrame(chosen, schema=quality.SCHEMA, orient="row"),
         pl.DataFrame([(93, 100, 1000, 1.2, 4e-6, 5, 1.0, "m")], schema=embedding_steps.SCHEMA, orient="row"),
+        pl.DataFrame([("exact", 100, 2, 4e-6, 5, 1.0, "m")], schema=losses_by_labels.SCHEMA, orient="row"),
     )
 
 

@@ -1,12 +1,13 @@
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from vsebench.core import machine
-from vsebench.core.machine import memory_bytes, peak_memory_bytes
+from vsebench.core.machine import OtherProcesses, git_commit, memory_bytes, peak_memory_bytes
 
 MIB = 1 << 20
 REPORT = "import json; from vsebench.core.machine import peak_memory_bytes; print(json.dumps(peak_memory_bytes()))"
@@ -36,3 +37,37 @@ def test_the_peak_where_there_is_no_proc(monkeypatch):
     monkeypatch.setattr(machine, "_status_bytes", lambda key: None)
     assert memory_bytes() is None
     assert peak_memory_bytes() >= 0.9 * expected
+
+
+@linux
+def test_other_processes_are_seen_and_this_one_is_not():
+    alone = OtherProcesses()
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        pass
+    own = alone.cores()
+    beside = OtherProcesses()
+    code = "import time; end = time.monotonic() + 1\nwhile time.monotonic() < end: pass"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert beside.cores() > 0.3
+    assert own >= 0
+
+
+def test_without_proc_nothing_is_known_of_other_processes(monkeypatch):
+    monkeypatch.setattr(OtherProcesses, "_times", staticmethod(lambda: None))
+    assert OtherProcesses().cores() is None
+
+
+def test_a_file_that_git_does_not_know_makes_the_commit_dirty(tmp_path, monkeypatch):
+    package = tmp_path / "src" / "package"
+    (package / "core").mkdir(parents=True)
+    (package / "core" / "machine.py").touch()
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init", "-q"], ["add", "."], [*identity, "commit", "-qm", "a"]):
+        subprocess.run(["git", "-C", tmp_path, *command], check=True)
+    monkeypatch.setattr(machine, "__file__", str(package / "core" / "machine.py"))
+    assert not git_commit().endswith("-dirty")
+    (tmp_path / "notes.txt").touch()
+    assert not git_commit().endswith("-dirty")
+    (package / "my_method.py").touch()
+    assert git_commit().endswith("-dirty")

@@ -91,7 +91,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     folder = tmp_path_factory.mktemp("docs") / "vsebench"
     for name in ("src", "config"):
         shutil.copytree(ROOT / name, folder / name)  # with numba's cache
-    for name in ("metrics", "figures", "methods"):
+    for name in ("metrics", "figures", "methods", "decisions"):
         for path, text in files_of(page(f"docs/{name}.md")).items():
             assert not (folder / path).exists(), f"docs/{name}.md: {path} is there already"
             (folder / path).write_text(text, encoding="utf-8")

@@ -18,10 +18,11 @@ PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.
         ("a figure or a table", "figures", "## Adding a table"),
         ("a method", "methods", "### From the image's labels"),
         ("a method", "methods", "### From image features"),
+        ("a decision", "decisions", "## Adding a decision"),
     ],
 )
 def test_an_example_takes_as_many_files_as_the_readme_says(what: str, name: str, heading: str) -> None:
-    (number,) = re.findall(rf"^\| {what} \| (\d)", page("README.md"), re.MULTILINE)
+    (number,) = re.findall(rf"^\| {what}[^|]* \| (\d)", page("README.md"), re.MULTILINE)
     assert len(files_of(section(page(f"docs/{name}.md"), heading))) == int(number)
 
 

@@ -28,6 +28,17 @@ def test_the_interval_of_an_exponent_is_students(slopes, t):
     assert row["ci_high"] == pytest.approx(np.mean(slopes) + half, rel=1e-6)
 
 
+def test_the_interval_has_the_exponents_between_neighbouring_sizes_in_it():
+    """Seconds of 1 + size: an exponent of nearly 0 for small sizes, and of nearly 1 for large ones."""
+    sizes = np.array([0.01, 0.02, 50, 100])
+    table = pl.concat(
+        pl.DataFrame({"size": sizes, "seconds": 1 + sizes, "repeat": repeat}) for repeat in (1, 2)
+    ).with_columns(method=pl.lit("vse_fs"), variable=pl.lit("pairs"))
+    (row,) = exponents(table).rows(named=True)
+    assert row["ci_low"] == pytest.approx(0.0142, abs=1e-3)
+    assert row["ci_high"] == pytest.approx(0.986, abs=1e-3)
+
+
 def test_one_repeat_gives_an_exponent_without_bounds():
     (row,) = exponents(planted(1.3)).rows(named=True)
     assert row["exponent"] == pytest.approx(1.3)

@@ -2,13 +2,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from vsebench.core.places import Case, Place
+from vsebench.core.places import Entry, Place
 from vsebench.core.schemas import RANKS, SUMMARY
 from vsebench.evaluation.measuring import Ranked, measure
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.summary import summarise
 
 NAMES = ["recall@10", "coverage"]
+PLACE = Place("d", "distinct")
 
 
 def places(share_right, seed, n=400):
@@ -20,25 +21,28 @@ def places(share_right, seed, n=400):
 
 
 TESTED = {
-    "weak": [places(0.2, 1), places(0.2, 2)],
-    "strong": [places(0.6, 3), places(0.6, 4)],
-    "twin": [places(0.6, 5), places(0.6, 6)],
-    "oracle": [places(0.9, 7), places(0.9, 8)],
+    row: [places(share, seed) for seed in seeds]
+    for row, share, seeds in (
+        ("weak", 0.2, (1, 2, 21)),
+        ("strong", 0.6, (3, 4, 22)),
+        ("twin", 0.6, (5, 6, 23)),
+        ("oracle", 0.9, (7, 8, 24)),
+    )
 }
 
 
 def measured(rows, resamples=500):
-    found = {}
-    for seed in (0, 1):
+    found = {Entry(row): {} for row in rows}
+    for seed in range(3):
         models = [Ranked(TESTED[row][seed], pl.DataFrame()) for row in rows]
-        cases = [Case(Place("d", "distinct"), row, seed) for row in rows]
-        found |= dict(zip(cases, measure(models, NAMES, 50, resamples), strict=True))
+        for row, one in zip(rows, measure(models, NAMES, 50, resamples), strict=True):
+            found[Entry(row)][seed] = one
     return found
 
 
 @pytest.fixture(scope="module")
 def everything():
-    return summarise(measured(TESTED), NAMES, ["oracle"])
+    return summarise(PLACE, measured(TESTED), NAMES, [Entry("oracle")])
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +62,7 @@ def test_one_row_per_method_and_metric(everything):
 def test_value_is_the_mean_over_seeds(summary):
     expected = np.mean([mean_metric(ranks, "recall@10") for ranks in TESTED["weak"]])
     assert row(summary, "weak")["value"] == pytest.approx(expected)
-    assert row(summary, "weak")["n_seeds"] == 2
+    assert row(summary, "weak")["n_seeds"] == 3
 
 
 def test_best_leaves_the_oracle_out(summary):
@@ -90,5 +94,5 @@ def test_interval_holds_the_value(summary):
 
 
 def test_where_there_is_only_an_oracle_it_is_the_best():
-    alone = summarise(measured(["oracle"], 100), NAMES, ["oracle"])
+    alone = summarise(PLACE, measured(["oracle"], 100), NAMES, [Entry("oracle")])
     assert alone["best"].all()

@@ -295,6 +295,50 @@ def parents_csv(files: Files, labels: list[str]) -> list[list[str]] | None:
     return [sorted(parent for child, parent in found if child == label) for label in labels]
 
 
+def words_text(files: Files, wanted: list[str]) -> dict[str, list[float]] | None:
+    """Return the vectors of wanted words in a text of word vectors."""
+    lines = files["w.txt"].removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if lines[-1] == b"":
+        del lines[-1]
+    lines = [line.removesuffix(b"\r").removesuffix(b" ") for line in lines]
+    if not lines:
+        return None
+    is_header = re.fullmatch(rb"[0-9]+ [0-9]+", lines[0]) is not None
+    counts = Counter(line.count(b" ") for line in lines[is_header:][:99])
+    dimensions = max(counts, key=lambda size: counts[size], default=0)
+    if dimensions == 0:
+        return None
+    if is_header:
+        n_words, said = (int(number) for number in lines[0].split(b" "))
+        if said != dimensions and dimensions > 1:
+            return None
+        if said == dimensions:
+            del lines[0]
+            if n_words != len(lines):
+                return None
+    found: dict[str, list[float]] = {}
+    for line in lines:
+        pieces = line.split(b" ")
+        word, texts = b" ".join(pieces[:-dimensions]), pieces[-dimensions:]
+        if len(pieces) <= dimensions or b"" in word.split(b" ") or not word:
+            return None
+        name = word.decode(errors="surrogateescape")
+        if name in wanted and name not in found:
+            if not all(re.fullmatch(rb"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", text) for text in texts):
+                return None
+            found[name] = [_in_32_bits(float(text)) for text in texts]
+            if any(abs(number) == float("inf") for number in found[name]):
+                return None
+    return {name: numbers for name, numbers in sorted(found.items()) if any(numbers)}
+
+
+def _in_32_bits(number: float) -> float:
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", number))[0])
+    except OverflowError:
+        return float("inf")
+
+
 def parents_json(files: Files, labels: list[str]) -> list[list[str]] | None:
     """Return the parents of each mid in Open Images' hierarchy."""
     found: set[tuple[str, str]] = set()
@@ -522,6 +566,110 @@ def mirflickr_concepts(files: Files) -> Reading | None:
     images = [f"im{number}" for number in range(1, 25001)]
     parts = ["train"] * 2 + ["test"] * 3 + [None] * 24995
     return Reading(images, [name[:-4] for name in names], counts, parts) if names else None  # type: ignore[arg-type]
+
+
+VOC_CLASSES = [
+    *("aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow", "diningtable", "dog"),
+    *("horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train", "tvmonitor"),
+]
+
+
+def voc2007(files: Files) -> Reading | None:
+    part_of: dict[str, str] = {}
+    every: list[str] = []
+    counts = {}
+    for of_classes, parts in (("trainval", {"train": "train", "val": "valid"}), ("test", {"test": "test"})):
+        images: list[str] = []
+        for name, part in parts.items():
+            lines = text_lines(files.get(f"{name}.txt", b"\xff"))
+            if not lines or any(line == "" or any(letter.isspace() for letter in line) for line in lines):
+                return None
+            images += lines
+            part_of.update(dict.fromkeys(lines, part))
+        for label in VOC_CLASSES:
+            lines = text_lines(files.get(f"{label}_{of_classes}.txt", b"\xff"))
+            rows = [line.split() for line in lines or []]
+            if any(len(row) != 2 or row[1] not in ("-1", "0", "1") for row in rows):
+                return None
+            if sorted(row[0] for row in rows) != sorted(images):
+                return None
+            counts.update({(row[0], label): 1 for row in rows if row[1] == "1"})
+        every += images
+    every.sort()
+    return Reading(every, VOC_CLASSES, counts, [part_of[image] for image in every]) if distinct(every) else None
+
+
+def has_ids(entries: Any) -> bool:
+    """Return whether these are objects, each with a whole number `id` of its own."""
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        return False
+    ids = [entry.get("id") for entry in entries]
+    return all(isinstance(number, int) and not isinstance(number, bool) for number in ids) and distinct(ids)
+
+
+def is_printable(name: Any) -> bool:
+    return isinstance(name, str) and all(c == " " or unicodedata.category(c)[0] not in "CZ" for c in name)
+
+
+def mscoco(files: Files) -> Reading | None:
+    """Objects of each image; the two files have to name the same categories."""
+    images: list[str] = []
+    parts: list[str] = []
+    counts: Counter[tuple[str, str]] = Counter()
+    named = []
+    for name, part in (("instances_train2014.json", "train"), ("instances_val2014.json", "test")):
+        try:
+            content = json.loads(files[name].decode("utf-8-sig"), object_pairs_hook=pairs_once)
+        except (KeyError, ValueError, RecursionError):
+            return None
+        lists = ("images", "categories", "annotations")
+        if not isinstance(content, dict) or not all(has_ids(content.get(key)) for key in lists):
+            return None
+        own = [str(number) for number in sorted(image["id"] for image in content["images"])]
+        categories = {str(category["id"]): category.get("name") for category in content["categories"]}
+        if not own or not categories or not all(is_printable(name) and name.strip() for name in categories.values()):
+            return None
+        for annotation in content["annotations"]:
+            image, category = (json.dumps(annotation.get(key)) for key in ("image_id", "category_id"))
+            if image not in own or category not in categories:
+                return None
+            counts[image, categories[category]] += 1
+        images += own
+        parts += [part] * len(own)
+        named.append(categories)
+    labels = [named[0][number] for number in sorted(named[0], key=int)]
+    if named[0] != named[1] or not distinct(images) or not distinct(labels):
+        return None
+    return Reading(images, labels, dict(counts), parts)
+
+
+def visual_genome(files: Files, key: str = "synsets") -> Reading | None:
+    """Objects of each image; every image has to be in the list of images."""
+    by_file = []
+    for name in ("image_data.json", "objects.json"):
+        try:
+            content = json.loads(files[name].decode("utf-8-sig"), object_pairs_hook=pairs_once)
+        except (KeyError, ValueError, RecursionError):
+            return None
+        if not isinstance(content, list) or not content or not all(isinstance(entry, dict) for entry in content):
+            return None
+        if not has_ids([{"id": entry.get("image_id")} for entry in content]):
+            return None
+        by_file.append({entry["image_id"]: entry for entry in content})
+    counts: Counter[tuple[str, str]] = Counter()
+    for number, entry in by_file[1].items():
+        objects = entry.get("objects")
+        if number not in by_file[0] or not isinstance(objects, list):
+            return None
+        for thing in objects:
+            names = thing.get(key) if isinstance(thing, dict) else None
+            if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
+                return None
+            if not all(is_printable(name.strip()) for name in names):
+                return None
+            counts.update((str(number), name) for name in {name.strip() for name in names})
+    images = [str(number) for number in sorted(by_file[0])]
+    return Reading(images, sorted({name for _, name in counts}), dict(counts)) if counts else None
 
 
 def nuswide_bow(files: Files) -> list[list[float]] | None:

@@ -32,7 +32,9 @@ from vsebench.formats import (
     lear,
     mirflickr,
     mirflickr_concepts,
+    mscoco,
     mulan,
+    npz_vectors,
     nuswide_concepts,
     nuswide_features,
     nuswide_tags,
@@ -41,6 +43,10 @@ from vsebench.formats import (
     parent_table,
     saiapr,
     table,
+    text_vectors,
+    visual_genome,
+    voc2007,
+    word2vec_binary,
     wordnet,
 )
 from vsebench.formats.annotations import RawAnnotations
@@ -270,6 +276,56 @@ def pack_lists(folder: Path, files: Files) -> None:
     write_zip(folder / mirflickr_concepts.ARCHIVE, files)
 
 
+# PASCAL VOC
+
+VOC_VALUES = b"000001  1\n000002 -1\n000003  0\n"
+VOC = {"train.txt": b"000001\n000003\n", "val.txt": b"000002\r\n", "test.txt": b"000004"}
+VOC |= {f"{label}_trainval.txt": VOC_VALUES for label in voc2007.CLASSES}
+VOC |= {f"{label}_test.txt": b"000004 -1\n" for label in voc2007.CLASSES}
+
+
+def pack_voc(folder: Path, files: Files) -> None:
+    for archive in voc2007.ARCHIVES:
+        of_test = archive.startswith("VOCtest")
+        lists = {name: data for name, data in files.items() if name.endswith("test.txt") == of_test}
+        write_tar(folder / archive, {f"ImageSets/Main/{name}": data for name, data in lists.items()})
+
+
+# MS-COCO
+
+COCO_CATEGORIES = b"""[
+{"supercategory": "animal", "id": 90, "name": "p\\u00e9can"}, {"id": 1, "name": "hot dog"}]"""
+COCO = {
+    "instances_train2014.json": b"""{"info": {"id": 1}, "images": [{"file_name": "a.jpg", "id": 12}, {"id": 3}],
+"annotations": [{"segmentation": [[1.5, 2]], "image_id": 3, "iscrowd": 0, "category_id": 90, "id": 100},
+{"segmentation": {"counts": [1], "size": [1, 1]}, "image_id": 3, "iscrowd": 1, "category_id": 90, "id": 101},
+{"image_id": 12, "category_id": 1, "id": 103}], "categories": %s}"""
+    % COCO_CATEGORIES,
+    "instances_val2014.json": b"""{"categories": %s, "images": [{"id": 7}], "annotations": [
+{"image_id": 7, "category_id": 1, "id": 100}]}"""
+    % COCO_CATEGORIES,
+}
+
+
+def pack_coco(folder: Path, files: Files) -> None:
+    write_zip(folder / mscoco.ARCHIVE, files)
+
+
+# Visual Genome
+
+GENOME = {
+    "objects.json": b"""[{"image_id": 3, "objects": [{"synsets": ["p\\u00e9can.n.01"], "h": 5, "names": ["nuts"]},
+{"x": 0, "synsets": [], "names": ["lamp post"]}, {"synsets": ["p\\u00e9can.n.01", "tree.n.01"], "names": [" tree"]}]},
+{"image_id": 12, "objects": [], "image_url": "a.jpg"}]""",
+    "image_data.json": b"""[{"width": 800, "image_id": 12}, {"coco_id": null, "image_id": 3}, {"image_id": 200}]""",
+}
+
+
+def pack_genome(folder: Path, files: Files) -> None:
+    for name in GENOME:
+        write_zip(folder / f"{name}.zip", {name: files[name]} if name in files else {})
+
+
 # Mulan
 
 MULAN_LABELS = b"""<?xml version="1.0" encoding="utf-8"?>
@@ -381,6 +437,26 @@ def read_parents(adapter: Any, options: dict[str, str]) -> Callable[[Files, Path
         placed = {key: str(folder / name) for key, name in options.items()}
         found = adapter.read_parents(folder, adapter.Options(**placed), LABELS_TO_FIND)
         return [sorted(parents) for parents in found]
+
+    return read
+
+
+# Word vectors
+
+WORDS_WANTED = ["sky", ". . .", "t-shirt", "Äste"]
+GLOVE = "sky 0.5 -1.25 3e-2\n. . . 1 2 3\n<unk> 7 8 9\nt-shirt -0.25 .5 1.\nÄste 0 0 1\nsky 4 5 6\n".encode()
+FASTTEXT = b"4 2\n, 1 2 \nsky 0.5 -1.25 \ntree 7 8 \nt-shirt 3 4 \n"
+WORD2VEC = b"3 2\n" + b"".join(
+    word + b" " + struct.pack("<2f", *numbers) + b"\n"
+    for word, numbers in ((b"</s>", (1, 2)), (b"sky", (0.5, -1.25)), (b"t-shirt", (3, 4)))
+)
+
+
+def read_words(adapter: Any, name: str) -> Callable[[Files, Path], dict[str, list[float]]]:
+    def read(files: Files, folder: Path) -> dict[str, list[float]]:
+        write_files(folder, files)
+        found = adapter.read_vectors(folder, adapter.Options(file=str(folder / name)), WORDS_WANTED)
+        return {word: vector.tolist() for word, vector in sorted(found.vectors.items())}
 
     return read
 
@@ -524,6 +600,18 @@ TARGETS: dict[str, Target] = {
         annotations_of(mirflickr_concepts, MIRFLICKR_PARTS, pack_lists),
         references.mirflickr_concepts,
     ),
+    "voc2007": Target(VOC, annotations_of(voc2007, voc2007.Options(), pack_voc), references.voc2007),
+    "mscoco": Target(COCO, annotations_of(mscoco, mscoco.Options(), pack_coco), references.mscoco),
+    "Visual Genome": Target(
+        GENOME,
+        annotations_of(visual_genome, visual_genome.Options(), pack_genome),
+        references.visual_genome,
+    ),
+    "Visual Genome, names": Target(
+        GENOME,
+        annotations_of(visual_genome, visual_genome.Options(labels="names"), pack_genome),
+        partial(references.visual_genome, key="names"),
+    ),
     "mulan, dense": Target(MULAN["dense"], read_mulan("dense"), partial(references.mulan, kind="dense")),
     "mulan, sparse": Target(MULAN["sparse"], read_mulan("sparse"), partial(references.mulan, kind="sparse")),
     # Words and numbers have no checksum in a MATLAB file that is not compressed.
@@ -545,6 +633,29 @@ TARGETS: dict[str, Target] = {
     ),
     "parents, WordNet": Target(
         {name: gzip.compress(text.encode()) for name, text in NOUNS.items()}, read_parents(wordnet, {})
+    ),
+    "words, GloVe": Target(
+        {"w.txt": GLOVE},
+        read_words(text_vectors, "w.txt"),
+        partial(references.words_text, wanted=WORDS_WANTED),
+    ),
+    "words, fastText": Target(
+        {"w.txt": FASTTEXT},
+        read_words(text_vectors, "w.txt"),
+        partial(references.words_text, wanted=WORDS_WANTED),
+    ),
+    "words, GloVe.gz": Target({"w.txt": gzip.compress(GLOVE)}, read_words(text_vectors, "w.txt")),
+    "words, word2vec": Target({"w.bin": WORD2VEC}, read_words(word2vec_binary, "w.bin"), any_result=True),
+    "words, word2vec.gz": Target({"w.bin": gzip.compress(WORD2VEC)}, read_words(word2vec_binary, "w.bin")),
+    "words, npz": Target(
+        saved(
+            lambda buffer: np.savez(
+                buffer, words=np.array(WORDS_WANTED), vectors=np.arange(1, 9, dtype=np.float32).reshape(4, 2)
+            ),
+            "w.npz",
+        ),
+        read_words(npz_vectors, "w.npz"),
+        any_result=True,
     ),
     "tar.bz2 (LEAR)": Target(
         {"t.20091111.tar.bz2": bz2.compress(packed(pack_lear, LEAR, "t.20091111.tar.bz2"))},

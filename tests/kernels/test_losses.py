@@ -14,6 +14,7 @@ from vsebench.kernels.cross_entropy import binary_loss, softmax_loss
 from vsebench.kernels.lsep import lsep_loss
 from vsebench.kernels.lsep_sampled import draw_pairs, lsep_sampled_loss
 from vsebench.kernels.pair_hinge import hinge_loss
+from vsebench.kernels.pair_logistic import pair_logistic_loss
 from vsebench.kernels.random_numbers import new_state
 from vsebench.kernels.rank_loss import rank_losses
 from vsebench.kernels.trial_hinge import trial_hinge_loss
@@ -56,6 +57,10 @@ def bp_mll(scores, labels_of, averaged=True):
     return run(bp_mll_loss, scores, labels_of, averaged, room())
 
 
+def pair_logistic(scores, labels_of):
+    return run(pair_logistic_loss, scores, labels_of, room())
+
+
 def zlpr(scores, labels_of):
     return run(zlpr_loss, scores, labels_of, room())
 
@@ -72,6 +77,7 @@ LOSSES = {
     "lsep": (lsep, reference.lsep),
     "lsep, all pairs drawn": (sampled, reference.lsep),
     "lsep, weighted": (partial(lsep, weighted=True), partial(reference.lsep, weighted=True)),
+    "pair_logistic": (pair_logistic, reference.pair_logistic),
     "zlpr": (zlpr, reference.zlpr),
     "bp_mll": (bp_mll, reference.bp_mll),
     "bp_mll, as printed": (partial(bp_mll, averaged=False), partial(reference.bp_mll, averaged=False)),

@@ -13,13 +13,15 @@ from tests.builders import matrix_of
 from vsebench.core.workers import workers
 from vsebench.features import Features
 from vsebench.formats import simulated_tree
+from vsebench.formats.simulated_images import Parts
 from vsebench.methods.base import Ensemble, Method, load_method, read_settings
-from vsebench.problem import LabelMatrix, Problem, Queries, Training
+from vsebench.problem import LabelMatrix, Problem, Queries, Training, Words
 
 CONFIG = Path(__file__).parents[2] / "config" / "methods"
 PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
 N_IMAGES, N_LABELS, N_GROUPS = 400, 32, 4
 SMALL = {"factors": 16}
+WORD_NETWORKS = ["avg_wv", "fast0tag", "s_fast0tag", "s_x_ent", "x_ent"]
 NETWORKS = ["bce", "bp_mll", "lsep", "lsep_sampled", "network_softmax", "network_warp", "ranking_hinge", "zlpr"]
 # Small problems need other settings than data sets do; what is not named here is as in config/methods.
 SETTINGS = {
@@ -48,8 +50,12 @@ SETTINGS = {
     "linear_auc": {"learning_rate": 0.03},
     "pamir_ia": {"aggressiveness": 0.03},
     "one_vs_rest": {"aggressiveness": 0.003},
+    "avg_wv_ridge": {"regularisation": 1.0},
+    "conse": {"regularisation": 1.0},
     "random_projection_tree": {"levels": 2, "neighbours": 20},
-} | {name: {"hidden": [16], "learning_rate": 0.01, "dropout": 0.1, "batch": 20} for name in NETWORKS}
+} | {name: {"hidden": [16], "learning_rate": 0.01, "dropout": 0.1, "batch": 20} for name in (*NETWORKS, "lsep_joint")}
+SETTINGS |= {name: {"hidden": [16], "learning_rate": 0.01, "batch": 20} for name in WORD_NETWORKS}
+SETTINGS["correlated_wv"] = SETTINGS["x_ent"] | {"vectors": "unit"}
 MEMBERS = {"wsabie_ensemble": "wsabie"}
 
 
@@ -121,12 +127,19 @@ def planted_truth():
     return {"image": image, "label": label}
 
 
+def planted_words():
+    """Return noise around a direction of each group, (32, 10)."""
+    rng = np.random.default_rng(14)
+    vectors = np.repeat(rng.normal(0, 2, (N_GROUPS, 10)), 8, axis=0) + rng.normal(0, 0.6, (N_LABELS, 10))
+    return Words(vectors.astype(np.float32), np.ones(N_LABELS, dtype=bool))
+
+
 # What each problem offers beside labels.
 PROBLEMS = {
     "labels": {"known_labels"},
-    "dense features": {"known_labels", "features", "truth"},
-    "sparse features": {"known_labels", "features"},
-    "new images": {"features", "truth"},
+    "dense features": {"known_labels", "features", "words", "truth"},
+    "sparse features": {"known_labels", "features", "words"},
+    "new images": {"features", "words", "truth"},
     "tree": {"features", "truth", "tree"},
 }
 
@@ -142,7 +155,7 @@ TREE = simulated_tree.Options(
     shares=simulated_tree.Shares(background=0.4, top=0.1, parent=0.2, label=0.2, view=0.1),
     length=20.0,
     confusion=0.1,
-    parts=simulated_tree.Parts(train=7, valid=0, test=1),
+    parts=Parts(train=7, valid=0, test=1),
     features="sparse",
 )
 
@@ -163,7 +176,8 @@ def problem_of(name, pool, seed=1):
         training = replace(training, labels=LabelMatrix.from_pairs(pairs, N_IMAGES, N_LABELS), images=learnt)
     known = training.labels.rows(images)
     queries = Queries(images, known, None if features is None else features.rows(images))
-    return Problem(training, seed, pool, features, truth), queries
+    words = planted_words() if "words" in offers else None
+    return Problem(training, seed, pool, features, truth, words), queries
 
 
 def fit(name, problem, epochs=2, **changes):
@@ -191,10 +205,14 @@ def problem_from(matrix, pool, seed=1, **changes):
     return Problem(Training.all_of(matrix), seed, pool, **changes)
 
 
-def with_features(name, problem):
-    """Return a problem with features, at random, if the method needs some and the problem has none."""
-    if "features" not in method_of(name).needs or problem.features is not None:
-        return problem
-    n_images = problem.training.labels.n_rows
-    values = np.random.default_rng(13).normal(0, 1, (n_images, 12)).astype(np.float32)
-    return replace(problem, features=Features(values, np.ones(n_images, dtype=bool)))
+def with_needs(name, problem):
+    """Return a problem with features and words, at random, if the method needs them and the problem has none."""
+    needs, rng = method_of(name).needs, np.random.default_rng(13)
+    n_images, n_labels = problem.training.labels.n_rows, problem.training.labels.n_labels
+    if "features" in needs and problem.features is None:
+        values = rng.normal(0, 1, (n_images, 12)).astype(np.float32)
+        problem = replace(problem, features=Features(values, np.ones(n_images, dtype=bool)))
+    if "words" in needs and problem.words is None:
+        vectors = rng.normal(0, 1, (n_labels, 10)).astype(np.float32)
+        problem = replace(problem, words=Words(vectors, np.ones(n_labels, dtype=bool)))
+    return problem

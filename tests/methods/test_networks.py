@@ -9,7 +9,7 @@ from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
 from vsebench.methods.base import load_method, read_settings
-from vsebench.methods.networks import Parameter
+from vsebench.methods.layers import Parameter
 from vsebench.problem import Queries
 from vsebench.training import DivergenceError, timed_epoch
 
@@ -23,15 +23,16 @@ def network(name="bce", where="dense features", **changes):
 
 @pytest.mark.parametrize("where", ["dense features", "sparse features"])
 @pytest.mark.parametrize("hidden", [[], [5], [6, 5]])
-def test_gradients_are_those_of_the_mean_loss(monkeypatch, where, hidden):
+@pytest.mark.parametrize("name", ["bce", "lsep_joint"])
+def test_gradients_are_those_of_the_mean_loss(monkeypatch, name, where, hidden):
     """A few numbers of each weight and intercept, against differences."""
-    fitter = network(where=where, hidden=hidden, dropout=0.0)
+    fitter = network(name, where=where, hidden=hidden, dropout=0.0)
     monkeypatch.setattr(Parameter, "step", lambda *arguments: None)
     images, rng = np.arange(30), np.random.default_rng(1)
-    for parameter in (*fitter.weights, *fitter.intercepts):
+    for parameter in (*fitter.layers.weights, *fitter.layers.intercepts):
         parameter.value[...] += rng.normal(0, 0.1, parameter.value.shape)
     fitter.step(images)
-    for parameter in (*fitter.weights, *fitter.intercepts):
+    for parameter in (*fitter.layers.weights, *fitter.layers.intercepts):
         found = parameter.gradient.copy()
         for place in rng.choice(parameter.value.size, 4, replace=False):
             values, losses = parameter.value.reshape(-1), []
@@ -45,7 +46,7 @@ def test_gradients_are_those_of_the_mean_loss(monkeypatch, where, hidden):
 
 def test_dropout_keeps_the_sum_of_units_on_average():
     fitter = network(dropout=0.25)
-    units = fitter.drop(np.ones((400, 100), dtype=np.float32))
+    units = fitter.layers.drop(np.ones((400, 100), dtype=np.float32))
     assert set(np.unique(units)) == {0, np.float32(1 / 0.75)}
     assert units.mean() == pytest.approx(1, abs=0.02)
 
@@ -54,17 +55,17 @@ def test_all_losses_start_from_the_same_weights_and_take_the_same_batches():
     fitters = [network(name) for name in NETWORKS]
     order = fitters[0].order.permutation(50)
     for fitter in fitters[1:]:
-        for own, first in zip(fitter.weights, fitters[0].weights, strict=True):
+        for own, first in zip(fitter.layers.weights, fitters[0].layers.weights, strict=True):
             assert np.array_equal(own.value, first.value)
         assert np.array_equal(fitter.order.permutation(50), order)
-    assert np.std(fitters[0].weights[0].value) == pytest.approx(np.sqrt(2 / 12), rel=0.15)
+    assert np.std(fitters[0].layers.weights[0].value) == pytest.approx(np.sqrt(2 / 12), rel=0.15)
 
 
 def test_the_binary_loss_starts_at_the_log_odds_of_the_labels():
     fitter = network("bce")
     carried = dense(fitter.seen.labels)
     odds = (carried.sum(axis=0) + 0.5) / (len(carried) - carried.sum(axis=0) + 0.5)
-    np.testing.assert_allclose(fitter.intercepts[-1].value, np.log(odds), rtol=1e-5)
+    np.testing.assert_allclose(fitter.layers.intercepts[-1].value, np.log(odds), rtol=1e-5)
 
 
 def test_a_saved_network_has_its_layers_in_order(tmp_path):

@@ -133,3 +133,15 @@ def test_networks_are_as_good_as_those_of_another_program(prepared, dataset, mod
     epochs = ["--metric", "map", "--images", 20000, "--epochs", '{"maximum": 60, "patience": 8}']
     found = [measured(prepared, dataset, module, settings, ["map"], seed, epochs) for seed in (1, 2, 3)]
     assert np.mean(found) > floor - 0.01
+
+
+@pytest.mark.parametrize(("module", "rate", "status"), [("bp_mll", 0.1, 1), ("bp_mll", 0.003, 0), ("lsep", 0.1, 0)])
+def test_without_a_logarithm_scores_overflow_at_a_rate_that_lsep_stands(prepared, capsys, module, rate, status):
+    config, folder = prepared("corel5k374")
+    split, data = folder / "corel5k374" / "official" / "seed1" / "split", folder / "data" / "corel5k374"
+    settings = json.dumps(BLOBS | {"learning_rate": rate, "dropout": 0.0})
+    assert run("fit", "--split", split, "--features", data / config.features_name, "--dataset", "corel5k374",
+               "--protocol", "official", "--row", "row", "--module", module, "--settings", settings, "--metric", "map",
+               "--images", 500, "--epochs", '{"maximum": 30, "patience": 30}', "--seed", 1,
+               "--out", split.parent / module) == status  # fmt: skip
+    assert ("diverged" in capsys.readouterr().err) == (status == 1)

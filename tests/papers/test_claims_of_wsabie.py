@@ -1,5 +1,6 @@
 """Tests of claims about sizes, siblings, ensembles and cost, on planted results."""
 
+import itertools
 from fractions import Fraction
 from functools import partial
 
@@ -229,20 +230,21 @@ def test_expected_trials_by_hand():
 
 def neighbours(seed):
     keys = {"dataset": "tree", "protocol": "official", "method": "first", "seed": seed, "n_labels": 21, "cosine": 0.5}
-    for label, siblings, near in (("a", 2, [True, True]), ("b", 2, [True, False]), ("c", 0, [False, False])):
-        for place, sibling in enumerate(near, start=1):
+    for siblings, near in ((2, [True, True]), (2, [True, False]), (0, [False, False])):
+        for number, (place, sibling) in itertools.product(range(20), enumerate(near, start=1)):
+            label = f"{siblings} {near} {number}"
             yield keys | {"label": label, "siblings": siblings, "place": place, "sibling": sibling}
 
 
 def test_siblings_among_the_nearest_labels_are_held_against_chance():
     rows = [row for seed in SEEDS for row in neighbours(seed)]
     table = pl.DataFrame(rows, schema=schemas.NEIGHBOURS_OF_LABELS)
-    found = Evidence(**(vars(evidence()) | {"neighbours": table}))
+    found = Evidence(**(vars(evidence()) | {"on_request": {"neighbours_of_labels": table}}))
     test = LabelNeighbours(method="first", families=["tree"], nearest=2, times=4.0)
     effect = only(test, found)
-    assert effect.value == pytest.approx(0.75 / (2 / 20))  # of a and b; c has no siblings
+    assert effect.value == pytest.approx(0.75 / (2 / 20))  # of the labels with siblings
     assert test.verdict(effect, None) == "holds"
-    with pytest.raises(UntestableError, match="no table of neighbours"):
+    with pytest.raises(UntestableError, match="no table neighbours_of_labels"):
         only(test, evidence())
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.rendering.conftest import MACHINE, SMALL, MadeUp, dataset_entry, frame
+from tests.rendering.conftest import MACHINE, SMALL, WORDS, MadeUp, dataset_entry, frame
 from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
@@ -58,6 +58,7 @@ def results(config, plan):
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
     write_json([run.settings(case) for case in run.cases()], folder / "settings.json")
     write_json([dataset_entry(place.dataset) for place in SMALL], folder / "datasets.json")
+    write_json([WORDS], folder / "words.json")
     write_json(MACHINE, folder / "machine.json")
     for case in run.cases():
         write_table(run.ranks(case), schemas.RANKS, case.folder(folder) / "ranks.parquet")

@@ -18,7 +18,7 @@ from vsebench.protocols.base import Protocol, known_protocols, load_protocol, sp
 from vsebench.splits import pairs_of
 
 LABELS = ["distinct", "regions"]  # hold out labels of known images
-IMAGES = ["images", "official"]  # hold out whole images
+IMAGES = ["images", "labelled_images", "official"]  # hold out whole images
 
 
 def split(dataset, protocol, seed=1):
@@ -58,7 +58,9 @@ def test_a_protocol_says_what_it_does(name):
 
 @pytest.mark.parametrize("name", ["leave_two_out", "base", "labels", "whole_images", "", "../splits"])
 def test_a_wrong_name_is_refused(name):
-    with pytest.raises(UserError, match=r"there is no protocol .*; there are distinct, images, official, regions"):
+    with pytest.raises(
+        UserError, match=r"there is no protocol .*; there are distinct, images, labelled_images, official, regions"
+    ):
         load_protocol(name)
 
 
@@ -113,7 +115,9 @@ def test_a_held_out_label_is_no_training_label_unless_regions_repeat(dataset, se
 def test_no_test_image_is_learnt_from(dataset, protocol, seed):
     found = split(dataset, protocol, seed)
     first, valid, test = (set(part.images.tolist()) for part in (found.first, found.valid, found.test))
-    assert first | valid | test == set(range(dataset.labels.n_rows))  # those without a label among them
+    labelled = set(np.flatnonzero(dataset.labels.n_labels_of_row).tolist())
+    every = labelled if protocol == "labelled_images" else set(range(dataset.labels.n_rows))
+    assert first | valid | test == every  # those without a label among them
     assert not first & valid
     assert not (first | valid) & test
     assert set(found.final.images.tolist()) == first | valid
@@ -137,7 +141,7 @@ def large():
     return Dataset(matrix, np.tile(["train", "test", "train", "train"], 500))
 
 
-@pytest.mark.parametrize("protocol", [*LABELS, "images"])
+@pytest.mark.parametrize("protocol", [*LABELS, "images", "labelled_images"])
 def test_another_seed_gives_another_split(large, protocol):
     one, other = (parts_of(split(large, protocol, seed))["test"] for seed in (1, 2))
     assert not one.equals(other)
@@ -146,6 +150,15 @@ def test_another_seed_gives_another_split(large, protocol):
 def test_a_tenth_of_the_images_is_held_out_each_for_validation_and_test(large):
     found = split(large, "images")
     assert len(found.valid.images) == len(found.test.images) == 200
+
+
+def test_of_nuswides_images_with_a_concept_150_000_train():
+    n_images, n_labelled = 210_000, 209_347
+    dataset = Dataset(matrix_of([[0]] * n_labelled + [[]] * (n_images - n_labelled), 1))
+    found = split(dataset, "labelled_images")
+    assert (len(found.final.images), len(found.test.images)) == (150_000, 59_347)
+    assert len(found.valid.images) == 7_500
+    assert found.final.images.max() < n_labelled
 
 
 def test_official_validates_on_every_ninth_training_image(large):
@@ -215,5 +228,6 @@ DIGESTS = {
     "distinct": "d23f4825b7761b8d",
     "regions": "76d4bed7829d4415",
     "images": "fd69f84ac607871f",
+    "labelled_images": "94618536e76f6486",
     "official": "7ee59eac0b2c8d74",
 }

@@ -33,6 +33,11 @@ def bp_mll(scores, labels, averaged=True):
     return total / max(1, len(pairs)) if averaged else total
 
 
+def pair_logistic(scores, labels):
+    pairs = pairs_of(labels, len(scores))
+    return sum(np.log1p(np.exp(scores[v] - scores[u])) for u, v in pairs) / max(1, len(pairs))
+
+
 def hinge(scores, labels, weighted=False):
     weights = {u: harmonic(place(scores, u)) if weighted else 1.0 for u in labels}
     return sum(weights[u] * max(0.0, 1 + scores[v] - scores[u]) for u, v in pairs_of(labels, len(scores)))

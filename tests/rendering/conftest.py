@@ -108,8 +108,9 @@ class MadeUp:
                 for row, value in values.items():
                     gap = value - values[best]
                     yield {
-                        "dataset": place.dataset, "protocol": place.protocol, "method": row, "metric": metric,
-                        "value": value, "ci_low": value * 0.97, "ci_high": value * 1.035, "n_seeds": len(self.seeds),
+                        "dataset": place.dataset, "protocol": place.protocol, "method": row, "decision": "",
+                        "metric": metric, "value": value, "ci_low": value * 0.97, "ci_high": value * 1.035,
+                        "n_seeds": len(self.seeds),
                         "best": row == best,
                         "difference": gap, "difference_low": gap - 0.01, "difference_high": gap + 0.01,
                         "p_adjusted": None if row in (best, "oracle") else float(np.exp(-abs(gap) * 300)),
@@ -119,7 +120,14 @@ class MadeUp:
         for case in self.cases():
             for metric, share in SHARES.items():
                 value = share * (ROWS[case.row][2] + self.rng.normal(0, 0.01))
-                yield case.keys | {"metric": metric, "value": value, "ci_low": value, "ci_high": value, "n": 500}
+                yield case.keys | {
+                    "decision": "",
+                    "metric": metric,
+                    "value": value,
+                    "ci_low": value,
+                    "ci_high": value,
+                    "n": 500,
+                }
 
     def timing(self) -> Iterator[dict[str, Any]]:
         seconds = {"compile": [0.41], "epoch": [0.02, 0.02, 0.02], "evaluate": [0.1], "score": [0.05]}
@@ -131,7 +139,7 @@ class MadeUp:
                     yield keys | {
                         "threads": 1, "repeat": repeat, "phase": phase, "seconds": measured,
                         "images": 2000 if phase in ("evaluate", "score") else None, "model_bytes": 3 << 18,
-                        "peak_rss_bytes": 250 << 20, "machine": "a made-up machine (simulated)",
+                        "peak_rss_bytes": 250 << 20, "machine": "a made-up machine (simulated)", "others": 0.05,
                     }  # fmt: skip
 
     def history(self) -> Iterator[dict[str, Any]]:
@@ -178,7 +186,7 @@ class MadeUp:
         return case.keys | {
             "settings": {"factors": 128, "learning_rate": 0.01} if trained else {},
             "epochs": 20 + case.seed if trained else None,
-            "tuned": tuned,
+            "choice": "tuned" if tuned else "untuned" if trained else "none",
             "n_configurations": 12 if tuned else 1,
             "diverged": 2 if tuned else 0,
             "validation_metric": "ndcg@10" if trained else None,
@@ -227,6 +235,16 @@ def dataset_entry(name: str) -> dict[str, Any]:
     }
 
 
+WORDS = {
+    "dataset": "saiapr",
+    "source": "made-up",
+    "dimensions": 300,
+    "labels": 255,
+    "rules": {"whole": 183, "alias": 1, "parts": 37, "some parts": 13, "singular": 2, "missing": 19},
+    "sharing": 3,
+    "rank": 230,
+    "repeated": 0,
+}
 MACHINE = {
     "machine": {"processor": "made up", "cores": 2, "memory_bytes": 8 << 30, "system": "Linux x86_64"},
     "versions": {"python": "3.11.2", "numpy": "2.4.0", "vsebench": "0.1.0"},
@@ -249,6 +267,7 @@ def make_results(folder: Path, places: Sequence[Place] = SMALL, seeds: int = 3, 
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
     write_json([run.settings(case) for case in run.cases()], folder / "settings.json")
     write_json([dataset_entry(name) for name in dict.fromkeys(p.dataset for p in places)], folder / "datasets.json")
+    write_json([WORDS], folder / "words.json")
     write_json(MACHINE, folder / "machine.json")
     run.claims().write_csv(folder / "claims.csv")
     files = [str(paper.path) for paper in PAPERS]

@@ -16,6 +16,7 @@ from tests.rendering.latex import check_latex
 from vsebench.cli import main
 from vsebench.core.storage import read_json, write_json
 from vsebench.evaluation.convergence import to_best_epoch
+from vsebench.rendering.kinds import TableKind, instances_of_run
 from vsebench.rendering.latex import to_latex
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.outline import MetricLeftOut
@@ -131,6 +132,20 @@ def test_datasets(results: Results, tmp_path: Path) -> None:
     rows = written(results, "datasets", tmp_path)
     assert [(row["name"], row["data"]) for row in rows] == [("sim-iapr", "simulated"), ("saiapr", "real")]
     assert rows[0]["labels_per_image_mean"] == "4.12445"
+
+
+def test_the_coverage_by_words_has_a_row_per_data_set_that_has_some(results: Results, tmp_path: Path) -> None:
+    (row,) = written(results, "words", tmp_path)
+    assert (row["name"], row["source"], row["dimensions"]) == ("saiapr", "made-up", "300")
+    found = [int(row[key]) for key in ("whole", "alias", "parts", "some_parts", "singular", "missing")]
+    assert found == [183, 1, 37, 13, 2, 19]
+    assert sum(found) == int(row["labels"])
+    assert (row["sharing"], row["rank"]) == ("3", "230")
+
+
+def test_a_run_without_words_has_no_table_of_them(results: Results) -> None:
+    files = [name for name in results.outline.files if name != "words"]
+    assert "words" not in instances_of_run(TableKind, results.outline.model_copy(update={"files": files}))
 
 
 def test_the_best_method_has_its_numbers(results: Results, tmp_path: Path) -> None:

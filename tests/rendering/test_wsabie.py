@@ -27,8 +27,9 @@ KEYS = {"dataset": "sim-tree", "protocol": "official"}
 
 def summary() -> list[dict[str, Any]]:
     return [
-        KEYS | {"method": row, "metric": metric, "value": value, "ci_low": value - 0.01, "ci_high": value + 0.01}
-        | {"n_seeds": 2, "best": row == "wsabie", "p_adjusted": None if row == "wsabie" else 0.5}
+        KEYS | {"method": row, "decision": "", "metric": metric, "value": value, "ci_low": value - 0.01}
+        | {"ci_high": value + 0.01, "n_seeds": 2}
+        | {"best": row == "wsabie", "p_adjusted": None if row == "wsabie" else 0.5}
         for row, value in ROWS.items()
         for metric in ("precision@1", "map")
     ]  # fmt: skip

@@ -23,7 +23,7 @@ def results(tmp_path):
         for method, value, seconds in (("vse_fs", 0.45, 1.0), ("warp", 0.40, 3.0), ("warp_published", 0.428, 5.0)):
             keys = {"dataset": place.dataset, "protocol": place.protocol, "method": method}
             numbers = {"value": value, "ci_low": value - 0.001, "ci_high": value + 0.001}
-            summary.append(keys | {"metric": "recall@10"} | numbers)
+            summary.append(keys | {"decision": "", "metric": "recall@10"} | numbers)
             for n in (1, 2, 3):
                 timing.append(keys | {"phase": "epoch", "repeat": n, "seconds": seconds * n})
                 for epoch in (1, 2, 3):

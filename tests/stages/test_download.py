@@ -313,7 +313,7 @@ def test_the_users_own_files_are_noted_and_left_where_they_are(tmp_path, monkeyp
     assert data_sets.download(definition, "raw") == 0
     assert files_in(tmp_path / "raw") == ["provenance.json"]
     table, features = json.loads((tmp_path / "raw" / "provenance.json").read_text())["files"]
-    assert (table["name"], table["source"]) == ("my tags.csv", "the user's own file")
+    assert (table["name"], table["source"]) == ("my tags.csv", "a file that is read in place")
     assert (features["name"], features["bytes"]) == ("my.npy", 8)
     assert features["sha256"] == hashlib.sha256(b"features").hexdigest()
 

@@ -61,9 +61,9 @@ def test_its_record_can_be_fitted_again(folder):
 
 
 def test_its_settings_are_shown_as_weights(folder):
-    shown = settings_used(read_json(folder / "both/run.json"))
+    shown = settings_used(read_json(folder / "both/run.json"), {})
     assert list(shown["settings"]) == ["wsabie_2", "wsabie_3"]
-    assert shown["tuned"]
+    assert shown["choice"] == "weights"
 
 
 def test_a_record_that_is_no_members_gets_one_line(folder, capsys):

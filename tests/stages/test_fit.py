@@ -44,7 +44,7 @@ def test_another_seed_takes_settings_over_and_chooses_its_own_epochs(folder, tmp
     assert selection["settings_of_seed"] == 1
     assert selection["n_configurations"] == len(selection["tries"]) == 1
     assert selection["epochs"] == history.filter(phase="selection")["validation"].arg_max() + 1
-    assert settings_used(read_json(folder / "model/run.json"))["tuned"]
+    assert settings_used(read_json(folder / "model/run.json"), {})["choice"] == "tuned"
 
 
 def test_a_record_names_the_case_and_what_it_was_computed_with(folder):
@@ -150,7 +150,7 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
     def diverge(*arguments):
         raise stage.DivergenceError
 
-    monkeypatch.setattr(stage, "refit", diverge)
+    monkeypatch.setattr(stage, "finish", diverge)
     assert fit(folder) == 1
     assert "training diverged on training and validation labels together" in capsys.readouterr().err
     assert not (folder / "model").exists()

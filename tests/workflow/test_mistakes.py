@@ -23,6 +23,17 @@ def test_a_mistake_in_the_configuration_ends_before_the_first_job(finished):
     assert_explained(outcome, ["config/methods/opt_auc.yaml", "grid: ", "tuning_budget is 5"])
 
 
+def test_no_core_for_the_jobs_is_told_before_the_first_one(finished):
+    outcome = finished.project.snakemake("--cores", "0")
+    assert_explained(outcome, ["--cores 0: no job can run; use 1 or more, or all"])
+
+
+def test_a_title_or_source_may_have_braces(unfitted):
+    unfitted.edit("config/methods/popularity.yaml", "title: ", "title: A {b} ")
+    unfitted.edit("config/methods/popularity.yaml", "source: ", "source: see {wildcards} and ")
+    assert "gather_settings" in unfitted.dry_run("results/settings.json").rules
+
+
 def test_methods_that_break_leave_the_others_their_results(unfitted):
     broken = {
         "bug": (BUG, "ZeroDivisionError: integer division or modulo by zero"),

@@ -30,14 +30,14 @@ def test_an_edited_row_repeats_the_comparison_and_the_tables_of_the_paper(change
 def test_an_edited_number_repeats_the_audit_too(changed):
     outcome = changed(change=lambda clone: clone.edit("config/papers/vse_ens.csv", "images,112247", "images,112248"))
     assert outcome.rules == {"audit_papers", "compare", "table"} | PAGE
-    assert {"vse_ens_table1", "audit", "audit-counts"} <= outcome.of("table", "name")
+    assert {"vse_ens_table1", "audit", "audit-depends", "audit-counts"} <= outcome.of("table", "name")
 
 
 def test_an_edited_check_repeats_the_audit_only(changed):
     file = "src/vsebench/papers/audit/checks/ratios.py"
     outcome = changed(change=lambda clone: clone.edit(file, '"""Improvements', '"""Edited: improvements'))
     assert outcome.rules == {"audit_papers", "table"} | PAGE
-    assert outcome.of("table", "name") == {"audit", "audit-counts"}
+    assert outcome.of("table", "name") == {"audit", "audit-depends", "audit-counts"}
 
 
 def test_an_edited_test_of_claims_repeats_the_tests_of_claims_only(changed):

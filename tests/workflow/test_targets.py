@@ -24,7 +24,7 @@ def project(tmp_path_factory):
 def test_the_audit_makes_its_tables_and_trains_nothing(project):
     outcome = project.dry_run("audit")
     assert outcome.rules == {"audit_papers", "outline", "table", "audit"}
-    assert outcome.of("table", "name") == {"audit", "audit-counts"}
+    assert outcome.of("table", "name") == {"audit", "audit-depends", "audit-counts"}
 
 
 def test_claims_make_their_tables_and_no_others(project):

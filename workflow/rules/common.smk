@@ -13,7 +13,9 @@ from snakemake.shell import shell
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.core.sources import PACKAGE, sources_of
-from vsebench.plan import DATASET_NAME, ROW_NAME, Plan
+from vsebench.evaluation.decisions.base import load_decision
+from vsebench.formats.image_files import folders_of
+from vsebench.plan import DATASET_NAME, FEATURES, ROW_NAME, Plan
 from vsebench.protocols.base import known_protocols, load_protocol
 from vsebench.rendering import kinds
 from vsebench.splits import FILES as SPLIT_NAMES
@@ -37,6 +39,9 @@ try:
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
+if workflow.resource_settings.cores == 0:
+    raise WorkflowError("--cores 0: no job can run; use 1 or more, or all")
+
 if workflow.is_main_process:
     for line in PLAN.left_out_lines():
         print(line, file=sys.stderr)
@@ -48,6 +53,7 @@ shell.prefix(f"BIN={BIN}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; ")
 RAW = "data/raw/{dataset}"
 PROCESSED = "data/processed/{dataset}"
 PARENTS = "data/siblings/{source}"
+WORDS = "data/words/{source}"
 PLACE = "results/{dataset}/{protocol}"
 MODEL = f"{PLACE}/seed{{seed}}/{{row}}"
 SPLIT = f"{PLACE}/seed{{seed}}/split"
@@ -88,6 +94,11 @@ def as_json(value):
     return json.dumps(value, sort_keys=True)
 
 
+def literally(text):
+    """Return a param with this text. In a text that is not returned by a function, Snakemake replaces {words}."""
+    return lambda wildcards: text
+
+
 def method_sources(*stages):
     return lambda wildcards: sources(
         *stages, f"methods.{PLAN.methods[wildcards.row].method}"
@@ -119,7 +130,8 @@ def method_module(wildcards):
 
 
 def row_settings(wildcards):
-    return as_json(PLAN.settings(wildcards.row, wildcards.dataset))
+    place, seed = place_of(wildcards), int(wildcards.seed)
+    return as_json(PLAN.starting_settings(wildcards.row, place, seed))
 
 
 def compiled_kernels(wildcards):
@@ -166,6 +178,31 @@ def truth(wildcards):
     return [f"data/processed/{wildcards.dataset}/truth.npz"] if "truth" in needs else []
 
 
+def words(wildcards):
+    """Name the word vectors of a data set's labels."""
+    return [f"{PROCESSED}/words.npz".format(dataset=wildcards.dataset)]
+
+
+def model_words(wildcards):
+    """Name the word vectors that a row's method reads."""
+    needs = PLAN.method_class(wildcards.row).needs
+    return words(wildcards) if "words" in needs else []
+
+
+def timed_words(wildcards):
+    """Name the word vectors that one of the timed rows of a place reads."""
+    rows = PLAN.timed_rows(place_of(wildcards))
+    needed = any("words" in PLAN.method_class(row).needs for row in rows)
+    return words(wildcards) if needed else []
+
+
+def timed_options(wildcards):
+    """Say what the timed rows of a place read, and whether they learn the validation labels at last."""
+    named = [f"--words {path}" for path in timed_words(wildcards)]
+    options = [timed_features_option(wildcards), *named, refit_option(wildcards)]
+    return " ".join(filter(None, options))
+
+
 def members(wildcards):
     """Name the records of an ensemble's members: what they were fitted with."""
     return expand(
@@ -179,7 +216,12 @@ def members(wildcards):
 
 def extra_inputs(wildcards):
     """Name what a method reads beside the split."""
-    return [*model_features(wildcards), *truth(wildcards), *members(wildcards)]
+    return [
+        *model_features(wildcards),
+        *model_words(wildcards),
+        *truth(wildcards),
+        *members(wildcards),
+    ]
 
 
 def settings_chosen(wildcards):
@@ -203,7 +245,11 @@ def refit_option(wildcards):
 
 def input_options(wildcards):
     """Say what a method reads beside the split, and whether it learns the validation labels at last."""
-    named = {"--truth": truth(wildcards), "--members": members(wildcards)}
+    named = {
+        "--words": model_words(wildcards),
+        "--truth": truth(wildcards),
+        "--members": members(wildcards),
+    }
     files = [f"{option} {' '.join(names)}" for option, names in named.items() if names]
     options = [model_features_option(wildcards), *files, refit_option(wildcards)]
     return " ".join(filter(None, options))
@@ -255,6 +301,79 @@ def ranked(wildcards):
     )
 
 
+def decisions_of(wildcards):
+    """Return the decisions that a row gets at a place, by name."""
+    names = PLAN.decisions_of(wildcards.row, place_of(wildcards))
+    return {name: PLAN.decisions[name] for name in names}
+
+
+def decisions_of_row(wildcards):
+    keys = {"decision", "settings", "tuned_for"}
+    return as_json(
+        {
+            name: decision.model_dump(include=keys)
+            for name, decision in decisions_of(wildcards).items()
+        }
+    )
+
+
+def decision_sources(wildcards):
+    """Name the sources of the model, of the decisions, and of the metrics that these are tuned for."""
+    found = decisions_of(wildcards).values()
+    modules = [
+        "stages.decide",
+        f"methods.{PLAN.methods[wildcards.row].method}",
+        *(f"evaluation.decisions.{decision.decision}" for decision in found),
+        *(
+            metric_module(decision.tuned_for)
+            for decision in found
+            if decision.tuned_for
+        ),
+    ]
+    return sources(*modules)
+
+
+def decision_truth(wildcards):
+    """Name the truth, where a decision of a row reads it."""
+    modules = [decision.decision for decision in decisions_of(wildcards).values()]
+    if not any("law" in load_decision(module).needs for module in modules):
+        return []
+    return [f"data/processed/{wildcards.dataset}/truth.npz"]
+
+
+def decision_features(wildcards):
+    """Name the features that a row's model reads, or one of its decisions with the law of the labels."""
+    return model_features(wildcards) or (
+        features(wildcards) if decision_truth(wildcards) else []
+    )
+
+
+def decision_options(wildcards):
+    """Say what a row's decisions read beside the split and the model."""
+    truth = [f"--truth {path}" for path in decision_truth(wildcards)]
+    return " ".join([features_option(decision_features(wildcards)), *truth])
+
+
+def decisions_made(wildcards):
+    """Name the label sets that the decisions of a place have chosen."""
+    return decisions_at(place_of(wildcards))
+
+
+def decisions_at(place):
+    return expand(
+        f"{MODEL}/decisions.parquet",
+        dataset=place.dataset,
+        protocol=place.protocol,
+        seed=PLAN.config.seeds,
+        row=list(dict.fromkeys(entry.row for entry in PLAN.decided(place))),
+    )
+
+
+def decided_option(wildcards):
+    entries = PLAN.decided(place_of(wildcards))
+    return f"--decisions {' '.join(map(str, entries))}" if entries else ""
+
+
 def siblings(wildcards):
     """Name a data set's siblings where a metric of the run reads them."""
     read = PLAN.list_metrics and wildcards.dataset in PLAN.siblings
@@ -280,9 +399,10 @@ def siblings_files(datasets):
 
 def rows_read(name, *files):
     """Name files of every fitted model that a file of `outline.ON_REQUEST` is made of."""
+    read = (Path(case).parts for case in PLAN.rows_read(name))
     return [
-        f"results/{place}/seed{seed}/{row}/{file}"
-        for place, _, row in (case.rpartition("/") for case in PLAN.rows_read(name))
+        f"results/{dataset}/{protocol}/seed{seed}/{row}/{file}"
+        for dataset, protocol, row, *_ in read
         for seed in PLAN.config.seeds
         for file in files
     ]
@@ -302,6 +422,36 @@ def labels_read(name, *files):
     return [*found, *siblings_files(datasets)]
 
 
+def decided_read(name, *files):
+    """Name files of the fitted models that a file of `outline.ON_REQUEST` reads the decisions of."""
+    read = [Path(case).parts for case in PLAN.rows_read(name)]
+    return [
+        f"results/{dataset}/{protocol}/seed{seed}/{row}/{file}"
+        for dataset, protocol, row, *decision in read
+        if decision
+        for seed in PLAN.config.seeds
+        for file in files
+    ]
+
+
+def scored_read(name):
+    """Return the options that name rows, and the features that their images are scored by."""
+    features = shlex.quote(as_json(features_read(name)))
+    return f"{cases_read(name)} --features {features}"
+
+
+def features_read(name):
+    """Return the features of the data sets that a file of `outline.ON_REQUEST` is made of, by data set."""
+    files = {
+        dataset: PLAN.datasets[dataset].features_name for dataset in datasets_read(name)
+    }
+    return {
+        dataset: f"data/processed/{dataset}/{file}"
+        for dataset, file in files.items()
+        if file
+    }
+
+
 def cases_read(name):
     """Return the options that name the rows of a file of `outline.ON_REQUEST`."""
     with_siblings = [one for one in datasets_read(name) if one in PLAN.siblings]
@@ -315,6 +465,29 @@ def cases_read(name):
 def own_files(wildcards):
     """Name the user's own files of a data set, which are not downloaded."""
     return list(PLAN.datasets[wildcards.dataset].own_files.values())
+
+
+def network_inputs(wildcards):
+    """Name what a network's features are made from: downloads by their record, the user's own files and folders."""
+    dataset = PLAN.datasets[wildcards.dataset]
+    names = [dataset.network.model, dataset.network.images]
+    own = [name for name in names if not dataset.downloads(name)]
+    found = [str(path) for name in own for path in folders_of(Path(name)) or [name]]
+    if len(own) < len(names):
+        found.append(f"{RAW}/provenance.json".format(dataset=wildcards.dataset))
+    return found
+
+
+def network_options(wildcards):
+    """Return the options that say which network describes which images, and how."""
+    dataset = PLAN.datasets[wildcards.dataset]
+    options = dataset.network.model_dump()
+    for key in ("model", "images"):
+        if dataset.downloads(options[key]):
+            options[key] = f"{RAW}/{options[key]}".format(dataset=wildcards.dataset)
+    return " ".join(
+        f"--{key} {shlex.quote(str(value))}" for key, value in options.items()
+    )
 
 
 def downloaded_parents(name):
@@ -332,6 +505,27 @@ def parents_of_labels(wildcards):
     if not PLAN.siblings[wildcards.dataset].files:
         return PLAN.siblings[wildcards.dataset].options.get("parents", [])
     return f"{PARENTS}/provenance.json".format(source=source)
+
+
+def downloaded_words(name):
+    """Return the definition of a file in config/words, for its download."""
+    return next(
+        PLAN.words[dataset].download_definition()
+        for dataset, config in PLAN.datasets.items()
+        if config.words == name
+    )
+
+
+def source_of_words(wildcards):
+    """Name the files behind the words of a data set's labels: the record of downloads, and the user's own file."""
+    config, name = (
+        PLAN.words[wildcards.dataset],
+        PLAN.datasets[wildcards.dataset].words,
+    )
+    own = [config.own_file] if config.own_file else []
+    return own + (
+        [f"{WORDS}/provenance.json".format(source=name)] if config.files else []
+    )
 
 
 def gathered(base, instances):

@@ -31,8 +31,32 @@ rule download:
         " --out {params.out} 2>&1 | tee {log} >&2"
 
 
+rule network_features:
+    input:
+        sources("stages.features"),
+        network_inputs,
+    output:
+        # Beside them is a folder of parts, which is no output, so that it outlives a job that was stopped.
+        multiext(
+            f"{FEATURES}/{{dataset}}/",
+            "features.npy",
+            "ids.txt",
+            "failed.txt",
+            "record.json",
+        ),
+    log:
+        "results/logs/features/{dataset}.log",
+    threads: 8
+    params:
+        out=subpath(output[0], parent=True),
+        options=network_options,
+    shell:
+        "python -m vsebench features {params.options} --threads {threads} --out {params.out} 2>&1 | tee {log} >&2"
+
+
 # One rule per data set, because only some have image features or a known truth.
-for dataset, description in PLAN.datasets.items():
+for dataset in PLAN.datasets:
+    description = PLAN.prepared(dataset)
 
     rule:
         name:
@@ -52,7 +76,7 @@ for dataset, description in PLAN.datasets.items():
             dataset=dataset,
             raw=subpath(input[0], parent=True),
             out=subpath(output[0], parent=True),
-            definition=as_json(description.definition("files")),
+            definition=literally(as_json(description.definition("files"))),
         shell:
             "python -m vsebench prepare --name {params.dataset} --definition {params.definition:q}"
             " --raw {params.raw} --out {params.out} > {log} 2>&1"
@@ -94,6 +118,55 @@ rule siblings:
     shell:
         "python -m vsebench siblings --name {params.name:q} --definition {params.definition:q} --raw {params.raw:q}"
         " --labels {input.labels} --out {output.table} --summary {output.summary} > {log} 2>&1"
+
+
+use rule download_parents as download_words with:
+    output:
+        f"{WORDS}/provenance.json",
+    log:
+        "results/logs/download/words-{source}.log",
+    params:
+        out=WORDS,
+        definition=lambda wildcards: as_json(downloaded_words(wildcards.source)),
+
+
+rule words:
+    input:
+        lambda wildcards: sources(
+            "stages.words", f"formats.{PLAN.words[wildcards.dataset].adapter}"
+        ),
+        source_of_words,
+        labels=f"{PROCESSED}/labels.parquet",
+    output:
+        vectors=f"{PROCESSED}/words.npz",
+        rules=f"{PROCESSED}/words.parquet",
+        summary=f"{PROCESSED}/words.json",
+    log:
+        "results/logs/words/{dataset}.log",
+    params:
+        name=lambda wildcards: PLAN.datasets[wildcards.dataset].words,
+        raw=lambda wildcards: WORDS.format(
+            source=PLAN.datasets[wildcards.dataset].words
+        ),
+        definition=lambda wildcards: as_json(PLAN.words[wildcards.dataset].definition()),
+    shell:
+        "python -m vsebench words --dataset {wildcards.dataset} --name {params.name} --definition {params.definition:q}"
+        " --raw {params.raw} --labels {input.labels} --out {output.vectors} --rules {output.rules}"
+        " --summary {output.summary} > {log} 2>&1"
+
+
+if PLAN.words:
+
+    rule gather_words:
+        input:
+            sources("stages.gather"),
+            parts=expand("data/processed/{dataset}/words.json", dataset=PLAN.words),
+        output:
+            "results/words.json",
+        log:
+            "results/logs/gather/words.log",
+        shell:
+            "python -m vsebench gather --inputs {input.parts} --out {output} > {log} 2>&1"
 
 
 rule gather_datasets:

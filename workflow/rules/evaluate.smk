@@ -38,12 +38,39 @@ use rule rank as rank_new_images with:
         ),
 
 
+rule decide:
+    input:
+        decision_sources,
+        decision_features,
+        decision_truth,
+        split=multiext(f"{SPLIT}/", *SPLIT_NAMES),
+        model=f"{MODEL}/model.npz",
+    output:
+        chosen=f"{MODEL}/decisions.parquet",
+        thresholds=f"{MODEL}/thresholds.parquet",
+        record=f"{MODEL}/decisions.json",
+    log:
+        f"{MODEL}/decide.log",
+    wildcard_constraints:
+        protocol="|".join(NEW_IMAGES),
+    params:
+        split=split_folder,
+        inputs=decision_options,
+        decisions=decisions_of_row,
+    shell:
+        "python -m vsebench decide --split {params.split} --model {input.model} {params.inputs}"
+        " --dataset {wildcards.dataset} --protocol {wildcards.protocol} --row {wildcards.row} --seed {wildcards.seed}"
+        " --decisions {params.decisions:q} --out {output.chosen} --thresholds {output.thresholds}"
+        " --record {output.record} > {log} 2>&1"
+
+
 rule measure:
     input:
         sources("stages.measure"),
         metric_sources,
         ranked,
         siblings,
+        decisions_made,
         split=expand(f"{SPLIT}/split.json", seed=PLAN.config.seeds, allow_missing=True),
     output:
         metrics=f"{PLACE}/metrics.parquet",
@@ -52,14 +79,17 @@ rule measure:
         f"{PLACE}/measure.log",
     params:
         rows=lambda wildcards: PLAN.rows(place_of(wildcards)),
-        oracles=lambda wildcards: PLAN.oracles(place_of(wildcards)),
+        not_compared=lambda wildcards: [
+            str(one) for one in PLAN.not_compared(place_of(wildcards))
+        ],
+        decisions=decided_option,
         seeds=PLAN.config.seeds,
         metrics=PLAN.config.metrics,
         siblings=siblings_option,
         bootstrap=PLAN.config.bootstrap,
     shell:
         "python -m vsebench measure --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
-        " --rows {params.rows} --not-compared {params.oracles} --seeds {params.seeds} --metrics {params.metrics}"
+        " --rows {params.rows} {params.decisions} --not-compared {params.not_compared} --seeds {params.seeds} --metrics {params.metrics}"
         " {params.siblings} --bootstrap {params.bootstrap} --out {output.metrics} --summary {output.summary} > {log} 2>&1"
 
 
@@ -123,11 +153,15 @@ rule gather_settings:
     log:
         "results/logs/gather/settings.log",
     params:
-        rows=as_json(
-            {
-                row: {"title": method.title, "source": method.source}
-                for row, method in PLAN.methods.items()
-            }
+        rows=literally(
+            as_json(
+                {
+                    row: {"title": method.title, "source": method.source}
+                    for row, method in PLAN.methods.items()
+                }
+            )
         ),
+        not_tuned=as_json(PLAN.not_tuned),
     shell:
-        "python -m vsebench gather --inputs {input.parts} --rows {params.rows:q} --out {output} > {log} 2>&1"
+        "python -m vsebench gather --inputs {input.parts} --rows {params.rows:q} --not-tuned {params.not_tuned:q}"
+        " --out {output} > {log} 2>&1"

@@ -32,6 +32,51 @@ use rule neighbours_of_labels as examples with:
         cases=cases_read("examples"),
 
 
+use rule neighbours_of_labels as label_scores with:
+    input:
+        sources("stages.label_scores"),
+        rows_read("label_scores", "ranks.parquet", "lists.parquet", "decisions.parquet"),
+        labels_read("label_scores", "labels.parquet"),
+    output:
+        "results/label_scores.parquet",
+    log:
+        "results/logs/label_scores.log",
+    params:
+        stage="label_scores",
+        cases=cases_read("label_scores"),
+
+
+use rule neighbours_of_labels as pooled_precision with:
+    input:
+        sources("stages.pooled_precision"),
+        rows_read("pooled_precision", "model.npz"),
+        features_read("pooled_precision").values(),
+        labels_read("pooled_precision", "images.parquet"),
+    output:
+        "results/pooled_precision.parquet",
+    log:
+        "results/logs/pooled_precision.log",
+    params:
+        stage="pooled_precision",
+        cases=scored_read("pooled_precision"),
+
+
+use rule neighbours_of_labels as thresholds_and_difficulty with:
+    input:
+        sources("stages.thresholds_and_difficulty"),
+        rows_read("thresholds_and_difficulty", "model.npz"),
+        decided_read("thresholds_and_difficulty", "thresholds.parquet"),
+        features_read("thresholds_and_difficulty").values(),
+        labels_read("thresholds_and_difficulty", "labels.parquet", "images.parquet"),
+    output:
+        "results/thresholds_and_difficulty.parquet",
+    log:
+        "results/logs/thresholds_and_difficulty.log",
+    params:
+        stage="thresholds_and_difficulty",
+        cases=scored_read("thresholds_and_difficulty"),
+
+
 use rule neighbours_of_labels as precision_at with:
     input:
         sources("stages.precision_at"),

@@ -6,13 +6,14 @@ reruns the tests but no table, and a comment reruns nothing.
 
 from vsebench.papers.audit.checking import MODULES as CHECKS
 from vsebench.papers.verdicts import claim_modules, claims_read
+from vsebench.rendering.outline import ON_REQUEST
 
 PAPERS = [str(paper.path) for paper in PLAN.papers]
 PRINTED = [str(paper.numbers) for paper in PLAN.papers]
 READ = claims_read(PLAN.papers)
-NEIGHBOURS = [
+REQUESTED = [
     f"results/{name}.parquet"
-    for name in ("neighbours_of_labels",)
+    for name in ON_REQUEST
     if name in READ and PLAN.rows_read(name)
 ]
 SIBLINGS = {
@@ -51,11 +52,12 @@ rule test_claims:
         "results/datasets.json",
         all_cases(f"{MODEL}/ranks.parquet"),
         all_cases(f"{MODEL}/lists.parquet") if SIBLINGS else [],
+        [path for place in PLAN.places for path in decisions_at(place)],
         list(SIBLINGS.values()),
         [f"{sweep}-ranks.parquet" for sweep in SWEEPS],
         sweeps="results/sweeps.parquet" if SWEEPS else [],
         scaling="results/scaling.parquet" if PLAN.config.scaling else [],
-        neighbours=NEIGHBOURS,
+        requested=REQUESTED,
     output:
         "results/claims.csv",
     log:
@@ -63,17 +65,21 @@ rule test_claims:
     params:
         papers=PAPERS,
         claims=[paper.claims for paper in PLAN.papers],
-        rows=[f"{place}/{row}" for place in PLAN.places for row in PLAN.rows(place)],
+        rows=[
+            f"{place}/{name}"
+            for place in PLAN.places
+            for name in [*PLAN.rows(place), *PLAN.decided(place)]
+        ],
         seeds=PLAN.config.seeds,
         bootstrap=PLAN.config.bootstrap,
         sweeps="--sweeps results/sweeps.parquet" if SWEEPS else "",
         scaling="--scaling results/scaling.parquet" if PLAN.config.scaling else "",
-        neighbours=" ".join(f"--neighbours {path}" for path in NEIGHBOURS),
-        siblings=as_json(SIBLINGS),
+        requested=f"--on-request {' '.join(REQUESTED)}" if REQUESTED else "",
+        siblings=literally(as_json(SIBLINGS)),
     shell:
         "python -m vsebench claims --papers {params.papers:q} --results results --rows {params.rows}"
         " --seeds {params.seeds} --bootstrap {params.bootstrap} {params.sweeps} {params.scaling}"
-        " {params.neighbours} --siblings {params.siblings:q} --out {output} > {log} 2>&1"
+        " {params.requested} --siblings {params.siblings:q} --out {output} > {log} 2>&1"
 
 
 rule audit_papers:
@@ -90,6 +96,19 @@ rule audit_papers:
         checks=[paper.checks for paper in PLAN.papers],
     shell:
         "python -m vsebench audit --papers {params.papers:q} --out {output} > {log} 2>&1"
+
+
+rule error_rates:
+    """How often the claims' test finds a difference where there is none, and where there is one (docs/claims.md)."""
+    input:
+        sources("stages.error_rates"),
+    output:
+        csv="results/error-rates.csv",
+        markdown="results/error-rates.md",
+    log:
+        "results/logs/error-rates.log",
+    shell:
+        "python -m vsebench error_rates --comparisons 4000 --out {output.csv} > {log} 2>&1"
 
 
 for name in (name for name, table in PLAN.tables.items() if table.paper):

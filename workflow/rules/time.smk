@@ -5,6 +5,7 @@ rule time_methods:
     input:
         sources("stages.time"),
         timed_features,
+        timed_words,
         lambda wildcards: sources(
             *(
                 f"methods.{PLAN.methods[row].method}"
@@ -28,9 +29,7 @@ rule time_methods:
         slot=100,
     params:
         seed=PLAN.config.seeds[0],
-        inputs=lambda wildcards: (
-            f"{timed_features_option(wildcards)} {refit_option(wildcards)}".strip()
-        ),
+        inputs=timed_options,
         modules=lambda wildcards: as_json(
             {
                 row: PLAN.methods[row].method
@@ -78,9 +77,9 @@ if PLAN.config.scaling:
         resources:
             slot=100,
         params:
-            methods=as_json(PLAN.scaled_rows),
-            options=as_json(PLAN.config.scaling.options),
-            sizes=as_json(PLAN.config.scaling.sizes),
+            methods=literally(as_json(PLAN.scaled_rows)),
+            options=literally(as_json(PLAN.config.scaling.options)),
+            sizes=literally(as_json(PLAN.config.scaling.sizes)),
             repeats=PLAN.config.scaling.repeats,
         shell:
             "python -m vsebench scale --dataset {input.dataset:q} --options {params.options:q}"

@@ -14,6 +14,9 @@ from vsebench.core.errors import UserError
 
 Role = Literal["paper", "baseline", "control", "oracle"]
 NormalisationStep = Literal["l2", "idf", "standard", "root"]  # those of `vsebench.features`
+TransformName = Literal["torchvision", "caffe_vgg", "inception"]  # those of `vsebench.formats.pixels`
+Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # pixels of the shorter side, or the whole image
+Suffixes = Literal["keep", "drop"]  # of files in the ids of images
 Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflickr", "imagenet", "tree", "other"]
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -62,9 +65,12 @@ class RunDataset(Strict):
     methods: list[str] | None = Field(default=None, min_length=1)  # the rows of the run that this set gets; all without
     refit: bool = True  # false: the tested model does not learn the validation labels
     epochs: dict[str, Epochs] = {}  # row -> when its training stops on this set, in place of the run's own limits
+    words: str | None = None  # in place of the data set's own
     options: dict[str, Any] = {}  # replaces options of the data set's own file, such as the simulator's scale
     vocabulary: dict[str, Any] = {}  # replaces filters of the data set's own file
-    data: dict[str, Any] | None = None  # the user's own table: options of formats/table.py, `features`, `siblings`
+    data: dict[str, Any] | None = (
+        None  # the user's own table: options of formats/table.py, `features`, `siblings`, `words`
+    )
 
 
 class Timing(Strict):
@@ -118,6 +124,7 @@ class RunConfig(Strict):
     timing: Timing
     scaling: Scaling | None = None
     epochs: dict[str, Epochs] = {}  # row -> when its training stops, in place of what the row's file says
+    decisions: dict[str, list[str]] = {}  # a file of config/decisions -> the rows that get it
     sweeps: dict[str, dict[str, list[int | float]]] = {}  # row -> setting -> values to try, all else as chosen
     papers: list[str] | None = None  # names of files in config/papers; none: all of them
 
@@ -141,16 +148,35 @@ class Expected(Strict):
     occurrences: int | None = None  # pairs with their counts
 
 
-class FeaturesFile(Strict):
-    """Image features in a file apart from the annotations; `formats/features_file.py` describes the formats."""
+class Network(Strict):
+    """A network in an ONNX file, and the images that it describes; the stage `features` does so."""
 
-    file: str = Field(pattern=r"\.(npy|npz|parquet)$")  # a name under the data set's `files`, or a path
+    model: str = Field(pattern=r"\.onnx$")  # a name under the data set's `files`, or a path, as `images`
+    images: str = Field(min_length=1)  # a folder, a tar archive, or a table of ids and files
+    output: str = Field(min_length=1)  # the name of one of the network's outputs
+    transform: TransformName
+    resize: Resize = 256
+    suffixes: Suffixes = "keep"
+
+
+class FeaturesFile(Strict):
+    """Image features apart from the annotations: a file, or a network that makes one of the user's images.
+
+    `formats/features_file.py` describes the formats of the file.
+    """
+
+    file: str | None = Field(default=None, pattern=r"\.(npy|npz|parquet)$")  # under the data set's `files`, or a path
+    network: Network | None = None  # in place of `file`
     ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
     image: str = "image"  # the column of image ids in a .parquet file
 
     @model_validator(mode="after")
     def _fitting(self) -> "FeaturesFile":
-        if self.ids is not None and self.file.endswith(".parquet"):
+        if (self.file is None) == (self.network is None):
+            raise PydanticCustomError("file", "features: name a `file` or a `network`, one of the two")
+        if self.network is not None and self.model_fields_set != {"network"}:
+            raise PydanticCustomError("network", "features: `ids` and `image` belong to a `file`, not to a `network`")
+        if self.ids is not None and self.file is not None and self.file.endswith(".parquet"):
             raise PydanticCustomError("ids", "ids: a .parquet file has its image ids in a column (`image`)")
         return self
 
@@ -176,6 +202,45 @@ class SiblingsConfig(Source):
         return self.model_dump(include=set(Source.model_fields) - set(left_out), exclude_defaults=True)
 
 
+class WordsDefinition(Source):
+    """The keys of a source of words that determine the vectors of labels."""
+
+    aliases: dict[str, str] = {}  # label -> words in its place, where the label itself is no word
+    exceptions: str | None = None  # WordNet's irregular plurals, under `files`
+    without: str | None = None  # a list under `files` of words that are not used, one per line
+    missing: Literal["error", "leave_out"] = "error"  # what to do if a label has no vector
+
+
+class WordsConfig(WordsDefinition):
+    """Where vectors of words are from (`config/words/<name>.yaml`)."""
+
+    title: str
+    licence: str
+    citation: str
+    homepage: str | None = None
+
+    @model_validator(mode="after")
+    def _fitting(self) -> "WordsConfig":
+        for key, name in (("exceptions", self.exceptions), ("without", self.without)):
+            if name is not None and name not in {file.name for file in self.files}:
+                raise PydanticCustomError(key, f"{key}: the file is not among `files`")
+        return self
+
+    def definition(self) -> dict[str, Any]:
+        """Return the keys of `WordsDefinition` that are set, without `files`."""
+        return self.model_dump(include=set(WordsDefinition.model_fields) - {"files"}, exclude_defaults=True)
+
+    def download_definition(self) -> dict[str, Any]:
+        """Return the keys that the download depends on."""
+        return self.model_dump(include={"adapter", "files"}, exclude_defaults=True)
+
+    @property
+    def own_file(self) -> str | None:
+        """The user's own file of words, which is read in place; None if it is downloaded."""
+        name = str(self.options.get("file"))
+        return None if name in {file.name for file in self.files} else name
+
+
 class DatasetDefinition(Source):
     """The keys of a data set's file that determine its annotations and features."""
 
@@ -190,7 +255,7 @@ class DatasetDefinition(Source):
         An adapter that reads features has an option `features`; these are dense unless it is "sparse".
         """
         if self.features is not None:
-            return "features.npz" if self.features.file.endswith(".npz") else "features.npy"
+            return "features.npz" if (self.features.file or "").endswith(".npz") else "features.npy"
         kind = self.options.get("features")
         return ("features.npz" if kind == "sparse" else "features.npy") if kind else None
 
@@ -200,8 +265,16 @@ class DatasetDefinition(Source):
         named = {"options.pairs": self.options.get("pairs")} if self.adapter == "table" else {}
         if self.features is not None:
             named |= {"features.file": self.features.file, "features.ids": self.features.ids}
-        downloaded = {file.name for file in self.files}
-        return {key: name for key, name in named.items() if name is not None and name not in downloaded}
+        return {key: name for key, name in named.items() if name is not None and not self.downloads(name)}
+
+    @property
+    def network(self) -> Network | None:
+        """The network that makes the features, if one does."""
+        return self.features.network if self.features is not None else None
+
+    def downloads(self, name: str) -> bool:
+        """Return whether a file is one of those that are downloaded, and not the user's own."""
+        return name in {file.name for file in self.files}
 
 
 class DatasetConfig(DatasetDefinition):
@@ -214,10 +287,16 @@ class DatasetConfig(DatasetDefinition):
     homepage: str | None = None
     normalise: list[NormalisationStep] = []  # steps for features, in order, for methods whose settings name none
     siblings: str | None = None  # a file of config/siblings, or the user's own table of labels and parents
+    words: str | None = None  # a file of config/words: the vectors of the labels' names
 
     def definition(self, *left_out: str) -> dict[str, Any]:
         """Return the keys of `DatasetDefinition` that are set, without those `left_out`."""
         return self.model_dump(include=set(DatasetDefinition.model_fields) - set(left_out), exclude_defaults=True)
+
+    def with_features_in(self, folder: str) -> "DatasetConfig":
+        """Return the data set with features from the files that its network made in a folder."""
+        made = FeaturesFile(file=f"{folder}/features.npy", ids=f"{folder}/ids.txt")
+        return self.model_copy(update={"features": made})
 
     def about(self) -> dict[str, Any]:
         """Return the keys that tables and the report show."""
@@ -257,6 +336,44 @@ class MethodConfig(Strict):
     @property
     def grid_size(self) -> int:
         return prod(len(values) for values in self.grid.values())
+
+
+class Search(Strict):
+    """What a search on the validation labels chose for a row, out of how many configurations."""
+
+    configurations: int = Field(ge=1)
+    seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings of the row
+
+
+class SearchesAtPlace(Strict):
+    """The searches on a data set under one protocol."""
+
+    validation_metric: str
+    rows: dict[str, Search]
+
+
+class ChosenSettings(Strict):
+    """The settings that a tuned run chose on a data set (`config/chosen/<data set>.yaml`, by `vsebench record`)."""
+
+    options: dict[str, Any]  # of the data set in that run, all of them
+    vocabulary: Vocabulary
+    protocols: dict[str, SearchesAtPlace]
+
+
+class Decided(Strict):
+    """A rule that chooses label sets, with its settings."""
+
+    decision: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.evaluation.decisions
+    settings: dict[str, Any] = {}
+    tuned_for: str | None = None  # a metric of sets, which is as good as possible on the validation images
+
+
+class DecisionConfig(Decided):
+    """A decision of the results (`config/decisions/<name>.yaml`)."""
+
+    title: str
+    role: Role
+    source: str  # paper, section, and where the settings are from
 
 
 class _UniqueKeys(yaml.SafeLoader):
@@ -309,8 +426,12 @@ def read_config(model: type[Model], path: Path) -> Model:
 
 def read_definition(text: str, name: str) -> DatasetDefinition:
     """Read and check the definition of the data set `name`, a JSON object from a stage's command line."""
+    return check(DatasetDefinition, parse_definition(text), f"{name}: --definition")
+
+
+def parse_definition(text: str) -> Any:
+    """Parse the JSON of the option --definition."""
     try:
-        values = json.loads(text)
+        return json.loads(text)
     except ValueError as error:
         raise UserError(f"--definition: not JSON ({error}): {text}") from None
-    return check(DatasetDefinition, values, f"{name}: --definition")

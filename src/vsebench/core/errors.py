@@ -2,6 +2,7 @@
 
 LONGEST = 1000  # characters; a message may quote a cell of any length
 PEERS = {"cornac", "implicit", "lightfm"}  # import names of the packages that `make setup-peers` installs
+ONNX = "onnxruntime"  # what `make setup-images` installs
 
 
 class UserError(Exception):
@@ -26,4 +27,6 @@ def missing_package(name: str) -> str:
         return f"there is no module {name}"
     if package in PEERS:
         return f"it needs the package {package}; `make setup-peers` installs it"
+    if package == ONNX:
+        return f"it needs the package {package}; `make setup-images` installs it"
     return f"it needs the package {package}; install it, most often by `pip install {package}`"

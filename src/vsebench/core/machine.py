@@ -5,6 +5,7 @@ import platform
 import resource
 import subprocess
 import sys
+import time
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -63,11 +64,46 @@ def _status_bytes(key: str) -> int | None:
     return next((size * 1024 for size in kibibytes), None)
 
 
+class OtherProcesses:
+    """How much of the machine other processes use, from now on."""
+
+    def __init__(self) -> None:
+        self._start = self._times()
+
+    def cores(self) -> float | None:
+        """Return the mean number of cores that others used since the start; None if there is no /proc/stat."""
+        now = self._times()
+        if self._start is None or now is None or now[0] <= self._start[0]:
+            return None
+        seconds, busy, own = (after - before for after, before in zip(now, self._start, strict=True))
+        return max(0.0, busy - own) / seconds
+
+    @staticmethod
+    def _times() -> tuple[float, float, float] | None:
+        """Return the time, and the seconds of processors that all processes and that this one has used so far."""
+        try:
+            numbers = Path("/proc/stat").read_text(encoding="utf-8").splitlines()[0].split()[1:]
+        except OSError:
+            return None
+        user, nice, system, _, _, interrupts, soft, stolen = map(int, numbers[:8])
+        ticks = user + nice + system + interrupts + soft + stolen
+        return time.monotonic(), ticks / os.sysconf("SC_CLK_TCK"), time.process_time()
+
+
 def git_commit() -> str:
-    """Return the commit of the source folder, with "-dirty" if files were changed since, or "unknown" outside git."""
-    here = Path(__file__).parent
-    command = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    """Return the commit of the source folder, with "-dirty" if it differs from what git has; "unknown" outside git.
+
+    It differs if a file of the repository was changed, or if the package has a file that git does not know.
+    """
+    package = Path(__file__).parents[1]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        described = _git(package, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+        unknown = _git(package, "status", "--porcelain", "--untracked-files=all", "--", ".")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+    return f"{described}-dirty" if unknown and not described.endswith("-dirty") else described
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -58,3 +58,20 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.row} on {self.place.dataset} ({self.place.protocol}, seed {self.seed})"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the results: a row, by itself or with a decision."""
+
+    row: str
+    decision: str = ""  # the name of its file in config/decisions; empty for what is measured of the ranking
+
+    @classmethod
+    def of(cls, text: str) -> "Entry":
+        """Read "<row>" or "<row>/<decision>"."""
+        row, _, decision = text.partition("/")
+        return cls(row, decision)
+
+    def __str__(self) -> str:
+        return f"{self.row}/{self.decision}" if self.decision else self.row

@@ -13,6 +13,13 @@ CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the ro
 PAIRS: Schema = {"image": pl.Int32, "label": pl.Int32, "count": pl.Int32}
 LABELS: Schema = {"label": pl.Int32, "name": pl.String, "frequency": pl.Int32, "occurrences": pl.Int32}
 SIBLINGS: Schema = {"label": pl.Int32, "sibling": pl.Int32}  # each pair in both directions, no label with itself
+WORDS: Schema = {
+    "label": pl.Int32,
+    "name": pl.String,
+    "rule": pl.String,  # how the vector was found; `missing`: not at all
+    "words": pl.String,  # the words of the file that it is the mean of, with blanks between them
+    "without": pl.String,  # the parts of the name that have no vector
+}
 IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_features": pl.Boolean}
 
 # results/<dataset>/<protocol>/seed<k>/split/
@@ -48,6 +55,13 @@ RANKS: Schema = {
     "right": pl.Int32,  # held-out labels of the image that score at least as high, itself included
     "negatives": pl.Int32,
 }
+THRESHOLDS: Schema = {  # of decisions that have one for each image and label: those of the images' own labels
+    "decision": pl.String,
+    "image": pl.Int32,
+    "label": pl.Int32,
+    "threshold": pl.Float32,
+}
+DECISIONS: Schema = {"decision": pl.String, "image": pl.Int32, "label": pl.Int32}  # the label sets that were chosen
 LISTS: Schema = {"image": pl.Int32, "place": pl.Int32, "label": pl.Int32}
 LABEL_RANKS: Schema = {  # as RANKS, but each label ranks the test images
     "label": pl.Int32,
@@ -60,14 +74,16 @@ LABEL_RANKS: Schema = {  # as RANKS, but each label ranks the test images
 
 # results/<dataset>/<protocol>/ and, gathered, results/
 METRICS: Schema = CASE | {
+    "decision": pl.String,  # empty for metrics of the ranking
     "metric": pl.String,  # as in a run's `metrics`, such as recall@10
     "value": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
-    "n": pl.Int64,  # number of images (for a metric of labels: of labels) that the mean is over
+    "n": pl.Int64,  # number of images (for a metric of labels: of labels) that it is over
 }
 SUMMARY: Schema = PLACE | {
     "method": pl.String,
+    "decision": pl.String,
     "metric": pl.String,
     "value": pl.Float64,  # mean over seeds
     "ci_low": pl.Float64,
@@ -98,6 +114,7 @@ TIMING: Schema = PLACE | {
     "peak_rss_bytes": pl.Int64,
     "model_bytes": pl.Int64,  # of the model's arrays, as they are saved
     "machine": pl.String,
+    "others": pl.Float64,  # cores that other processes used meanwhile, mean; null if the system does not tell
 }
 SCALING: Schema = {
     "method": pl.String,
@@ -136,6 +153,27 @@ EXAMPLES: Schema = CASE | {
     "label": pl.String,
     "right": pl.Boolean,
     "sibling": pl.Boolean,  # of a held-out label, or one itself; null where the data set has none
+}
+LABEL_SCORES: Schema = CASE | {
+    "decision": pl.String,
+    "label": pl.String,
+    "images": pl.Int32,  # test images with the label
+    "precision": pl.Float64,
+    "recall": pl.Float64,
+    "f1": pl.Float64,
+}
+THRESHOLDS_AND_DIFFICULTY: Schema = CASE | {
+    "decision": pl.String,
+    "reference": pl.String,  # the row whose scores say how difficult an image is for a label
+    "label": pl.String,
+    "images": pl.Int32,  # test images with the label
+    "correlation": pl.Float64,  # Spearman's, of threshold and difficulty over these images
+}
+POOLED_PRECISION: Schema = CASE | {
+    "normalised": pl.Boolean,  # whether the log of the sum of exponentials is subtracted from an image's scores
+    "recall": pl.Float64,
+    "precision": pl.Float64,
+    "average_precision": pl.Float64,  # of the whole curve
 }
 PRECISION_AT: Schema = CASE | {"cutoff": pl.Int32, "precision": pl.Float64, "sibling_precision": pl.Float64}
 

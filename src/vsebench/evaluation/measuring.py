@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import UnionType
 
 import numpy as np
 import polars as pl
@@ -9,8 +10,17 @@ from numpy.typing import NDArray
 
 from vsebench.evaluation.lists import list_values
 from vsebench.evaluation.metrics import values
-from vsebench.evaluation.metrics.base import LabelMetric, ListMetric, RankMetric, SetMetric, load_metric
-from vsebench.evaluation.significance import Values, bootstrap_all, draw_counts
+from vsebench.evaluation.metrics.base import (
+    ImageSetMetric,
+    LabelMetric,
+    ListMetric,
+    Metric,
+    RankMetric,
+    SetMetric,
+    load_metric,
+)
+from vsebench.evaluation.sets import LabelSets, resampled
+from vsebench.evaluation.significance import Values, bootstrap_all
 
 
 @dataclass(frozen=True)
@@ -39,20 +49,6 @@ class Measured:
     n: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class SetCounts:
-    """The image and label of each hit, of each predicted and of each right label; images are counted from 0."""
-
-    pairs: tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]  # of hits, predicted, right
-    n_images: int
-    n_labels: int
-
-    def of(self, weights: NDArray[np.int64]) -> list[Values]:
-        """Return the (n_labels,) counts of hits, predicted and right labels; image i counts `weights[i]` times."""
-        counts = (np.bincount(label, weights[image], self.n_labels) for image, label in self.pairs)
-        return [count.astype(np.float64) for count in counts]
-
-
 def measure(
     models: Sequence[Ranked],
     metrics: Sequence[str],
@@ -65,28 +61,52 @@ def measure(
     Every resample draws the same images for each model. `n_labels` is the size of the vocabulary; `siblings` is the
     table `schemas.SIBLINGS`, None where nothing says which labels are siblings.
     """
-    of_images = [name for name in metrics if isinstance(load_metric(name), RankMetric)]
-    of_labels = [name for name in metrics if isinstance(load_metric(name), LabelMetric)]
-    of_sets = [name for name in metrics if isinstance(load_metric(name), SetMetric)]
-    of_lists = [name for name in metrics if isinstance(load_metric(name), ListMetric)]
-    parts = [
-        _measure_units([values(model.ranks, of_images) for model in models], resamples) if of_images else [],
-        _measure_units([_label_values(model, of_labels) for model in models], resamples) if of_labels else [],
-        _measure_sets(models, of_sets, n_labels, resamples) if of_sets else [],
-        _measure_units([_list_values(model, of_lists, siblings) for model in models], resamples) if of_lists else [],
-    ]
-    order = [[*of_images, *of_labels, *of_sets, *of_lists].index(name) for name in metrics]
-    found = []
-    for place in range(len(models)):
-        own = [part[place] for part in parts if part]
-        found.append(
-            Measured(
-                np.concatenate([part.values for part in own])[order],
-                np.concatenate([part.samples for part in own], axis=1)[:, order],
-                np.concatenate([part.n for part in own])[order],
-            )
+    of_images, of_labels, of_lists = (_of_kind(metrics, kind) for kind in (RankMetric, LabelMetric, ListMetric))
+    of_sets = _of_kind(metrics, SetMetric | ImageSetMetric)
+    parts = []
+    if of_images:
+        parts.append((of_images, _measure_units([values(model.ranks, of_images) for model in models], resamples)))
+    if of_labels:
+        parts.append((of_labels, _measure_units([_label_values(model, of_labels) for model in models], resamples)))
+    if of_lists:
+        tables = [_list_values(model, of_lists, siblings) for model in models]
+        parts.append((of_lists, _measure_units(tables, resamples)))
+    if of_sets:
+        parts.append((of_sets, _measure_first_labels(models, of_sets, n_labels, resamples)))
+    return _side_by_side(parts, metrics)
+
+
+def measure_sets(sets: Sequence[LabelSets], metrics: Sequence[str], resamples: int) -> list[Measured]:
+    """Return metrics of predicted label sets of the same images; every resample draws the same images for each."""
+    of_labels, of_images = _of_kind(metrics, SetMetric), _of_kind(metrics, ImageSetMetric)
+    parts = []
+    if of_images:
+        parts.append((of_images, _measure_units([own.image_values(of_images) for own in sets], resamples)))
+    if of_labels:
+        n = np.full(len(of_labels), sets[0].n_images, dtype=np.int64)
+        found = [
+            Measured(np.array([own.value(name) for name in of_labels]), samples, n)
+            for own, samples in zip(sets, resampled(sets, of_labels, resamples), strict=True)
+        ]
+        parts.append((of_labels, found))
+    return _side_by_side(parts, metrics)
+
+
+def _of_kind(metrics: Sequence[str], kind: type[Metric] | UnionType) -> list[str]:
+    return [name for name in metrics if isinstance(load_metric(name), kind)]
+
+
+def _side_by_side(parts: Sequence[tuple[list[str], list[Measured]]], metrics: Sequence[str]) -> list[Measured]:
+    """Join the metrics of each model, which parts of them were measured apart, in the order of `metrics`."""
+    order = [[name for names, _ in parts for name in names].index(name) for name in metrics]
+    return [
+        Measured(
+            np.concatenate([part.values for part in own])[order],
+            np.concatenate([part.samples for part in own], axis=1)[:, order],
+            np.concatenate([part.n for part in own])[order],
         )
-    return found
+        for own in zip(*(found for _, found in parts), strict=True)
+    ]
 
 
 def _measure_units(tables: list[Values], resamples: int) -> list[Measured]:
@@ -114,41 +134,22 @@ def _list_values(model: Ranked, metrics: Sequence[str], siblings: pl.DataFrame |
     return list_values(model.lists, model.ranks, metrics, siblings)
 
 
-def _measure_sets(models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int) -> list[Measured]:
-    """Compute metrics of sets; each resample of the images is counted again."""
-    counts = [[set_counts(model, load_metric(name).cutoff, n_labels) for name in metrics] for model in models]
-    n_images = counts[0][0].n_images
-    everyone = np.ones(n_images, dtype=np.int64)
-
-    def evaluate(own: list[SetCounts], weights: NDArray[np.int64]) -> list[float]:
-        return [
-            load_metric(name).value(*count.of(weights))  # type: ignore[attr-defined]
-            for name, count in zip(metrics, own, strict=True)
-        ]
-
-    samples = np.empty((len(models), resamples, len(metrics)))
-    for b, weights in enumerate(draw_counts(n_images, resamples)):
-        samples[:, b] = [evaluate(own, weights) for own in counts]
-    n = np.full(len(metrics), n_images, dtype=np.int64)
-    return [Measured(np.array(evaluate(own, everyone)), samples[place], n) for place, own in enumerate(counts)]
+def _measure_first_labels(
+    models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int
+) -> list[Measured]:
+    """Measure metrics of sets where the first labels of a list are predicted, as many as a metric's cut-off says."""
+    parts = []
+    for cutoff in dict.fromkeys(load_metric(name).cutoff for name in metrics):
+        own = [name for name in metrics if load_metric(name).cutoff == cutoff]
+        parts.append((own, measure_sets([first_labels(model, cutoff, n_labels) for model in models], own, resamples)))
+    return _side_by_side(parts, metrics)
 
 
-def set_counts(model: Ranked, cutoff: int | None, n_labels: int) -> SetCounts:
-    """Return hits, predicted and right labels where the first `cutoff` labels of each list are predicted.
+def first_labels(model: Ranked, cutoff: int | None, n_labels: int) -> LabelSets:
+    """Return the label sets where the first `cutoff` labels of each list are predicted.
 
     Images without a label, which have no ranks, are left out, as in means over images.
     """
-    right = model.ranks.select("image", "label")
-    images = right["image"].unique().sort()
-    predicted = model.lists.filter(pl.col("place") <= cutoff, pl.col("image").is_in(images.implode()))
-    predicted = predicted.select("image", "label")
-    hits = predicted.join(right, on=["image", "label"], how="semi")
-    numbers = {image: number for number, image in enumerate(images)}
-    pairs = tuple(
-        (
-            frame["image"].replace_strict(numbers, return_dtype=pl.Int64).to_numpy(),
-            frame["label"].cast(pl.Int64).to_numpy(),
-        )
-        for frame in (hits, predicted, right)
-    )
-    return SetCounts(pairs, len(numbers), n_labels)
+    images = model.ranks["image"].unique().sort()
+    predicted = model.lists.filter(pl.col("place") <= cutoff)
+    return LabelSets.of_pairs(predicted, model.ranks, images, n_labels)

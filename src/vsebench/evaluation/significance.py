@@ -1,70 +1,78 @@
-"""Bootstrap intervals, paired tests and Holm's correction. The units drawn are images or, for some metrics, labels."""
+"""Bootstrap resamples of means, and the correction of p-values for their number.
 
-from collections.abc import Iterator
+The units drawn are images or, for some metrics, labels.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
+from functools import lru_cache
+from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 BOOTSTRAP_SEED = 95
 INTERVAL = (2.5, 97.5)  # percent
+BLOCK = 200  # resamples at a time
+KEPT_DRAWS = 100_000_000  # bytes of draws that are kept for the next metric of as many units
 
 Values = NDArray[np.float64]
+Test = TypeVar("Test", bound=Hashable)  # what names a test
 
 
-def draw_counts(n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
-    """Yield, `resamples` times, how often each of n units is drawn in n draws with replacement, (n,) int64.
+def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
+    """Yield, for blocks of resamples, how often each of n units is drawn in n draws with replacement, (m, n) float64.
 
     The draws depend on these two numbers only, so two models on the same images are compared on the same resamples.
     """
+    starts = range(0, resamples, BLOCK)
+    if n * resamples <= KEPT_DRAWS:
+        kept = _kept_draws(n, resamples)
+        blocks: Iterator[NDArray[np.uint8]] = (kept[start : start + BLOCK] for start in starts)
+    else:
+        draws = _draws(n, resamples)
+        blocks = (np.stack(list(islice(draws, BLOCK))) for _ in starts)
+    for start, block in zip(starts, blocks, strict=True):
+        yield slice(start, start + len(block)), block.astype(float)
+
+
+@lru_cache(maxsize=4)
+def _kept_draws(n: int, resamples: int) -> NDArray[np.uint8]:
+    """Return the draws, (resamples, n). Drawing takes longer than what most metrics make of them."""
+    return np.stack(list(_draws(n, resamples)))
+
+
+def _draws(n: int, resamples: int) -> Iterator[NDArray[np.uint8]]:
     rng = np.random.Generator(np.random.PCG64([BOOTSTRAP_SEED, n]))
     for _ in range(resamples):
-        yield np.bincount(rng.integers(0, n, n), minlength=n)
-
-
-def bootstrap_means(values: Values, resamples: int) -> Values:
-    """Return the column means of `resamples` samples of rows with replacement, (resamples, n_columns)."""
-    return bootstrap_all([values], resamples)[0]
+        counts = np.bincount(rng.integers(0, n, n), minlength=n)
+        yield counts.clip(max=255).astype(np.uint8)  # more than 255 have a probability below 1e-300
 
 
 def bootstrap_all(tables: list[Values], resamples: int) -> list[Values]:
-    """Return `bootstrap_means` of several tables, drawing once for all that have the same number of rows."""
+    """Return the column means of `resamples` samples of rows with replacement, (resamples, n_columns) of each table.
+
+    Tables with the same number of rows have the same rows drawn.
+    """
     means = [np.empty((resamples, table.shape[1])) for table in tables]
     for n in {len(table) for table in tables}:
-        same = [(table, mean) for table, mean in zip(tables, means, strict=True) if len(table) == n]
-        for b, counts in enumerate(draw_counts(n, resamples)):
-            for table, mean in same:
-                mean[b] = counts @ table
-        for _, mean in same:
-            mean /= n
+        for block, counts in draw_counts(n, resamples):
+            for table, mean in zip(tables, means, strict=True):
+                if len(table) == n:
+                    mean[block] = counts @ table / n
     return means
 
 
-def over_seeds(by_seed: Values) -> Values:
-    """Draw seeds as well: (seeds, resamples, n_columns) bootstrap means of each seed become (resamples, n_columns)."""
-    seeds, resamples = by_seed.shape[:2]
-    rng = np.random.Generator(np.random.PCG64([BOOTSTRAP_SEED, seeds]))
-    drawn = rng.integers(0, seeds, (resamples, seeds))
-    means: Values = by_seed[drawn, np.arange(resamples)[:, np.newaxis]].mean(axis=1)
-    return means
+def adjust(p_values: Mapping[Test, float]) -> dict[Test, float]:
+    """Return p-values after the step-up correction of Benjamini and Hochberg (J. R. Stat. Soc. B 57, 1995).
 
-
-def resample(seeds: list[Values], resamples: int) -> Values:
-    """Return bootstrap means over images and seeds, (resamples, n_columns)."""
-    return over_seeds(np.stack(bootstrap_all(seeds, resamples)))
-
-
-def p_value(differences: Values) -> float:
-    """Return the two-sided bootstrap p-value of no difference; never 0, since no finite sample shows that."""
-    n = len(differences)
-    tail = min(np.count_nonzero(differences <= 0), np.count_nonzero(differences >= 0))
-    return min(1.0, 2 * (tail + 1) / (n + 1))
-
-
-def holm(p_values: dict[str, float]) -> dict[str, float]:
-    """Return p-values after Holm's step-down correction (Scandinavian Journal of Statistics 6, 1979)."""
+    Of the tests whose corrected p-value is below 0.05, at most one in twenty is expected to be without an effect. Where
+    no test has an effect, all are above it in 95 % of the cases.
+    """
     adjusted = {}
-    largest = 0.0
-    for place, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
-        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[name]))
-        adjusted[name] = largest
+    smallest = 1.0
+    falling = sorted(p_values, key=p_values.__getitem__, reverse=True)
+    for place, test in enumerate(falling):
+        smallest = min(smallest, p_values[test] * len(p_values) / (len(p_values) - place))
+        adjusted[test] = smallest
     return adjusted

@@ -1,71 +1,96 @@
-"""Tables of metrics: one row per model and metric, and means over seeds with a paired test against the best method."""
+"""Tables of metrics: one row per model and metric, and means over seeds with a test against the best method."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
-from vsebench.core.places import Case
+from vsebench.core.places import Entry, Place
 from vsebench.core.schemas import METRICS, SUMMARY
+from vsebench.evaluation.estimates import Estimate, Estimates
 from vsebench.evaluation.measuring import Measured
 from vsebench.evaluation.metrics.base import load_metric
-from vsebench.evaluation.significance import INTERVAL, Values, holm, over_seeds, p_value
+from vsebench.evaluation.significance import INTERVAL, Values, adjust
+
+BySeed = Mapping[int, Measured]
 
 
-def metrics_table(measured: dict[Case, Measured], metrics: Sequence[str]) -> pl.DataFrame:
-    """Return `schemas.METRICS`, by row and then by seed, without metrics that could not be computed."""
+def metrics_table(place: Place, measured: Mapping[Entry, BySeed], metrics: Sequence[str]) -> pl.DataFrame:
+    """Return `schemas.METRICS`, by entry and then by seed, without metrics that could not be computed."""
     lines = []
-    for case, found in sorted(measured.items(), key=lambda item: rows_of(measured).index(item[0].row)):
-        low, high = np.percentile(found.samples, INTERVAL, axis=0)
-        for place, metric in enumerate(metrics):
-            if not np.isnan(found.values[place]):
-                numbers = (found.values[place], low[place], high[place])
-                values = dict(zip(("value", "ci_low", "ci_high"), map(float, numbers), strict=True))
-                lines.append(case.keys | {"metric": metric} | values | {"n": int(found.n[place])})
+    for entry, seeds in measured.items():
+        for seed, found in seeds.items():
+            low, high = np.percentile(found.samples, INTERVAL, axis=0)
+            for column, metric in enumerate(metrics):
+                if not np.isnan(found.values[column]):
+                    numbers = (found.values[column], low[column], high[column])
+                    values = dict(zip(("value", "ci_low", "ci_high"), map(float, numbers), strict=True))
+                    keys = _keys(place, entry) | {"seed": seed, "metric": metric}
+                    lines.append(keys | values | {"n": int(found.n[column])})
     return pl.DataFrame(lines, schema=METRICS)
 
 
-def summarise(measured: dict[Case, Measured], metrics: Sequence[str], not_compared: Collection[str]) -> pl.DataFrame:
-    """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and the difference to the best row.
+def summarise(
+    place: Place, measured: Mapping[Entry, BySeed], metrics: Sequence[str], not_compared: Collection[Entry]
+) -> pl.DataFrame:
+    """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences to the best entry.
 
-    `p_adjusted` is that of a two-sided paired bootstrap test of no difference, Holm-corrected over the rows; null for
-    the best row itself and for those of `not_compared`.
+    `p_adjusted` is that of a two-sided test of no difference to the best entry. It is corrected over all pairs of
+    entries, since the best one is chosen on the same images; null for the best one itself and for those of
+    `not_compared`. In a metric that is no quality, none is the best.
     """
-    rows = rows_of(measured)
-    own = {row: [found for case, found in measured.items() if case.row == row] for row in rows}
-    means = {row: np.mean([found.values for found in seeds], axis=0) for row, seeds in own.items()}
-    samples = {row: over_seeds(np.stack([found.samples for found in seeds])) for row, seeds in own.items()}
-    contenders = [row for row in rows if row not in not_compared] or rows
-    place = next(iter(measured)).place
-    lines = []
+    entries = list(measured)
+    contenders = [n for n, entry in enumerate(entries) if entry not in not_compared] or list(range(len(entries)))
+    lines: dict[Entry, list[dict[str, object]]] = {entry: [] for entry in entries}
     for column, metric in enumerate(metrics):
-        if np.isnan(means[rows[0]][column]):
+        own = _of_metric(measured, column)
+        if np.isnan(own.means[contenders[0]]):
             continue
-        sign = -1 if load_metric(metric).lower_is_better else 1
-        best = max(contenders, key=lambda row: sign * means[row][column])
-        gaps = {row: samples[row][:, column] - samples[best][:, column] for row in rows}
-        p_values = holm({row: p_value(gaps[row]) for row in contenders if row != best})
-        for row in rows:
-            line = _line(means[row][column], samples[row][:, column], means[best][column], gaps[row])
-            keys: dict[str, object] = {
-                "dataset": place.dataset,
-                "protocol": place.protocol,
-                "method": row,
-                "metric": metric,
-            }
-            lines.append(keys | line | {"n_seeds": len(own[row]), "best": row == best, "p_adjusted": p_values.get(row)})
-    frame = pl.DataFrame(lines, schema=SUMMARY)
-    return pl.concat(frame.filter(pl.col("method") == row) for row in rows)
+        best = _best(metric, own.means, contenders)
+        p_values = {} if best is None else _p_values(own, contenders, best)
+        low, high = own.each().interval()
+        for n, entry in enumerate(entries):
+            line = _keys(place, entry) | {"metric": metric}
+            line |= {"value": float(own.means[n]), "ci_low": float(low[n]), "ci_high": float(high[n])}
+            if best is not None:
+                line |= _difference(own.minus(best, [n]))
+            line |= {"n_seeds": len(own.by_seed), "best": n == best, "p_adjusted": p_values.get(n)}
+            lines[entry].append(line)
+    return pl.DataFrame([line for own_lines in lines.values() for line in own_lines], schema=SUMMARY)
 
 
-def _line(mean: float, samples: Values, best: float, gaps: Values) -> dict[str, float]:
-    low, high = np.percentile(samples, INTERVAL)
-    gap_low, gap_high = np.percentile(gaps, INTERVAL)
-    numbers = (mean, low, high, mean - best, gap_low, gap_high)
-    names = ("value", "ci_low", "ci_high", "difference", "difference_low", "difference_high")
-    return dict(zip(names, map(float, numbers), strict=True))
+def _keys(place: Place, entry: Entry) -> dict[str, object]:
+    return {
+        "dataset": place.dataset, "protocol": place.protocol, "method": entry.row, "decision": entry.decision,
+    }  # fmt: skip
 
 
-def rows_of(measured: dict[Case, Measured]) -> list[str]:
-    """Return the names of the rows, in the order of `measured`."""
-    return list(dict.fromkeys(case.row for case in measured))
+def _of_metric(measured: Mapping[Entry, BySeed], column: int) -> Estimates:
+    """Return one metric of all entries, a quantity each."""
+    seeds = list(zip(*(of_entry.values() for of_entry in measured.values()), strict=True))
+    by_seed = np.array([[one.values[column] for one in entries] for entries in seeds])
+    samples = np.stack([np.stack([one.samples[:, column] for one in entries], axis=1) for entries in seeds])
+    return Estimates(by_seed, samples, min(int(one.n[column]) for entries in seeds for one in entries))
+
+
+def _best(metric: str, means: Values, contenders: Sequence[int]) -> int | None:
+    kind = load_metric(metric)
+    if not kind.is_quality:
+        return None
+    sign = -1 if kind.lower_is_better else 1
+    return max(contenders, key=lambda n: sign * means[n])
+
+
+def _p_values(own: Estimates, contenders: Sequence[int], best: int) -> dict[int, float]:
+    """Return the p-values of the contenders' differences to the best one, corrected over all pairs of contenders."""
+    of_pairs: dict[tuple[int, int], float] = {}
+    for place, n in enumerate(contenders[1:], start=1):
+        others = contenders[:place]
+        of_pairs |= {(n, m): float(p) for m, p in zip(others, own.minus(n, others).p_value(), strict=True)}
+    adjusted = adjust(of_pairs)
+    return {n: adjusted[max(n, best), min(n, best)] for n in contenders if n != best}
+
+
+def _difference(found: Estimate) -> dict[str, object]:
+    (low,), (high,) = found.interval()
+    return {"difference": float(found.value[0]), "difference_low": float(low), "difference_high": float(high)}

@@ -6,6 +6,11 @@ from types import ModuleType
 
 from vsebench.core.errors import UserError
 
+KINDS = {  # of adapters that read no data set, by their function
+    "read_parents": "adapter for the parents of labels",
+    "read_vectors": "adapter for the vectors of words",
+}
+
 
 def knows(adapter: str) -> frozenset[str]:
     """Return what a simulator knows of its data and nobody of real data, keys of `methods.base.LACKS`.
@@ -22,7 +27,7 @@ def load_adapter(name: str, where: str, reads: str = "read") -> ModuleType:
     ----------
     name : the module's
     where : the configuration file that names it
-    reads : the function: `read` for a data set's adapter, `read_parents` for one of the parents of labels
+    reads : the function: `read` for a data set's adapter, or a key of `KINDS`
 
     Raises
     ------
@@ -32,6 +37,6 @@ def load_adapter(name: str, where: str, reads: str = "read") -> ModuleType:
     known = (Path(__file__).parent / f"{name}.py").is_file()
     module = importlib.import_module(f"vsebench.formats.{name}") if known else None
     if module is None or not hasattr(module, reads):
-        what = "adapter for the parents of labels" if reads == "read_parents" else "adapter"
+        what = KINDS.get(reads, "adapter")
         raise UserError(f"{where}: adapter: there is no {what} named {name!r} in vsebench.formats")
     return module

@@ -37,7 +37,9 @@ class RawAnnotations:
     features : image features, rows in the order of `images`, where the data set has them, else None
     truth : what only a simulator knows; None for real data. Of the simulator of topics `image` (n_images, T) and
         `label` (n_labels, T), both float32, such that image @ label.T is the probability of each label for each image;
-        of the tree what `methods.tree_posterior` reads. `image` has one row per image, `label` one per label
+        of the tree what `methods.tree_posterior` reads; of independent labels and of a catalogue of label sets what
+        `methods.independent_labels` and `methods.label_catalogue` read. `image` has one row per image, `label` one per
+        label
     """
 
     images: pl.Series

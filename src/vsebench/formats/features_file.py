@@ -49,6 +49,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
         A file is missing or damaged; its shape or type is wrong, or a number is not finite; an id is missing or
         duplicate, or there are more or fewer ids than rows; or no id is that of an image.
     """
+    assert source.file is not None  # what a network makes is a file here
     path = find(raw, source.file)
     own, values = read_rows(path, find(raw, source.ids) if source.ids else None, source.image)
     ids = list(images) if own is None else own

@@ -1,4 +1,4 @@
-"""The user's own files, which are read in place."""
+"""The user's own files, and those that come with the project, which are read in place."""
 
 from pathlib import Path, PurePath
 from typing import Any
@@ -22,4 +22,4 @@ def find(raw: Path, name: str) -> Path:
 
 def record(raw: Path, name: str) -> dict[str, Any]:
     """Return the record of a user's file for the provenance: its path, and what identifies its content."""
-    return {"name": name, "source": "the user's own file", **digest_of(find(raw, name))._asdict()}
+    return {"name": name, "source": "a file that is read in place", **digest_of(find(raw, name))._asdict()}

@@ -35,7 +35,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -44,6 +43,7 @@ from scipy import sparse
 from vsebench.core.configuration import Strict
 from vsebench.features import Features
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
+from vsebench.formats.simulated_images import Parts
 
 KNOWS = frozenset({"truth", "tree"})  # what of `methods.base.LACKS` only a simulator can offer
 BLOCK = 1000  # images; part of the definition: another size draws other images
@@ -68,14 +68,6 @@ class Shares(Strict):
     def values(self) -> list[float]:
         """Return w0 to w4."""
         return [self.background, self.top, self.parent, self.label, self.view]
-
-
-class Parts(Strict):
-    """How many images of each round are in each part of the official partition."""
-
-    train: int = Field(ge=1)
-    valid: int = Field(ge=0)
-    test: int = Field(ge=1)
 
 
 class Options(Strict):
@@ -118,12 +110,11 @@ def read(raw: Path, options: Options) -> RawAnnotations:
         given[start : start + size] = labels[:size]
     values = sparse.vstack(blocks, format="csr")
     images = np.arange(n_images, dtype=np.int32)
-    parts = np.repeat(["train", "valid", "test"], list(options.parts.model_dump().values()))
     return RawAnnotations(
         images=image_ids(f"image-{image + 1}" for image in images),
         labels=tree.names(),
         pairs=count_pairs(images, given, options.labels),
-        parts=pl.Series("part", parts[images % len(parts)]),
+        parts=options.parts.of(n_images),
         features=Features(values, np.ones(n_images, dtype=bool)),
         truth=tree.truth(),
     )

@@ -54,7 +54,7 @@ def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set
     """
     first_sense = _read_senses(raw / SENSES)
     hypernyms = _read_hypernyms(raw / HYPERNYMS)
-    bases = _read_exceptions(raw / EXCEPTIONS)
+    bases = read_exceptions(raw / EXCEPTIONS)
     named = [NAMED.fullmatch(label) for label in labels]
     senses = [
         found[1] if found else find_sense(label, first_sense, bases) for label, found in zip(labels, named, strict=True)
@@ -101,7 +101,8 @@ def _read_hypernyms(path: Path) -> dict[str, set[str]]:
     return found
 
 
-def _read_exceptions(path: Path) -> dict[str, list[str]]:
+def read_exceptions(path: Path) -> dict[str, list[str]]:
+    """Read irregular plurals: form -> its base forms; raises a `UserError` that names file and line."""
     found: dict[str, list[str]] = {}
     for number, line in _lines(path):
         form, *base_forms = line.split()

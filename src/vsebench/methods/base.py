@@ -21,6 +21,7 @@ LACKS = {
     "features": "the data set has no image features",
     "known_labels": "its test images are new, and this method knows an image by its labels alone",
     "tree": "its labels were not drawn from a tree of labels",
+    "words": "nothing says where the word vectors of the data set's labels are from",
     "truth": "the data is real, so nobody knows the probabilities that its labels were drawn from",
 }
 
@@ -50,10 +51,12 @@ class Fitter(ABC):
     ----------
     settings_type : the pydantic class of its settings
     needs : what it needs besides the labels: a subset of the keys of `LACKS`
+    gives : what its model gives besides scores: "thresholds", if it is a `models.Thresholded`
     """
 
     settings_type: ClassVar[type[Settings]] = Settings
     needs: ClassVar[frozenset[str]] = frozenset()
+    gives: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def __init__(self, problem: Problem, settings: Any) -> None: ...

@@ -19,7 +19,7 @@ class Bce(NetworkMethod):
         super().__init__(problem, settings)
         labels = self.seen.labels
         carrying = np.bincount(labels.label_of_pair, minlength=labels.n_labels) + 0.5
-        self.intercepts[-1].value[...] = np.log(carrying / (labels.n_rows + 1 - carrying))
+        self.layers.intercepts[-1].value[...] = np.log(carrying / (labels.n_rows + 1 - carrying))
 
     def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
         return float(binary_loss(scores, images, self.offsets, self.labels))

@@ -4,6 +4,8 @@ Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image clas
 pairs. `weighted` gives a pair the weight of its positive's rank (section 3.2).
 """
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +25,7 @@ class LsepSettings(NetworkSettings):
 class Lsep(NetworkMethod):
     """A network with the LSEP loss."""
 
-    settings_type = LsepSettings
+    settings_type: ClassVar[type[NetworkSettings]] = LsepSettings
     settings: LsepSettings
 
     def __init__(self, problem: Problem, settings: LsepSettings) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.features import Normalisation
+from vsebench.methods.layers import units_after
 from vsebench.methods.linear_map import dense
 from vsebench.models import Embedded, check_matrix, features_of, norm
 from vsebench.problem import Matrix, Queries
@@ -45,9 +46,7 @@ class Network(Embedded):
 
     def vectors(self, queries: Queries) -> Matrix:
         units = self.normalisation.apply(features_of(queries, self.dimensions))
-        for layer in self.hidden:
-            units = np.maximum(units @ layer[:-1] + layer[-1], 0)
-        units = dense(units)
+        units = dense(units_after(units, self.hidden))
         return np.hstack([units, np.ones((len(units), 1), dtype=np.float32)])
 
     def largest_score(self) -> float:
@@ -60,8 +59,13 @@ class Network(Embedded):
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Network":
-        names = sorted((name for name in arrays if name.startswith("hidden")), key=lambda name: int(name[6:]))
-        return cls([arrays[name] for name in names], arrays["label"], Normalisation.from_arrays(arrays, cls.kind))
+        return cls(hidden_layers(arrays), arrays["label"], Normalisation.from_arrays(arrays, cls.kind))
+
+
+def hidden_layers(arrays: Mapping[str, NDArray[Any]]) -> list[Matrix]:
+    """Return the hidden layers among a network's saved arrays, in their order."""
+    names = sorted((name for name in arrays if name.startswith("hidden")), key=lambda name: int(name[6:]))
+    return [arrays[name] for name in names]
 
 
 MODEL = Network

@@ -1,13 +1,15 @@
 """Oracle of simulated data: the ranking by the true probabilities that the labels were drawn from."""
 
 from vsebench.methods.base import Control, Settings
+from vsebench.methods.independent_labels import IndependentLabels
+from vsebench.methods.label_catalogue import LabelCatalogue
 from vsebench.methods.tree_posterior import TreePosterior
 from vsebench.models import Embeddings, Model
 from vsebench.problem import Problem
 
 
 class Oracle(Control):
-    """The simulator's topics of images and labels of topics, or the posterior of the labels of a simulated tree."""
+    """The simulator's topics of images and labels of topics, or the exact probabilities of labels given features."""
 
     needs = frozenset({"truth"})
 
@@ -18,6 +20,10 @@ class Oracle(Control):
     def model(self) -> Model:
         if "image" in self.truth:
             return Embeddings(self.truth["image"], self.truth["label"])
+        if "members" in self.truth:
+            return LabelCatalogue.from_arrays(self.truth)
+        if "weight" in self.truth:
+            return IndependentLabels.from_arrays(self.truth)
         return TreePosterior.from_arrays(self.truth)
 
 

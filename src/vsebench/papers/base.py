@@ -21,7 +21,7 @@ class PaperRow(Strict):
     """A method of a paper, and our rows that it is compared with."""
 
     title: str
-    ours: list[str] = Field(default_factory=list)
+    ours: list[str] = Field(default_factory=list)  # "row" or "row/decision"
 
 
 class PaperPlace(Strict):

@@ -65,6 +65,10 @@ class ClaimTest(Strict, ABC):
             The run lacks what the test needs; the message says what.
         """
 
+    def rows_read(self) -> list[str]:
+        """Return the rows that the gathered files in `reads` have to be made of."""
+        return [self.method]
+
     def metrics_read(self) -> list[str]:
         """Return the metrics that the test computes: their modules are inputs of the claims' rule."""
         return []

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from vsebench.core.places import Place
+from vsebench.core.places import Entry, Place
 from vsebench.core.schemas import COMPARISON
 from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.papers.base import Paper
@@ -41,8 +41,9 @@ class Ours:
         return TIMES[column].find(self, place, row) if column in TIMES else self.accuracy(column, place, row)
 
     def accuracy(self, metric: str, place: Place, row: str) -> Numbers | None:
-        """Return a metric's mean and 95 % interval."""
-        found = _of(self.summary, place, row).filter(metric=metric)
+        """Return the mean and 95 % interval of a metric of a row, or of a "row/decision"."""
+        entry = Entry.of(row)
+        found = _of(self.summary, place, entry.row).filter(decision=entry.decision, metric=metric)
         return found.select("value", "ci_low", "ci_high").row(0) if len(found) else None
 
     def seconds_of_epoch(self, place: Place, row: str) -> Numbers | None:

@@ -5,7 +5,7 @@ This is the only module of the papers that imports metrics and their resampling.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
@@ -16,32 +16,46 @@ from pydantic_core import PydanticCustomError
 from scipy.special import stdtr, stdtrit  # scipy.stats has the same and takes a second more to import
 
 from vsebench.core.errors import UserError
-from vsebench.core.places import Case, Place
+from vsebench.core.places import Case, Entry, Place
+from vsebench.evaluation.estimates import Estimate, Estimates, stack
 from vsebench.evaluation.lists import list_values
+from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets
 from vsebench.evaluation.metrics import values
-from vsebench.evaluation.metrics.base import RankMetric, load_metric
-from vsebench.evaluation.significance import INTERVAL, holm, p_value, resample
+from vsebench.evaluation.metrics.base import ListMetric, Metric, RankMetric, is_of_decision, load_metric
+from vsebench.evaluation.sets import LabelSets
+from vsebench.evaluation.significance import adjust, bootstrap_all
 
 __all__ = [
-    "Effect", "Evidence", "MetricName", "Resampled", "RunPlace", "UntestableError",
-    "differences", "holm", "ratio",
+    "AnyMetricName", "Effect", "Estimates", "Evidence", "MetricName", "RunPlace", "UntestableError",
+    "adjust", "difference", "differences", "interval", "of_units", "ratio",
 ]  # fmt: skip
 
 Values = NDArray[np.float64]
 
 
 def check_metric(name: str) -> str:
-    """Return the name of a metric of images; raises an error of pydantic's if there is none of this name."""
-    try:
-        metric = load_metric(name)
-    except UserError as error:
-        raise PydanticCustomError("metric", "{message}", {"message": str(error)}) from None
-    if not isinstance(metric, RankMetric):
+    """Return the name of a metric of an image's ranks; raises an error of pydantic's if there is none of this name."""
+    if not isinstance(_metric(name), RankMetric):
         raise PydanticCustomError("metric", "{name} is not a metric of an image's ranks", {"name": name})
     return name
 
 
+def check_any_metric(name: str) -> str:
+    """Return the name of a metric that needs no siblings; raises an error of pydantic's if there is none."""
+    if isinstance(_metric(name), ListMetric):
+        raise PydanticCustomError("metric", "{name} is tested by the test sibling_precision", {"name": name})
+    return name
+
+
+def _metric(name: str) -> Metric:
+    try:
+        return load_metric(name)
+    except UserError as error:
+        raise PydanticCustomError("metric", "{message}", {"message": str(error)}) from None
+
+
 MetricName = Annotated[str, AfterValidator(check_metric)]
+AnyMetricName = Annotated[str, AfterValidator(check_any_metric)]
 
 
 class UntestableError(Exception):
@@ -68,32 +82,8 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Resampled:
-    """Means over images and seeds of several quantities, and their bootstrap resamples.
-
-    Attributes
-    ----------
-    means : (n,)
-    samples : (resamples, n); every quantity on the same drawn images and seeds
-    """
-
-    means: Values
-    samples: Values
-
-    def difference(self, statistic: Callable[[Values], Values]) -> Effect:
-        """Return a function of the means, from (m, n) to (m,), with its interval and the p-value of it being 0."""
-        return replace(self.interval(statistic, 0.0), p=p_value(statistic(self.samples)))
-
-    def interval(self, statistic: Callable[[Values], Values], bound: float) -> Effect:
-        """Return a function of the means with its interval alone; `bound` is what the claim compares it with."""
-        low, high = np.percentile(statistic(self.samples), INTERVAL)
-        value = float(statistic(self.means[np.newaxis])[0])
-        return Effect(value, float(low), float(high), None, bound)
-
-
-@dataclass(frozen=True)
 class RunPlace:
-    """A place of the run, with its rows; `family` is that of its data set."""
+    """A place of the run, with its rows, and as "row/decision" those with decisions; `family` is its data set's."""
 
     place: Place
     family: str
@@ -115,8 +105,11 @@ class Evidence:
     read_ranks : returns the table RANKS of a case
     read_sweep_ranks : returns the table SWEEP_RANKS of a case and a setting
     read_lists : returns the table LISTS of a case; None if the run's lists are not at hand
+    read_ranked : returns all that is known of a case's ranking; None if it is not at hand, nor are label sets
+    read_sets : returns the label sets that a decision chose for a case
+    n_labels : returns the size of a case's vocabulary
     siblings : data set -> its labels' siblings (columns label and sibling), of those that have some
-    neighbours : the table NEIGHBOURS_OF_LABELS; None where the run has none
+    on_request : the tables that the run makes only where they are read, by their names in `rendering.outline`
     """
 
     places: list[RunPlace]
@@ -129,32 +122,77 @@ class Evidence:
     read_ranks: Callable[[Case], pl.DataFrame]
     read_sweep_ranks: Callable[[Case, str], pl.DataFrame]
     read_lists: Callable[[Case], pl.DataFrame] | None = None
+    read_ranked: Callable[[Case], Ranked] | None = None
+    read_sets: Callable[[Case, str], LabelSets] | None = None
+    n_labels: Callable[[Case], int] | None = None
     siblings: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    neighbours: pl.DataFrame | None = None
-    _compared: dict[tuple[object, ...], dict[str, Effect]] = field(default_factory=dict, repr=False)
+    on_request: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    _kept: dict[tuple[object, ...], list[Measured]] = field(default_factory=dict, repr=False)
+
+    def requested(self, name: str, place: Place, row: str) -> pl.DataFrame:
+        """Return what a table that is made on request has of a row, or of a "row/decision", at a place.
+
+        Raises
+        ------
+        UntestableError
+            The run has no such table.
+        """
+        if name not in self.on_request:
+            raise UntestableError(f"The run has no table {name}.")
+        entry = Entry.of(row)
+        keys = {"dataset": place.dataset, "protocol": place.protocol, "method": entry.row}
+        return self.on_request[name].filter(**keys | ({"decision": entry.decision} if entry.decision else {}))
 
     def cases(self, place: Place, row: str) -> list[Case]:
         """Return the fitted models of a row, one per seed."""
         return [Case(place, row, seed) for seed in self.seeds]
 
-    def difference(self, place: Place, ours: str, theirs: str, metrics: Sequence[str]) -> dict[str, Effect]:
-        """Compare two rows in each metric, on the same resamples; results are kept, because resampling is slow."""
-        key = (place, ours, theirs, *metrics)
-        if key not in self._compared:
-            tables = [[self.read_ranks(case) for case in self.cases(place, row)] for row in (ours, theirs)]
-            self._compared[key] = differences(tables[0], tables[1], metrics, self.resamples)
-        return self._compared[key]
+    def both(self, place: Place, ours: str, theirs: str, metric: str) -> Estimates:
+        """Return any metric of two entries, each a "row" or a "row/decision", two quantities on the same resamples.
 
-    def resampled(self, place: Place, rows: Sequence[str], metric: str) -> Resampled:
-        """Return the means of one metric of several rows, one quantity per row, on the same resamples."""
+        A metric of label sets is one of the decisions, all others are of the rows' rankings.
+        """
+        seeds = list(zip(self._measured(place, ours, metric), self._measured(place, theirs, metric), strict=True))
+        if any(own.n[0] != other.n[0] for own, other in seeds):
+            raise UserError(f"{place}: {ours} and {theirs} have different test images; delete them and run again")
+        by_seed = np.array([[model.values[0] for model in models] for models in seeds])
+        if np.isnan(by_seed).any():
+            raise UntestableError(f"The metric {metric} cannot be computed at {place}.")
+        samples = np.stack([np.hstack([model.samples for model in models]) for models in seeds])
+        return Estimates(by_seed, samples, min(int(own.n[0]) for own, _ in seeds))
+
+    def _measured(self, place: Place, name: str, metric: str) -> list[Measured]:
+        """Return a metric of an entry for each seed; kept, since an entry is compared with many others.
+
+        Resamples depend on the number of images alone, so those of two entries are of the same images.
+        """
+        key = (place, name, metric)
+        if key not in self._kept:
+            entry = Entry.of(name)
+            self._kept[key] = [self._measure(case, entry.decision, metric) for case in self.cases(place, entry.row)]
+        return self._kept[key]
+
+    def _measure(self, case: Case, decision: str, metric: str) -> Measured:
+        if is_of_decision(metric):
+            assert self.read_sets is not None
+            return measure_sets([self.read_sets(case, decision)], [metric], self.resamples)[0]
+        if isinstance(load_metric(metric), RankMetric):
+            table = by_image(self.read_ranks(case), [metric])
+            (samples,) = bootstrap_all([table], self.resamples)
+            return Measured(table.mean(axis=0), samples, np.array([len(table)]))
+        assert self.read_ranked is not None
+        assert self.n_labels is not None
+        return measure([self.read_ranked(case)], [metric], self.n_labels(case), self.resamples)[0]
+
+    def resampled(self, place: Place, rows: Sequence[str], metric: str) -> Estimates:
+        """Return one metric of several rows, one quantity per row, on the same resamples."""
         by_row = [[self.read_ranks(case) for case in self.cases(place, row)] for row in rows]
         for tables in by_row[1:]:
             check_same_images(by_row[0], tables)
-        return self._resample(
-            [np.hstack([by_image(own, [metric]) for own in of_seed]) for of_seed in zip(*by_row, strict=True)]
-        )
+        seeds = [np.hstack([by_image(own, [metric]) for own in of_seed]) for of_seed in zip(*by_row, strict=True)]
+        return of_units(seeds, self.resamples)
 
-    def sibling_precisions(self, place: Place, rows: Sequence[str], cutoff: int) -> Resampled:
+    def sibling_precisions(self, place: Place, rows: Sequence[str], cutoff: int) -> Estimates:
         """Return precision and sibling precision of the first `cutoff` labels, two quantities per row.
 
         Raises
@@ -176,11 +214,23 @@ class Evidence:
                 tables.append(by_image(own, [f"precision@{cutoff}"]))
                 tables.append(list_values(self.read_lists(case), own, [f"sibling_precision@{cutoff}"], siblings))
             seeds.append(np.hstack(tables))
-        return self._resample(seeds)
+        return of_units(seeds, self.resamples)
 
-    def _resample(self, seeds: list[Values]) -> Resampled:
-        means = np.mean([table.mean(axis=0) for table in seeds], axis=0)
-        return Resampled(means, resample(seeds, self.resamples))
+    def times_of_sizes(self, row: str, variable: str | None = None) -> pl.DataFrame:
+        """Return the rows of SCALING of a row, those where `variable` varies or all.
+
+        Raises
+        ------
+        UntestableError
+            The run has none.
+        """
+        if self.scaling is None:
+            raise UntestableError("The run measures no growth; it needs the key scaling.")
+        found = self.scaling.filter(method=row, **({"variable": variable} if variable else {}))
+        if found.is_empty():
+            with_size = f" with the {variable}" if variable else ""
+            raise UntestableError(f"The growth of {row}{with_size} was not measured.")
+        return found
 
     def median_by_repeat(self, place: Place, row: str, column: str, phase: str = "epoch") -> Values:
         """Return the median of a column of TIMING over the laps of a phase of each repeat, (n_repeats,)."""
@@ -192,7 +242,7 @@ class Evidence:
 def differences(
     ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame], metrics: Sequence[str], resamples: int
 ) -> dict[str, Effect]:
-    """Compare metrics of two rows on the same images: mean difference, and paired bootstrap over images and seeds.
+    """Compare metrics of two rows on the same images, over images and seeds.
 
     Parameters
     ----------
@@ -213,13 +263,34 @@ def differences(
     check_same_images(ours, theirs)
     signs = np.array([-1.0 if load_metric(metric).lower_is_better else 1.0 for metric in metrics])
     gaps = [signs * (by_image(a, metrics) - by_image(b, metrics)) for a, b in zip(ours, theirs, strict=True)]
-    means = np.mean([gap.mean(axis=0) for gap in gaps], axis=0)
-    samples = resample(gaps, resamples)
-    low, high = np.percentile(samples, INTERVAL, axis=0)
+    found = of_units(gaps, resamples)
+    each = found.each()
+    p_values, (low, high) = each.p_value(), each.interval()
     return {
-        metric: Effect(float(means[n]), float(low[n]), float(high[n]), p_value(samples[:, n]), 0.0)
+        metric: Effect(float(each.value[n]), float(low[n]), float(high[n]), float(p_values[n]), 0.0)
         for n, metric in enumerate(metrics)
     }
+
+
+def difference(found: Estimates, statistic: Callable[[Values], Values], bound: float = 0.0) -> Effect:
+    """Return a function of the means over seeds, from (m, n) to (m,), with the p-value of it being `bound`."""
+    of_means = found.of(statistic)
+    return _effect(of_means, float(of_means.p_value(bound)), bound)
+
+
+def interval(found: Estimates, statistic: Callable[[Values], Values], bound: float) -> Effect:
+    """Return a function of the means with its interval alone; `bound` is what the claim compares it with."""
+    return _effect(found.of(statistic), None, bound)
+
+
+def _effect(found: Estimate, p: float | None, bound: float) -> Effect:
+    low, high = found.interval()
+    return Effect(float(found.value), float(low), float(high), p, bound)
+
+
+def of_units(seeds: list[Values], resamples: int) -> Estimates:
+    """Return means over units, images or labels, from one table, (n_units, n_quantities), for each seed."""
+    return stack(seeds, bootstrap_all(seeds, resamples))
 
 
 def check_same_images(ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame]) -> None:

@@ -1,6 +1,6 @@
 """Test the claims of the papers on the results of a run, and judge them.
 
-p-values are corrected by Holm's method over the claims of one paper. Simulated data says nothing about accuracy and
+p-values are corrected for their number over the claims of one paper. Simulated data says nothing about accuracy and
 speed on a paper's data: the effect on it is shown, and the verdict is "not testable here", unless the claim says that
 it is judged there as well (`judge_simulated`); the reason then says that the data is simulated.
 """
@@ -20,7 +20,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import CLAIMS
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, UntestableError, holm
+from vsebench.papers.evidence import Effect, Evidence, UntestableError, adjust
 from vsebench.papers.verdict import UNTESTABLE
 
 FOLDER = Path(__file__).parent / "claims"
@@ -110,7 +110,7 @@ def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
         for n, row in enumerate(tested)
         if row.effect is not None and row.effect.p is not None and not _silent(row)
     }
-    adjusted = holm(p_values)
+    adjusted = adjust(p_values)
     rows = [{"paper": paper.name} | _row(row, adjusted.get(str(n))) for n, row in enumerate(tested)]
     return pl.DataFrame(rows, schema=CLAIMS)
 

@@ -8,7 +8,8 @@ from typing import Any
 from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED, UNTESTABLE
 from vsebench.rendering.results import Results
 
-MIXED = "mixed"
+HOLDS_IN_PART, FAILS_IN_PART, MIXED = "holds in part", "fails in part", "mixed"  # of several tests of a claim
+ALL = (HOLDS, HOLDS_IN_PART, MIXED, FAILS_IN_PART, FAILS, UNDECIDED, UNTESTABLE)
 Test = dict[str, Any]  # a row of CLAIMS
 
 
@@ -28,7 +29,11 @@ def claims_of(tests: Sequence[Test]) -> Iterator[tuple[Test, list[Test]]]:
 def overall(tests: Sequence[Test]) -> str:
     """Return the verdict of a claim's tests, of those that could be made."""
     found = {test["verdict"] for test in tests} - {UNTESTABLE}
-    return found.pop() if len(found) == 1 else MIXED if found else UNTESTABLE
+    if len(found) < 2:
+        return found.pop() if found else UNTESTABLE
+    if {HOLDS, FAILS} <= found:
+        return MIXED
+    return HOLDS_IN_PART if HOLDS in found else FAILS_IN_PART
 
 
 def paper_title(results: Results, paper: str) -> str:
@@ -41,7 +46,7 @@ def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]
     found = []
     for paper, title in results.outline.papers.items():
         counts = Counter(overall(tests) for _, tests in claims_of(claim_tests(results, paper)))
-        verdicts = [(verdict, counts[verdict]) for verdict in (HOLDS, FAILS, MIXED, UNDECIDED, UNTESTABLE)]
+        verdicts = [(verdict, counts[verdict]) for verdict in ALL]
         if counts:
             found.append((title, counts.total(), [(verdict, number) for verdict, number in verdicts if number]))
     return found

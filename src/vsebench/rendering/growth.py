@@ -8,7 +8,10 @@ from vsebench.rendering.table import Cell, Column
 
 SIZES = ("pairs", "labels", "factors")  # of an epoch
 SCORING_SIZES = ("images", "terms")
-FIT = "seconds grow as this power of the size; least squares on logarithms, 95 % t-intervals over repeats."
+FIT = (
+    "seconds grow as this power of the size; least squares on logarithms. The interval is from the smallest to the "
+    "largest exponent between neighbouring sizes, widened by a t-interval over repeats."
+)
 NOTES = (
     f"Exponent, of an epoch: {FIT}",
     "Measured on simulated data, at the start of training. Pairs grow with the images.",

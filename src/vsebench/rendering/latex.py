@@ -55,10 +55,21 @@ def _pieces(table: Table, room: float) -> Iterator[tuple[str, list[Row]]]:
         if above + _height(table, rows) <= room:
             yield heading, rows
             continue
-        size = max(int((room - above) // max(_height(table, [row]) for row in rows)), 1)
-        for start in range(0, len(rows), size):
-            continued = " (continued)" if start and heading else ""
-            yield heading + continued, rows[start : start + size]
+        continued = ""
+        for piece in _filled(table, rows, room - above):
+            yield heading + continued, piece
+            continued = " (continued)" if heading else ""
+
+
+def _filled(table: Table, rows: list[Row], room: float) -> Iterator[list[Row]]:
+    """Yield as many rows as fit, at least one, until there are no more."""
+    piece: list[Row] = []
+    for row in rows:
+        if piece and _height(table, [*piece, row]) > room:
+            yield piece
+            piece = []
+        piece.append(row)
+    yield piece
 
 
 def _heading_lines(heading: str) -> int:
@@ -181,7 +192,7 @@ def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[
         if column.form == "words":
             above.append(_words(start))
         else:
-            above.append(escape_latex(start) if column.is_text else _latex_number(cell, column.form))
+            above.append(_text(start, column) if column.is_text else _latex_number(cell, column.form))
         ends.append(escape_latex(end))
         intervals.append("" if column.narrow else _latex_interval(cell, column.form))
     first = " & ".join(above) + " \\\\"
@@ -192,6 +203,16 @@ def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[
     optional = [f"\\vseintervals{{{interval}}}{{}}" if interval else "" for interval in intervals]
     below = [end or interval for end, interval in zip(ends, optional, strict=True)]
     return [first, f"\\noalign{{\\vskip-2pt}}{' & '.join(below)} \\\\"]
+
+
+def _text(text: str, column: Column) -> str:
+    r"""Return a text; in a column that is wrapped, a long name may be broken after its slashes and underscores.
+
+    >>> print(_text("iapr/vse_fs", Column("cell", "Cell", width=0.2)))
+    iapr/\allowbreak{}vse\_\allowbreak{}fs
+    """
+    source = escape_latex(text)
+    return re.sub(r"(/|\\_)(?=\w)", r"\1\\allowbreak{}", source) if column.width else source
 
 
 def _words(words: str) -> str:

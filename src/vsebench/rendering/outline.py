@@ -22,6 +22,7 @@ GATHERED = {
     "sweeps": "sweeps.parquet",
     "settings": "settings.json",
     "datasets": "datasets.json",
+    "words": "words.json",
     "machine": "machine.json",
     "claims": "claims.csv",
     "comparison": "comparison.csv",
@@ -29,13 +30,18 @@ GATHERED = {
     "neighbours_of_labels": "neighbours_of_labels.parquet",
     "examples": "examples.parquet",
     "precision_at": "precision_at.parquet",
+    "label_scores": "label_scores.parquet",
+    "pooled_precision": "pooled_precision.parquet",
+    "thresholds_and_difficulty": "thresholds_and_difficulty.parquet",
 }
 # Those that a run makes only if a table, a figure or a claim of a paper reads them, of the rows that it names.
-ON_REQUEST = ("neighbours_of_labels", "examples", "precision_at")
+ON_REQUEST = (
+    "neighbours_of_labels", "examples", "precision_at", "label_scores", "pooled_precision", "thresholds_and_difficulty",
+)  # fmt: skip
 
 
 class OutlineRow(Strict):
-    """A row of the results: a method with its settings."""
+    """A row of the results, which is a method with its settings, or a decision."""
 
     title: str
     role: Role  # an oracle is not compared with the other rows, and is shown apart
@@ -67,7 +73,10 @@ class Outline(Strict):
     rows: dict[str, OutlineRow]
     protocols: dict[str, str]  # name -> what is held out, in words
     seeds: list[int]
-    metrics: list[str] = Field(min_length=1)  # as in the column `metric`, such as recall@10
+    metrics: list[str] = Field(min_length=1)  # of rankings, as in the column `metric`, such as recall@10
+    decision_metrics: list[str] = Field(default_factory=list)  # of label sets, such as exact_match
+    decisions: dict[str, OutlineRow] = Field(default_factory=dict)  # in the order of display
+    decided: list[Place] = Field(default_factory=list)  # the places where rows have decisions
     left_out: list[LeftOut]
     metrics_left_out: list[MetricLeftOut]
     papers: dict[str, str]  # name -> title

@@ -24,7 +24,8 @@ PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over b
 PAGE_INCHES = 7.0
 # Tables and figures that the template places. Those of a place are in its section, and all others under "More".
 ARRANGED = {
-    *("claims-summary", "claims", "best", "training-time", "growth", "audit", "audit-counts", "settings", "datasets"),
+    *("claims-summary", "claims", "best", "training-time", "growth", "settings", "datasets", "words"),
+    *("audit", "audit-depends", "audit-counts"),
     *("overview", "mean-ranks", "trials"),
 }
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from vsebench.papers.audit.findings import AGREES, CONTRADICTS, read_findings
+from vsebench.papers.audit.findings import VERDICTS, read_findings, summarise
 from vsebench.papers.base import Paper
 from vsebench.rendering.claims import paper_title
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, make
@@ -60,17 +60,6 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
 
 
 def describe_audit(results: Results) -> dict[str, Any]:
-    """Return what the page says about the papers' own numbers: counts for a sentence, and the checks in two tables."""
-    findings = read_findings(results.folder / GATHERED["audit"])
-    tables = {
-        verdict: make(TableKind, "audit", {"verdict": verdict, "explained": True}, "audit").table(results)
-        for verdict in (CONTRADICTS, AGREES)
-    }
-    return {
-        "checks": len(findings),
-        "cells": len({(finding.paper, finding.cells.partition("; ")[0]) for finding in findings}),
-        "papers": len({finding.paper for finding in findings}),
-        "contradictions": sum(finding.verdict == CONTRADICTS for finding in findings),
-        "contradicting": tables[CONTRADICTS],
-        "agreeing": tables[AGREES],
-    }
+    """Return what the page says about the papers' own numbers: counts for a sentence, and a table for each verdict."""
+    tables = {verdict: make(TableKind, "audit", {"verdict": verdict}, "audit").table(results) for verdict in VERDICTS}
+    return summarise(read_findings(results.folder / GATHERED["audit"])) | {"tables": tables}

@@ -9,8 +9,18 @@ from typing import Any
 import polars as pl
 
 from vsebench.core.errors import UserError
-from vsebench.core.places import Place
-from vsebench.core.schemas import CLAIMS, COMPARISON, EXAMPLES, NEIGHBOURS_OF_LABELS, PRECISION_AT, Schema
+from vsebench.core.places import Entry, Place
+from vsebench.core.schemas import (
+    CLAIMS,
+    COMPARISON,
+    EXAMPLES,
+    LABEL_SCORES,
+    NEIGHBOURS_OF_LABELS,
+    POOLED_PRECISION,
+    PRECISION_AT,
+    THRESHOLDS_AND_DIFFICULTY,
+    Schema,
+)
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.papers.verdict import SIGNIFICANT
 from vsebench.rendering.metrics import few_metrics, metric_title
@@ -73,6 +83,21 @@ class Results:
         return self._on_request("precision_at", PRECISION_AT)
 
     @cached_property
+    def label_scores(self) -> pl.DataFrame:
+        """Precision, recall and F1 of each label; empty where no row of the run that a paper names has them."""
+        return self._on_request("label_scores", LABEL_SCORES)
+
+    @cached_property
+    def pooled_precision(self) -> pl.DataFrame:
+        """Precision at levels of recall; empty where no row of the run that a paper names has it."""
+        return self._on_request("pooled_precision", POOLED_PRECISION)
+
+    @cached_property
+    def thresholds_and_difficulty(self) -> pl.DataFrame:
+        """Correlations by label; empty where no row of the run that a paper names has them."""
+        return self._on_request("thresholds_and_difficulty", THRESHOLDS_AND_DIFFICULTY)
+
+    @cached_property
     def claims(self) -> pl.DataFrame:
         return self._csv("claims", CLAIMS)
 
@@ -89,6 +114,11 @@ class Results:
     def datasets(self) -> dict[str, dict[str, Any]]:
         """The `summary.json` of each data set, by its name."""
         return {entry["name"]: entry for entry in self._list("datasets")}
+
+    @cached_property
+    def words(self) -> list[dict[str, Any]]:
+        """The `words.json` of each data set whose labels have word vectors; it names its data set."""
+        return self._list("words")
 
     @cached_property
     def machine(self) -> dict[str, Any]:
@@ -123,6 +153,26 @@ class Results:
     def method_title(self, row: str) -> str:
         """Return the title of a row; that of an oracle says that it is a ceiling."""
         return self.outline.rows[row].title + (" (ceiling)" if self.is_oracle(row) else "")
+
+    def entry_title(self, name: str) -> str:
+        """Return the title of a row, or of a "row/decision"."""
+        entry = Entry.of(name)
+        return ", ".join([self.method_title(entry.row), *filter(None, [self.decision_title(entry.decision)])])
+
+    def decision_title(self, name: str) -> str:
+        """Return the title of a decision, empty for none; that of an oracle says that it is a ceiling."""
+        found = self.outline.decisions.get(name)
+        return found.title + (" (ceiling)" if found.role == "oracle" else "") if found else ""
+
+    def decided_of(self, frame: pl.DataFrame) -> list[Entry]:
+        """Return the rows with decisions in a table, in display order: row by row."""
+        there = set(frame.select("method", "decision").unique().iter_rows())
+        return [
+            Entry(row, decision)
+            for row in self.outline.rows
+            for decision in self.outline.decisions
+            if (row, decision) in there
+        ]
 
     def is_simulated(self, dataset: str) -> bool:
         return bool(self.datasets.get(dataset, {}).get("simulated", False))
@@ -178,8 +228,9 @@ def at(frame: pl.DataFrame, place: Place) -> pl.DataFrame:
 
 
 def pick(accuracy: pl.DataFrame, metric: str, row: str) -> dict[str, Any] | None:
-    """Return what `summary` says of one row in one metric, or None if it says nothing."""
-    found = accuracy.filter(pl.col("method") == row, pl.col("metric") == metric)
+    """Return what `summary` says in one metric of one row, or of a "row/decision", or None if it says nothing."""
+    entry = Entry.of(row)
+    found = accuracy.filter(method=entry.row, decision=entry.decision, metric=metric)
     return found.row(0, named=True) if len(found) else None
 
 

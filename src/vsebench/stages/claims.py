@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from functools import lru_cache
 from pathlib import Path
 
 import polars as pl
@@ -9,21 +10,24 @@ import polars as pl
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import CLAIMS
 from vsebench.core.storage import read_json, read_parquet, replacing
+from vsebench.evaluation.reading import n_labels_of, read_ranked, read_sets
 from vsebench.papers.base import read_papers
 from vsebench.papers.evidence import Evidence, RunPlace
 from vsebench.papers.verdicts import verdicts
+
+KEPT = 32  # cases at a time: a claim compares the same two rows in one metric after another
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files with the claims")
     parser.add_argument("--results", type=Path, required=True, help="folder with the results")
-    parser.add_argument("--rows", nargs="+", required=True, help="every dataset/protocol/row of the run")
+    parser.add_argument("--rows", nargs="+", required=True, help="every dataset/protocol/row and .../row/decision")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
     parser.add_argument("--scaling", type=Path, help="scaling.parquet, if the run measures growth")
-    parser.add_argument("--neighbours", type=Path, help="neighbours_of_labels.parquet, if a claim reads it")
+    parser.add_argument("--on-request", type=Path, nargs="*", default=[], help="gathered files that a claim reads")
     parser.add_argument("--siblings", type=json.loads, default={}, help='JSON: {"dataset": "siblings.parquet", ...}')
     parser.add_argument("--out", type=Path, required=True, help="claims.csv")
 
@@ -40,6 +44,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
     """Return the results that claims are tested on."""
     results: Path = arguments.results
 
+    @lru_cache(KEPT)
     def ranks(case: Case) -> pl.DataFrame:
         return read_parquet(case.folder(results) / "ranks.parquet")
 
@@ -60,18 +65,21 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         read_ranks=ranks,
         read_sweep_ranks=sweep_ranks,
         read_lists=lists,
+        read_ranked=lru_cache(KEPT)(lambda case: read_ranked(case, results)),
+        read_sets=lru_cache(KEPT)(lambda case, decision: read_sets(case, decision, results)),
+        n_labels=lambda case: n_labels_of(case, results),
         siblings={name: read_parquet(Path(path)) for name, path in arguments.siblings.items()},
-        neighbours=read_parquet(arguments.neighbours) if arguments.neighbours else None,
+        on_request={path.stem: read_parquet(path) for path in arguments.on_request},
     )
 
 
 def places(names: list[str], results: Path) -> list[RunPlace]:
-    """Return the places of the run with their rows, from "dataset/protocol/row"."""
+    """Return the places of the run with their rows, from "dataset/protocol/row" and "dataset/protocol/row/decision"."""
     datasets = {entry["name"]: entry for entry in read_json(results / "datasets.json")}
     rows: dict[Place, list[str]] = {}
     for name in names:
-        place, _, row = name.rpartition("/")
-        rows.setdefault(Place.of(place), []).append(row)
+        dataset, protocol, row = name.split("/", 2)
+        rows.setdefault(Place(dataset, protocol), []).append(row)
     return [
         RunPlace(place, datasets[place.dataset]["family"], datasets[place.dataset]["simulated"], names)
         for place, names in rows.items()

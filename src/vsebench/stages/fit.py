@@ -23,8 +23,9 @@ from vsebench.core.schemas import HISTORY
 from vsebench.core.storage import read_json, write_json, write_table
 from vsebench.core.workers import workers
 from vsebench.evaluation.ranking import check_finite
-from vsebench.inputs import load_features, load_truth
+from vsebench.inputs import load_features, load_truth, load_words
 from vsebench.methods.base import Ensemble, Fitter, Member
+from vsebench.models import Model
 from vsebench.problem import Problem, Split
 from vsebench.training import (
     Attempt,
@@ -33,10 +34,10 @@ from vsebench.training import (
     attempt,
     best_attempt,
     configurations,
+    finish,
     history,
     open_validation,
     problems,
-    refit,
     weigh,
 )
 
@@ -57,10 +58,11 @@ def run(arguments: argparse.Namespace) -> None:
     with workers(arguments.threads) as pool:
         features = load_features(arguments.features) if "features" in method.needs else None
         truth = load_truth(arguments.truth) if "truth" in method.needs else None
-        first, final = problems(split, arguments.seed, pool, features, truth)
-        chosen, selected, record = choose(arguments, method, limits, first, split, case)
+        words = load_words(arguments.words) if "words" in method.needs else None
+        first, final = problems(split, arguments.seed, pool, features, truth, words)
+        chosen, selected, record, kept = choose(arguments, method, limits, first, split, case)
         try:
-            model, refitted = refit(method, chosen, final, case)
+            model, refitted = finish(method, chosen, kept, first, final, case)
         except DivergenceError:
             raise UserError(
                 f"{case}: training diverged on training and validation labels together with "
@@ -83,30 +85,31 @@ def run(arguments: argparse.Namespace) -> None:
 
 def choose(
     arguments: argparse.Namespace, method: type[Fitter], limits: Epochs | None, first: Problem, split: Split, case: Case
-) -> tuple[Attempt, pl.DataFrame, dict[str, Any]]:
-    """Try all settings; return the best with its history, and what run.json says of the choice."""
+) -> tuple[Attempt, pl.DataFrame, dict[str, Any], Model | None]:
+    """Try all settings; return the best with its history, what run.json says of the choice, and its model."""
     nothing = history([], case, "selection")
     if arguments.metric is None:
         chosen = Attempt(arguments.settings, None, None)
-        return chosen, nothing, asdict(chosen)
+        return chosen, nothing, asdict(chosen), None
     validation: Validation = open_validation(first, split, arguments.metric, arguments.images)
     if issubclass(method, Ensemble):
         members, tries = weigh(method, [read_member(path) for path in arguments.members], validation, case)
         settings = {"members": [member.model_dump() for member in members]}
         chosen = replace(tries[best_attempt(tries, case)], settings=settings)
-        return chosen, nothing, record_of(chosen, tries, arguments.metric)
+        return chosen, nothing, record_of(chosen, tries, arguments.metric), None
     base, first_seed = arguments.settings, None
     if arguments.chosen:
         other = read_json(arguments.chosen)
         base, first_seed = other["selection"]["settings"], other["seed"]
-    tries, histories = [], []
+    tries, selected, kept = [], nothing, None
     for settings in tqdm(configurations(base, arguments.grid), desc=str(case), mininterval=5):
-        tried, epochs = attempt(method, settings, validation, limits, case)
+        tried, epochs, model = attempt(method, settings, validation, limits, case)
         tries.append(tried)
-        histories.append(epochs)
-    winner = best_attempt(tries, case)
-    record = record_of(tries[winner], tries, arguments.metric) | {"settings_of_seed": first_seed}
-    return tries[winner], histories[winner], record
+        if model is not None and tries[best_attempt(tries, case)] is tried:
+            selected, kept = epochs, model
+    winner = tries[best_attempt(tries, case)]
+    record = record_of(winner, tries, arguments.metric) | {"settings_of_seed": first_seed}
+    return winner, selected, record, kept
 
 
 def read_member(path: Path) -> Member:

@@ -15,6 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rows", type=json.loads, help='JSON, for settings.json: {"row": {"title": ..., "source": ...}}'
     )
+    parser.add_argument(
+        "--not-tuned",
+        type=json.loads,
+        default={},
+        help='JSON, for settings.json: {"dataset/protocol/row": configurations of a recorded search, or 0}',
+    )
     parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json for each input")
     parser.add_argument("--out", type=Path, required=True, help=".parquet: the rows of all inputs; .json: a list")
 
@@ -23,7 +29,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.out.suffix == ".parquet":
         write_parquet(pl.concat(read_parquet(path) for path in arguments.inputs), arguments.out)
     elif arguments.rows:
-        records = [settings_used(read_json(path)) for path in arguments.inputs]
+        records = [settings_used(read_json(path), arguments.not_tuned) for path in arguments.inputs]
         write_json([arguments.rows[record["method"]] | record for record in records], arguments.out)
     elif arguments.about:
         both = zip(arguments.inputs, arguments.about, strict=True)
@@ -32,18 +38,26 @@ def run(arguments: argparse.Namespace) -> None:
         write_json([read_json(path) for path in arguments.inputs], arguments.out)
 
 
-def settings_used(record: dict[str, Any]) -> dict[str, Any]:
-    """Return what a run.json says about the settings, how they were chosen, and how many were tried."""
+def settings_used(record: dict[str, Any], not_tuned: dict[str, int]) -> dict[str, Any]:
+    """Return what a run.json says about the settings, how they were chosen, and how many were tried.
+
+    `choice` is "tuned", by this run; "recorded", by an earlier search on the same data; "untuned"; "weights" of an
+    ensemble; or "none", where a row has nothing to tune.
+    """
     selection = record["selection"]
-    settings = selection["settings"]
+    settings, tried = selection["settings"], selection.get("n_configurations", 1)
+    searched = not_tuned.get("/".join(record[key] for key in ("dataset", "protocol", "method")))
+    choice = "tuned" if tried > 1 or selection.get("settings_of_seed") is not None else "none"
     if "members" in settings:  # of an ensemble, whose members have records of their own
-        settings = {member["row"]: member["weight"] for member in settings["members"]}
+        settings, choice = {member["row"]: member["weight"] for member in settings["members"]}, "weights"
+    elif searched is not None:
+        tried, choice = searched or 1, "recorded" if searched else "untuned"
     return {
         **{key: record[key] for key in ("dataset", "protocol", "method", "seed")},
         "settings": settings,
         "epochs": selection["epochs"],
-        "n_configurations": selection.get("n_configurations", 1),
-        "tuned": selection.get("n_configurations", 1) > 1 or selection.get("settings_of_seed") is not None,
+        "n_configurations": tried,
+        "choice": choice,
         "diverged": selection.get("diverged", 0),
         "validation_metric": selection.get("metric"),
         "validation_value": selection.get("value"),

@@ -1,7 +1,8 @@
-"""Compute the metrics of all rows of a place from their ranks and lists, and compare the rows with each other.
+"""Compute the metrics of all rows of a place from their ranks, lists and decisions, and compare them with each other.
 
 Writes metrics.parquet (one row per method, seed and metric, with a bootstrap interval) and summary.parquet (means over
-seeds, with a paired test against the best method).
+seeds, with a paired test against the best method). Metrics of the label sets that decisions chose have lines of their
+own: one for each row with each of its decisions.
 """
 
 import argparse
@@ -10,11 +11,13 @@ from pathlib import Path
 import polars as pl
 
 from vsebench.core.errors import UserError
-from vsebench.core.places import Case, Place
+from vsebench.core.places import Case, Entry, Place
 from vsebench.core.schemas import METRICS, SUMMARY
-from vsebench.core.storage import read_json, read_parquet, write_table
-from vsebench.evaluation.measuring import Measured, Ranked, measure
-from vsebench.evaluation.summary import metrics_table, summarise
+from vsebench.core.storage import read_parquet, write_table
+from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets
+from vsebench.evaluation.metrics.base import is_of_decision
+from vsebench.evaluation.reading import n_labels_of, read_ranked, read_sets
+from vsebench.evaluation.summary import BySeed, metrics_table, summarise
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--rows", nargs="+", required=True)
-    parser.add_argument("--not-compared", nargs="*", default=[], help="rows that are not compared, such as an oracle")
+    parser.add_argument("--decisions", nargs="*", default=[], help="as row/decision")
+    parser.add_argument("--not-compared", nargs="*", default=[], help="rows and row/decisions that are not compared")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--metrics", nargs="+", required=True, help="such as recall@10")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
@@ -33,29 +37,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     place = Place(arguments.dataset, arguments.protocol)
+    of_decisions = [name for name in arguments.metrics if is_of_decision(name)]
+    of_rankings = [name for name in arguments.metrics if name not in of_decisions]
+    not_compared = [Entry.of(name) for name in arguments.not_compared]
+    parts = [(of_rankings, measure_rankings(arguments, place, of_rankings))]
+    if arguments.decisions and of_decisions:
+        parts.append((of_decisions, measure_decisions(arguments, place, of_decisions)))
+    write_table(pl.concat(metrics_table(place, found, names) for names, found in parts), METRICS, arguments.out)
+    summaries = [summarise(place, found, names, not_compared) for names, found in parts]
+    write_table(pl.concat(summaries), SUMMARY, arguments.summary)
+
+
+def measure_rankings(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> dict[Entry, BySeed]:
+    """Return the metrics of every row's ranking."""
     siblings = read_parquet(arguments.siblings) if arguments.siblings else None
-    found: dict[Case, Measured] = {}
+    found: dict[Entry, dict[int, Measured]] = {Entry(row): {} for row in arguments.rows}
     for seed in arguments.seeds:
         cases = [Case(place, row, seed) for row in arguments.rows]
         ranked = [read_ranked(case, arguments.results) for case in cases]
         check_same_images(ranked, cases)
-        size = read_json(cases[0].split(arguments.results) / "split.json")
-        measured = measure(ranked, arguments.metrics, size["n_labels"], arguments.bootstrap, siblings)
-        found |= dict(zip(cases, measured, strict=True))
-    write_table(metrics_table(found, arguments.metrics), METRICS, arguments.out)
-    summary = summarise(found, arguments.metrics, arguments.not_compared)
-    write_table(summary, SUMMARY, arguments.summary)
+        measured = measure(ranked, metrics, n_labels_of(cases[0], arguments.results), arguments.bootstrap, siblings)
+        for row, one in zip(arguments.rows, measured, strict=True):
+            found[Entry(row)][seed] = one
+    return dict(found)
 
 
-def read_ranked(case: Case, results: Path) -> Ranked:
-    """Read what the stage `rank` wrote of a case."""
-    folder = case.folder(results)
-    label_ranks = folder / "label_ranks.parquet"
-    return Ranked(
-        read_parquet(folder / "ranks.parquet"),
-        read_parquet(folder / "lists.parquet"),
-        read_parquet(label_ranks) if label_ranks.is_file() else None,
-    )
+def measure_decisions(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> dict[Entry, BySeed]:
+    """Return the metrics of the label sets that decisions chose."""
+    entries = [Entry.of(name) for name in arguments.decisions]
+    found: dict[Entry, dict[int, Measured]] = {entry: {} for entry in entries}
+    for seed in arguments.seeds:
+        sets = [read_sets(Case(place, entry.row, seed), entry.decision, arguments.results) for entry in entries]
+        for entry, one in zip(entries, measure_sets(sets, metrics, arguments.bootstrap), strict=True):
+            found[entry][seed] = one
+    return dict(found)
 
 
 def check_same_images(ranked: list[Ranked], cases: list[Case]) -> None:

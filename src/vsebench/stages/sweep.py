@@ -18,9 +18,9 @@ from vsebench.core.schemas import SWEEP, SWEEP_RANKS
 from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.ranking import rank
-from vsebench.inputs import load_features
+from vsebench.inputs import load_features, load_words
 from vsebench.problem import Split
-from vsebench.training import DivergenceError, attempt, open_validation, problems, refit
+from vsebench.training import DivergenceError, attempt, finish, open_validation, problems
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,13 +54,14 @@ def try_value(
     method, limits = open_method(arguments)
     chosen = read_json(arguments.chosen)["selection"]["settings"]
     features = load_features(arguments.features) if "features" in method.needs else None
-    first, final = problems(split, arguments.seed, pool, features)
+    words = load_words(arguments.words) if "words" in method.needs else None
+    first, final = problems(split, arguments.seed, pool, features, words=words)
     validation = open_validation(first, split, arguments.metric, arguments.images)
-    tried, _ = attempt(method, chosen | {arguments.parameter: value}, validation, limits, case)
+    tried, _, kept = attempt(method, chosen | {arguments.parameter: value}, validation, limits, case)
     try:
         if tried.value is None:
             raise DivergenceError
-        model, _ = refit(method, tried, final, case)
+        model, _ = finish(method, tried, kept, first, final, case)
     except DivergenceError:
         return None
     ranks = rank(model, split.test, features, pool, str(case))

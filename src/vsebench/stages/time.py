@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from vsebench import splits
 from vsebench.core.errors import UserError
-from vsebench.core.machine import peak_memory_bytes, processor
+from vsebench.core.machine import OtherProcesses, peak_memory_bytes, processor
 from vsebench.core.places import Case, Place
 from vsebench.core.processes import run_in_new_process
 from vsebench.core.schemas import TIMING
@@ -24,7 +24,7 @@ from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import workers
 from vsebench.evaluation.ranking import rank
 from vsebench.evaluation.scoring_time import scoring_seconds
-from vsebench.inputs import load_features
+from vsebench.inputs import load_features, load_words
 from vsebench.methods.base import Method, load_method, read_settings
 from vsebench.models import Model
 from vsebench.problem import Problem
@@ -36,6 +36,7 @@ SHORT_FIT = 2.0  # seconds: a shorter fit without epochs is timed the second tim
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--features", type=Path, help="features of the data set's images, where it has some")
+    parser.add_argument("--words", type=Path, help="word vectors of the data set's labels, where it has some")
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--seed", type=int, required=True)
@@ -60,6 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def time_one(arguments: argparse.Namespace, row: str) -> list[dict[str, Any]]:
     """Time the phases of one row: compile (or load from the cache), each epoch or the fit, scoring, and ranking."""
+    others = OtherProcesses()
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
     case = Case(Place(arguments.dataset, arguments.protocol), row, arguments.seed)
@@ -68,12 +70,14 @@ def time_one(arguments: argparse.Namespace, row: str) -> list[dict[str, Any]]:
     method = load_method(arguments.modules[row])
     settings = read_settings(method, values, str(case))
     features = load_features(arguments.features) if "features" in method.needs else None
+    words = load_words(arguments.words) if "words" in method.needs else None
     clock = Clock()
     if issubclass(method, Method):
         warm_up(method, settings)
         clock.lap("compile")
     with workers(1) as pool:
-        fitter = method(Problem(split.final, case.seed, pool, features), settings)
+        problem = Problem(split.final, case.seed, pool, features, words=words)
+        fitter = method(problem, settings)
         clock.lap(None)
         if isinstance(fitter, Method):
             for _ in range(arguments.epochs):
@@ -83,7 +87,7 @@ def time_one(arguments: argparse.Namespace, row: str) -> list[dict[str, Any]]:
         if not isinstance(fitter, Method):
             if clock.seconds() < SHORT_FIT:
                 clock.lap(None)
-                model = method(Problem(split.final, case.seed, pool, features), settings).model()
+                model = method(problem, settings).model()
             clock.lap("fit")
         peak = peak_memory_bytes()
         most_labels = np.argmax(split.test.right.n_labels_of_row, keepdims=True).astype(np.int32)
@@ -95,6 +99,7 @@ def time_one(arguments: argparse.Namespace, row: str) -> list[dict[str, Any]]:
         clock.laps.append(("score", scoring_seconds(model, split.test, features)))
     keys = {"dataset": arguments.dataset, "protocol": arguments.protocol, "method": case.row, "threads": 1}
     keys |= {"peak_rss_bytes": peak, "model_bytes": model_bytes(model), "machine": processor()}
+    keys |= {"others": others.cores()}
     images = {"score": len(split.test.images), "evaluate": len(split.test.images)}
     return [keys | {"phase": phase, "seconds": seconds, "images": images.get(phase)} for phase, seconds in clock.laps]
 

@@ -20,6 +20,8 @@ from vsebench.core.errors import UserError
 NAME = re.compile(r"([a-z][a-z0-9_]*)(?:@([1-9][0-9]*))?")
 LARGEST_CUTOFF_OF_LISTS = 10
 
+Values = NDArray[np.float64]
+
 
 @dataclass(frozen=True)
 class Metric(ABC):
@@ -28,6 +30,7 @@ class Metric(ABC):
     cutoff: int | None
     takes_cutoff: ClassVar[Literal["always", "never", "optional"]]
     lower_is_better: ClassVar[bool] = False
+    is_quality: ClassVar[bool] = True  # false where neither a large nor a small value is better
     unit: ClassVar[Literal["image", "label"]] = "image"  # what a mean is over, and what a bootstrap draws
 
 
@@ -74,15 +77,37 @@ class LabelMetric(Metric):
 class SetMetric(Metric):
     """A metric of predicted label sets, from counts by label: it is no mean over images, so each resample is counted.
 
-    The predicted set of an image is the first `cutoff` labels of its list.
+    With a cut-off, the predicted set of an image is the first `cutoff` labels of its list, and images without a label
+    are left out. Without, it is what a decision has chosen, and all test images count.
     """
 
+    takes_cutoff = "optional"
+
     @abstractmethod
-    def value(self, hits: NDArray[np.float64], predicted: NDArray[np.float64], right: NDArray[np.float64]) -> float:
-        """Return the metric from three (n_labels,) counts of images.
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        """Return the metric, (...) float64, from counts of images, each (..., n_labels) float64.
 
         `hits`: the label is predicted and right; `predicted`: it is predicted; `right`: the image carries it.
         """
+
+
+class ImageSetMetric(Metric):
+    """A metric of an image's predicted label set; sets and images are those of a `SetMetric`."""
+
+    takes_cutoff = "optional"
+
+    @abstractmethod
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        """Return the metric of each image, (n,) float64, from its numbers of labels, each (n,) float64.
+
+        `hits`: labels that are predicted and right; `predicted`: those that are predicted; `right`: its labels.
+        """
+
+
+def is_of_decision(name: str) -> bool:
+    """Return whether a metric is of the label sets that a decision chooses, such as `exact_match` or `macro_f1`."""
+    metric = load_metric(name)
+    return isinstance(metric, SetMetric | ImageSetMetric) and metric.cutoff is None
 
 
 @cache
@@ -97,7 +122,7 @@ def load_metric(name: str) -> Metric:
         raise UserError(f"the metric {name!r} needs a cut-off, such as {module}@10")
     if metric.takes_cutoff == "never" and cutoff is not None:
         raise UserError(f"the metric {module!r} takes no cut-off")
-    if issubclass(metric, SetMetric | ListMetric) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
+    if issubclass(metric, SetMetric | ImageSetMetric | ListMetric) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
         raise UserError(f"the metric {name!r}: lists end at place {LARGEST_CUTOFF_OF_LISTS}")
     return metric(int(cutoff) if cutoff else None)
 
@@ -114,7 +139,12 @@ def within(cutoff: int | None) -> pl.Expr:
     return (place.is_not_null() if cutoff is None else place <= cutoff).fill_null(False)
 
 
-def share(part: NDArray[np.float64] | float, whole: NDArray[np.float64] | float) -> NDArray[np.float64]:
+def share(part: Values, whole: Values) -> Values:
     """Return part / whole, element by element; 0 where the whole is 0."""
-    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
     return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
+
+
+def mean_over_labels(of_labels: Values) -> Values:
+    """Return the means of (..., n_labels) values."""
+    means: Values = of_labels.mean(axis=-1)
+    return means

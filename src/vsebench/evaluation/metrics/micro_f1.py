@@ -1,18 +1,13 @@
 """Micro (overall) F1: 2 hits / (predicted + right), all labels and images counted together."""
 
-import numpy as np
-from numpy.typing import NDArray
-
-from vsebench.evaluation.metrics.base import SetMetric, share
+from vsebench.evaluation.metrics.base import SetMetric, Values, share
 
 
 class MicroF1(SetMetric):
     """Every predicted and every right label weighs the same."""
 
-    takes_cutoff = "always"
-
-    def value(self, hits: NDArray[np.float64], predicted: NDArray[np.float64], right: NDArray[np.float64]) -> float:
-        return float(share(2 * hits.sum(), predicted.sum() + right.sum()))
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return share(2 * hits.sum(axis=-1), predicted.sum(axis=-1) + right.sum(axis=-1))
 
 
 METRIC = MicroF1

@@ -3,19 +3,14 @@
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 28.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
-from vsebench.evaluation.metrics.base import SetMetric, share
+from vsebench.evaluation.metrics.base import SetMetric, Values, share
 
 
 class OvRecall(SetMetric):
     """Every right label weighs the same."""
 
-    takes_cutoff = "always"
-
-    def value(self, hits: NDArray[np.float64], predicted: NDArray[np.float64], right: NDArray[np.float64]) -> float:
-        return float(share(hits.sum(), right.sum()))
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return share(hits.sum(axis=-1), right.sum(axis=-1))
 
 
 METRIC = OvRecall

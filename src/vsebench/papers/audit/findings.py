@@ -11,12 +11,16 @@ from vsebench.core.storage import replacing
 from vsebench.papers.audit.printed import Interval, decimals, rounded, show
 from vsebench.papers.published import PrintedCell
 
-AGREES, CONTRADICTS = "agrees", "contradicts"
+AGREES, DEPENDS, CONTRADICTS = VERDICTS = ("agrees", "depends", "contradicts")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of audit.csv; the first of `cells` is the judged one, the others are what it was recomputed from."""
+    """One line of audit.csv; the first of `cells` is the judged one, the others are what it was recomputed from.
+
+    Where the verdict is `DEPENDS`, the number contradicts the others only if the `condition` holds, which the paper
+    does not say; else the condition is empty.
+    """
 
     paper: str
     table: str
@@ -26,10 +30,12 @@ class Finding:
     recomputed: str
     verdict: str
     explanation: str
+    condition: str = ""
 
 
-def verdict(agrees: bool) -> str:
-    return AGREES if agrees else CONTRADICTS
+def verdict(agrees: bool, condition: str = "") -> str:
+    """Return the verdict on a number that contradicts only if a condition holds; without one, it does anyway."""
+    return AGREES if agrees else DEPENDS if condition else CONTRADICTS
 
 
 def judge(
@@ -39,6 +45,7 @@ def judge(
     recomputed: Interval,
     rule: str,
     reading: Interval | None = None,
+    condition: str = "",
 ) -> Finding:
     """Compare a printed number with what follows from other printed numbers.
 
@@ -56,6 +63,8 @@ def judge(
         How it was recomputed, for the explanation.
     reading
         The unrounded values that the cell can stand for; None: those that round to the printed digits.
+    condition
+        What has to be true for the two to contradict, if that is not sure; it completes "contradicts only if".
     """
     reading = reading or rounded(cell.value)
     agrees = reading.meets(recomputed)
@@ -68,8 +77,9 @@ def judge(
         check=check,
         published=cell.value,
         recomputed=recomputed.show(digits),
-        verdict=verdict(agrees),
+        verdict=verdict(agrees, condition),
         explanation=rule + gap,
+        condition="" if agrees else condition,
     )
 
 
@@ -112,10 +122,10 @@ def read_findings(path: Path) -> list[Finding]:
 
 
 def summarise(findings: Sequence[Finding]) -> dict[str, int]:
-    """Return the numbers of checks, judged cells, papers and contradictions, for a sentence about the audit."""
+    """Return the numbers of checks, judged cells, papers and verdicts, for a sentence about the audit."""
     return {
         "checks": len(findings),
         "cells": len({(finding.paper, finding.cells.partition("; ")[0]) for finding in findings}),
         "papers": len({finding.paper for finding in findings}),
-        "contradictions": sum(finding.verdict == CONTRADICTS for finding in findings),
+        **{name: sum(finding.verdict == name for finding in findings) for name in VERDICTS},
     }

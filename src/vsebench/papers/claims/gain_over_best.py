@@ -1,4 +1,4 @@
-"""Relative gain of an ensemble over its best member: bootstrap over images and seeds."""
+"""Relative gain of an ensemble over its best member, over images and seeds."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
-from vsebench.papers.evidence import Effect, Evidence, MetricName, Values
+from vsebench.papers.evidence import Effect, Evidence, MetricName, Values, interval
 from vsebench.papers.verdict import Verdict
 
 
@@ -36,7 +36,7 @@ class GainOverBest(AtPlaces):
             gained: Values = values[:, 0] / values[:, best].clip(1e-12) - 1
             return gained
 
-        return found.interval(gain, self.at_least)
+        return interval(found, gain, self.at_least)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the gain by its interval."""

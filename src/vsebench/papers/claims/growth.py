@@ -3,20 +3,30 @@
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
 from vsebench.evaluation.growth import exponents
 from vsebench.papers.claim import Bounds, ClaimCase, ClaimTest, judge_by_interval
-from vsebench.papers.evidence import Effect, Evidence, UntestableError
+from vsebench.papers.evidence import Effect, Evidence
 from vsebench.papers.verdict import Verdict
 
 
 class Growth(ClaimTest):
-    """The time of an epoch, or of scoring an image, grows as a power of a size; the exponent is between two bounds."""
+    """The time of an epoch, or of scoring an image, grows as a power of a size; the exponent is within the bounds."""
 
     effect: ClassVar[str] = "exponent of growth (claimed: within the claim's bounds)"
     on_simulated: ClassVar[bool] = True  # only there can one size be varied while the others stay the same
 
     variable: Literal["pairs", "labels", "factors", "images", "terms"]  # the last two: the time to score an image
-    between: Bounds
+    between: Bounds | None = None
+    at_most: float | None = None
+
+    @model_validator(mode="after")
+    def _has_bounds(self) -> "Growth":
+        if (self.between is None) == (self.at_most is None):
+            raise PydanticCustomError("bounds", "give either `between` or `at_most`")
+        return self
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case, without a place."""
@@ -24,14 +34,11 @@ class Growth(ClaimTest):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the exponent; without a p-value, since the verdict rests on the interval."""
-        if evidence.scaling is None:
-            raise UntestableError("The run measures no growth; it needs the key scaling.")
-        found = exponents(evidence.scaling).filter(method=self.method, variable=self.variable)
-        if found.is_empty():
-            raise UntestableError(f"The growth of {self.method} with the {self.variable} was not measured.")
+        found = exponents(evidence.times_of_sizes(self.method, self.variable))
         value, low, high = found.select("exponent", "ci_low", "ci_high").row(0)
         return Effect(value, low, high, None, 0.0)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge an exponent by its interval and the claim's bounds."""
-        return judge_by_interval(effect, *self.between)
+        low, high = self.between or (float("-inf"), self.at_most or 0.0)
+        return judge_by_interval(effect, low, high)

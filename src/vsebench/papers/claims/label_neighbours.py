@@ -1,4 +1,4 @@
-"""Siblings among the nearest labels in the embedding: their share over chance, bootstrap over labels and seeds."""
+"""Siblings among the nearest labels in the embedding: their share over chance, over labels and seeds."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -6,9 +6,8 @@ from typing import ClassVar
 import polars as pl
 from pydantic import Field
 
-from vsebench.evaluation.significance import resample
 from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
-from vsebench.papers.evidence import Effect, Evidence, Resampled, UntestableError, Values
+from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, interval, of_units
 from vsebench.papers.verdict import Verdict
 
 
@@ -31,21 +30,13 @@ class LabelNeighbours(AtPlaces):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the share of siblings over chance."""
-        if evidence.neighbours is None:
-            raise UntestableError("The run has no table of neighbours of labels.")
-        found = evidence.neighbours.filter(
-            pl.col("place") <= self.nearest,
-            pl.col("siblings") > 0,
-            dataset=case.place.dataset,
-            protocol=case.place.protocol,
-            method=self.method,
-        )
+        of_method = evidence.requested("neighbours_of_labels", case.place, self.method)
+        found = of_method.filter(pl.col("place") <= self.nearest, pl.col("siblings") > 0)
         if found.is_empty():
             raise UntestableError(f"The data set {case.place.dataset} does not say which labels are siblings.")
         seeds = [shares(own) for _, own in found.group_by("seed", maintain_order=True)]
-        means: Values = sum(table.mean(axis=0) for table in seeds) / len(seeds)
-        resampled = Resampled(means, resample(seeds, evidence.resamples))
-        return resampled.interval(lambda values: values[:, 0] / values[:, 1], self.times)
+        over_chance = of_units(seeds, evidence.resamples)
+        return interval(over_chance, lambda values: values[:, 0] / values[:, 1], self.times)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the ratio by its interval."""

@@ -1,4 +1,4 @@
-"""What noisier labels leave of two quantities: ratio of the shares that are left, bootstrap over images and seeds."""
+"""What noisier labels leave of two quantities: ratio of the shares that are left, over images and seeds."""
 
 import itertools
 import math
@@ -12,7 +12,16 @@ from pydantic_core import PydanticCustomError
 from vsebench.core.places import Place
 from vsebench.evaluation.ranking import LIST_LENGTH
 from vsebench.papers.claim import ClaimCase, ClaimTest
-from vsebench.papers.evidence import Effect, Evidence, MetricName, Resampled, RunPlace, UntestableError, Values
+from vsebench.papers.evidence import (
+    Effect,
+    Estimates,
+    Evidence,
+    MetricName,
+    RunPlace,
+    UntestableError,
+    Values,
+    difference,
+)
 
 
 class NoisierLabels(ClaimTest):
@@ -67,11 +76,10 @@ class NoisierLabels(ClaimTest):
         """Return the ratio of the shares."""
         clean = self._quantities(evidence, Place(self.clean, case.place.protocol))
         noisy = self._quantities(evidence, case.place)
-        both = Resampled(np.hstack([clean.means, noisy.means]), np.hstack([clean.samples, noisy.samples]))
-        found = both.difference(log_ratio)
+        found = difference(Estimates.side_by_side([clean, noisy]), log_ratio)
         return Effect(math.exp(found.value), math.exp(found.low), math.exp(found.high), found.p, 1.0)
 
-    def _quantities(self, evidence: Evidence, place: Place) -> Resampled:
+    def _quantities(self, evidence: Evidence, place: Place) -> Estimates:
         """Return the method's metric and the steadier quantity."""
         if self.steadier:
             return evidence.resampled(place, [self.method, self.steadier], self.metric)

@@ -1,4 +1,4 @@
-"""Two ranges of a setting: difference of a metric between the best value of each, paired bootstrap."""
+"""Two ranges of a setting: difference of a metric between the best value of each, over images and seeds."""
 
 from collections.abc import Iterator
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""What a control reaches of a method's metric: ratio of means, bootstrap over images and seeds."""
+"""What a control reaches of a method's metric: ratio of means, over images and seeds."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
-from vsebench.papers.evidence import Effect, Evidence, MetricName, UntestableError, Values
+from vsebench.papers.evidence import Effect, Evidence, MetricName, UntestableError, Values, interval
 from vsebench.papers.verdict import Verdict
 
 
@@ -34,11 +34,12 @@ class ShareOfMetric(AtPlaces):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the control's metric over the method's."""
-        return evidence.resampled(case.place, [self.control, self.method], self.metric).interval(share, self.below)
+        both = evidence.resampled(case.place, [self.control, self.method], self.metric)
+        return interval(both, share, self.below)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the share by its interval."""
-        return judge_by_interval(effect, 0.0, self.below)
+        return judge_by_interval(effect, float("-inf"), self.below)
 
 
 def share(values: Values) -> Values:

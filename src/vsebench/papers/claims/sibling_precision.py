@@ -1,4 +1,4 @@
-"""Sibling precision of two methods: difference of the means, and of its ratio to precision; paired bootstrap."""
+"""Sibling precision of two methods: difference of the means, and of its ratio to precision, over images and seeds."""
 
 from typing import ClassVar
 
@@ -6,7 +6,7 @@ from pydantic import Field
 
 from vsebench.evaluation.ranking import LIST_LENGTH
 from vsebench.papers.claim import AgainstRivals, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, Values
+from vsebench.papers.evidence import Effect, Evidence, Values, difference
 
 
 class SiblingPrecision(AgainstRivals):
@@ -27,8 +27,8 @@ class SiblingPrecision(AgainstRivals):
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the difference between the method and the rival."""
         found = evidence.sibling_precisions(case.place, [self.method, case.rival], self.cutoff)
-        difference = of_ratios if case.measured == self.measured()[-1] and self.ratio else of_siblings
-        return found.difference(difference)
+        statistic = of_ratios if case.measured == self.measured()[-1] and self.ratio else of_siblings
+        return difference(found, statistic)
 
 
 def of_siblings(values: Values) -> Values:
@@ -39,5 +39,5 @@ def of_siblings(values: Values) -> Values:
 def of_ratios(values: Values) -> Values:
     """Return the difference of sibling precision over precision."""
     ours, theirs = (values[:, n + 1] / values[:, n].clip(1e-12) for n in (0, 2))
-    difference: Values = ours - theirs
-    return difference
+    found: Values = ours - theirs
+    return found

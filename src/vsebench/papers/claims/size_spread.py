@@ -1,4 +1,4 @@
-"""A metric over rows of different sizes: (largest - smallest) / largest of the means, bootstrapped."""
+"""A metric over rows of different sizes: (largest - smallest) / largest of the means, over images and seeds."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
-from vsebench.papers.evidence import Effect, Evidence, MetricName, Values
+from vsebench.papers.evidence import Effect, Evidence, MetricName, Values, interval
 from vsebench.papers.verdict import Verdict
 
 
@@ -33,11 +33,11 @@ class SizeSpread(AtPlaces):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the spread of the metric."""
-        return evidence.resampled(case.place, self.sizes, case.measured).interval(spread, self.below)
+        return interval(evidence.resampled(case.place, self.sizes, case.measured), spread, self.below)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the spread by its interval."""
-        return judge_by_interval(effect, 0.0, self.below)
+        return judge_by_interval(effect, float("-inf"), self.below)
 
 
 def spread(values: Values) -> Values:

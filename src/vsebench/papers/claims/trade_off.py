@@ -1,10 +1,12 @@
-"""Two methods in metrics that pull apart: one method leads in some, the rival in others; paired bootstrap."""
+"""Two methods in metrics that pull apart: one method leads in some, the rival in others."""
 
 from typing import ClassVar
 
 from pydantic import Field
 
+from vsebench.evaluation.metrics.base import load_metric
 from vsebench.papers.claim import AgainstRivals, ClaimCase
+from vsebench.papers.claims.accuracy import advantage
 from vsebench.papers.evidence import Effect, Evidence, MetricName
 
 RIVALS = " of the rival, less the method's"
@@ -30,4 +32,4 @@ class TradeOff(AgainstRivals):
         """Return the difference of a metric, that of the rival less the method's where the rival is to lead."""
         metric = case.measured.removesuffix(RIVALS)
         pair = (self.method, case.rival) if metric == case.measured else (case.rival, self.method)
-        return evidence.difference(case.place, *pair, [metric])[metric]
+        return advantage(evidence.both(case.place, *pair, metric), load_metric(metric).lower_is_better, 0.0)

@@ -53,8 +53,9 @@ def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, 
     """Return what is measured, in sentences."""
     seeds = max(accuracy["n_seeds"].to_list())
     found = [
-        f"Mean over {seeds} {'seed' if seeds == 1 else 'seeds'} with bootstrap 95 % intervals over images and seeds.",
-        "Bold: best; †: not significantly different from the best (paired bootstrap test, Holm-corrected p ≥ 0.05).",
+        f"Mean over {seeds} {'seed' if seeds == 1 else 'seeds'} with 95 % intervals over images and seeds.",
+        "Bold: best; †: not significantly different from the best (paired test over images and seeds, corrected "
+        "over all pairs, p ≥ 0.05).",
         "Labels of an image that a method was trained on are excluded from the candidates, and ties count against the "
         "method.",
         "Metrics with @N use the first N labels of the ranking, others all of it; in AUC@N, a label after the first N "

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from vsebench.core.places import Place
+from vsebench.core.places import Entry, Place
 from vsebench.papers.base import Paper
 from vsebench.rendering.beside import ON_OTHER_DATA, caption, lines_of, notes_of_places
 from vsebench.rendering.kinds import PaperFile, TableKind
@@ -16,7 +16,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 NOTES = (
     "Percent. The data sets of this run are others than the paper's, so no number here can be compared with a "
     "published one; the order of the methods can.",
-    "Here: mean over seeds with bootstrap 95 % intervals over images and seeds; settings chosen on validation. Bold: "
+    "Here: mean over seeds with 95 % intervals over images and seeds; settings chosen on validation. Bold: "
     "best of all methods of the run on that data set; †: not significantly different from the best.",
 )
 
@@ -28,7 +28,7 @@ class AccuracyBesideOwnData(TableKind):
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file
-    also: list[str] = Field(default_factory=list)  # rows of ours that the paper has not, shown below the others
+    also: list[str] = Field(default_factory=list)  # "row" or "row/decision" of ours that the paper has not, shown below
     note: str = ""  # what a reader should know about the printed numbers
 
     def table(self, results: Results) -> Table:
@@ -51,11 +51,17 @@ class AccuracyBesideOwnData(TableKind):
         for place in results.places_of(results.summary):
             rows += our_rows(results, place, [*ours, *self.also], metrics)
         notes = [*NOTES, *([self.note] if self.note else []), *notes_of_places(paper, cells)]
-        missing = [row for row in [*ours, *self.also] if row not in results.outline.rows]
+        missing = [name for name in [*ours, *self.also] if not has(results, name)]
         notes += [f"Left out, as this run has no such rows: {', '.join(missing)}."] if missing else []
         return Table(
             tuple(columns), tuple(rows), caption(paper, self.printed, ON_OTHER_DATA), notes=tuple(notes), fold=5
         )
+
+
+def has(results: Results, name: str) -> bool:
+    """Return whether the run has a "row", or a "row/decision"."""
+    entry = Entry.of(name)
+    return entry.row in results.outline.rows and entry.decision in ("", *results.outline.decisions)
 
 
 def our_rows(results: Results, place: Place, methods: Sequence[str], metrics: Sequence[str]) -> list[Row]:
@@ -65,7 +71,7 @@ def our_rows(results: Results, place: Place, methods: Sequence[str], metrics: Se
     for method in methods:
         found = [pick(accuracy, metric, method) for metric in metrics]
         if any(found):
-            texts = (Cell(title), Cell(results.method_title(method)), Cell("here"))
+            texts = (Cell(title), Cell(results.entry_title(method)), Cell("here"))
             numbers = (
                 Cell(one["value"], one["ci_low"], one["ci_high"], bold=bool(one["best"]), dagger=near_best(one))
                 if one

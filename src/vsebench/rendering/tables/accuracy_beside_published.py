@@ -10,7 +10,7 @@ from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 NOTES = (
-    "Here: mean over seeds with bootstrap 95 % intervals over images and seeds; settings chosen on validation.",
+    "Here: mean over seeds with 95 % intervals over images and seeds; settings chosen on validation.",
     "Bold: the published value is in our interval.",
 )
 PERCENT = "The paper prints percentages; they are shown as shares."

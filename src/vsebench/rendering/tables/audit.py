@@ -1,8 +1,8 @@
-"""Published numbers that were recomputed from others: by default those that contradict each other."""
+"""Published numbers that were recomputed from others, those of one verdict: by default the contradictions."""
 
 from typing import Any, ClassVar, Literal
 
-from vsebench.papers.audit.findings import AGREES, CONTRADICTS, Finding, read_findings
+from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, Finding, read_findings
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
@@ -10,8 +10,14 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 
 CAPTIONS = {
     AGREES: "Printed numbers that agree with the others",
+    DEPENDS: "Printed numbers that contradict each other under a condition",
     CONTRADICTS: "Printed numbers that contradict each other",
 }
+NOTES = (
+    "Recomputed from other printed numbers, with every value that rounds to them: a number contradicts only if none of "
+    "these values gives it.",
+    "S: a table of the supplement.",
+)
 
 
 class Audit(TableKind):
@@ -19,22 +25,21 @@ class Audit(TableKind):
 
     needs: ClassVar[tuple[str, ...]] = ("audit",)
 
-    verdict: Literal["agrees", "contradicts"] = "contradicts"
-    explained: bool = False  # whether a reader sees how each number was recomputed
+    verdict: Literal["agrees", "depends", "contradicts"] = "contradicts"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"audit": {}}
+        return {"audit": {}, "audit-depends": {"verdict": DEPENDS}}
 
     def table(self, results: Results) -> Table:
         columns = (
             Column("paper", "Paper", shown=False),
             Column("table", "Tab."),
-            Column("cell", "Cell"),
-            Column("check", "Check", width=0.2),
-            Column("published", "Published"),
-            Column("recomputed", "Recomputed"),
-            Column("explanation", "How", shown=self.explained),
+            Column("cell", "Cell", width=0.19),
+            Column("check", "Check", width=0.11),
+            Column("published", "Published", width=0.1),
+            Column("recomputed", "Recomputed", width=0.13),
+            Column("explanation", "How", width=0.36),
             Column("cells", "Recomputed from", shown=False),
         )
         rows = [
@@ -42,12 +47,7 @@ class Audit(TableKind):
             for finding in read_findings(results.folder / GATHERED["audit"])
             if finding.verdict == self.verdict
         ]
-        notes = (
-            "Recomputed from other printed numbers, with every value that rounds to them: a number contradicts only if "
-            "none of these values gives it.",
-            "S: a table of the supplement.",
-        )
-        return Table(columns, tuple(rows), CAPTIONS[self.verdict], notes=notes, small=True)
+        return Table(columns, tuple(rows), CAPTIONS[self.verdict], notes=NOTES, small=True)
 
 
 def texts(finding: Finding) -> tuple[str, ...]:
@@ -61,6 +61,11 @@ def texts(finding: Finding) -> tuple[str, ...]:
         finding.check,
         finding.published,
         finding.recomputed.replace(" to ", "\N{EN DASH}"),
-        finding.explanation,
+        explanation(finding),
         others,
     )
+
+
+def explanation(finding: Finding) -> str:
+    """Return how a number was recomputed and, where its verdict depends on something, on what."""
+    return finding.explanation + (f". Contradicts only if {finding.condition}." if finding.condition else "")

@@ -1,9 +1,9 @@
-"""How many published numbers agree with others and how many contradict them, by paper and check."""
+"""How many published numbers agree with others and how many contradict them, surely or not, by paper and check."""
 
 from collections import Counter
 from typing import Any, ClassVar
 
-from vsebench.papers.audit.findings import AGREES, CONTRADICTS, read_findings
+from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, VERDICTS, read_findings
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
@@ -13,6 +13,7 @@ COLUMNS = (
     Column("paper", "Paper", shown=False),
     Column("check", "Check"),
     Column(AGREES, "Agree", "count"),
+    Column(DEPENDS, "Depend", "count"),
     Column(CONTRADICTS, "Contradict", "count"),
 )
 
@@ -31,7 +32,7 @@ class AuditCounts(TableKind):
         counts = Counter((finding.paper, finding.check, finding.verdict) for finding in findings)
         rows = [
             Row(
-                (Cell(paper), Cell(check), *(Cell(counts[paper, check, verdict]) for verdict in (AGREES, CONTRADICTS))),
+                (Cell(paper), Cell(check), *(Cell(counts[paper, check, verdict]) for verdict in VERDICTS)),
                 group=results.outline.papers.get(paper, paper),
             )
             for paper, check in dict.fromkeys((finding.paper, finding.check) for finding in findings)

@@ -39,7 +39,8 @@ class Claims(TableKind):
         kinds = list(dict.fromkeys(test["effect_is"] for test in tests if test["effect_is"]))
         notes = (
             f"Effect: {'; '.join(kinds)}; with a 95 % interval." if kinds else "No claim could be tested.",
-            "p: of the hypothesis of no effect, or of the claim's bound, Holm-corrected over a paper's judged tests.",
+            "p: of the hypothesis of no effect, or of the claim's bound, corrected for the number of a paper's judged "
+            "tests.",
             "Verdicts on simulated data are about such data.",
         )
         return Table(COLUMNS, tuple(self._row(results, test) for test in tests), caption, notes=notes, small=True)
@@ -47,7 +48,7 @@ class Claims(TableKind):
     def _row(self, results: Results, test: Test) -> Row:
         cells = [Cell(str(test[name]) if test[name] is not None else None) for name in TEXTS]
         cells += [Cell(where_tested(results, test))]
-        cells += [Cell(results.method_title(test["rival"]) if test["rival"] else None)]
+        cells += [Cell(results.entry_title(test["rival"]) if test["rival"] else None)]
         cells += [Cell(metric_title(test["metric"]) if test["metric"] else None)]
         cells += [Cell(test["effect"], test["ci_low"], test["ci_high"]), Cell(test["p_adjusted"])]
         title = f"{test['claim']} ({test['where']})"

@@ -40,6 +40,7 @@ class ClaimsSummary(TableKind):
             rows.append(Row((*texts, *numbers), group=paper_title(results, claim["paper"])))
         notes = (
             "Numbers: the tests of a claim, one for each data set, protocol, rival and metric.",
-            "Verdict: that of all tests that could be made here, or mixed where they differ.",
+            "Verdict: that of all tests that could be made here. In part: the other tests are undecided; mixed: some "
+            "hold and some fail.",
         )
         return Table(COLUMNS, tuple(rows), "Verdicts on the papers' claims", notes=notes, small=True)

@@ -19,6 +19,14 @@ COLUMNS = (
     Column("validation", "Validation", width=0.16),
 )
 
+CHOICES = {
+    "tuned": "tuned, {tried} tried",
+    "recorded": "chosen on this data set's validation labels, {tried} tried",
+    "untuned": "untuned",
+    "weights": "weights, {tried} tried",
+    "none": None,
+}
+
 
 class Settings(TableKind):
     """What was fixed, what was chosen on the validation labels, and for how many epochs each method was trained."""
@@ -44,6 +52,8 @@ class Settings(TableKind):
             notes=(
                 "Tuned: chosen on the validation labels from the configurations tried; test labels play no part. "
                 "Where all seeds have the same split, the first seed chooses the settings for all of them.",
+                "Chosen on this data set's validation labels: by an earlier run that tuned; a seed that it lacked has "
+                "the settings of its first. Untuned: settings that were chosen on other data.",
             ),
             small=True,
         )
@@ -51,7 +61,7 @@ class Settings(TableKind):
 
 def shared(entry: dict[str, Any]) -> str:
     """Return what the seeds that share a row have in common."""
-    return json.dumps([entry[key] for key in ("dataset", "protocol", "method", "tuned", "settings")], sort_keys=True)
+    return json.dumps([entry[key] for key in ("dataset", "protocol", "method", "choice", "settings")], sort_keys=True)
 
 
 def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
@@ -59,14 +69,14 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
     first = entries[0]
     settings = ", ".join(f"{key} {value}" for key, value in first["settings"].items()) or None
     tried = max(entry["n_configurations"] for entry in entries)
-    chosen = f"tuned, {tried} tried" if first["tuned"] else "fixed"
+    choice = CHOICES[first["choice"]]
     epochs = [str(entry["epochs"]) for entry in entries if entry["epochs"] is not None]
     values = [f"{e['validation_value']:.4f}" for e in entries if e["validation_value"] is not None]
     texts = (
         results.method_title(first["method"]),
         ", ".join(str(entry["seed"]) for entry in entries),
         settings,
-        chosen,
+        choice and choice.format(tried=tried),
         ", ".join(epochs) or None,
         f"{first['validation_metric']}: {', '.join(values)}" if values else None,
     )

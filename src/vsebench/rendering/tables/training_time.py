@@ -45,6 +45,8 @@ class TrainingTime(TableKind):
             for method in results.methods_of(timing):
                 cells = row_cells(results, place, method, timing.filter(method=method))
                 rows.append(Row(cells, group=results.place_title(place)))
+        others = results.timing["others"].drop_nulls()
+        load = f"{max(others.to_list()):.2g}" if len(others) else "an unknown number of"
         machines = results.timing["machine"].drop_nulls().unique().sort().to_list()
         return Table(
             COLUMNS,
@@ -52,7 +54,8 @@ class TrainingTime(TableKind):
             caption="Training time, scoring time and memory",
             fold=5,
             notes=(
-                "Seconds per epoch: median [minimum, maximum] over repeats, each a fresh process alone on the machine.",
+                "Seconds per epoch: median [minimum, maximum] over repeats, each a fresh process. No other job of the "
+                f"run runs beside it; other processes used at most {load} cores meanwhile.",
                 "Convergence: the epoch with the best validation metric and the training seconds up to its end, "
                 "median over seeds, where the epochs are chosen; that training shares the machine with other jobs.",
                 "Compile: compiling the kernels or loading them. Memory: the largest peak of the process.",

@@ -6,7 +6,7 @@ from itertools import combinations
 from math import inf
 
 from vsebench.papers.audit.findings import Finding, judge
-from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, rounded
+from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
 TEST, LABELS_PER_IMAGE, LABELS, OTHERS = "test pairs", "mean labels", "labels", "other labels"
@@ -48,6 +48,36 @@ def pair_numbers(cells: PrintedCells, paper: str, dataset: str) -> tuple[Printed
     return None
 
 
+@dataclass(frozen=True)
+class Means:
+    """What a mean number of labels per image is recomputed from."""
+
+    pairs: Interval
+    images: Interval
+    cells: list[PrintedCell]
+    remark: str
+
+
+def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
+    """Return the pairs and images behind a data set's mean number of labels per image.
+
+    A label that several regions of an image have is one label of it. So where the distinct pairs of a paper's data were
+    measured on the label files, they count, and else the printed training and test pairs.
+    """
+    distinct, labelled = (cells.find(paper, dataset, column) for column in ("distinct_pairs", "labelled_images"))
+    if distinct and labelled:
+        remark = f"; a label counts once in an image ({distinct.note})"
+        return Means(exact(distinct.value), exact(labelled.value), [labelled, distinct], remark)
+    found = pair_numbers(cells, paper, dataset)
+    if not found:
+        return None
+    images, train, test = found
+    training = (count(train) / count(images)).show(3)
+    return Means(
+        count(train) + count(test), count(images), [images, train, test], f"; training pairs alone give {training}"
+    )
+
+
 def same_data(cells: PrintedCells, dataset: str, one: str, other: str) -> bool:
     """Return whether two papers use the same data under a data set's name: they print the same accuracies for it."""
     pairs = [
@@ -71,29 +101,33 @@ def held_out_pairs(cells: PrintedCells) -> Iterator[Finding]:
 def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
     """Check the mean number of labels per image against pairs / images."""
     for cell in cells.numbers("(positive_)?labels_per_image"):
-        found = pair_numbers(cells, cell.paper, cell.row)
+        found = means(cells, cell.paper, cell.row)
         if found:
-            images, train, test = found
-            mean = (count(train) + count(test)) / count(images)
-            training = (count(train) / count(images)).show(decimals(cell.value) + 2)
-            yield judge(LABELS_PER_IMAGE, cell, found, mean, f"pairs / images; training pairs alone give {training}")
+            yield judge(
+                LABELS_PER_IMAGE, cell, found.cells, found.pairs / found.images, "pairs / images" + found.remark
+            )
 
 
 def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the number of other labels for each positive one against both counts, and against pairs and images."""
+    """Check the number of other labels for each positive one against both counts, and against pairs and images.
+
+    Where it follows from the printed means, which are rounded, pairs and images contradict it only if it is exact.
+    """
     for cell in cells.numbers("non_positives_per_positive"):
         positive = cells.find(cell.paper, cell.row, "positive_labels_per_image")
         other = cells.find(cell.paper, cell.row, "non_positive_labels_per_image")
-        found = pair_numbers(cells, cell.paper, cell.row)
+        found = means(cells, cell.paper, cell.row)
+        condition = ""
         if positive and other:
             ratio = rounded(other.value) / rounded(positive.value)
+            if rounded(cell.value).meets(ratio):
+                condition = "it is a ratio of exact means; it follows from the rounded ones above it"
             yield judge(OTHERS, cell, [other, positive], ratio, "other labels / positive labels")
         labels = next(label_numbers(cells, cell.paper, cell.row), None)
         if found and labels:
-            images, train, test = found
-            ratio = labels.number * count(images) / (count(train) + count(test)) - 1
-            sources = [*labels.cells, images, train, test]
-            yield judge(OTHERS, cell, sources, ratio, "labels x images / pairs - 1")
+            ratio = labels.number * found.images / found.pairs - 1
+            sources = [*labels.cells, *found.cells]
+            yield judge(OTHERS, cell, sources, ratio, "labels x images / pairs - 1", condition=condition)
 
 
 def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
@@ -140,12 +174,14 @@ def numbers_of_images(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def trials(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that no more labels are drawn for a violating one than there are labels, where WARP gives up."""
+    """Check that no more labels are drawn for a violating one than there are others, where WSABIE's WARP gives up."""
     for cell in cells.numbers("trials"):
         labels = cells.find(cell.paper, cell.dataset, "labels")
         if labels:
             at_most = Interval(-inf, count(labels).high - 1)
-            yield judge(TRIALS, cell, [labels], at_most, "WARP stops when all other labels were drawn", count(cell))
+            rule = "WARP as first defined stops after labels - 1 trials"
+            condition = "this WARP has that limit, too; the text names no limit"
+            yield judge(TRIALS, cell, [labels], at_most, rule, count(cell), condition)
 
 
 def weights(cells: PrintedCells) -> Iterator[Finding]:

@@ -5,16 +5,19 @@ Recall@N is the share of images with a rank up to N. So Recall@5 and Recall@10 b
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from math import log2
 
 from vsebench.papers.audit.checks.counts import Statement, label_numbers
-from vsebench.papers.audit.findings import Finding, judge, verdict
-from vsebench.papers.audit.printed import SLACK, Interval, rounded
+from vsebench.papers.audit.findings import DEPENDS, Finding, judge, names, verdict
+from vsebench.papers.audit.lists import f1_over_images
+from vsebench.papers.audit.printed import SLACK, Interval, decimals, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
 RECALL, AUC, CUT, MAP, NDCG = "Recall = N x Precision", "AUC@10", "AUC is cut", "MAP@10", "NDCG@10"
-F1, MACRO = "F1", "macro F1"
+F1, MACRO, BY_IMAGE = "F1", "macro F1", "F1 by image"
+OF_MEANS, OVER_LABELS, OVER_IMAGES = "that of the mean P and R", "a mean over labels", "a mean over images"
 ONE_HELD_OUT = ("leave_one_out", "regions")
 Gain = Callable[[int], Fraction]  # of a rank
 
@@ -76,7 +79,14 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Statem
     bounds = within(recalls, lambda rank: half - (rank - 1) / few, lambda rank: half - (rank - 1) / many) + half
     sources = [*recalls, *(source for each in labels for source in each.cells)]
     ceiling = ((rounded(recalls[1].value) + 1) / 2).show(5)
-    return judge(AUC, cell, sources, bounds, f"(1 + Recall@10) / 2 ({ceiling}), less (rank - 1) / n for the hits")
+    rule = f"(1 + Recall@10) / 2 ({ceiling}), less (rank - 1) / n for the hits"
+    # Of a full ranking, a hit counts as above, and a miss anything up to 1.
+    full = Interval(within(recalls, lambda rank: 1 - (rank - 1) / few, lambda rank: Fraction(1)).low, Fraction(1))
+    possible = rounded(cell.value).meets(full)
+    condition = (
+        "it is the AUC of a list cut at 10, as most are (inferred); one of a full ranking can be so" if possible else ""
+    )
+    return judge(AUC, cell, sources, bounds, rule, condition=condition)
 
 
 def within(recalls: list[PrintedCell], low: Gain, high: Gain) -> Interval:
@@ -107,21 +117,70 @@ def recalls_beside(cells: PrintedCells, cell: PrintedCell) -> Iterator[list[Prin
 
 
 def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
-    """Check F1 = 2 P R / (P + R).
+    """Check F1 against P and R in each way in which it can be averaged: it contradicts only if none fits.
 
-    A mean of F1 over images or labels is at most that of the mean P and R, since F1 is concave in both.
+    F1 of the mean P and R is 2 P R / (P + R). A mean of F1 over labels or images is at most that, since F1 is concave
+    in both; over images it has closer bounds (`f1_over_images`).
     """
-    for cell in cells.numbers(r"f1@\d+"):
+    for cell, precision, recall in _rows_with_f1(cells):
+        yield judge_f1(cell, precision, recall)
+
+
+def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
+    """Check a paper's statement that its F1 are means over images (`averages` of `all`) against all of its rows."""
+    for statement in cells.all:
+        if statement.column != "averages" or statement.value != "over images":
+            continue
+        rows = [found for found in _rows_with_f1(cells) if found[0].paper == statement.paper]
+        wrong = [found[0] for found in rows if OVER_IMAGES not in readings(*found)[1]]
+        yield Finding(
+            paper=statement.paper,
+            table=statement.table,
+            cells=names([statement, *wrong]),
+            check=BY_IMAGE,
+            published=f"all {len(rows)}",
+            recomputed=f"{len(rows) - len(wrong)} of {len(rows)}",
+            verdict=verdict(not wrong),
+            explanation=f"means over images ({statement.note}): no images have P, R and F1 of the other rows",
+        )
+
+
+def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell, PrintedCell]]:
+    """Yield F1, precision and recall of each row that prints the three."""
+    for cell in cells.numbers(r"f1@\d{1,2}"):
         precision, recall = (beside(cells, cell, cell.column.replace("f1", name)) for name in ("precision", "recall"))
         if precision and recall:
-            harmonic = harmonic_mean(precision, recall)
-            printed = rounded(cell.value)
-            rule = "2 P R / (P + R)"
-            if printed.low > harmonic.high:
-                rule += ", where a mean of single F1 would be lower"
-            if printed.high < harmonic.low:
-                rule += ", where a mean of single F1 can be lower"
-            yield judge(F1, cell, [precision, recall], harmonic, rule)
+            yield cell, precision, recall
+
+
+def readings(
+    cell: PrintedCell, precision: PrintedCell, recall: PrintedCell
+) -> tuple[dict[str, Interval | None], set[str]]:
+    """Return what F1 can be, in the cell's unit, in each way of averaging it, and the ways that the cell fits."""
+    harmonic = harmonic_mean(precision, recall)
+    whole = 100 if cell.unit == "percent" else 1
+    k = int(cell.column.removeprefix("f1@"))
+    over_images = f1_over_images(rounded(precision.value) / whole, rounded(recall.value) / whole, k) if k else None
+    found: dict[str, Interval | None] = {
+        OF_MEANS: harmonic,
+        OVER_LABELS: Interval(Fraction(0), harmonic.high),
+        OVER_IMAGES: over_images * whole if over_images else None,
+    }
+    printed = rounded(cell.value)
+    return found, {way for way, values in found.items() if values and printed.meets(values)}
+
+
+def judge_f1(cell: PrintedCell, precision: PrintedCell, recall: PrintedCell) -> Finding:
+    found, fitting = readings(cell, precision, recall)
+    digits = decimals(cell.value) + 2
+    bounds = found[OVER_IMAGES]
+    shown = f"between {bounds.show(digits)}".replace(" to ", " and ") if bounds else "impossible for such P and R"
+    rule = f"2 P R / (P + R) if F1 is {OF_MEANS}, at most that if {OVER_LABELS}, {shown} if {OVER_IMAGES}"
+    finding = judge(F1, cell, [precision, recall], harmonic_mean(precision, recall), rule)
+    others = [way for way in found if way not in fitting]
+    if not fitting or not others:
+        return finding
+    return replace(finding, verdict=DEPENDS, condition=f"F1 is {' or '.join(others)}")
 
 
 def macro_f1(cells: PrintedCells) -> Iterator[Finding]:

@@ -58,21 +58,29 @@ def speedups(cells: PrintedCells) -> Iterator[Finding]:
         usual = max(WAYS, key=lambda way: fitting[way])
         for speedup in found:
             yield _judge_speedup(speedup, usual)
-        yield Finding(
-            paper=paper,
-            table=found[0].cell.table,
-            cells=f"{found[0].cell.table} speedup (all {len(found)})",
-            check=COUNTING,
-            published=usual,
-            recomputed=f"{fitting[WAYS[0]]} of {len(found)} are ratios",
-            verdict=verdict(usual == WAYS[0]),
-            explanation="n times as fast is a ratio of times of n"
-            + (
-                "" if usual == WAYS[0] else f", but {fitting[usual]} of these {len(found)} numbers are the ratio less 1"
-            ),
-        )
+        yield _counting(found, usual, fitting)
     for cell in cells.numbers(r"time_over_\w+"):
         yield from _times_as_long(cells, cell)
+
+
+def _counting(found: list[Speedup], usual: str, fitting: dict[str, int]) -> Finding:
+    """Return how a paper counts its speed-ups."""
+    condition = '"n times" is a ratio of times; read as a gain, an "improvement", it is the ratio less 1'
+    explanation = "n times as fast is a ratio of times of n"
+    if usual != WAYS[0]:
+        explanation += f", but {fitting[usual]} of these {len(found)} numbers are the ratio less 1"
+    table = found[0].cell.table
+    return Finding(
+        paper=found[0].cell.paper,
+        table=table,
+        cells=f"{table} speedup (all {len(found)})",
+        check=COUNTING,
+        published=usual,
+        recomputed=f"{fitting[WAYS[0]]} of {len(found)} are ratios",
+        verdict=verdict(usual == WAYS[0], condition),
+        explanation=explanation,
+        condition="" if usual == WAYS[0] else condition,
+    )
 
 
 def _speedups(cells: PrintedCells, paper: str) -> Iterator[Speedup]:

@@ -30,9 +30,11 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
     for first, *others in groups.values():
         for cell in others:
             before, again = readings(first, cell)
-            cut = first.value.startswith(cell.value) and not again.meets(before)
-            rule = f"as in {first.table}" + (", but cut off, not rounded" if cut else "")
-            yield judge(REPEATED, cell, [first], before, rule, again)
+            cut = cell.in_text and first.value.startswith(cell.value)
+            condition = (
+                "the text rounds; these are the first digits of the number, with the others left out" if cut else ""
+            )
+            yield judge(REPEATED, cell, [first], before, f"as in {first.table}", again, condition)
 
 
 def readings(one: PrintedCell, other: PrintedCell) -> tuple[Interval, Interval]:

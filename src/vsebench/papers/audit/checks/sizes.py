@@ -6,7 +6,7 @@ from itertools import combinations
 from math import inf
 
 from vsebench.papers.audit.checks.counts import count
-from vsebench.papers.audit.checks.times import SPACE, problem_size, seconds
+from vsebench.papers.audit.checks.times import SPACE, TERMS, problem_size, seconds
 from vsebench.papers.audit.findings import Finding, judge, names, verdict
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
@@ -26,7 +26,10 @@ SLACK = Fraction(1, 10)  # a measured time is no exact multiple of the work
 
 
 def memory_by_formula(cells: PrintedCells) -> Iterator[Finding]:
-    """Check memory against its printed formula, with numbers of 4 or of 8 bytes; GB are 2^30 bytes, MB 2^20."""
+    """Check memory against its printed formula, with numbers of 4 or of 8 bytes; GB are 2^30 bytes, MB 2^20.
+
+    A growth in O leaves constant factors open, so what does not fit contradicts only if the formula is a count.
+    """
     for formula, cell in by_formula(cells, "space_complexity", "memory", set(SPACE)):
         size = sizes(cells, cell, formula)
         if size and cell.unit in UNITS:
@@ -35,7 +38,11 @@ def memory_by_formula(cells: PrintedCells) -> Iterator[Finding]:
             fits = [n for n, value in zip(each, values, strict=True) if rounded(cell.value).meets(value)]
             used = fits[0] if fits else each[-1]
             rule = f"{formula.value} with {used} bytes for each entry" + ("" if fits else f", or {each[0]}")
-            yield judge(BYTES_BY_FORMULA, cell, [formula], values[each.index(used)], rule)
+            condition = f"{formula.value} counts what is stored; as a growth it leaves constant factors open"
+            for name, term in list(TERMS.get(formula.value, {}).items())[:1]:
+                alone = term(size) * used / UNITS[cell.unit]
+                condition += f", and {name} alone with {used} bytes gives {alone.show(1)} {cell.unit}"
+            yield judge(BYTES_BY_FORMULA, cell, [formula], values[each.index(used)], rule, condition=condition)
 
 
 def one_rate(cells: PrintedCells) -> Iterator[Finding]:

@@ -7,10 +7,12 @@ from itertools import pairwise
 
 from vsebench.papers.audit.checks.same_model import ACCURACY
 from vsebench.papers.audit.findings import Finding, judge, names, verdict
-from vsebench.papers.audit.printed import Interval, rounded
+from vsebench.papers.audit.printed import Interval, exact, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
 BEST, LISTED_ONCE, SECOND = "best of all", "listed once", "second neighbour"
+DATASETS, CITED = "data sets", "cited data sets"
+RESULTS_OF = "datasets_in_"
 
 
 def best_of_all(cells: PrintedCells) -> Iterator[Finding]:
@@ -52,6 +54,38 @@ def listed_once(cells: PrintedCells) -> Iterator[Finding]:
                 verdict=verdict(not twice),
                 explanation=f"twice: {', '.join(twice)}" if twice else "each label once",
             )
+
+
+def datasets_of_table(cells: PrintedCells) -> Iterator[Finding]:
+    """Check the number of data sets that a caption or the text gives for a table (`datasets` in the table's row)."""
+    for cell in cells.numbers("datasets"):
+        rows = [each.row for each in cells.all if (each.paper, each.table) == (cell.paper, cell.row)]
+        found = list(dict.fromkeys(row.split("/")[0] for row in rows))
+        if found:
+            rule = f"{cell.row} has {', '.join(found)} ({cell.note})"
+            yield judge(DATASETS, cell, [], exact(str(len(found))), rule, exact(cell.value))
+
+
+def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that another paper has results on the data sets for which it is cited (`datasets_in_<paper>`)."""
+    for cell in cells.all:
+        cited = cell.column.removeprefix(RESULTS_OF)
+        if not cell.column.startswith(RESULTS_OF) or cited not in cells.papers:
+            continue
+        printed = {each.dataset for each in cells.numbers(ACCURACY) if each.paper == cited}
+        named = cell.value.split(", ")
+        absent = [dataset for dataset in named if dataset not in printed]
+        there = f"{cited} has no accuracy on {', '.join(absent)}" if absent else f"{cited} has all"
+        yield Finding(
+            paper=cell.paper,
+            table=cell.table,
+            cells=names([cell]),
+            check=CITED,
+            published=f"{len(named)} data sets",
+            recomputed=f"{len(named) - len(absent)} of {len(named)}",
+            verdict=verdict(not absent),
+            explanation=f"{there} ({cell.note})",
+        )
 
 
 def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:

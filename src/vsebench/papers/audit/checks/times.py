@@ -16,6 +16,10 @@ SPACE: dict[str, Callable[[dict[str, Interval]], Interval]] = {
     "O(Y d)": lambda size: size["Y"] * size["d"],
     "O((Y + d) D)": lambda size: (size["Y"] + size["d"]) * size["D"],
 }
+# The terms of a sum, which can have different constant factors in a growth in O; the first is the larger one.
+TERMS: dict[str, dict[str, Callable[[dict[str, Interval]], Interval]]] = {
+    "O((Y + d) D)": {"Y D": lambda size: size["Y"] * size["D"], "d D": lambda size: size["d"] * size["D"]},
+}
 
 
 def timed(cells: PrintedCells, column: str) -> Iterator[PrintedCell]:
@@ -29,31 +33,42 @@ def seconds(cell: PrintedCell) -> Interval:
 def iterations(cells: PrintedCells) -> Iterator[Finding]:
     """Check the iterations of a training against its time and another paper's time of an iteration.
 
-    The text does not say which data set its number of iterations is for, so one that fits is enough.
+    The text does not say which data set its number of iterations is for, so one that fits is enough; and if none fits,
+    it can be one whose iterations the other paper does not time.
     """
     for cell in cells.numbers("iterations"):
         sources: list[PrintedCell] = []
-        ratios: list[tuple[str, Interval]] = []
-        for whole in timed(cells, "training_time"):
-            if whole.paper != cell.paper or whole.in_text or whole.row != f"{whole.dataset}/{cell.row}":
-                continue
+        ratios: dict[str, Interval] = {}
+        trained = [whole for whole in timed(cells, "training_time") if _is_training(whole, cell)]
+        for whole in trained:
             for single in timed(cells, "iteration_time"):
                 if single.row == whole.row and same_data(cells, whole.dataset, whole.paper, single.paper):
                     sources += [whole, single]
-                    ratios.append((whole.dataset, seconds(whole) / seconds(single)))
+                    ratios[whole.dataset] = seconds(whole) / seconds(single)
         if ratios:
-            reading = roughly(cell.value)
+            agrees = any(roughly(cell.value).meets(ratio) for ratio in ratios.values())
+            condition = (
+                f"it is of {' or '.join(ratios)}, with the machine and code of the other paper; the text does not say"
+            )
+            untimed = [whole.dataset for whole in trained if whole.dataset not in ratios]
+            condition += f", and for {' and '.join(untimed)} no time of an iteration is printed" if untimed else ""
             yield Finding(
                 paper=cell.paper,
                 table=cell.table,
                 cells=names([cell, *sources]),
                 check=ITERATIONS,
                 published=cell.value,
-                recomputed=" or ".join(ratio.show(0) for _, ratio in ratios),
-                verdict=verdict(any(reading.meets(ratio) for _, ratio in ratios)),
+                recomputed=" or ".join(ratio.show(0) for ratio in ratios.values()),
+                verdict=verdict(agrees, condition),
                 explanation="time to convergence / time of an iteration in the other paper, if machine and code are "
                 "the same, as the accuracies are; the data set is not said, so one that fits is enough",
+                condition="" if agrees else condition,
             )
+
+
+def _is_training(whole: PrintedCell, cell: PrintedCell) -> bool:
+    """Return whether a time is that of a whole training of the method whose iterations a cell counts."""
+    return whole.paper == cell.paper and not whole.in_text and whole.row == f"{whole.dataset}/{cell.row}"
 
 
 def seconds_per_image(cells: PrintedCells) -> Iterator[Finding]:
@@ -83,9 +98,25 @@ def memory(cells: PrintedCells) -> Iterator[Finding]:
             if small.unit == large.unit and all(sizes):
                 before, after = (SPACE[formula.value](size) for size in sizes)
                 grown = rounded(small.value) * (after / before)
-                yield judge(
-                    MEMORY, large, [small, formula], grown, f"{small.value} {small.unit} x growth of {formula.value}"
-                )
+                rule = f"{small.value} {small.unit} x growth of {formula.value}"
+                condition = _other_factors(formula, small, large, sizes)
+                yield judge(MEMORY, large, [small, formula], grown, rule, condition=condition)
+
+
+def _other_factors(
+    formula: PrintedCell, small: PrintedCell, large: PrintedCell, sizes: list[dict[str, Interval]]
+) -> str:
+    """Return on what a growth depends that fits with some constant factors of the formula's terms, else nothing."""
+    before, after = sizes
+    grown = {
+        name: rounded(small.value) * (term(after) / term(before)) for name, term in TERMS.get(formula.value, {}).items()
+    }
+    if not grown:
+        return ""
+    fits = Interval(min(each.low for each in grown.values()), max(each.high for each in grown.values()))
+    name, alone = next(iter(grown.items()))
+    condition = f"both terms of {formula.value} have one constant factor; {name} alone gives {alone.show(1)}"
+    return condition if rounded(large.value).meets(fits) else ""
 
 
 def problem_size(cells: PrintedCells, cell: PrintedCell) -> dict[str, Interval]:

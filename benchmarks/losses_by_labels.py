@@ -1,0 +1,78 @@
+"""Seconds of a loss and its derivatives against the number of labels: exact, over drawn pairs, and pair by pair."""
+
+import os
+from functools import partial
+from statistics import median
+
+import numpy as np
+import polars as pl
+
+from benchmarks.clock import Row, clock_for, interleave, timed
+from benchmarks.data import CONFIG
+from benchmarks.feature_rows import all_known
+from benchmarks.plan import SEED, Plan
+from vsebench.core.configuration import MethodConfig, read_config
+from vsebench.core.machine import processor
+from vsebench.core.workers import workers
+from vsebench.methods.base import load_method, read_settings
+from vsebench.methods.networks import NetworkMethod
+from vsebench.problem import LabelMatrix, Matrix, Problem, Training
+from vsebench.streams import Stream, generator
+
+SCHEMA = {
+    "form": pl.String,
+    "labels": pl.Int32,
+    "per_image": pl.Int32,
+    "seconds": pl.Float64,  # of a batch, median
+    "repeats": pl.Int32,
+    "load": pl.Float64,
+    "machine": pl.String,
+}
+FORMS = {
+    "lsep": "LSEP, exact: a product of two sums",
+    "lsep_sampled": "LSEP over 1,000 drawn pairs",
+    "ranking_hinge": "hinge, pair by pair",
+}
+IMAGES = 1000  # a batch: scores and labels of so many
+
+
+def measure(plan: Plan) -> pl.DataFrame:
+    """Measure the forms in turns, for each number of labels of the plan and of an image."""
+    rows: list[Row] = []
+    for n_labels in plan.on_features.losses["labels"]:
+        for per_image in plan.on_features.losses["per_image"]:
+            rows += seconds_of(n_labels, per_image, plan.repeats)
+            for row in rows[-len(FORMS) :]:
+                print("{form}, {labels} labels, {per_image} an image: {seconds:.3g} s".format(**row), flush=True)
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def seconds_of(n_labels: int, per_image: int, repeats: int) -> list[Row]:
+    """Time the losses of random scores of `IMAGES` images that have `per_image` random labels each."""
+    rng = generator(SEED, Stream.SIMULATED_LABELS)
+    drawn = rng.random((IMAGES, n_labels)).argpartition(per_image - 1, axis=1)[:, :per_image]
+    offsets = per_image * np.arange(IMAGES + 1, dtype=np.int64)
+    ones = np.ones(drawn.size, dtype=np.int32)
+    labels = LabelMatrix(n_labels, offsets, np.sort(drawn, axis=1).astype(np.int32).ravel(), ones)
+    scores: Matrix = rng.standard_normal((IMAGES, n_labels), dtype=np.float32)
+    with workers(1) as pool:
+        problem = Problem(Training.all_of(labels), SEED, pool, all_known(np.ones((IMAGES, 1), dtype=np.float32)))
+        methods = [method_of(row, problem) for row in FORMS]
+        turns = [partial(loss_of, method, scores) for method in methods]
+        seconds = interleave([timed(turn, clock_for(1)) for turn in turns], repeats)
+    shared: Row = {"labels": n_labels, "per_image": per_image, "repeats": repeats}
+    shared |= {"load": os.getloadavg()[0], "machine": processor()}
+    return [shared | {"form": FORMS[row], "seconds": median(own)} for row, own in zip(FORMS, seconds, strict=True)]
+
+
+def method_of(row: str, problem: Problem) -> NetworkMethod:
+    """Return the method of a row with its settings."""
+    config = read_config(MethodConfig, CONFIG / "methods" / f"{row}.yaml")
+    found = load_method(config.method)
+    assert issubclass(found, NetworkMethod)
+    return found(problem, read_settings(found, config.settings, row))
+
+
+def loss_of(method: NetworkMethod, scores: Matrix) -> None:
+    """Compute the loss of a copy of the scores, since the derivatives take their place."""
+    method.loss(scores.copy(), np.arange(len(scores)))

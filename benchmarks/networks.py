@@ -1,0 +1,131 @@
+"""Epochs of networks with binary cross-entropy beside scikit-learn's, on the same features."""
+
+import importlib
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.clock import timed
+from benchmarks.contestants import Contestant, Settings, grid_of
+from benchmarks.data import Data
+from benchmarks.feature_rows import blobs
+from benchmarks.image_features import Tables, race
+from benchmarks.plan import SEED, Plan
+from vsebench.core.workers import Workers
+from vsebench.features import Features
+from vsebench.methods.bce import Bce
+from vsebench.methods.network import Network
+from vsebench.methods.networks import NetworkSettings
+from vsebench.models import Model
+from vsebench.problem import LabelMatrix, Problem
+from vsebench.problem import Training as Labels
+
+BATCH = 100
+UNITS = 256
+GRIDS = {
+    "ours, hidden": grid_of("learning_rate dropout", (0.0003, 0.0), (0.001, 0.0), (0.001, 0.5), (0.003, 0.5)),
+    "MLP": grid_of("learning_rate_init alpha", (0.0003, 0.0001), (0.001, 0.0001), (0.001, 0.01), (0.003, 0.01)),
+    "ours, linear": grid_of("learning_rate decay", (0.003, 0.0001), (0.01, 0.0001), (0.01, 0.01), (0.03, 0.0001)),
+    "SGD": grid_of("eta0 alpha", (0.1, 0.00001), (0.3, 0.00001), (1.0, 0.00001), (0.3, 0.0001)),
+}
+
+
+class Ours:
+    """The method `bce`."""
+
+    def __init__(
+        self, features: Features | None, hidden: list[int], train: LabelMatrix, settings: Settings, pool: Workers
+    ) -> None:
+        own = without_factors(settings) | {"hidden": hidden, "batch": BATCH, "normalise": []}
+        problem = Problem(Labels.all_of(train), SEED, pool, features)
+        self.method, self.threads = Bce(problem, NetworkSettings.model_validate(own)), pool.threads
+
+    def run(self, epochs: int) -> list[float]:
+        with limited(self.threads):
+            return [timed(self.method.epoch)() for _ in range(epochs)]
+
+    def model(self) -> Model:
+        return self.method.model()
+
+
+class Sklearn:
+    """`MLPClassifier` with Adam, or one `SGDClassifier` for each label; both go once over the images in an epoch."""
+
+    def __init__(
+        self, features: Features | None, hidden: list[int], train: LabelMatrix, settings: Settings, pool: Workers
+    ) -> None:
+        assert features is not None
+        self.ours = Ours(features, hidden, train, {"learning_rate": 1.0}, pool)  # for its images and normalisation
+        self.rows, self.threads = self.ours.method.seen.rows, pool.threads
+        labels = self.ours.method.seen.labels
+        self.right = np.zeros((labels.n_rows, labels.n_labels), dtype=np.int64)
+        self.right[labels.image_of_pair, labels.label_of_pair] = 1
+        own = without_factors(settings)
+        if hidden:
+            kind = importlib.import_module("sklearn.neural_network").MLPClassifier
+            self.network = kind(hidden, batch_size=BATCH, random_state=SEED, **own)
+        else:
+            kind = importlib.import_module("sklearn.linear_model").SGDClassifier
+            common = {"loss": "log_loss", "learning_rate": "invscaling", "power_t": 0.25, "random_state": SEED}
+            self.lines = [kind(**common, **own) for _ in range(labels.n_labels)]
+        self.hidden = hidden
+
+    def run(self, epochs: int) -> list[float]:
+        with limited(self.threads), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return [timed(self._epoch)() for _ in range(epochs)]
+
+    def _epoch(self) -> None:
+        if self.hidden:
+            self.network.partial_fit(self.rows, self.right, classes=list(range(self.right.shape[1])))
+        else:
+            for label, line in enumerate(self.lines):
+                line.partial_fit(self.rows, self.right[:, label], classes=[0, 1])
+
+    def model(self) -> Model:
+        if self.hidden:
+            layers = [layer(*pair) for pair in zip(self.network.coefs_, self.network.intercepts_, strict=True)]
+        else:
+            weights = np.vstack([line.coef_ for line in self.lines]).T
+            layers = [layer(weights, np.concatenate([line.intercept_ for line in self.lines]))]
+        *hidden, last = layers
+        return Network(hidden, np.ascontiguousarray(last.T), self.ours.method.seen.normalisation)
+
+
+def without_factors(settings: Settings) -> dict[str, Any]:
+    """Return settings without the number of factors, which a network has not."""
+    return {name: value for name, value in settings.items() if name != "factors"}
+
+
+def layer(weights: NDArray[np.floating], intercepts: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Return weights with the intercepts below them, as `Network` has them."""
+    return np.vstack([weights, intercepts]).astype(np.float32)
+
+
+def limited(threads: int) -> Any:
+    """Return a context in which matrix products take so many threads."""
+    return importlib.import_module("threadpoolctl").threadpool_limits(threads)
+
+
+def contestants(data: Data, hidden: list[int]) -> tuple[Contestant, Contestant]:
+    """Return our network and scikit-learn's, both with these hidden layers."""
+    ours, peer, title = ("ours, hidden", "MLP", "MLPClassifier") if hidden else ("ours, linear", "SGD", "SGDClassifier")
+    return (
+        Contestant("bce", "network, binary cross-entropy", partial(Ours, data.features, hidden), GRIDS[ours]),
+        Contestant("sklearn", f"scikit-learn, {title}", partial(Sklearn, data.features, hidden), GRIDS[peer]),
+    )
+
+
+def network_epoch(plan: Plan) -> Tables:
+    """Compare epochs of a network with a hidden layer of 256 units on blobs."""
+    data = blobs(plan)
+    return race(plan, "network_epoch", data, contestants(data, [UNITS]), "sklearn")
+
+
+def linear_epoch(plan: Plan) -> Tables:
+    """Compare epochs of a linear map on blobs."""
+    data = blobs(plan)
+    return race(plan, "linear_epoch", data, contestants(data, []), "sklearn")

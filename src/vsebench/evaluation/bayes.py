@@ -1,0 +1,208 @@
+"""Bayes decisions: the label sets that no prediction can beat on average, where the law of the labels is known.
+
+The law is that of a simulated set whose labels are independent given the features (`formats/simulated_independent.py`)
+or one set of a catalogue (`formats/simulated_catalogue.py`). Y is an image's label set, p_k = P(label k in Y | x).
+
+    exact match   the most probable set: {k: p_k > 1/2}, or the S_c of the largest P(c | x)
+    example F1    the A with the largest E[2 |A and Y| / (|A| + |Y|)], where the F1 of two empty sets is 1. Of the sets
+                  of s labels it is the one of the s largest
+
+                      g_ks = E[1(k in Y) 2 / (s + |Y|)]
+
+                  whose sum is its expected F1; then the best s, or no label if P(Y is empty) is larger
+    label count   the most probable number of labels, and as many of the labels with the largest p_k
+    Hamming loss  {k: p_k > 1/2}
+
+All are exact.
+
+Source: the sums of example F1 are from Dembczynski, Waegeman, Cheng and Hullermeier, "An exact algorithm for F-measure
+maximization", NIPS 2011; the others follow from the definitions.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.methods.independent_labels import IndependentLabels
+from vsebench.methods.label_catalogue import LabelCatalogue
+
+Floats = NDArray[np.float64]
+
+
+class Decision(NamedTuple):
+    """Predicted label sets.
+
+    Attributes
+    ----------
+    labels : (n, n_labels) bool, whether a label is predicted for an image
+    expected : (n,) float64, the expected value, given the image's features, of what is named by the function
+    """
+
+    labels: NDArray[np.bool_]
+    expected: Floats
+
+
+class Law(Protocol):
+    """The law of the label sets of n images, given their features."""
+
+    def marginals(self) -> Floats:
+        """Return p_k, (n, n_labels)."""
+
+    def mode(self) -> Decision:
+        """Return the most probable set and its probability."""
+
+    def counts(self) -> Floats:
+        """Return P(|Y| = c) for c = 0 .. n_labels, (n, n_labels + 1)."""
+
+    def gains(self) -> Floats:
+        """Return g_ks for s = 1 .. n_labels, (n, n_labels, n_labels), the sizes last."""
+
+
+def exact_match(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
+    """Return the most probable set of each image, and the expected exact match, its probability.
+
+    Parameters
+    ----------
+    features : (n, d) float32, as the data set has them
+    truth : the arrays of truth.npz; see `methods.independent_labels` and `methods.label_catalogue`
+
+    Raises
+    ------
+    ValueError, KeyError
+        `truth` is not that of one of these two laws.
+    """
+    return law_of(features, truth).mode()
+
+
+def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
+    """Return the set of each image with the largest expected F1, and this F1; parameters as for `exact_match`."""
+    law = law_of(features, truth)
+    gains, none = law.gains(), law.counts()[:, 0]
+    order = np.argsort(-gains, axis=1, kind="stable")
+    totals = np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
+    values = np.diagonal(totals, axis1=1, axis2=2)  # (n, n_labels): the sum of the s largest for the size s
+    best = values.argmax(axis=1)
+    expected = values.max(axis=1)
+    labels = first_labels(np.take_along_axis(order, best[:, None, None], axis=2)[:, :, 0], best + 1)
+    labels[none >= expected] = False
+    return Decision(labels, np.maximum(expected, none))
+
+
+def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
+    """Return the likeliest labels of each image, as many as is most probable, and the probability of this number.
+
+    It is the best that a model of the number of labels can do beside a ranking; parameters as for `exact_match`.
+    """
+    law = law_of(features, truth)
+    counts = law.counts()
+    order = np.argsort(-law.marginals(), axis=1, kind="stable")
+    return Decision(first_labels(order, counts.argmax(axis=1)), counts.max(axis=1))
+
+
+def hamming_loss(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
+    """Return the labels that are likelier than not, and the expected Hamming loss; parameters as for `exact_match`."""
+    chance = law_of(features, truth).marginals()
+    return Decision(chance > 0.5, np.minimum(chance, 1 - chance).mean(axis=1))
+
+
+def law_of(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Law:
+    """Return the law that a truth describes, for images with these features."""
+    if "members" in truth:
+        catalogue = LabelCatalogue.from_arrays(truth)
+        return Catalogue.of(catalogue.sets, catalogue.posterior(features))
+    return Independent(IndependentLabels.from_arrays(truth).marginals(features))
+
+
+@dataclass(frozen=True)
+class Independent:
+    """Labels that are independent of one another.
+
+    Attributes
+    ----------
+    chance : (n, n_labels) float64, p_k
+    """
+
+    chance: Floats
+
+    def marginals(self) -> Floats:
+        """Return p_k."""
+        return self.chance
+
+    def mode(self) -> Decision:
+        """Return the labels that are likelier than not, the most probable set."""
+        return Decision(self.chance > 0.5, np.maximum(self.chance, 1 - self.chance).prod(axis=1))
+
+    def counts(self) -> Floats:
+        """Return the probabilities of each number of labels."""
+        return number_of_successes(self.chance)
+
+    def gains(self) -> Floats:
+        """Return g_ks = p_k sum over c of P(|Y without k| = c) 2 / (s + 1 + c)."""
+        n_labels = self.chance.shape[1]
+        others = self.chance[:, None, :] * (1 - np.eye(n_labels))  # in row k label k is impossible
+        sizes = np.arange(1, n_labels + 1)
+        worth = 2 / (sizes + 1 + np.arange(n_labels + 1)[:, None])
+        return np.asarray(self.chance[:, :, None] * (number_of_successes(others) @ worth))
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """One of a few sets.
+
+    Attributes
+    ----------
+    sets : (C, n_labels) bool, different from one another
+    chance : (n, C) float64, the probability of each set
+    """
+
+    sets: NDArray[np.bool_]
+    chance: Floats
+
+    @classmethod
+    def of(cls, sets: NDArray[np.bool_], chance: Floats) -> "Catalogue":
+        """Build it from sets among which some can be equal, as they are where a filter has removed labels."""
+        different, number = np.unique(sets, axis=0, return_inverse=True)
+        return cls(different, chance @ (number[:, None] == np.arange(len(different))))
+
+    def marginals(self) -> Floats:
+        """Return p_k, the sum over the sets that have k."""
+        return np.asarray(self.chance @ self.sets)
+
+    def mode(self) -> Decision:
+        """Return the most probable set."""
+        return Decision(self.sets[self.chance.argmax(axis=1)], self.chance.max(axis=1))
+
+    def counts(self) -> Floats:
+        """Return the probabilities of each number of labels."""
+        return np.asarray(self.chance @ (self.sets.sum(axis=1)[:, None] == np.arange(self.sets.shape[1] + 1)))
+
+    def gains(self) -> Floats:
+        """Return g_ks = sum over the sets S with k of P(S | x) 2 / (s + |S|)."""
+        n_sets, n_labels = self.sets.shape
+        worth = 2 / (np.arange(1, n_labels + 1) + self.sets.sum(axis=1)[:, None])
+        of_set = self.sets[:, :, None] * worth[:, None, :]
+        return np.asarray((self.chance @ of_set.reshape(n_sets, -1)).reshape(-1, n_labels, n_labels))
+
+
+def number_of_successes(chance: Floats) -> Floats:
+    """Return the probabilities of 0 .. K successes in K independent trials, (..., K + 1), for their chances (..., K).
+
+    This is the Poisson-binomial distribution, by adding one trial after the other.
+    """
+    found = np.zeros((*chance.shape[:-1], chance.shape[-1] + 1))
+    found[..., 0] = 1
+    for trial in range(chance.shape[-1]):
+        success, stop = chance[..., trial, None], trial + 2
+        found[..., 1:stop] = (1 - success) * found[..., 1:stop] + success * found[..., : stop - 1]
+        found[..., 0] *= 1 - success[..., 0]
+    return found
+
+
+def first_labels(order: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return the first `sizes`, (n,), labels of the lists `order`, (n, n_labels), as (n, n_labels) bool."""
+    labels = np.zeros(order.shape, dtype=bool)
+    np.put_along_axis(labels, order, np.arange(order.shape[1]) < sizes[:, None], axis=1)
+    return labels

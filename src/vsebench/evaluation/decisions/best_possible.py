@@ -1,0 +1,37 @@
+"""Best possible: the label sets that no decision can beat on average, by the law that simulated sets were drawn from.
+
+The formulas and their source are in `evaluation.bayes`.
+"""
+
+from typing import Any, Literal
+
+from vsebench.evaluation import bayes
+from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored
+from vsebench.problem import Mask
+
+GOALS = {"exact_match": bayes.exact_match, "example_f1": bayes.example_f1, "label_count": bayes.label_count}
+
+
+class BestPossibleSettings(DecisionSettings):
+    """Settings of a best possible decision."""
+
+    goal: Literal["exact_match", "example_f1", "label_count"]
+
+
+class BestPossible(Decision):
+    """An oracle, which reads no scores; the goal `label_count` is the ceiling of a predicted number of labels."""
+
+    settings_type = BestPossibleSettings
+    needs = frozenset({"law"})
+
+    def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
+        return {}
+
+    def decide(self, images: Scored) -> Mask:
+        features = images.features()
+        assert features is not None
+        assert self.task.law is not None
+        return GOALS[self.settings.goal](features, self.task.law).labels
+
+
+DECISION = BestPossible

@@ -1,0 +1,38 @@
+"""Calibrated: labels whose probability sigmoid(a f + b) is above 1/2, a and b fitted to all validation scores f.
+
+Source: Platt, "Probabilistic outputs for support vector machines", 1999, without his correction of the labels.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
+
+from vsebench.evaluation.decisions.base import Decision, Labelled, Scored
+from vsebench.problem import Mask
+
+
+class Calibrated(Decision):
+    """A control: it knows nothing of an image but its scores, and of a label but its score."""
+
+    def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
+        scores = valid.scores.astype(np.float64)
+        center, scale = scores.mean(), scores.std() or 1.0
+        units, sign = (scores - center) / scale, np.where(valid.right, 1.0, -1.0)
+
+        def loss(line: Any) -> tuple[float, Any]:
+            margin = sign * (line[0] * units + line[1])
+            slope = -sign * expit(-margin)
+            return -log_expit(margin).mean(), np.array([(slope * units).mean(), slope.mean()])
+
+        a, b = minimize(loss, [1.0, 0.0], jac=True, method="BFGS").x
+        self.slope, self.offset = a / scale, b - a * center / scale
+        return {"slope": float(self.slope), "offset": float(self.offset)}
+
+    def decide(self, images: Scored) -> Mask:
+        chosen: Mask = self.slope * images.scores.astype(np.float64) + self.offset > 0
+        return chosen
+
+
+DECISION = Calibrated

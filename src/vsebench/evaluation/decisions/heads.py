@@ -1,0 +1,78 @@
+"""What decisions share that train a network on a fitted model's vectors of images: the model itself stays as it is.
+
+Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3; the
+authors' code reads the same vectors (of the layer before the last), the scores, or both.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from vsebench.evaluation.decisions.base import DecisionSettings, Scored
+from vsebench.methods.layers import Layers, LayerSettings, batches, units_after
+from vsebench.problem import Matrix
+from vsebench.streams import Stream, generator
+
+
+class HeadSettings(DecisionSettings, LayerSettings):
+    """Settings of a head: those of its network, and when its training stops."""
+
+    hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(100, 10), strict=False)
+    learning_rate: float = Field(default=1e-3, gt=0)
+    epochs: int = Field(default=40, ge=1)
+    patience: int = Field(default=5, ge=1)  # epochs without a better value on the validation images
+    inputs: Literal["vectors", "scores", "both"] = "vectors"
+
+
+class Head:
+    """A network on vectors of images."""
+
+    def __init__(self, settings: HeadSettings, hidden: tuple[int, ...], seed: int) -> None:
+        self.settings, self.hidden, self.seed = settings, hidden, seed
+
+    def train(
+        self,
+        first: Scored,
+        n_outputs: int,
+        loss: Callable[[Matrix, NDArray[np.int64]], float],
+        value: Callable[[], float],
+    ) -> int:
+        """Train on images, keep the best epoch, and return its number.
+
+        Parameters
+        ----------
+        loss : returns the sum of the losses of some images, from the outputs (m, n_outputs) and the images (m,), and
+            writes its derivatives over the outputs
+        value : returns how good the head is now on the validation images; larger is better
+        """
+        inputs = self.inputs(first)
+        start, order, dropout = (
+            generator(self.seed, stream) for stream in (Stream.HEAD_START, Stream.HEAD_ORDER, Stream.HEAD_DROPOUT)
+        )
+        network = Layers([inputs.shape[1], *self.hidden, n_outputs], self.settings, start, dropout)
+        best, best_epoch, kept = -np.inf, 0, network.arrays()
+        for epoch in range(1, self.settings.epochs + 1):
+            for images in batches(len(inputs), self.settings.batch, order):
+                network.step(inputs[images], lambda outputs, images=images: loss(outputs, images))  # type: ignore[misc]
+            self.layers = network.arrays()
+            found = value()
+            if found > best:
+                best, best_epoch, kept = found, epoch, self.layers
+            elif epoch - best_epoch >= self.settings.patience:
+                break
+        self.layers = kept
+        return best_epoch
+
+    def outputs(self, images: Scored) -> Matrix:
+        """Return the outputs for images, (n, n_outputs) float32."""
+        *hidden, last = self.layers
+        outputs: Matrix = units_after(self.inputs(images), hidden) @ last[:-1] + last[-1]
+        return outputs
+
+    def inputs(self, images: Scored) -> Matrix:
+        """Return what the head reads of images, (n, d) float32."""
+        read = {"vectors": [images.vectors], "scores": [images.scores], "both": [images.vectors, images.scores]}
+        return np.hstack(read[self.settings.inputs])

@@ -1,0 +1,72 @@
+"""Label count: a network predicts the number of an image's labels, and so many of its first labels are chosen.
+
+A softmax over the numbers from the smallest to the largest; larger numbers count as the largest. The epoch is chosen by
+the mean absolute error of the number on the validation images.
+
+Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3,
+where the numbers are 1 to 4.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from vsebench.evaluation.decisions.base import Decision, Labelled, Scored, places
+from vsebench.evaluation.decisions.heads import Head, HeadSettings
+from vsebench.problem import Mask, Matrix
+
+
+class LabelCountSettings(HeadSettings):
+    """Settings of the count."""
+
+    smallest: int | None = Field(default=None, ge=0)  # none: 0 if an image to learn from has no label, else 1
+    largest: int | None = Field(default=None, ge=1)  # none: the number that 99.5 % of the images do not exceed
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "LabelCountSettings":
+        if self.smallest is not None and self.largest is not None and self.smallest > self.largest:
+            raise PydanticCustomError("order", "smallest: it is above largest")
+        return self
+
+
+class LabelCount(Decision):
+    """The likeliest number."""
+
+    settings_type = LabelCountSettings
+    trains = True
+
+    def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
+        settings, counts = self.settings, first.right.sum(axis=1)
+        self.smallest = min(1, int(counts.min())) if settings.smallest is None else settings.smallest
+        largest = int(np.percentile(counts, 99.5, method="higher")) if settings.largest is None else settings.largest
+        self.largest = max(self.smallest, largest)
+        classes = np.clip(counts, self.smallest, self.largest) - self.smallest
+        right = valid.right.sum(axis=1)
+        self.head = Head(settings, settings.hidden, self.task.seed)
+
+        def loss(outputs: Matrix, images: NDArray[np.int64]) -> float:
+            outputs -= outputs.max(axis=1, keepdims=True)
+            own = np.arange(len(images)), classes[images]
+            log_share = outputs[own] - np.log(np.exp(outputs).sum(axis=1))
+            np.exp(outputs, out=outputs)
+            outputs /= outputs.sum(axis=1, keepdims=True)
+            outputs[own] -= 1
+            return float(-log_share.sum())
+
+        n_classes = self.largest - self.smallest + 1
+        epoch = self.head.train(first, n_classes, loss, lambda: -float(np.abs(self.counts(valid) - right).mean()))
+        return {"smallest": self.smallest, "largest": self.largest, "epoch": epoch}
+
+    def counts(self, images: Scored) -> NDArray[np.int64]:
+        """Return the predicted number of labels of each image, (n,)."""
+        return np.asarray(self.head.outputs(images).argmax(axis=1) + self.smallest)
+
+    def decide(self, images: Scored) -> Mask:
+        chosen: Mask = places(images.scores) < self.counts(images)[:, np.newaxis]
+        return chosen
+
+
+DECISION = LabelCount

@@ -1,0 +1,150 @@
+"""Intervals and tests of what several seeds' models measure on test images: both the images and the seeds are samples.
+
+A mean over seeds varies for two reasons. Other images would give another value: bootstrap resamples of the images tell
+how much. Other seeds would too: the spread of the seeds' values tells that, with one degree of freedom less than there
+are seeds. Half the width of an interval at the level 1 - a is
+
+    sqrt(max(t(n - 1)^2 V_images, t(n - 1)^2 V_common + t(S - 1)^2 V_seeds)),    t at 1 - a / 2,
+
+with n images, S seeds, V_seeds the variance of the seeds' values over S, V_images the variance of the mean over seeds
+when images are drawn, and V_common the part of it that all seeds share, so that no variance counts twice. Such an
+interval has at least its nominal level whatever the variances are (Banerjee, Sankhya 22, 1960), also with three seeds.
+The p-value is the smallest a whose interval leaves the tested value out.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit  # scipy.stats has the same and takes a second more to import
+
+Values = NDArray[np.float64]
+
+LEVEL = 0.05
+SMALLEST_P = 1e-15
+HALVINGS = 50  # of the logarithm of a p-value, from its smallest to 1
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Quantities that the models of each seed have on test images, and bootstrap resamples of them.
+
+    Attributes
+    ----------
+    by_seed : (n_seeds, n_quantities)
+    samples : (n_seeds, resamples, n_quantities); a resample draws the same images for all quantities, and for all seeds
+        that have as many
+    n_units : the number of images (or of labels, for what is a mean over labels) of a seed
+    """
+
+    by_seed: Values
+    samples: Values
+    n_units: int
+
+    @property
+    def means(self) -> Values:
+        """Means over seeds, (n_quantities,)."""
+        means: Values = self.by_seed.mean(axis=0)
+        return means
+
+    @classmethod
+    def side_by_side(cls, parts: Sequence["Estimates"]) -> "Estimates":
+        """Return the quantities of all parts, which are of the same seeds."""
+        by_seed = np.concatenate([part.by_seed for part in parts], axis=1)
+        samples = np.concatenate([part.samples for part in parts], axis=2)
+        return cls(by_seed, samples, min(part.n_units for part in parts))
+
+    def each(self) -> "Estimate":
+        """Return all quantities, (n_quantities,)."""
+        return estimate(self.means, self.by_seed, self.samples, self.samples.mean(axis=0), self.n_units)
+
+    def minus(self, n: int, others: Sequence[int]) -> "Estimate":
+        """Return quantities `others`, each minus quantity n, (n_others,)."""
+        by_seed = self.by_seed[:, others] - self.by_seed[:, [n]]
+        samples = self.samples[:, :, others] - self.samples[:, :, [n]]
+        return Estimates(by_seed, samples, self.n_units).each()
+
+    def of(self, statistic: Callable[[Values], Values]) -> "Estimate":
+        """Return a function of the means over seeds; it maps (m, n_quantities) to (m,)."""
+        of_samples = [statistic(samples) for samples in self.samples]
+        return estimate(
+            statistic(self.means[np.newaxis])[0],
+            statistic(self.by_seed),
+            np.stack(of_samples),
+            statistic(self.samples.mean(axis=0)),
+            self.n_units,
+        )
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One or several numbers, each with the variances of its parts.
+
+    Attributes
+    ----------
+    value : (...), over all seeds
+    images : (...), variance of drawing images
+    common : (...), the part of `images` that all seeds share
+    seeds : (...), variance of the seeds' values over their number; 0 with one seed, since that says nothing of others
+    n_units, n_seeds : images (or labels), and seeds
+    """
+
+    value: Values
+    images: Values
+    common: Values
+    seeds: Values
+    n_units: int
+    n_seeds: int
+
+    def half_width(self, level: float | Values = LEVEL) -> Values:
+        """Return half the width of the interval that covers with a probability of 1 - level or more, (...)."""
+        tail = np.asarray(level) / 2
+        of_images = stdtrit(max(self.n_units - 1, 1), tail) ** 2
+        of_seeds = stdtrit(self.n_seeds - 1, tail) ** 2 if self.n_seeds > 1 else 0.0
+        width: Values = np.sqrt(np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds))
+        return width
+
+    def interval(self) -> tuple[Values, Values]:
+        """Return the ends of the 95 % interval, (...) each."""
+        half = self.half_width()
+        return self.value - half, self.value + half
+
+    def p_value(self, bound: float = 0.0) -> Values:
+        """Return the two-sided p-values of the numbers being `bound`, (...), at least `SMALLEST_P`."""
+        distance = np.abs(self.value - bound)
+        low = np.full(distance.shape, np.log(SMALLEST_P))
+        high = np.zeros(distance.shape)
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            outside = distance > self.half_width(np.exp(middle))
+            low, high = np.where(outside, low, middle), np.where(outside, middle, high)
+        found: Values = np.where(distance > self.half_width(1.0), np.exp(high), 1.0)
+        return found
+
+
+def estimate(value: Values, by_seed: Values, samples: Values, of_mean: Values, n_units: int) -> Estimate:
+    """Return an estimate.
+
+    Parameters
+    ----------
+    value : (...), over all seeds
+    by_seed : (n_seeds, ...), of each seed alone
+    samples : (n_seeds, resamples, ...), of each seed's resamples
+    of_mean : (resamples, ...), of the resamples' means over seeds
+    n_units : the number of images (or labels) of a seed
+    """
+    n_seeds = len(by_seed)
+    images = of_mean.var(axis=0, ddof=1)
+    if n_seeds == 1:
+        return Estimate(value, images, images, np.zeros_like(images), n_units, 1)
+    # One seed's variance of drawing images has the part that seeds do not share n_seeds times as large as the mean has.
+    own = (samples.var(axis=1, ddof=1).mean(axis=0) - images).clip(min=0) / (n_seeds - 1)
+    seeds = by_seed.var(axis=0, ddof=1) / n_seeds
+    return Estimate(value, images, (images - own).clip(min=0), seeds, n_units, n_seeds)
+
+
+def stack(seeds: Sequence[Values], samples: Sequence[Values]) -> Estimates:
+    """Return estimates of means over units from one table, (n_units, n_quantities), and its resamples for each seed."""
+    by_seed = np.stack([table.mean(axis=0) for table in seeds])
+    return Estimates(by_seed, np.stack(samples), min(map(len, seeds)))

@@ -1,0 +1,33 @@
+"""What is measured of a case, read from its folder: ranks and lists, and the label sets of its decisions."""
+
+from pathlib import Path
+
+from vsebench.core.places import Case
+from vsebench.core.storage import read_json, read_parquet
+from vsebench.evaluation.measuring import Ranked
+from vsebench.evaluation.sets import LabelSets
+
+
+def read_ranked(case: Case, results: Path) -> Ranked:
+    """Read what the stage `rank` wrote of a case."""
+    folder = case.folder(results)
+    label_ranks = folder / "label_ranks.parquet"
+    return Ranked(
+        read_parquet(folder / "ranks.parquet"),
+        read_parquet(folder / "lists.parquet"),
+        read_parquet(label_ranks) if label_ranks.is_file() else None,
+    )
+
+
+def read_sets(case: Case, decision: str, results: Path) -> LabelSets:
+    """Read the label sets that a decision chose for the test images of a case, beside the right ones."""
+    folder = case.folder(results)
+    images = read_parquet(folder / "lists.parquet")["image"].unique().sort()
+    chosen = read_parquet(folder / "decisions.parquet").filter(decision=decision)
+    right = read_parquet(folder / "ranks.parquet")
+    return LabelSets.of_pairs(chosen, right, images, n_labels_of(case, results))
+
+
+def n_labels_of(case: Case, results: Path) -> int:
+    """Return the size of the vocabulary."""
+    return int(read_json(case.split(results) / "split.json")["n_labels"])

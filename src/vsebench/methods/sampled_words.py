@@ -1,0 +1,82 @@
+"""What `s_x_ent` and `s_fast0tag` share: a loss of a sample of each image's labels, drawn anew at every visit.
+
+A step touches the drawn labels' vectors alone, and a draw takes the same time for any number of labels. Where the
+vectors are trained, Adam moves those that were drawn for a batch.
+"""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from vsebench.kernels.alias import AliasTable
+from vsebench.kernels.label_sample import DRAWN, NOTHING, POSITIVES, sample_labels
+from vsebench.kernels.random_numbers import new_state
+from vsebench.kernels.sampled_words import WordTable, move_touched, sampled_loss
+from vsebench.methods.networks import NetworkSettings
+from vsebench.methods.word_networks import JointMethod, JointSettings, refuse_cosine
+from vsebench.problem import Matrix, Problem
+from vsebench.streams import Stream
+
+EXCLUDE = {"none": NOTHING, "drawn": DRAWN, "positives": POSITIVES}
+
+
+class SampledWordSettings(JointSettings):
+    """Settings of a loss of a sample of labels."""
+
+    positives: int = Field(default=5, ge=1)  # P, of an image's labels, with replacement
+    negatives: int = Field(default=10, ge=1)  # N
+    negative_power: float = Field(default=1.0, ge=0)  # a; the chance of a negative is in proportion to c_l^a
+    # What is drawn again when it is drawn as a negative: nothing, the image's drawn positives, or all its labels.
+    exclude: Literal["none", "drawn", "positives"] = "positives"
+    # Whether labels are ranked by s_l + a log(c_l), which takes back that frequent labels are drawn as negatives often.
+    correct_for_frequency: bool = False
+
+    @model_validator(mode="after")
+    def _no_correction_of_cosines(self) -> "SampledWordSettings":
+        if self.correct_for_frequency:
+            refuse_cosine(self, "correct_for_frequency")
+        return self
+
+
+class SampledWordMethod(JointMethod):
+    """A network with a loss of a sample of labels; images with no label or every label are left out of it."""
+
+    settings_type: ClassVar[type[NetworkSettings]] = SampledWordSettings
+    settings: SampledWordSettings
+    pairwise: ClassVar[bool]
+
+    def __init__(self, problem: Problem, settings: SampledWordSettings) -> None:
+        super().__init__(problem, settings)
+        n_drawn = settings.positives + settings.negatives
+        most_touched = min(settings.batch * n_drawn, len(self.n_images_of)) if settings.joint else 0
+        self.table = WordTable.of(self.start[self.is_learnt], most_touched)
+        self.negatives = AliasTable.of(self.n_images_of.astype(np.float64) ** settings.negative_power)
+        self.chosen = np.empty((settings.batch, n_drawn), dtype=np.int32)
+        self.rng = new_state(problem.seed, Stream.NEGATIVES)
+
+    @property
+    def weight(self) -> float:
+        """The weight of the mean over negatives, beside that over positives."""
+        return 1.0
+
+    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
+        settings, chosen = self.settings, self.chosen[: len(images)]
+        sample_labels(
+            chosen, settings.positives, images, self.offsets, self.labels, self.negatives, EXCLUDE[settings.exclude],
+            self.rng,
+        )  # fmt: skip
+        total, n_touched = sampled_loss(scores, chosen, settings.positives, self.weight, self.pairwise, self.table)
+        move_touched(self.table, n_touched, len(images), self.layers.n_steps + 1, settings.learning_rate)
+        return float(total)
+
+    def added(self, n_images_of: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not self.settings.correct_for_frequency:
+            return super().added(n_images_of)
+        logs: NDArray[np.float64] = np.log(n_images_of / n_images_of.max())
+        return self.settings.negative_power * logs
+
+    def trained(self) -> Matrix:
+        vectors: Matrix = self.table.vectors[:, : self.start.shape[1]]
+        return vectors

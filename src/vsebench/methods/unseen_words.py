@@ -1,0 +1,98 @@
+"""Moving the vectors of labels that were never trained to where training has moved the others.
+
+W0 and W1 (n, d) are the vectors of the trained labels before and after, D0 (m, d) those of the others before. An update
+returns D1 (m, d), float64. If training has only rotated the vectors, W1 = W0 Q, D1 should be D0 Q; all updates but
+`none` and `published` give that where the trained vectors span the space.
+
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 3.2, Eq. 5, 6.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+
+Vectors = NDArray[np.float64]
+Update = Literal["none", "published", "linear_dots", "linear_map", "procrustes", "nonlinear"]
+PUBLISHED_SCALE = 0.2
+PENALTY = 0.1  # lambda of the linear updates
+ITERATIONS = 100  # of L-BFGS
+
+
+def none(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
+    """Return D0."""
+    return unseen
+
+
+def published(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
+    """Return 0.2 D0, to which the authors' code reduces.
+
+    It solves for products with W1 that it has just computed from W1 and D0. Where n < d it inverts a singular matrix
+    in addition, which is left out here.
+    """
+    return PUBLISHED_SCALE * unseen
+
+
+def linear_dots(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
+    """Keep the inner products with the trained labels: D1 = D0 W0' W1 (W1' W1 + lambda I)^-1.
+
+    Where training has made the trained vectors c times as long, D1 is 1/c of the length of D0.
+    """
+    gram = after.T @ after + PENALTY * np.eye(after.shape[1])
+    return np.asarray(np.linalg.solve(gram, after.T @ (before @ unseen.T)).T)
+
+
+def linear_map(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
+    """Apply the linear map that has moved the others: D1 = D0 A, A minimises |W0 A - W1|^2 + lambda |A - I|^2."""
+    identity = np.eye(before.shape[1])
+    gram = before.T @ before + PENALTY * identity
+    return np.asarray(unseen @ np.linalg.solve(gram, before.T @ after + PENALTY * identity))
+
+
+def procrustes(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
+    """Apply the rotation that has moved the others best: D1 = D0 U V', from the decomposition U S V' of W0' W1."""
+    left, _, right = np.linalg.svd(before.T @ after)
+    return np.asarray(unseen @ left @ right)
+
+
+def nonlinear(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
+    """Keep the sigmoids of the inner products: Eq. 6, as a sum, without pairs of a label with itself.
+
+    D1 minimises the sum over unseen d and all m other than d of log(1 + exp(s_dm)) - sig(c_dm) s_dm, with the products
+    s of D1 with W1 and D1, and c of D0 with W0 and D0. L-BFGS begins at D0.
+    """
+    n_unseen, n_trained = len(unseen), len(before)
+    wanted = expit(unseen @ np.vstack([before, unseen]).T)
+    others = np.ones(wanted.shape)
+    others[np.arange(n_unseen), n_trained + np.arange(n_unseen)] = 0
+
+    def loss(flat: Vectors) -> tuple[float, Vectors]:
+        moved = flat.reshape(unseen.shape)
+        everything = np.vstack([after, moved])
+        products = moved @ everything.T
+        total = (others * (np.logaddexp(0, products) - wanted * products)).sum()
+        slope = others * (expit(products) - wanted)
+        return float(total), (slope @ everything + slope[:, n_trained:].T @ moved).ravel()
+
+    found = minimize(loss, unseen.ravel(), method="L-BFGS-B", jac=True, options={"maxiter": ITERATIONS})
+    return np.asarray(found.x.reshape(unseen.shape))
+
+
+def rescaled(after: Vectors, moved: Vectors) -> Vectors:
+    """Return D1 with the median length of the trained vectors, W1; zeros stay zeros."""
+    lengths = np.linalg.norm(moved, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1
+    return np.asarray(moved * (np.median(np.linalg.norm(after, axis=1)) / lengths))
+
+
+UPDATES: dict[Update, Callable[[Vectors, Vectors, Vectors], Vectors]] = {
+    "none": none,
+    "published": published,
+    "linear_dots": linear_dots,
+    "linear_map": linear_map,
+    "procrustes": procrustes,
+    "nonlinear": nonlinear,
+}

@@ -1,0 +1,142 @@
+"""Printed growth of costs and equations, held against printed counts, times and single values."""
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from math import exp, inf, prod
+
+from vsebench.papers.audit.checks.counts import count, label_numbers, pair_numbers
+from vsebench.papers.audit.checks.times import seconds
+from vsebench.papers.audit.findings import Finding, judge, names, verdict
+from vsebench.papers.audit.printed import Interval, roughly, rounded
+from vsebench.papers.published import PrintedCell, PrintedCells
+
+TERMS, BY_TIME, RATE, IDENTITY = "terms", "trials by time", "rate of the network", "identity"
+TRIALS_STEP, OWN_STEP = "O(Tk)", "O(2k)"  # the costs of a step with T trials, and of one that draws once
+FLOP = 6  # of a weight for an image: 2 forwards, 4 backwards
+IDENTITIES: dict[str, tuple[Callable[[float, float], float], Callable[[float, float], float]]] = {
+    "sig(a) sig(-b) = sig(a - b) + e^a + e^-b": (
+        lambda a, b: sigmoid(a) * sigmoid(-b),
+        lambda a, b: sigmoid(a - b) + exp(a) + exp(-b),
+    ),
+}
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + exp(-x))
+
+
+def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
+    """Check a statement that (N + M) K is not always larger than |D|, on every data set with printed counts.
+
+    D are the positive pairs, all of them, with those of the test, so that the ratio is rather too small. Without counts
+    it is at least K / the mean labels per image, since there are fewer labels than N + M images and labels.
+    """
+    for statement in cells.all:
+        factors = cells.find(statement.paper, "all", "factors")
+        if statement.column != "not_always_larger" or statement.value != "(N+M)K > |D|" or not factors:
+            continue
+        found = dict(_ratios(cells, statement.paper, count(factors)))
+        if found:
+            shown = [f"{dataset} {ratio.show(1)}" for dataset, (ratio, _) in found.items()]
+            sources = [cell for _, used in found.values() for cell in used]
+            yield Finding(
+                paper=statement.paper,
+                table=statement.table,
+                cells=names([statement, factors, *dict.fromkeys(sources)]),
+                check=TERMS,
+                published="not always above 1",
+                recomputed=f"above 1 on {sum(ratio.low > 1 for ratio, _ in found.values())} of {len(found)}",
+                verdict=verdict(any(ratio.low <= 1 for ratio, _ in found.values())),
+                explanation=f"(N + M) K / |D| with K = {factors.value}: {'; '.join(shown)}",
+            )
+
+
+def _ratios(
+    cells: PrintedCells, paper: str, factors: Interval
+) -> Iterator[tuple[str, tuple[Interval, list[PrintedCell]]]]:
+    """Yield each data set with its (N + M) K / |D|, and what that is made of."""
+    for mean in cells.numbers("positive_labels_per_image"):
+        if mean.paper != paper:
+            continue
+        labels = next(label_numbers(cells, paper, mean.row), None)
+        pairs = pair_numbers(cells, paper, mean.row)
+        if labels and pairs:
+            images, train, test = pairs
+            ratio = (count(images) + labels.number) * factors / (count(train) + count(test))
+            yield mean.row, (ratio, [*labels.cells, *pairs])
+        elif rounded(mean.value).low > 0:
+            yield mean.row, (Interval((factors / rounded(mean.value)).low, inf), [mean])
+
+
+def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
+    """Check a method's trials against the times: a step of T trials costs O(Tk), one of the paper's own method O(2k).
+
+    The time of an iteration is the printed time of training over the printed number of iterations. If other costs of a
+    step are to explain the difference, they have to be many times k; the explanation says how many.
+    """
+    for cell in cells.numbers("trials"):
+        own, method = cell.paper, cell.row.partition("/")[2]
+        times = [cells.find(own, f"{cell.dataset}/{name}", "training_time") for name in (method, own)]
+        iterations = [cells.find(own, name, "iterations") for name in (method, own)]
+        steps = [_step(cells, own, name) for name in (method, own)]
+        sources = [each for each in (*times, *iterations, *steps) if each]
+        if len(sources) < 6 or [step.value for step in steps if step] != [TRIALS_STEP, OWN_STEP]:
+            continue
+        slow, fast, n_slow, n_fast = sources[:4]
+        ratio = (seconds(slow) / roughly(n_slow.value)) / (seconds(fast) / roughly(n_fast.value))
+        trials = count(cell)
+        rule = (
+            f"2 x the ratio of an iteration's times, {ratio.show(1)} (time of training / iterations), where "
+            f"{TRIALS_STEP} over {OWN_STEP} gives a ratio of {(trials / 2).show(0)}"
+        )
+        if trials.low > 2 * ratio.high > 2:
+            rest = (trials.low - 2 * ratio.high) / (ratio.high - 1)
+            rule += f"; both are true only if the rest of a step costs at least {float(rest):.0f} k"
+        yield judge(BY_TIME, cell, sources, ratio * 2, rule, trials)
+
+
+def _step(cells: PrintedCells, paper: str, method: str) -> PrintedCell | None:
+    """Return the printed cost of a method's step."""
+    found = (cell for cell in cells.all if (cell.paper, cell.row, cell.column) == (paper, method, "time_complexity"))
+    return next(found, None)
+
+
+def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
+    """Check the time of an epoch against the least that the printed network takes on the named card.
+
+    A network with layers of `hidden_units` takes 6 operations for each weight between them and each image, without the
+    weights of its features, whose number is not printed.
+    """
+    for layers in cells.all:
+        card = cells.find(layers.paper, "all", "teraflops")
+        if layers.column != "hidden_units" or not card:
+            continue
+        units = [int(each) for each in layers.value.split(",")]
+        weights = sum(map(prod, pairwise(units)))
+        for cell in cells.numbers("epoch_time"):
+            images = cells.find(cell.paper, cell.dataset, "images")
+            if cell.paper == layers.paper and cell.unit == "seconds" and not cell.in_text and images:
+                least = count(images) * (FLOP * weights) / (rounded(card.value) * 10**12)
+                rule = f"{weights / 1e6:.1f} M weights x {FLOP} x images / {card.value} TFLOP/s ({card.note})"
+                condition = "the times are of the printed network, on one card of that name"
+                yield judge(RATE, cell, [images, layers, card], Interval(least.low, inf), rule, condition=condition)
+
+
+def identities(cells: PrintedCells) -> Iterator[Finding]:
+    """Check a printed equation that holds for all a and b at -1, 0 and 1."""
+    for cell in cells.all:
+        if cell.column == "identity" and cell.value in IDENTITIES:
+            left, right = IDENTITIES[cell.value]
+            points = [(a, b) for a in (0, 1, -1) for b in (0, 1, -1)]
+            wrong = [(a, b) for a, b in points if abs(left(a, b) - right(a, b)) > 1e-9]
+            a, b = (wrong or points)[0]
+            yield Finding(
+                paper=cell.paper,
+                table=cell.table,
+                cells=names([cell]),
+                check=IDENTITY,
+                published="equal",
+                recomputed=f"{left(a, b):.2f} and {right(a, b):.2f}",
+                verdict=verdict(not wrong),
+                explanation=f"{cell.value}: both sides at a = {a}, b = {b}; {cell.note}",
+            )

@@ -1,0 +1,102 @@
+"""Relations of rows that give each image a set of labels, and of the numbers of labels that images have.
+
+A row `<data set>/<loss>_topk` gives each image its first k labels. A paper need not print k or how many labels images
+have. Numbers of the latter kind that were measured on the label files say so in their notes, and the findings do too.
+"""
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from vsebench.papers.audit.checks.counts import count
+from vsebench.papers.audit.checks.metrics import beside
+from vsebench.papers.audit.findings import Finding, judge, names, verdict
+from vsebench.papers.audit.printed import Interval, rounded
+from vsebench.papers.published import PrintedCell, PrintedCells
+
+SIZE, EXACT, LIMIT, PAIRS = "labels per list", "exact match of top k", "exact match of counts", "sampled pairs"
+SLACK = Fraction(1, 50)  # labels per image were measured on the whole set; the test images' mean is a little different
+WITH_LABELS = re.compile(r"images_with_(\d+)_labels?")
+
+
+def labels_per_list(cells: PrintedCells) -> Iterator[Finding]:
+    """Check OV-R / OV-P, the labels given over the labels there are, for a whole k per image in rows of top k."""
+    for recall in cells.numbers("ov_recall"):
+        precision, mean = beside(cells, recall, "ov_precision"), labels_of_image(cells, recall)
+        k = k_of_row(cells, recall)
+        if precision and mean and k:
+            expected = rounded(precision.value) * k / count(mean)
+            bounds = Interval(expected.low * (1 - SLACK), expected.high * (1 + SLACK))
+            rule = f"OV-P x {k} / {mean.value}, give or take 2 %: k = {k}, and labels per image{measured(mean)}"
+            yield judge(SIZE, recall, [precision, mean], bounds, rule)
+
+
+def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that at most the images with exactly k labels match their first k labels exactly."""
+    for cell in cells.numbers("exact_match"):
+        if cell.row.endswith("_topk") and cell.unit == "percent":
+            by_size = k_of_row(cells, cell)
+            for share in cells.numbers(WITH_LABELS.pattern):
+                k = int(re.findall(r"\d+", share.column)[0])
+                forced = rounded(cell.value).low > 100 - rounded(share.value).low
+                if (share.paper, share.row) == (cell.paper, cell.dataset) and (k == by_size or forced):
+                    why = f"k = {k} by OV-R / OV-P" if by_size else f"k = {k}, since all other images are fewer"
+                    rule = f"at most the images with k labels; {why}; their share{measured(share)}"
+                    yield judge(EXACT, cell, [share], Interval(Fraction(0), rounded(share.value).high), rule)
+
+
+def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that no image with more labels than the `maximum_labels` of an estimated count matches exactly."""
+    for cell in cells.numbers("exact_match"):
+        limit = cells.find(cell.paper, cell.paper, "maximum_labels")
+        if cell.row.endswith("_label_count") and limit and cell.unit == "percent":
+            share = cells.find(cell.paper, cell.dataset, f"images_with_{limit.value}_labels_or_fewer")
+            if share:
+                bounds = Interval(Fraction(0), rounded(share.value).high)
+                rule = f"at most the images with {limit.value} labels or fewer; their share{measured(share)}"
+                yield judge(LIMIT, cell, [share, limit], bounds, rule)
+
+
+def sampled_pairs(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that a limit on the pairs of an image leaves any out: n of K labels make n (K - n) pairs."""
+    for limit in cells.numbers("pairs_per_image"):
+        for labels in cells.numbers("labels"):
+            most = cells.find(limit.paper, labels.row, "most_labels_of_an_image")
+            if labels.paper == limit.paper and most:
+                yield judge_limit(limit, labels, most)
+
+
+def judge_limit(limit: PrintedCell, labels: PrintedCell, most: PrintedCell) -> Finding:
+    k, allowed = int(labels.number), int(limit.number)
+    pairs = max((n * (k - n) for n in range(min(int(most.number), k) + 1)), default=0)
+    effect = "some images have more pairs" if pairs > allowed else "no image has more pairs, so none is left out"
+    return Finding(
+        paper=limit.paper,
+        table=limit.table,
+        cells=names([limit, labels, most]),
+        check=PAIRS,
+        published=f"{limit.value} pairs",
+        recomputed=f"at most {pairs} on {labels.row}",
+        verdict=verdict(pairs > allowed),
+        explanation=f"n (K - n) pairs of n labels among K = {k}: {effect}; n is at most {most.value}{measured(most)}",
+    )
+
+
+def k_of_row(cells: PrintedCells, cell: PrintedCell) -> int:
+    """Return the whole number nearest to the labels given per image, of a row of top k; 0 if that is not known."""
+    precision, recall = (beside(cells, cell, f"ov_{name}") for name in ("precision", "recall"))
+    mean = labels_of_image(cells, cell)
+    if not cell.row.endswith("_topk") or not precision or not recall or not mean or precision.number == 0:
+        return 0
+    return round(recall.number / precision.number * mean.number)
+
+
+def labels_of_image(cells: PrintedCells, cell: PrintedCell) -> PrintedCell | None:
+    """Return the mean labels per image of a cell's data set, if it is above 0."""
+    found = cells.find(cell.paper, cell.dataset, "labels_per_image")
+    return found if found and count(found).low > 0 else None
+
+
+def measured(cell: PrintedCell) -> str:
+    """Return where a number is from that the paper does not print: the note of its cell, in brackets."""
+    return f" ({cell.note})" if cell.note.startswith("measured") else ""

@@ -1,0 +1,37 @@
+"""How well a printed cost describes the times of an epoch at all sizes, measured on simulated data."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from vsebench.evaluation.growth import half_width, largest_errors
+from vsebench.papers.claim import ClaimCase, ClaimTest, judge_by_interval
+from vsebench.papers.evidence import Effect, Evidence
+from vsebench.papers.verdict import Verdict
+
+Size = Literal["images", "labels", "pairs", "factors"]
+
+
+class CostFormula(ClaimTest):
+    """A sum of products of sizes, each with a constant chosen for the machine, is near the time at every size."""
+
+    effect: ClassVar[str] = "largest error of the formula, relative (claimed: below the claim's bound)"
+    on_simulated: ClassVar[bool] = True  # only there can one size be varied while the others stay the same
+
+    terms: list[Mapping[Size, int]] = Field(min_length=1)  # {images: 1, factors: 2}: images times the factors' square
+    within: float = Field(gt=0)
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case, without a place."""
+        yield ClaimCase("largest error of the formula", simulated=True)
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the mean over repeats of the largest error; without a p-value."""
+        errors = largest_errors(evidence.times_of_sizes(self.method), self.terms)
+        mean, half = float(errors.mean()), half_width(errors)
+        return Effect(mean, mean - half, mean + half, None, 0.0)
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        """Judge the error by its interval."""
+        return judge_by_interval(effect, float("-inf"), self.within)

@@ -1,0 +1,47 @@
+"""Thresholds grow with an image's difficulty: mean correlation, over labels and seeds."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.papers.claim import AtPlaces, ClaimCase, in_words, judge_by_interval
+from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, interval, of_units
+from vsebench.papers.verdict import Verdict
+
+
+class ThresholdDifficulty(AtPlaces):
+    """The thresholds of a label rise, over the images that carry it, with how difficult the image is."""
+
+    effect: ClassVar[str] = "correlation of thresholds with difficulty (claimed: at least the claim's bound)"
+    reads: ClassVar[tuple[str, ...]] = ("thresholds_and_difficulty",)
+
+    references: list[str] = Field(min_length=1)  # rows whose scores are log odds; the first that a place has counts
+    above: float = Field(ge=0)
+
+    def rows_read(self) -> list[str]:
+        """Return the method and the references."""
+        return [self.method, *self.references]
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case per place."""
+        for place in self.places(evidence):
+            yield ClaimCase("correlation of threshold and difficulty", place.place, place.simulated)
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the mean correlation over labels and seeds."""
+        found = evidence.requested("thresholds_and_difficulty", case.place, self.method)
+        there = [row for row in self.references if row in set(found["reference"])]
+        if not there:
+            raise UntestableError(f"The run has no row {in_words(self.references)} to tell the difficulty by.")
+        own = found.filter(reference=there[0])
+        by_seed = own.pivot(on="seed", index="label", values="correlation").drop_nulls().drop("label")
+        if by_seed.is_empty():
+            raise UntestableError(f"No label of {case.place.dataset} has enough test images.")
+        seeds: list[Values] = [by_seed[seed].cast(pl.Float64).to_numpy()[:, None] for seed in by_seed.columns]
+        return interval(of_units(seeds, evidence.resamples), lambda values: values[:, 0], self.above)
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        """Judge the correlation by its interval."""
+        return judge_by_interval(effect, self.above, float("inf"))

@@ -1,0 +1,84 @@
+"""F1 of the most frequent labels of each place, by the label sets of several methods with a decision each."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from vsebench.core.places import Entry
+from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.results import Results, at
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class F1OfLabels(FigureKind):
+    """One panel per place; a line of dots per label, one dot per method."""
+
+    needs: ClassVar[tuple[str, ...]] = ("label_scores", "datasets")
+
+    entries: list[str] = Field(min_length=1)  # as "row/decision", each of another row
+    most_frequent: int = Field(default=10, ge=1)  # labels
+
+    @model_validator(mode="after")
+    def _one_decision_each(self) -> "F1OfLabels":
+        entries = [Entry.of(entry) for entry in self.entries]
+        if not all(entry.decision for entry in entries) or len({entry.row for entry in entries}) < len(entries):
+            raise PydanticCustomError("entries", "entries: name each row once, with a decision, as row/decision")
+        return self
+
+    def rows_read(self) -> list[str]:
+        return self.entries
+
+    def figure(self, results: Results) -> "Figure":
+        from matplotlib.lines import Line2D
+
+        from vsebench.rendering import drawing, style
+
+        shown = self.shown(results)
+        places = results.places_of(shown)
+        if not places:
+            return drawing.nothing("This run has none of the rows of this figure")
+        look = style.looks(results)
+        figure, axes = drawing.panels(len(places), style.DOUBLE, 2.4, columns=3)
+        for axis, place in zip(axes, places, strict=True):
+            means = at(shown, place).group_by("label", "method").agg(pl.col("images").max(), pl.col("f1").mean())
+            labels = means.select("label", "images").unique().sort("images", "label", descending=[True, False])
+            names = labels["label"].head(self.most_frequent).to_list()
+            for method in results.methods_of(means):
+                own = dict(means.filter(method=method).select("label", "f1").iter_rows())
+                axis.plot(
+                    [own[name] for name in names], range(len(names)), linestyle="", color=look[method].colour,
+                    marker=look[method].marker, markersize=3.8, markeredgecolor="white", markeredgewidth=0.4,
+                )  # fmt: skip
+            axis.set_yticks(range(len(names)), names)
+            axis.invert_yaxis()
+            axis.set(xlabel="F1", xlim=(0, 1))
+            axis.set_title(drawing.panel_title(results, place))
+        handles = [
+            Line2D([], [], linestyle="", color=look[entry.row].colour, marker=look[entry.row].marker,
+                   label=results.entry_title(str(entry)))
+            for entry in results.decided_of(shown)
+        ]  # fmt: skip
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(3, len(handles)))
+        return figure
+
+    def shown(self, results: Results) -> pl.DataFrame:
+        """Return what is known of the entries that the run has."""
+        return results.label_scores.filter(
+            pl.any_horizontal(
+                (pl.col("method") == entry.row) & (pl.col("decision") == entry.decision)
+                for entry in map(Entry.of, self.entries)
+            )
+        )
+
+    def caption(self, results: Results) -> str:
+        return (
+            f"F1 of the {self.most_frequent} labels with the most test images, the most frequent on top; means over "
+            "seeds. Each method's label sets are those of the decision that the legend names."
+        )
+
+    def alternative(self, results: Results) -> str:
+        return "Dots of F1 for the most frequent labels, one dot per method; one panel per data set and protocol."

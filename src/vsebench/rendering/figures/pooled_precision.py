@@ -1,0 +1,67 @@
+"""Precision against recall over all pairs of an image and a label, by raw scores and by scores of one level."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.results import Results, at
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FORMS = {False: "raw scores", True: "scores less their log sum exp"}
+
+
+class PooledPrecision(FigureKind):
+    """Two panels per place: raw scores, and scores with the level of the image taken out; one line per row."""
+
+    needs: ClassVar[tuple[str, ...]] = ("pooled_precision", "datasets")
+
+    methods: list[str] = Field(min_length=1)  # rows
+
+    def rows_read(self) -> list[str]:
+        return self.methods
+
+    def figure(self, results: Results) -> "Figure":
+        from vsebench.rendering import drawing, style
+
+        shown = results.pooled_precision.filter(pl.col("method").is_in(self.methods))
+        places = results.places_of(shown)
+        if not places:
+            return drawing.nothing("This run has none of the rows of this figure")
+        drawn = [(place, normalised) for place in places for normalised in FORMS]
+        figure, axes = drawing.panels(len(drawn), style.DOUBLE, 2.1, columns=2)
+        for axis, (place, normalised) in zip(axes, drawn, strict=True):
+            drawing.draw_lines(axis, results, at(shown, place).filter(normalised=normalised), "recall", "precision")
+            axis.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1))
+            axis.set_title(f"{results.dataset_title(place.dataset)}\n{FORMS[normalised]}")
+        drawing.legend_of_lines(figure, results, results.methods_of(shown))
+        return figure
+
+    def caption(self, results: Results) -> str:
+        shown = results.pooled_precision.filter(pl.col("method").is_in(self.methods))
+        return (
+            "Precision against recall over all pairs of a test image and a label, mean over seeds with a band from the "
+            "lowest to the highest. Left: scores are compared across images as they are, as in the paper, though a "
+            "ranking loss says nothing of the level of an image's scores. Right: each image's scores less the log of "
+            f"the sum of their exponentials. {self.averages(results, shown)}"
+        ).strip()
+
+    def averages(self, results: Results, shown: pl.DataFrame) -> str:
+        """Return the average precision of every curve, in a sentence for each place."""
+        sentences = []
+        for place in results.places_of(shown):
+            means = at(shown, place).group_by("method", "normalised").agg(pl.col("average_precision").mean())
+            found = {(method, form): value for method, form, value in means.iter_rows()}
+            numbers = (
+                f"{results.method_title(method)} {found[method, False]:.3f} and {found[method, True]:.3f}"
+                for method in results.methods_of(means)
+            )
+            where = results.place_title(place)
+            sentences.append(f"Average precision, left and right, on {where}: {', '.join(numbers)}.")
+        return " ".join(sentences)
+
+    def alternative(self, results: Results) -> str:
+        return "Curves of precision against recall, one per method; two panels per data set and protocol."

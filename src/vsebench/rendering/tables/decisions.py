@@ -1,0 +1,58 @@
+"""Label sets at one place: one row per method and decision, one column per metric of label sets."""
+
+from typing import Any, ClassVar
+
+from vsebench.core.places import Place
+from vsebench.rendering.accuracy import accuracy_cells
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results, pick
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+NOTES = (
+    "A decision chooses each image's label set from a model's scores. What it learns or chooses is from training and "
+    "validation images; the models have not learnt the validation images.",
+    "Precision, recall and F1 per class are means over all labels, 0 where a label is never predicted or has no test "
+    "image; exact match and example F1 are means over all test images, those without a label included.",
+    "Bold: best; †: not significantly different from the best (paired test over images and seeds, corrected "
+    "over all pairs, p ≥ 0.05). Set size and count error say how large the sets are, not how good.",
+)
+
+
+class Decisions(TableKind):
+    """The label sets that decisions chose at one place; those of oracles are set apart below."""
+
+    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+
+    place: str  # <dataset>/<protocol>
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {f"decisions-{place.name}": {"place": str(place)} for place in outline.decided}
+
+    def table(self, results: Results) -> Table:
+        place = Place.of(self.place)
+        accuracy, metrics = results.accuracy(place), results.outline.decision_metrics
+        columns = [Column("dataset", "Data set", shown=False), Column("protocol", "Protocol", shown=False)]
+        columns += [Column("method", "Name", shown=False), Column("decision", "Decision name", shown=False)]
+        columns += [Column("title", "Method"), Column("decision_title", "Decision", width=0.2)]
+        for metric in metrics:
+            columns.append(Column(metric, metric_title(metric).replace(" ", "\n"), "score", interval=True))
+            columns.append(Column(f"{metric}_p_adjusted", "p", "score", shown=False))
+        rows = []
+        for entry in results.decided_of(accuracy):
+            titles = (results.method_title(entry.row), results.decision_title(entry.decision))
+            cells = [Cell(text) for text in (place.dataset, place.protocol, entry.row, entry.decision, *titles)]
+            for metric in metrics:
+                cells += accuracy_cells(results, pick(accuracy, metric, str(entry)))
+            oracle = results.is_oracle(entry.row) or results.outline.decisions[entry.decision].role == "oracle"
+            rows.append(Row(tuple(cells), apart=oracle))
+        simulated = ("The data is simulated.",) if results.is_simulated(place.dataset) else ()
+        return Table(
+            tuple(columns),
+            tuple(sorted(rows, key=lambda row: row.apart)),
+            caption=f"Label sets on {results.place_title(place)}",
+            notes=(*simulated, *NOTES),
+            fold=5,
+        )

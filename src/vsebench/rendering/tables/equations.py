@@ -1,0 +1,40 @@
+"""Equations of a paper that are wrong in print: as printed, and what is right."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from vsebench.core.configuration import Strict
+from vsebench.papers.base import Paper
+from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+COLUMNS = (
+    Column("equation", "Equation", width=0.1),
+    Column("printed", "Printed", width=0.34),
+    Column("right", "Right", width=0.46),
+)
+NOTES = ("Read from the paper and derived by hand, so no run changes this table.",)
+
+
+class Equation(Strict):
+    """An equation, or a sentence about one."""
+
+    equation: str  # its number
+    printed: str
+    right: str
+
+
+class Equations(TableKind):
+    """One row per equation."""
+
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    paper: PaperFile
+    equations: list[Equation] = Field(min_length=1)
+
+    def table(self, results: Results) -> Table:
+        rows = tuple(Row((Cell(one.equation), Cell(one.printed), Cell(one.right))) for one in self.equations)
+        caption = f"{Paper.read(self.paper).title} paper: equations that are wrong in print"
+        return Table(COLUMNS, rows, caption, notes=NOTES)

@@ -1,0 +1,93 @@
+"""A theorem on the minimiser of a loss over pairs of labels: its prediction beside the exact minimiser."""
+
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from vsebench.core.configuration import Strict
+from vsebench.papers.base import Paper
+from vsebench.papers.pair_risks import Loss, Values, has_minimiser, independent, marginals, minimisers, violates_order
+from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+Chance = Annotated[float, Field(gt=0, le=1)]
+COLUMNS = (
+    Column("case", "Case", shown=False),
+    Column("label", "Label"),
+    Column("probability", "P(label)", "score"),
+    Column("formula", "log P + c", "score"),
+    Column("minimiser", "Minimiser", "score"),
+)
+NOTES = (
+    "P(label): the probability that an image has the label. The theorem: the minimiser is log P + c.",
+    "ab 0.1: with probability 0.1 an image has the labels a and b and no other.",
+    "Minimiser: of the exact risk of this distribution over label sets. Scores and log P have mean 0 in each case.",
+    "Computed, so no run changes this table.",
+)
+
+
+class Case(Strict):
+    """A distribution over label sets: either the sets with their chances, or the chances of independent labels."""
+
+    title: str
+    loss: Loss
+    sets: dict[Annotated[str, Field(pattern="^[a-h]+$")], Chance] | None = None  # "ab": an image with labels a and b
+    independent: list[Annotated[float, Field(gt=0, lt=1)]] | None = Field(None, min_length=2, max_length=8)
+
+    @model_validator(mode="after")
+    def _is_a_distribution(self) -> Self:
+        if (self.sets is None) == (self.independent is None):
+            raise PydanticCustomError("case", "give either `sets` or `independent`")
+        if self.sets is not None and abs(sum(self.sets.values()) - 1) > 1e-9:
+            raise PydanticCustomError("case", "the chances of the sets must have the sum 1")
+        if not has_minimiser(self.chances[0]):
+            raise PydanticCustomError("case", "no scores minimise the risk: some label is never without another")
+        return self
+
+    @property
+    def chances(self) -> Values:
+        """The chances of `all_sets`, (1, 2^labels)."""
+        if self.sets is None:
+            return independent(np.array([self.independent]))
+        labels = 1 + max(ord(label) - ord("a") for members in self.sets for label in members)
+        found = np.zeros((1, 2**labels))
+        for members, chance in self.sets.items():
+            found[0, sum(2 ** (ord(label) - ord("a")) for label in set(members))] += chance
+        return found
+
+    @property
+    def distribution(self) -> str:
+        """The sets with their chances, for a heading."""
+        return ", ".join(f"{members} {chance:g}" for members, chance in (self.sets or {}).items())
+
+
+class Minimisers(TableKind):
+    """One row per label of each case; a heading says whether the minimiser has the labels in another order."""
+
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    paper: PaperFile
+    theorem: str  # what the paper calls it
+    cases: list[Case] = Field(min_length=1)
+
+    def table(self, results: Results) -> Table:
+        caption = f"{Paper.read(self.paper).title} paper, {self.theorem}: the labels' scores as claimed and as they are"
+        return Table(COLUMNS, tuple(row for case in self.cases for row in rows_of(case)), caption, notes=NOTES)
+
+
+def rows_of(case: Case) -> Iterator[Row]:
+    """Yield one row per label."""
+    chances = case.chances
+    scores = minimisers(chances, case.loss)
+    (wrong,) = violates_order(scores, chances)
+    found = marginals(chances)[0]
+    formula = np.log(found) - np.log(found).mean()
+    sets = f" ({case.distribution})" if case.sets else ""
+    group = f"{case.title}{sets}: {'not in' if wrong else 'in'} the order of P"
+    for label, (probability, claimed, score) in enumerate(zip(found, formula, scores[0], strict=True)):
+        numbers = (Cell(round(float(value), 10)) for value in (probability, claimed, score))
+        yield Row((Cell(case.title), Cell(chr(ord("a") + label)), *numbers), group=group)

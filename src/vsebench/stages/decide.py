@@ -1,0 +1,128 @@
+"""Choose label sets for the test images from a model's scores, by every decision that the run has for its row.
+
+What a decision chooses or learns comes from the images that the model was fitted to and from the validation images.
+Writes decisions.parquet (the chosen labels), thresholds.parquet (of the test images' own labels, from decisions that
+have one for each image and label) and decisions.json (what each decision has learnt or chosen).
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from vsebench import models, splits
+from vsebench.chunks import even_chunks
+from vsebench.core.configuration import Decided, check
+from vsebench.core.places import Case, Place
+from vsebench.core.schemas import DECISIONS, THRESHOLDS
+from vsebench.core.storage import write_json, write_table
+from vsebench.evaluation.decisions.base import Decision, Labelled, Scored, Task, ThresholdDecision, make_decision
+from vsebench.evaluation.ranking import QUERIES_A_CHUNK, check_finite, check_labels, queries_of
+from vsebench.features import Features
+from vsebench.inputs import load_features, load_truth
+from vsebench.models import Embedded, Model, Thresholded
+from vsebench.problem import HeldOut, Ids, LabelMatrix, Mask, Matrix, Queries, Training
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--split", type=Path, required=True, help="folder of the split")
+    parser.add_argument("--model", type=Path, required=True, help="model.npz, of a fit with --no-refit")
+    parser.add_argument("--features", type=Path, help="features of the images, where the model reads them")
+    parser.add_argument("--truth", type=Path, help="truth.npz of a simulated data set, for an oracle")
+    parser.add_argument("--dataset", required=True)
+    parser.add_argument("--protocol", required=True)
+    parser.add_argument("--row", required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument(
+        "--decisions",
+        type=json.loads,
+        required=True,
+        help='JSON: {"name": {"decision": module, "settings": {...}, "tuned_for": metric}, ...}',
+    )
+    parser.add_argument("--out", type=Path, required=True, help="decisions.parquet")
+    parser.add_argument("--thresholds", type=Path, required=True, help="thresholds.parquet")
+    parser.add_argument("--record", type=Path, required=True, help="decisions.json")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
+    split = splits.load(arguments.split, refit=False)
+    model = models.load(arguments.model)
+    check_labels(model, split.test, str(arguments.model))
+    check_finite(model, str(arguments.model))
+    features = load_features(arguments.features) if arguments.features else None
+    law = load_truth(arguments.truth) if arguments.truth else None
+    decisions = {
+        name: make(name, check(Decided, values, f"--decisions: {name}"), arguments.seed, law)
+        for name, values in arguments.decisions.items()
+    }
+    learnt = held_out_of(split.first)
+    if not any(decision.trains for decision in decisions.values()):
+        learnt = learnt.take(np.empty(0, dtype=np.int32))
+    first, valid = (labelled(model, part, features) for part in (learnt, split.valid))
+    test = scored(model, split.test, features)
+    chosen, thresholds, records = [pl.DataFrame(schema=DECISIONS)], [pl.DataFrame(schema=THRESHOLDS)], {}
+    for name, decision in tqdm(decisions.items(), desc=str(case), mininterval=5):
+        records[name] = decision.fit(first, valid)
+        chosen.append(pairs_of(decision.decide(test), split.test, name))
+        if isinstance(decision, ThresholdDecision):
+            thresholds.append(thresholds_of(decision.thresholds(test), split.test, name))
+    write_table(pl.concat(chosen), DECISIONS, arguments.out)
+    write_table(pl.concat(thresholds), THRESHOLDS, arguments.thresholds)
+    write_json({**case.keys, "decisions": records}, arguments.record)
+
+
+def make(name: str, decided: Decided, seed: int, law: Mapping[str, NDArray[Any]] | None) -> Decision:
+    """Return a decision of config/decisions."""
+    task = Task(decided.tuned_for, seed, law)
+    return make_decision(decided.decision, task, decided.settings, f"config/decisions/{name}.yaml: settings")
+
+
+def held_out_of(training: Training) -> HeldOut:
+    """Return the images that a model was fitted to, as images whose labels are asked for."""
+    right = training.labels.rows(training.images)
+    return HeldOut(training.images, right, LabelMatrix.empty(right.n_rows, right.n_labels), training.learnt)
+
+
+def labelled(model: Model, images: HeldOut, features: Features | None) -> Labelled:
+    """Return images with their scores and labels; those without features, if the model reads some, are left out."""
+    if features is not None:
+        images = images.take(np.flatnonzero(features.known[images.images]).astype(np.int32))
+    return Labelled(**vars(scored(model, images, features)), right=images.right.mask())
+
+
+def scored(model: Model, images: HeldOut, features: Features | None) -> Scored:
+    """Return images with their scores, computed in chunks."""
+
+    def gather(values: Callable[[Queries], Matrix]) -> Matrix:
+        ends = even_chunks(len(images.images), QUERIES_A_CHUNK) or [(0, 0)]
+        return np.concatenate([values(queries_of(images, features, *pair)) for pair in ends])
+
+    scores = gather(model.scores)
+    return Scored(
+        scores,
+        gather(model.vectors) if isinstance(model, Embedded) else scores,
+        (lambda: None) if features is None else (lambda: features.rows(images.images)),
+        gather(model.thresholds) if isinstance(model, Thresholded) else None,
+    )
+
+
+def pairs_of(chosen: Mask, images: HeldOut, name: str) -> pl.DataFrame:
+    """Return the table `schemas.DECISIONS` of one decision."""
+    rows, labels = np.nonzero(chosen)
+    found: Ids = images.images[rows]
+    columns = {"image": found, "label": labels}
+    return pl.DataFrame(columns).select(pl.lit(name).alias("decision"), "image", "label").cast(DECISIONS)
+
+
+def thresholds_of(thresholds: Matrix, images: HeldOut, name: str) -> pl.DataFrame:
+    """Return the table `schemas.THRESHOLDS` of one decision."""
+    rows, labels = images.right.image_of_pair, images.right.label_of_pair
+    columns = {"image": images.images[rows], "label": labels, "threshold": thresholds[rows, labels]}
+    return pl.DataFrame(columns).select(pl.lit(name).alias("decision"), "image", "label", "threshold").cast(THRESHOLDS)

@@ -1,0 +1,48 @@
+"""Simulate how often the test over images and seeds finds a difference, by numbers of seeds and their spread."""
+
+import argparse
+from itertools import product
+from pathlib import Path
+
+from tqdm import tqdm
+
+from vsebench.core.storage import replacing
+from vsebench.evaluation.error_rates import found
+from vsebench.rendering.csv import to_csv
+from vsebench.rendering.markdown import to_markdown
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+SEEDS = (2, 3, 5, 10)
+RATIOS = (0.0, 0.5, 1.0, 2.4, 4.0, 10.0)
+DIFFERENCES = (0.0, 4.0)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the stage's arguments."""
+    parser.add_argument("--comparisons", type=int, required=True, help="simulated comparisons per cell")
+    parser.add_argument("--out", type=Path, required=True, help="CSV file to write; Markdown is written beside it")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the stage."""
+    cells = tqdm(list(product(DIFFERENCES, SEEDS)), unit="row")
+    rows = [
+        Row(
+            (
+                Cell(difference),
+                Cell(seeds),
+                *(Cell(found(seeds, ratio, difference, arguments.comparisons)) for ratio in RATIOS),
+            )
+        )
+        for difference, seeds in cells
+    ]
+    columns = (
+        Column("difference", "Difference", "count"),
+        Column("seeds", "Seeds", "count"),
+        *(Column(f"ratio_{ratio:g}", f"Ratio {ratio:g}", "score") for ratio in RATIOS),
+    )
+    table = Table(columns, tuple(rows), "Share of comparisons in which a difference is found")
+    texts = {arguments.out: to_csv(table), arguments.out.with_suffix(".md"): to_markdown(table)}
+    for path, text in texts.items():
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")

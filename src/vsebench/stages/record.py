@@ -1,0 +1,74 @@
+"""Record the settings that a tuned run chose on its data sets, for runs that do not tune.
+
+Writes <out>/<data set>.yaml (`core.configuration.ChosenSettings`) for each data set of the run, in place of an earlier
+record of it.
+"""
+
+import argparse
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_json, replacing
+
+HEAD = """\
+# Settings that a tuned run chose on this data set's own validation labels, for each seed on those of its own split.
+# `vsebench record` writes this file; config/README.md says when a run takes them.
+"""
+
+Entry = dict[str, Any]  # of settings.json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the stage's arguments."""
+    parser.add_argument(
+        "--results", type=Path, default=Path("results"), help="folder of a tuned run (default: results)"
+    )
+    parser.add_argument("--out", type=Path, default=Path("config/chosen"), help="folder (default: config/chosen)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the stage."""
+    tuned = [entry for entry in read_json(arguments.results / "settings.json") if entry["choice"] == "tuned"]
+    if not tuned:
+        raise UserError(f"{arguments.results / 'settings.json'}: nothing was tuned; run with tune: true first")
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for dataset in read_json(arguments.results / "datasets.json"):
+        entries = [entry for entry in tuned if entry["dataset"] == dataset["name"]]
+        if entries:
+            path = arguments.out / f"{dataset['name']}.yaml"
+            write(record_of(dataset, entries), path)
+            print(path)
+
+
+def record_of(dataset: dict[str, Any], entries: list[Entry]) -> dict[str, Any]:
+    """Return the record of a data set, from its entry in datasets.json and the tuned ones in settings.json."""
+    by_place = groupby(sorted(entries, key=itemgetter("protocol", "method", "seed")), key=itemgetter("protocol"))
+    return {
+        "options": dataset["options"],
+        "vocabulary": dataset["vocabulary"],
+        "protocols": {protocol: searches_of(list(found)) for protocol, found in by_place},
+    }
+
+
+def searches_of(entries: list[Entry]) -> dict[str, Any]:
+    """Return the searches at one place; its entries are in the order of rows and seeds."""
+    rows = {}
+    for row, found in groupby(entries, key=itemgetter("method")):
+        seeds = list(found)
+        rows[row] = {
+            "configurations": max(entry["n_configurations"] for entry in seeds),
+            "seeds": {entry["seed"]: entry["settings"] for entry in seeds},
+        }
+    return {"validation_metric": entries[0]["validation_metric"], "rows": rows}
+
+
+def write(record: dict[str, Any], path: Path) -> None:
+    """Write a record as YAML, with the settings of a seed on one line."""
+    with replacing(path) as temporary:
+        text = yaml.safe_dump(record, sort_keys=False, default_flow_style=None, width=120)
+        temporary.write_text(HEAD + text, encoding="utf-8")

@@ -1,0 +1,112 @@
+"""Updates of vectors that were never trained: rotations and changes of scale carry no meaning."""
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+
+from tests.methods.problems import settings_of
+from tests.methods.test_word_networks import network
+from vsebench.core.errors import UserError
+from vsebench.methods import unseen_words
+from vsebench.methods.base import load_method, read_settings
+from vsebench.methods.unseen_words import UPDATES, rescaled
+
+D, N_UNSEEN = 50, 20
+FAITHFUL = ["linear_dots", "linear_map", "procrustes", "nonlinear"]
+LEARNT = np.arange(32) % 8 != 3
+
+
+def rotated(n_trained, scale=1.0, noise=0.0):
+    """Return W0, W1 = scale W0 Q + noise, D0 and D0 Q, of random vectors and a random rotation Q."""
+    rng = np.random.default_rng(7)
+    rotation, _ = np.linalg.qr(rng.normal(size=(D, D)))
+    before, unseen = (rng.normal(0, 0.3, (n, D)) for n in (n_trained, N_UNSEEN))
+    after = scale * before @ rotation + noise * rng.normal(0, 0.3, before.shape)
+    return before, after, unseen, unseen @ rotation
+
+
+def cosine_and_ratio(found, wanted):
+    """Return the mean cosine of rows, and the mean ratio of their lengths."""
+    lengths = [np.linalg.norm(rows, axis=1) for rows in (found, wanted)]
+    return (found * wanted).sum(axis=1) @ (1 / lengths[0] / lengths[1]) / len(found), (lengths[0] / lengths[1]).mean()
+
+
+@pytest.mark.parametrize("name", FAITHFUL)
+def test_a_rotation_of_the_trained_labels_is_taken_over(name):
+    before, after, unseen, wanted = rotated(260)
+    assert cosine_and_ratio(UPDATES[name](before, after, unseen), wanted) == pytest.approx((1, 1), abs=0.02)
+
+
+@pytest.mark.parametrize("name", FAITHFUL)
+def test_noise_beside_a_rotation_leaves_the_direction(name):
+    before, after, unseen, wanted = rotated(260, noise=0.3)
+    assert cosine_and_ratio(UPDATES[name](before, after, unseen), wanted)[0] > 0.97
+
+
+@pytest.mark.parametrize(
+    ("name", "ratio"), [("linear_map", 1), ("procrustes", 1 / 3), ("linear_dots", 1 / 9), ("nonlinear", 0.12)]
+)
+def test_three_times_as_long_vectors_change_the_length_of_the_others(name, ratio):
+    """What keeps inner products makes the others a ninth as long as a map would."""
+    before, after, unseen, wanted = rotated(260, scale=3.0)
+    found = UPDATES[name](before, after, unseen)
+    assert cosine_and_ratio(found, 3 * wanted) == pytest.approx((1, ratio), abs=0.02)
+    again = rescaled(after, found)
+    np.testing.assert_allclose(np.linalg.norm(again, axis=1), np.median(np.linalg.norm(after, axis=1)))
+
+
+@pytest.mark.parametrize(("name", "ratio"), [("none", 1.0), ("published", 0.2)])
+def test_without_an_update_and_as_published_a_rotation_is_missed(name, ratio):
+    before, after, unseen, wanted = rotated(260)
+    cosine, found = cosine_and_ratio(UPDATES[name](before, after, unseen), wanted)
+    assert abs(cosine) < 0.2
+    assert found == pytest.approx(ratio)
+
+
+def test_with_fewer_trained_labels_than_dimensions_an_update_stays_finite():
+    before, after, unseen, wanted = rotated(40)
+    for update in UPDATES.values():
+        assert np.isfinite(update(before, after, unseen)).all()
+    assert cosine_and_ratio(UPDATES["procrustes"](before, after, unseen), wanted)[0] > 0.6
+
+
+def test_zeros_are_not_rescaled():
+    assert not rescaled(np.ones((3, 2)), np.zeros((1, 2))).any()
+
+
+def test_the_gradient_of_the_nonlinear_update_by_differences(monkeypatch):
+    """`minimize` is replaced by a look at the function that it is given."""
+    seen = {}
+
+    def look(loss, start, **options):
+        seen.update(loss=loss, start=start)
+        raise StopIteration
+
+    monkeypatch.setattr(unseen_words, "minimize", look)
+    before, after, unseen, _ = rotated(12, noise=0.1)
+    with pytest.raises(StopIteration):
+        UPDATES["nonlinear"](before, after, unseen[:3])
+    loss, start = seen["loss"], seen["start"] * 0.3
+    assert check_grad(lambda x: loss(x)[0], lambda x: loss(x)[1], start) < 1e-4
+
+
+@pytest.mark.parametrize("name", ["x_ent", "s_x_ent"])
+def test_a_row_moves_the_labels_that_it_does_not_train(name):
+    fitter = network(name, learnt=LEARNT, joint=True, unseen_update="linear_map")
+    fitter.epoch()
+    before, after = (vectors[LEARNT].astype(np.float64) for vectors in (fitter.start, fitter.model().label[:, :-1]))
+    expected = UPDATES["linear_map"](before, after, fitter.start[~LEARNT].astype(np.float64))
+    np.testing.assert_allclose(fitter.model().label[~LEARNT, :-1], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_moved_vectors_get_the_length_of_the_trained_ones_if_asked():
+    fitter = network("x_ent", learnt=LEARNT, joint=True, unseen_update="procrustes", rescale=True)
+    fitter.epoch()
+    lengths = np.linalg.norm(fitter.model().label[:, :-1], axis=1)
+    np.testing.assert_allclose(lengths[~LEARNT], np.median(lengths[LEARNT]), rtol=1e-5)
+
+
+def test_an_update_of_vectors_that_are_not_trained_is_refused():
+    values = settings_of("x_ent").model_dump() | {"joint": False, "unseen_update": "procrustes"}
+    with pytest.raises(UserError, match=r"some\.yaml: unseen_update: .*set joint: true"):
+        read_settings(load_method("x_ent"), values, "some.yaml")

@@ -1,0 +1,198 @@
+"""Networks with word vectors: the labels' vectors, gradients by differences, optima, and labels that are not learnt."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.builders import dense, matrix_of, rows_of
+from tests.methods.problems import problem_from, problem_of, settings_of
+from vsebench.core.errors import UserError
+from vsebench.core.workers import workers
+from vsebench.features import Features
+from vsebench.methods.base import load_method, read_settings
+from vsebench.methods.layers import Parameter
+from vsebench.methods.word_vectors import label_vectors
+from vsebench.problem import Words
+
+FULL = ["fast0tag", "x_ent"]
+JOINT = ["s_fast0tag", "s_x_ent", *FULL]
+
+
+def network(name, where="dense features", learnt=None, **changes):
+    """Return a method that is not trained yet."""
+    with workers(1) as pool:
+        problem, _ = problem_of(where, pool)
+    if learnt is not None:
+        problem = only(problem, learnt)
+    return load_method(name)(problem, settings_of(name, **changes))
+
+
+def only(problem, learnt):
+    """Return the problem to learn some labels alone, which the images then carry alone."""
+    labels = problem.training.labels
+    rows = [[label for label in row if learnt[label]] for row in rows_of(labels)]
+    return replace(problem, training=replace(problem.training, labels=matrix_of(rows, labels.n_labels), learnt=learnt))
+
+
+class TestTheVectorsOfLabels:
+    words = Words(np.array([[3, 4], [0, 0], [0, 2], [6, 8]], dtype=np.float32), np.array([True, False, True, True]))
+
+    def vectors(self, seed=1, **changes):
+        with workers(1) as pool:
+            problem = problem_from(matrix_of([[0, 3], [1]], 4), pool, seed=seed, words=self.words)
+        return label_vectors(problem, settings_of("x_ent", **({"scale": 1.0} | changes)))
+
+    def test_raw_and_unit_vectors_are_scaled(self):
+        expected = self.words.scaled("unit") * 3
+        np.testing.assert_allclose(self.vectors(scale=3.0)[[0, 2, 3]], expected[[0, 2, 3]], rtol=1e-6)
+        assert np.array_equal(self.vectors(vectors="raw")[[0, 2, 3]], self.words.vectors[[0, 2, 3]])
+
+    def test_a_label_without_one_has_the_median_length_and_a_direction_of_the_seed(self):
+        one, other = self.vectors(vectors="raw"), self.vectors(vectors="raw", seed=2)
+        assert np.linalg.norm(one[1]) == pytest.approx(5)  # of 2, 5 and 10
+        assert not np.allclose(one[1], other[1])
+
+    def test_dealt_vectors_are_the_same_vectors_of_other_labels(self):
+        plain = self.vectors()
+        dealt = [self.vectors(seed=seed, start="dealt") for seed in range(1, 9)]
+        assert any(not np.allclose(one, plain) for one in dealt)
+        rows = sorted(map(tuple, dealt[0].round(4).tolist()))
+        assert rows == sorted(map(tuple, plain.round(4).tolist()))
+
+    def test_random_vectors_have_length_1_times_the_scale(self):
+        vectors = self.vectors(start="random", vectors="raw", scale=2.0)
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("changes", [{"joint": False}, {"joint": True}], ids=["fixed", "trained"])
+@pytest.mark.parametrize("name", FULL)
+def test_gradients_are_those_of_the_mean_loss(monkeypatch, name, changes):
+    """A few numbers of the weights and of the labels' vectors, against differences."""
+    fitter = network(name, dropout=0.0, **changes)
+    monkeypatch.setattr(Parameter, "step", lambda *arguments: None)
+    images, rng = np.arange(30), np.random.default_rng(1)
+    parameters = [*fitter.layers.weights, *fitter.layers.intercepts, *([fitter.vectors] if changes["joint"] else [])]
+    for parameter in parameters:
+        parameter.value[...] += rng.normal(0, 0.1, parameter.value.shape)
+    fitter.step(images)
+    for parameter in parameters:
+        found = parameter.gradient.copy()
+        for place in rng.choice(parameter.value.size, 4, replace=False):
+            values, losses = parameter.value.reshape(-1), []
+            start = values[place]
+            for move in (0.003, -0.003):
+                values[place] = start + move
+                losses.append(fitter.step(images) / len(images))
+            values[place] = start
+            assert found.reshape(-1)[place] == pytest.approx((losses[0] - losses[1]) / 0.006, abs=4e-3, rel=1e-2)
+
+
+@pytest.mark.parametrize("name", JOINT)
+class TestEveryWordNetwork:
+    def test_fixed_vectors_stay_and_trained_ones_move(self, name):
+        for joint in (False, True):
+            fitter = network(name, joint=joint)
+            fitter.epoch()
+            assert np.array_equal(fitter.model().label[:, :-1], fitter.start) != joint
+
+    def test_labels_that_are_not_learnt_keep_their_vectors_and_are_no_negatives(self, name):
+        learnt = np.arange(32) % 8 != 3
+        plain, fitter = network(name, learnt=learnt, joint=True), network(name, learnt=learnt, joint=True)
+        fitter.start[~learnt] = 0  # what training does cannot depend on them
+        plain.epoch(), fitter.epoch()
+        one, other = plain.model().label, fitter.model().label
+        assert np.array_equal(one[learnt], other[learnt])
+        assert np.array_equal(one[~learnt, :-1], plain.start[~learnt])
+        assert not np.allclose(one[learnt, :-1], plain.start[learnt])
+
+    def test_unseen_labels_of_a_group_are_found_by_their_words(self, name):
+        """Images of a group carry six of eight labels; four labels, one of each group, are never learnt."""
+        learnt = np.arange(32) % 8 != 3
+        with workers(1) as pool:
+            problem, queries = problem_of("dense features", pool)
+        fitter = load_method(name)(only(problem, learnt), settings_of(name, joint=False, normalise=["root", "l2"]))
+        for _ in range(15):
+            fitter.epoch()
+        scores = fitter.model().scores(queries)[:, ~learnt]
+        known = queries.images != 5  # it has no features
+        assert (scores.argmax(axis=1) == queries.images % 4)[known].mean() > 0.9
+
+    def test_by_cosine_lengths_do_not_matter(self, name):
+        fitter = network(name, score="cosine")
+        fitter.epoch()
+        model = fitter.model()
+        with workers(1) as pool:
+            _, queries = problem_of("dense features", pool)
+        vectors = model.vectors(queries)[:, :-1]
+        np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-4)
+        np.testing.assert_allclose(np.linalg.norm(model.label[:, :-1], axis=1), 1, rtol=1e-4)
+        assert np.abs(model.scores(queries)).max() <= 1 + 1e-5
+
+
+TABLE = [[0, 1], [0, 2], [0], [1, 3], [0, 1, 2], [0], [3], [0, 2]]  # the labels of eight images of one kind
+
+
+def scores_on_a_table(name, epochs, **changes):
+    """Return the scores of images that all look alike, after a training whose vectors can express any scores."""
+    with workers(1) as pool:
+        matrix = matrix_of(TABLE * 40, 5)
+        features = Features(np.ones((matrix.n_rows, 1), dtype=np.float32), np.ones(matrix.n_rows, dtype=bool))
+        words = Words(np.eye(5, dtype=np.float32), np.ones(5, dtype=bool))
+        problem = problem_from(matrix, pool, features=features, words=words)
+    base = {"hidden": [], "dropout": 0.0, "decay": 0.0, "batch": 320, "normalise": [], "scale": 1.0, "joint": False}
+    fitter, rates = None, (0.1, 0.02, 0.004)
+    fitter = load_method(name)(problem, settings_of(name, **(base | {"learning_rate": rates[0]} | changes)))
+    for rate in rates:
+        fitter.layers.settings = fitter.settings.model_copy(update={"learning_rate": rate})
+        for _ in range(epochs):
+            fitter.epoch()
+    return fitter.model().label[:, -1] + fitter.layers.intercepts[-1].value + fitter.layers.weights[-1].value[0]
+
+
+CARRIED = dense(matrix_of(TABLE, 5))
+FREQUENCY = CARRIED.sum(axis=0)
+DRAWN_POSITIVE = (CARRIED / CARRIED.sum(axis=1, keepdims=True)).mean(axis=0)  # q
+
+
+@pytest.mark.parametrize("offset", ["none", "frequency"])
+def test_full_cross_entropy_ends_at_the_log_odds_with_an_offset_or_without(offset):
+    found = scores_on_a_table("x_ent", 100, offset=offset)[:4]
+    chance = FREQUENCY[:4] / len(TABLE)
+    np.testing.assert_allclose(found, np.log(chance / (1 - chance)), atol=0.01)
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
+def test_a_sampled_cross_entropy_ends_at_the_lift(power):
+    """exp(s_l) = q_l / p_n(l), the chances of a drawn positive and of a drawn negative."""
+    found = scores_on_a_table("s_x_ent", 150, negative_power=power, exclude="none", negatives=20, positives=20)[:4]
+    negative = FREQUENCY**power / (FREQUENCY**power).sum()
+    np.testing.assert_allclose(found, np.log(DRAWN_POSITIVE[:4] / negative[:4]), atol=0.05)
+
+
+def test_sampled_pairs_end_at_the_differences_of_the_lift():
+    found = scores_on_a_table("s_fast0tag", 150, exclude="none", negatives=20, positives=20)[:4]
+    lift = np.log(DRAWN_POSITIVE[:4] / (FREQUENCY / FREQUENCY.sum())[:4])
+    np.testing.assert_allclose(found - found[0], lift - lift[0], atol=0.06)
+
+
+def test_with_sums_for_weights_the_lift_is_divided_by_the_ratio_of_draws():
+    found = scores_on_a_table("s_x_ent", 150, exclude="none", negatives=20, positives=5, weights="sum")[:4]
+    expected = np.log(DRAWN_POSITIVE[:4] / (FREQUENCY / FREQUENCY.sum())[:4]) - np.log(20 / 5)
+    np.testing.assert_allclose(found, expected, atol=0.06)
+
+
+def test_the_correction_gives_the_order_of_drawn_positives_back():
+    changes = {"exclude": "none", "negatives": 20, "positives": 20, "correct_for_frequency": True}
+    found = scores_on_a_table("s_x_ent", 150, **changes)[:4]
+    np.testing.assert_allclose(found - found[0], np.log(DRAWN_POSITIVE[:4] / DRAWN_POSITIVE[0]), atol=0.06)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "key"),
+    [("x_ent", {"offset": "frequency"}, "offset"), ("s_x_ent", {"correct_for_frequency": True}, "correct_for_freq")],
+)
+def test_nothing_is_added_to_cosines(name, changes, key):
+    values = settings_of(name).model_dump() | changes | {"score": "cosine"}
+    with pytest.raises(UserError, match=rf"some\.yaml: {key}.*set score: dot"):
+        read_settings(load_method(name), values, "some.yaml")

@@ -1,0 +1,190 @@
+"""Tables and figures of label sets: rows with decisions, F1 of labels, pooled curves, thresholds against difficulty."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.rendering.conftest import PAPERS, frame
+from vsebench.core import schemas
+from vsebench.core.places import Place
+from vsebench.rendering.csv import to_csv
+from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, instances_of_run, make
+from vsebench.rendering.latex import to_latex
+from vsebench.rendering.outline import GATHERED, Outline, OutlineRow
+from vsebench.rendering.results import Results
+from vsebench.rendering.style import style
+from vsebench.rendering.table import Table
+
+(PAPER,) = (paper for paper in PAPERS if paper.name == "lsep")
+PLACE = Place("scene", "official")
+KEYS = {"dataset": "scene", "protocol": "official"}
+EXACT = {
+    ("lsep", "class_threshold"): 0.62, ("lsep", "top_k"): 0.69, ("bce", "score_above_0"): 0.6,
+    ("oracle", "best_exact_match"): 0.9,
+}  # fmt: skip
+
+
+def row(title: str, role: Any = "paper") -> OutlineRow:
+    return OutlineRow(title=title, role=role, source="made up")
+
+
+def summary() -> list[dict[str, Any]]:
+    common = {"n_seeds": 2, "ci_low": 0.5, "ci_high": 0.95}
+    ranked = [
+        KEYS | common | {"method": name, "decision": "", "metric": "map", "value": 0.8, "best": name == "lsep"}
+        for name in ("lsep", "bce", "oracle")
+    ]
+    best = max(value for (name, _), value in EXACT.items() if name != "oracle")
+    decided = [
+        KEYS | common | {"method": name, "decision": decision, "metric": metric, "value": value}
+        | {"best": metric == "exact_match" and value == best, "p_adjusted": None if value in (best, 0.9) else 0.01}
+        for (name, decision), value in EXACT.items() for metric in ("exact_match", "set_size")
+    ]  # fmt: skip
+    return ranked + decided
+
+
+@pytest.fixture
+def results() -> Results:
+    outline = Outline(
+        places=[PLACE],
+        rows={"lsep": row("LSEP"), "bce": row("BCE", "baseline"), "oracle": row("Oracle", "oracle")},
+        protocols={"official": "whole images"},
+        seeds=[1, 2],
+        metrics=["map"],
+        decision_metrics=["exact_match", "set_size"],
+        decisions={
+            "top_k": row("Top k"),
+            "class_threshold": row("Class thresholds"),
+            "score_above_0": row("Score above 0", "baseline"),
+            "best_exact_match": row("Best", "oracle"),
+        },
+        decided=[PLACE],
+        left_out=[],
+        metrics_left_out=[],
+        papers={"lsep": "LSEP"},
+        files=list(GATHERED),
+    )
+    rng = np.random.default_rng(1)
+    curves = [
+        KEYS | {"method": name, "seed": seed, "normalised": form, "recall": recall, "precision": 1 - recall / 2}
+        | {"average_precision": 0.75}
+        for name in ("lsep", "bce") for seed in (1, 2) for form in (False, True) for recall in (0.2, 0.6, 1.0)
+    ]  # fmt: skip
+    scores = [
+        KEYS | {"method": "lsep", "decision": "class_threshold", "seed": seed, "label": f"label {label:02d}"}
+        | {"images": 10 * label, "precision": 0.5, "recall": 0.5, "f1": label / 20}
+        for label in range(14) for seed in (1, 2)
+    ]  # fmt: skip
+    correlated = [
+        KEYS | {"method": "lsep", "decision": "class_threshold", "seed": seed, "reference": reference}
+        | {"label": str(label), "images": 20, "correlation": 0.3 if reference == "oracle" else rng.random() / 9}
+        for reference in ("bce", "oracle") for label in range(6) for seed in (1, 2)
+    ]  # fmt: skip
+    rows = {"pooled_precision": curves, "label_scores": scores, "thresholds_and_difficulty": correlated}
+    found = Results(Path("none"))
+    datasets = {"scene": {"title": "scene", "simulated": False}}
+    tables = {name: frame(iter(own), getattr(schemas, name.upper())) for name, own in rows.items()}
+    vars(found).update(
+        tables, summary=frame(iter(summary()), schemas.SUMMARY), outline=outline, datasets=datasets, settings=[]
+    )
+    return found
+
+
+def of_run(results: Results) -> Table:
+    instance = instances_of_run(TableKind, results.outline)["decisions-scene-official"]
+    return make(TableKind, instance.kind, instance.parameters, "decisions").table(results)
+
+
+def of_paper(base: Any, name: str) -> Any:
+    wanted = PAPER.tables if base is TableKind else PAPER.figures
+    instance = instances_of_paper(base, PAPER.path, wanted)[f"lsep_{name}"]
+    return make(base, instance.kind, instance.parameters, name)
+
+
+def column(table: Table, key: str) -> list[Any]:
+    place = [column.key for column in table.columns].index(key)
+    return [row.cells[place] for row in table.rows]
+
+
+def test_a_row_per_method_and_decision_with_oracles_apart(results: Results) -> None:
+    table = of_run(results)
+    names = [(m.value, d.value) for m, d in zip(column(table, "method"), column(table, "decision"), strict=True)]
+    assert names == [
+        ("lsep", "top_k"),
+        ("lsep", "class_threshold"),
+        ("bce", "score_above_0"),
+        ("oracle", "best_exact_match"),
+    ]
+    assert [row.apart for row in table.rows] == [False, False, False, True]
+    cells = column(table, "exact_match")
+    assert [cell.value for cell in cells] == [EXACT[name] for name in names]
+    assert [cell.bold for cell in cells] == [True, False, False, False]
+    assert not any(cell.bold for cell in column(table, "set_size"))
+    assert "Best (ceiling)" in to_latex(table, "decisions")
+    assert "exact_match_p_adjusted" in to_csv(table)
+
+
+@pytest.mark.parametrize("name", ["table1", "table2"])
+def test_our_rows_with_decisions_stand_below_the_printed_ones(results: Results, name: str) -> None:
+    table = of_paper(TableKind, name).table(results)
+    lines = list(zip(column(table, "source"), column(table, "method"), column(table, "exact_match"), strict=True))
+    ours = {method.value: cell.value for source, method, cell in lines if source.value == "here"}
+    assert ours["LSEP, Class thresholds"] == 0.62
+    printed = [cell.value for source, method, cell in lines if source.value == "published"]
+    assert printed[0] is not None
+    assert any("Left out, as this run has no such rows" in note for note in table.notes)
+
+
+def test_the_most_frequent_labels_are_shown_with_the_first_on_top(results: Results) -> None:
+    with style():
+        (axis,) = of_paper(FigureKind, "figure2").figure(results).axes
+    assert [label.get_text() for label in axis.get_yticklabels()] == [f"label {n:02d}" for n in range(13, 3, -1)]
+    assert axis.lines[0].get_xdata().tolist() == pytest.approx([n / 20 for n in range(13, 3, -1)])
+    assert axis.yaxis_inverted()
+
+
+def test_curves_by_raw_scores_and_by_scores_of_one_level(results: Results) -> None:
+    figure3 = of_paper(FigureKind, "figure3")
+    with style():
+        axes = figure3.figure(results).axes
+    assert [axis.get_title().split("\n")[1] for axis in axes] == ["raw scores", "scores less their log sum exp"]
+    assert "LSEP 0.750 and 0.750, BCE 0.750 and 0.750" in figure3.caption(results)
+
+
+def test_difficulty_is_told_by_the_oracle_where_there_is_one(results: Results) -> None:
+    with style():
+        (axis,) = of_paper(FigureKind, "figure4").figure(results).axes
+    assert axis.get_xlabel() == "correlation, mean 0.30"
+    assert axis.lines[0].get_xdata() == pytest.approx([0.3] * 6)
+
+
+@pytest.mark.parametrize("name", ["figure2", "figure3", "figure4"])
+def test_a_run_without_the_rows_says_so(results: Results, name: str) -> None:
+    vars(results).update(
+        {
+            key: pl.DataFrame(schema=getattr(schemas, key.upper()))
+            for key in ("label_scores", "pooled_precision", "thresholds_and_difficulty")
+        }
+    )
+    kind = of_paper(FigureKind, name)
+    with style():
+        figure = kind.figure(results)
+    assert not figure.axes
+    assert figure.texts[0].get_text().startswith("This run")
+    assert kind.caption(results).endswith(".")
+    assert kind.alternative(results).endswith(".")
+
+
+def test_a_rival_with_a_decision_has_both_titles(results: Results) -> None:
+    claim = {
+        "paper": "lsep", "claim": "c", "where": "w", "dataset": "scene", "protocol": "official", "simulated": False,
+        "method": "lsep/class_threshold", "rival": "lsep/top_k", "metric": "exact_match", "effect_is": "difference",
+        "effect": 0.1, "ci_low": 0.0, "ci_high": 0.2, "p_adjusted": 0.5, "verdict": "undecided",
+    }  # fmt: skip
+    vars(results)["claims"] = frame(iter([claim]), schemas.CLAIMS)
+    instance = instances_of_run(TableKind, results.outline)["claims"]
+    table = make(TableKind, instance.kind, instance.parameters, "claims").table(results)
+    assert "LSEP, Top k" in [cell.value for cell in table.rows[0].cells]

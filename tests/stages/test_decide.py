@@ -1,0 +1,226 @@
+"""Label sets of a small run: the stage `decide`, and what other stages make of its files."""
+
+import json
+import shutil
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn import metrics as sklearn_metrics
+
+from tests.stages.small import run, split, write_processed
+from vsebench.core import schemas
+from vsebench.core.places import Case, Place
+from vsebench.core.storage import read_json, read_parquet
+from vsebench.inputs import load_features
+from vsebench.stages.pooled_precision import level, pooled_precision
+from vsebench.stages.thresholds_and_difficulty import correlations, difficulties
+
+NETWORK = {"hidden": [8], "learning_rate": 0.01, "batch": 10, "normalise": []}
+DECISIONS = {
+    "best_k": {"decision": "top_k", "tuned_for": "exact_match"},
+    "count": {"decision": "label_count", "settings": {"hidden": [8], "epochs": 5}},
+    "class_threshold": {"decision": "class_threshold", "tuned_for": "macro_f1", "settings": {"hidden": []}},
+}
+PLACE = ["--dataset", "tiny", "--protocol", "images"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return the folder of a case that was fitted without a refit, ranked and decided, with its data set beside it."""
+    top = tmp_path_factory.mktemp("decide")
+    data = top / "processed" / "tiny"
+    write_processed(data, n_images=200, features=True)
+    assert split(data, protocol="images") == 0
+    seed = top / "results" / "tiny" / "images" / "seed1"
+    seed.mkdir(parents=True)
+    (data / "split").rename(seed / "split")
+    case = seed / "lsep"
+    common = ["--split", seed / "split", "--features", data / "features.npy"]
+    assert run("fit", *common, *PLACE, "--row", "lsep", "--module", "lsep", "--settings", json.dumps(NETWORK),
+               "--seed", 1, "--epochs", json.dumps({"maximum": 8, "patience": 8}), "--metric", "map", "--images", 100,
+               "--no-refit", "--out", case) == 0  # fmt: skip
+    assert run("rank", *common, "--model", case / "model.npz", "--ranks", case / "ranks.parquet", "--lists",
+               case / "lists.parquet", "--label-ranks", case / "label_ranks.parquet") == 0  # fmt: skip
+    assert decide(top, DECISIONS) == 0
+    return top
+
+
+def decide(top, decisions):
+    seed, data = top / "results" / "tiny" / "images" / "seed1", top / "processed" / "tiny"
+    case = seed / "lsep"
+    return run("decide", "--split", seed / "split", "--features", data / "features.npy", "--model", case / "model.npz",
+               *PLACE, "--row", "lsep", "--seed", 1, "--decisions", json.dumps(decisions), "--out",
+               case / "decisions.parquet", "--thresholds", case / "thresholds.parquet", "--record",
+               case / "decisions.json")  # fmt: skip
+
+
+def read(top, name):
+    return read_parquet(top / "results" / "tiny" / "images" / "seed1" / "lsep" / f"{name}.parquet")
+
+
+def masks(top, decision):
+    """Return the label sets that a decision chose for the test images, and the right ones, as bool arrays."""
+    images = read(top, "lists")["image"].unique().sort().to_numpy()
+    found = []
+    for pairs in (read(top, "decisions").filter(decision=decision), read(top, "ranks")):
+        mask = np.zeros((len(images), 24), dtype=bool)
+        mask[np.searchsorted(images, pairs["image"].to_numpy()), pairs["label"].to_numpy()] = True
+        found.append(mask)
+    return found
+
+
+def test_every_decision_has_its_label_sets_and_its_record(folder):
+    chosen = read(folder, "decisions")
+    assert chosen.schema == pl.Schema(schemas.DECISIONS)
+    assert set(chosen["decision"]) == set(DECISIONS)
+    assert not chosen.is_duplicated().any()
+    record = read_json(folder / "results" / "tiny" / "images" / "seed1" / "lsep" / "decisions.json")
+    assert (record["method"], record["seed"]) == ("lsep", 1)
+    k = record["decisions"]["best_k"]["k"]
+    test = set(read(folder, "lists")["image"])
+    assert set(chosen["image"]) <= test
+    assert chosen.filter(decision="best_k").group_by("image").len()["len"].to_list() == [k] * len(test)
+
+
+def test_thresholds_are_those_of_the_images_own_labels(folder):
+    thresholds = read(folder, "thresholds")
+    assert thresholds.schema == pl.Schema(schemas.THRESHOLDS)
+    assert thresholds.select("image", "label").equals(read(folder, "ranks").select("image", "label"))
+    assert set(thresholds["decision"]) == {"class_threshold"}
+
+
+def test_metrics_of_label_sets_agree_with_scikit_learn(folder, tmp_path):
+    names = ["map", "macro_f1", "micro_f1", "exact_match", "example_f1", "pc_precision", "set_size", "count_error"]
+    names += ["macro_f1_of_present", "exact_match@4"]
+    out, summary = tmp_path / "metrics.parquet", tmp_path / "summary.parquet"
+    decided = [f"lsep/{name}" for name in DECISIONS]
+    assert run("measure", "--results", folder / "results", *PLACE, "--rows", "lsep", "--decisions", *decided,
+               "--seeds", 1, "--metrics", *names, "--bootstrap", 50, "--out", out,
+               "--summary", summary) == 0  # fmt: skip
+    found = read_parquet(out)
+    assert set(found.filter(decision="")["metric"]) == {"map", "exact_match@4"}
+    for name in DECISIONS:
+        predicted, right = masks(folder, name)
+        present = right.any(axis=0)
+        macro = {"average": "macro", "zero_division": 0}
+        expected = {
+            "macro_f1": sklearn_metrics.f1_score(right, predicted, **macro),
+            "macro_f1_of_present": sklearn_metrics.f1_score(right[:, present], predicted[:, present], **macro),
+            "micro_f1": sklearn_metrics.f1_score(right, predicted, average="micro"),
+            "exact_match": sklearn_metrics.accuracy_score(right, predicted),
+            "example_f1": sklearn_metrics.f1_score(right, predicted, average="samples", zero_division=1),
+            "pc_precision": sklearn_metrics.precision_score(right, predicted, **macro),
+            "set_size": predicted.sum(axis=1).mean(),
+            "count_error": np.abs(predicted.sum(axis=1) - right.sum(axis=1)).mean(),
+        }
+        assert dict(found.filter(decision=name).select("metric", "value").iter_rows()) == pytest.approx(expected)
+    table = read_parquet(summary)
+    assert table.schema == pl.Schema(schemas.SUMMARY)
+    match = table.filter(metric="exact_match")
+    assert match.filter(best=True)["value"].to_list() == [match["value"].max()]
+
+
+def test_no_size_of_a_label_set_is_the_best(folder, tmp_path):
+    out, summary = tmp_path / "metrics.parquet", tmp_path / "summary.parquet"
+    assert run("measure", "--results", folder / "results", *PLACE, "--rows", "lsep", "--decisions", "lsep/best_k",
+               "lsep/count", "--seeds", 1, "--metrics", "map", "set_size", "--bootstrap", 50, "--out", out, "--summary",
+               summary) == 0  # fmt: skip
+    sizes = read_parquet(summary).filter(metric="set_size")
+    assert sizes.select("difference", "p_adjusted").null_count().row(0) == (2, 2)
+    assert not sizes["best"].any()
+
+
+def test_scores_of_labels_are_those_of_one_label_against_the_others(folder, tmp_path):
+    out = tmp_path / "label_scores.parquet"
+    assert run("label_scores", "--results", folder / "results", "--processed", folder / "processed", "--rows",
+               "tiny/images/lsep/best_k", "--seeds", 1, "--out", out) == 0  # fmt: skip
+    found = read_parquet(out)
+    assert found.schema == pl.Schema(schemas.LABEL_SCORES)
+    predicted, right = masks(folder, "best_k")
+    expected = sklearn_metrics.f1_score(right, predicted, average=None, zero_division=0)
+    assert found["f1"].to_numpy() == pytest.approx(expected)
+    assert found["images"].to_list() == right.sum(axis=0).tolist()
+    assert found["label"][:2].to_list() == ["l0", "l1"]
+
+
+def test_the_pooled_curve_is_that_of_scikit_learn_with_ties():
+    rng = np.random.default_rng(1)
+    scores = rng.integers(0, 12, (60, 5)).astype(np.float32)
+    right = rng.random((60, 5)) < 0.1 + scores / 20
+    found = pooled_precision(scores, right)
+    pairs = right.reshape(-1), scores.reshape(-1)
+    assert found["average_precision"][0] == pytest.approx(sklearn_metrics.average_precision_score(*pairs))
+    precision, recall, _ = sklearn_metrics.precision_recall_curve(*pairs)
+    for at, value in found.select("recall", "precision").iter_rows():
+        place = np.flatnonzero(recall >= at - 1e-12)[-1]  # scikit-learn's recall falls
+        assert value == pytest.approx(precision[place])
+
+
+def test_a_level_that_differs_from_image_to_image_does_not_matter_after_it_is_taken_out():
+    rng = np.random.default_rng(2)
+    scores = rng.normal(0, 1, (40, 6)).astype(np.float32)
+    moved = scores + rng.normal(0, 50, (40, 1)).astype(np.float32)
+    np.testing.assert_allclose(level(moved), level(scores), atol=5e-5)
+    np.testing.assert_allclose(np.exp(level(moved)).sum(axis=1), 1, rtol=1e-4)
+
+
+def test_no_decision_depends_on_the_labels_of_the_test(folder, tmp_path):
+    """The same stage with other test labels chooses the same sets."""
+    top = tmp_path / "again"
+    shutil.copytree(folder, top)
+    path = top / "results" / "tiny" / "images" / "seed1" / "split" / "test.parquet"
+    pairs = read_parquet(path)
+    pairs.with_columns(label=23 - pl.col("label")).sort("image", "label").write_parquet(path)
+    assert decide(top, DECISIONS) == 0
+    assert read(top, "decisions").equals(read(folder, "decisions"))
+
+
+def test_the_curve_of_a_run_is_gathered(folder, tmp_path):
+    out = tmp_path / "pooled_precision.parquet"
+    features = json.dumps({"tiny": str(folder / "processed" / "tiny" / "features.npy")})
+    assert run("pooled_precision", "--results", folder / "results", "--processed", folder / "processed", "--rows",
+               "tiny/images/lsep", "--seeds", 1, "--features", features, "--out", out) == 0  # fmt: skip
+    found = read_parquet(out)
+    assert found.schema == pl.Schema(schemas.POOLED_PRECISION)
+    assert found.group_by("normalised").len()["len"].to_list() == [50, 50]
+
+
+def test_a_wrong_setting_is_one_line_and_keeps_what_was_there(folder, capsys):
+    before = read(folder, "decisions")
+    wrong = {"best_k": {"decision": "top_k", "tuned_for": "exact_match", "settings": {"steps": 3}}}
+    assert decide(folder, wrong) == 1
+    assert "config/decisions/best_k.yaml: settings: steps: unknown key" in capsys.readouterr().err
+    assert read(folder, "decisions").equals(before)
+
+
+def test_correlations_are_those_of_scipy_for_labels_with_enough_images():
+    rng = np.random.default_rng(3)
+    pairs = pl.DataFrame({"label": np.repeat([0, 1, 2], [30, 9, 12]), "threshold": rng.normal(0, 1, 51).round(1)})
+    pairs = pairs.with_columns(difficulty=pl.col("threshold") + pl.Series(rng.normal(0, 1, 51)))
+    found = correlations(pairs)
+    assert found["label"].to_list() == [0, 2]
+    for label, images, correlation in found.iter_rows():
+        own = pairs.filter(label=label)
+        assert images == len(own)
+        assert correlation == pytest.approx(stats.spearmanr(own["threshold"], own["difficulty"]).statistic)
+
+
+def test_difficulty_is_told_by_the_scores_of_another_row(folder, tmp_path):
+    """The row itself is the reference here: where it scores a label of an image high, the image is easy."""
+    out = tmp_path / "thresholds_and_difficulty.parquet"
+    features = json.dumps({"tiny": str(folder / "processed" / "tiny" / "features.npy")})
+    assert run("thresholds_and_difficulty", "--results", folder / "results", "--processed", folder / "processed",
+               "--rows", "tiny/images/lsep", "tiny/images/lsep/class_threshold", "--seeds", 1, "--features", features,
+               "--out", out) == 0  # fmt: skip
+    found = read_parquet(out)
+    assert found.schema == pl.Schema(schemas.THRESHOLDS_AND_DIFFICULTY)
+    assert set(found["reference"]) <= {"lsep"}
+    difficulty = difficulties(
+        Case(Place("tiny", "images"), "lsep", 1), folder / "results",
+        load_features(folder / "processed" / "tiny" / "features.npy"),
+    )  # fmt: skip
+    assert difficulty.select("image", "label").equals(
+        read(folder, "ranks").select(pl.col("image"), pl.col("label")), null_equal=True
+    )

@@ -1,0 +1,201 @@
+"""The stage `words`, and how the vectors of labels reach a method that needs them."""
+
+import json
+import sys
+from argparse import Namespace
+from gzip import compress
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.stages.small import EPOCHS, case, run, split, write_processed
+from vsebench import models
+from vsebench.core.configuration import WordsConfig, check
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import LABELS, WORDS
+from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_table
+from vsebench.formats.wordnet import EXCEPTIONS
+from vsebench.inputs import load_words
+from vsebench.methods.base import FactorSettings, Method, Progress
+from vsebench.models import LabelWeights
+from vsebench.stages import time as timing
+
+TEXT = "sky 0.5 0 0\nt-shirt 0 1 0\ntv 0 0 2\nmonitor 0 0 4\ngoose 1 1 1\nsky 9 9 9\n"
+
+
+@pytest.fixture
+def stage(tmp_path, capsys):
+    """Run the stage on labels and a text of word vectors; returns its status and what it said."""
+    (tmp_path / "w.txt").write_text(TEXT)
+
+    def start(names, **definition):
+        columns = {"label": range(len(names)), "name": names, "frequency": [1] * len(names)}
+        columns |= {"occurrences": [1] * len(names)}
+        write_table(pl.DataFrame(columns, schema=LABELS), LABELS, tmp_path / "labels.parquet")
+        definition = {"adapter": "text_vectors", "options": {"file": "w.txt"}} | definition
+        status = run(
+            "words", "--dataset", "mine", "--name", "small", "--definition", json.dumps(definition), "--raw", tmp_path,
+            "--labels", tmp_path / "labels.parquet", "--out", tmp_path / "words.npz",
+            "--rules", tmp_path / "words.parquet", "--summary", tmp_path / "words.json",
+        )  # fmt: skip
+        return status, capsys.readouterr().err
+
+    return start
+
+
+def test_vectors_rules_and_coverage_are_written(stage, tmp_path):
+    (tmp_path / EXCEPTIONS).write_bytes(compress(b"geese goose\n"))
+    labels = ["Sky", "tee-shirt", "tv monitor", "sky/sea", "geese", "sea"]
+    more = {"aliases": {"tee-shirt": "t-shirt"}, "missing": "leave_out", "exceptions": EXCEPTIONS}
+    status, said = stage(labels, **more)
+    assert status == 0
+    assert said == "small: 1 of 6 labels of mine have no word vector: sea\n"
+    words = load_words(tmp_path / "words.npz")
+    assert words.vectors.tolist() == [[0.5, 0, 0], [0, 1, 0], [0, 0, 3], [0.5, 0, 0], [1, 1, 1], [0, 0, 0]]
+    assert words.known.tolist() == [True] * 5 + [False]
+    rules = read_parquet(tmp_path / "words.parquet")
+    assert rules.schema == WORDS
+    assert rules.select("rule", "words", "without").rows() == [
+        ("whole", "sky", ""),
+        ("alias", "t-shirt", ""),
+        ("parts", "tv monitor", ""),
+        ("some parts", "sky", "sea"),
+        ("singular", "goose", ""),
+        ("missing", "", "sea"),
+    ]
+    found = {"whole": 1, "alias": 1, "parts": 1, "some parts": 1, "singular": 1, "missing": 1}
+    assert read_json(tmp_path / "words.json") == {
+        "dataset": "mine", "source": "small", "dimensions": 3, "labels": 6, "rules": found,
+        "sharing": 2, "rank": 3, "repeated": 1,
+    }  # fmt: skip
+
+
+def test_a_label_without_a_vector_is_an_error_unless_it_may_be_left_out(stage, tmp_path):
+    status, said = stage(["sky", "sea"])
+    assert status == 1
+    assert "small: 1 of 2 labels of mine have no word vector: sea; add words for them under `aliases`" in said
+    assert "missing: leave_out" in said
+    assert not (tmp_path / "words.npz").exists()
+
+
+def test_a_file_that_knows_no_label_is_refused(stage):
+    status, said = stage(["sea", "Meer"], missing="leave_out")
+    assert status == 1
+    assert "small: 2 of 2 labels of mine have no word vector: sea, Meer; is it a file of another language" in said
+
+
+def test_words_that_the_source_leaves_out_are_not_used(stage, tmp_path):
+    (tmp_path / "not.txt").write_text("sky\n")
+    assert stage(["sky", "t-shirt"], without="not.txt", missing="leave_out")[0] == 0
+    assert load_words(tmp_path / "words.npz").known.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"exceptions": "e.gz"}, "exceptions: the file is not among `files`"),
+        ({"without": "n.txt"}, "without: the file is not among `files`"),
+        ({"missing": "zero"}, "missing: Input should be 'error' or 'leave_out'"),
+        ({"alias": {}}, "alias: unknown key"),
+    ],
+)
+def test_a_mistake_in_a_file_of_words_names_the_key(change, message):
+    values = {"title": "t", "licence": "l", "citation": "c", "adapter": "text_vectors", "options": {"file": "w.txt"}}
+    assert check(WordsConfig, values, "w.yaml").own_file == "w.txt"
+    with pytest.raises(UserError, match=message):
+        check(WordsConfig, values | change, "w.yaml")
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"vectors": np.ones((2, 3), dtype=np.float32)},
+        {"vectors": np.ones((2, 3)), "known": np.ones(2, dtype=bool)},
+        {"vectors": np.ones((2, 3), dtype=np.float32), "known": np.ones(3, dtype=bool)},
+        {"vectors": np.ones((2, 3), dtype=np.float32), "known": np.zeros(2, dtype=bool)},
+    ],
+)
+def test_damaged_words_are_one_line(tmp_path, arrays):
+    write_arrays(tmp_path / "words.npz", **arrays)
+    with pytest.raises(UserError, match=r"words\.npz: no word vectors of labels .*; delete it and run again"):
+        load_words(tmp_path / "words.npz")
+
+
+# A small method that needs words
+
+
+class ByWords(Method):
+    """Scores a label by the likeness of its vector to those of the known labels; learns nothing."""
+
+    settings_type = FactorSettings
+    needs = frozenset({"words"})
+
+    def __init__(self, problem, settings):
+        self.words = problem.words
+
+    def epoch(self):
+        return Progress(loss=0.0)
+
+    def model(self):
+        unit = self.words.scaled("unit")
+        return LabelWeights(np.ascontiguousarray(unit @ unit.T))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A split of a small data set whose labels have words, and the method as a module."""
+    monkeypatch.setitem(sys.modules, "vsebench.methods.by_words", SimpleNamespace(METHOD=ByWords))
+    write_processed(tmp_path)
+    vectors = np.repeat(np.eye(4, dtype=np.float32), 6, axis=0)  # the labels of a group have the same
+    write_arrays(tmp_path / "words.npz", vectors=vectors, known=np.ones(24, dtype=bool))
+    assert split(tmp_path) == 0
+    return tmp_path
+
+
+def command(folder):
+    chosen = ["--epochs", json.dumps(EPOCHS), "--metric", "ndcg@10", "--images", 1000]
+    return [*case(folder, module="by_words", settings={"factors": 2}), *chosen]
+
+
+def test_a_method_that_needs_words_is_fitted_with_them(folder):
+    assert run("fit", *command(folder), "--words", folder / "words.npz", "--out", folder / "model") == 0
+    model = models.load(folder / "model/model.npz").arrays()
+    expected = np.kron(np.eye(4), np.ones((6, 6))).astype(np.float32)
+    assert any(np.array_equal(array, expected) for array in model.values())
+
+
+def test_without_words_it_is_refused_in_one_line(folder, capsys):
+    assert run("fit", *command(folder), "--out", folder / "model") == 1
+    assert "--words: this method needs the word vectors of its data set's labels" in capsys.readouterr().err
+
+
+def test_words_of_another_number_of_labels_are_refused(folder):
+    arrays = read_arrays(folder / "words.npz")
+    write_arrays(folder / "words.npz", **{name: array[:-1] for name, array in arrays.items()})
+    with pytest.raises(ValueError, match="words: 23 rows for 24 labels"):
+        run("fit", *command(folder), "--words", folder / "words.npz", "--out", folder / "model")
+
+
+def test_it_is_swept_with_words(folder):
+    words = ["--words", folder / "words.npz"]
+    assert run("fit", *command(folder), *words, "--out", folder / "model") == 0
+    varied = ["--chosen", folder / "model/run.json", "--parameter", "factors", "--values", "[2, 3]"]
+    files = ["--ranks", folder / "r.parquet", "--out", folder / "s.parquet"]
+    assert run("sweep", *command(folder), *words, *varied, *files) == 0
+    assert read_parquet(folder / "s.parquet")["value"].to_list() == [2.0, 3.0]
+
+
+def test_it_is_timed_with_words(folder, monkeypatch):
+    results = folder / "results"
+    place = results / "tiny" / "distinct" / "seed1"
+    out = ["--out", place / "split"]
+    assert run("split", "--processed", folder, "--protocol", "distinct", "--seed", 1, *out) == 0
+    (place / "row").mkdir()
+    (place / "row" / "run.json").write_text('{"selection": {"settings": {"factors": 2}}}')
+    monkeypatch.setattr(timing.os, "sched_setaffinity", lambda process, cores: None)
+    arguments = Namespace(results=results, dataset="tiny", protocol="distinct", seed=1, no_refit=False, features=None,
+                          modules={"row": "by_words"}, words=folder / "words.npz", epochs=1)  # fmt: skip
+    phases = [phase["phase"] for phase in timing.time_one(arguments, "row")]
+    assert phases == ["compile", "epoch", "evaluate", "score"]
