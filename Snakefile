@@ -84,6 +84,8 @@ onstart:
     discard_leftovers()
     discard_stale_kernels()
     lift_default_rate()
+    if workflow.local_exec:  # the jobs of a cluster run elsewhere
+        job_server.start()
 
 
 onsuccess:

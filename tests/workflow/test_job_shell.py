@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import socket
 import subprocess
 
 import pytest
@@ -54,3 +55,18 @@ def test_a_job_that_succeeds(shell, tmp_path):
 def test_a_job_knows_the_process_that_started_its_shell(shell):
     done = shell("""python -m vsebench 'echo "$VSEBENCH_PARENT"'""")
     assert done.stdout.splitlines()[-1] == str(os.getpid())
+
+
+@pytest.mark.parametrize(("threads", "arguments"), [("1", "-I -S"), ("4", "-m vsebench")])
+def test_a_job_with_one_thread_starts_from_the_server(tmp_path, monkeypatch, threads, arguments):
+    program, server = tmp_path / "python", tmp_path / "jobs"
+    program.write_text('#!/bin/sh\necho "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("VSEBENCH_SERVER", str(server))
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    command = f"BIN={tmp_path}; . {ROOT / 'workflow' / 'job.sh'}; python -m vsebench gather --out 'a b'"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(server))
+        said = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True).stdout
+    assert said.startswith(arguments)
+    assert said.endswith("gather --out a b\n")

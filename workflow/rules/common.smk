@@ -10,6 +10,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.shell import shell
 
+from vsebench import job_server
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.core.sources import PACKAGE, sources_of

@@ -1,0 +1,167 @@
+"""A process that has imported the packages once and forks for each job, since imports take most of a small job's time.
+
+workflow/start_job.py asks it for a job and waits. A job is a process like any other: its own arguments, environment,
+folder and streams, and it ends with Snakemake.
+"""
+
+import gc
+import json
+import os
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+SERVER = "VSEBENCH_SERVER"
+"""The environment variable that names the server's socket; without it a job is started without a server."""
+
+_BEGUN: list["subprocess.Popen[bytes]"] = []
+
+
+@dataclass(frozen=True)
+class Job:
+    """A command line of vsebench, and where it runs."""
+
+    arguments: list[str]
+    folder: str
+    environment: dict[str, str]
+    streams: list[int]
+    """Descriptors of its standard input, output and error."""
+
+    def close(self) -> None:
+        for stream in self.streams:
+            os.close(stream)
+
+    def run(self) -> int:
+        """Become the job in this process, which has just been forked; return its exit status."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for target, stream in enumerate(self.streams):
+            os.dup2(stream, target)
+        self.close()
+        os.chdir(self.folder)
+        os.environ.clear()
+        os.environ.update(self.environment)
+        sys.argv = ["vsebench", *self.arguments]
+        from vsebench.cli import main
+
+        return main(self.arguments)
+
+
+def start() -> None:
+    """Start the server for the jobs that this process starts; it ends when this process does.
+
+    Where sockets cannot be made, nothing is started, and every job imports the packages itself.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="vsebench-"))
+    path = folder / "jobs"
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(str(path))
+        listener.listen(64)
+    except OSError:  # the path is too long for a socket, or the file system has none
+        listener.close()
+        shutil.rmtree(folder)
+        return
+    one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "VECLIB")}
+    command = [sys.executable, "-m", "vsebench.job_server", str(listener.fileno()), str(folder)]
+    with listener:
+        _BEGUN.append(
+            subprocess.Popen(
+                command, stdin=subprocess.PIPE, pass_fds=[listener.fileno()], env={**os.environ, **one_thread}
+            )
+        )
+    os.environ[SERVER] = str(path)
+
+
+def serve(listener: socket.socket, end: int) -> Job | None:
+    """Fork a job for each connection, and tell it the job's exit status, until the stream `end` is at its end.
+
+    Returns
+    -------
+    Job or None
+        In the process of a job what it shall do; None in the server itself.
+    """
+    jobs: dict[int, socket.socket] = {}
+    woken, wake = socket.socketpair()
+    wake.setblocking(False)
+    signal.set_wakeup_fd(wake.fileno())
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # so that the end of a job wakes the loop below
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Snakemake decides when to end
+    with listener, woken, wake, selectors.DefaultSelector() as selector:
+        for stream in (listener, woken, end):
+            selector.register(stream, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select():
+                if key.fd == end:
+                    return None
+                if key.fileobj is listener:
+                    connection, _ = listener.accept()
+                    job = _asked(connection)
+                    if job is None:
+                        connection.close()
+                    elif process := os.fork():
+                        jobs[process] = connection
+                        selector.register(connection, selectors.EVENT_READ, process)
+                        job.close()
+                    else:
+                        for other in (connection, *jobs.values()):
+                            other.close()
+                        return job
+                elif key.fileobj is woken:
+                    woken.recv(4096)
+                else:  # who asked for this job has ended
+                    selector.unregister(key.fileobj)
+                    os.kill(key.data, signal.SIGTERM)
+            _tell_of_ended(jobs, selector)
+
+
+def _asked(connection: socket.socket) -> Job | None:
+    """Read what a connection asks for; None if it ended before it said so."""
+    _, streams, *_ = socket.recv_fds(connection, 1, 3)
+    with connection.makefile("rb") as message:
+        line = message.readline()
+    if not line.endswith(b"\n"):
+        return None
+    arguments, folder, environment = json.loads(line)
+    return Job(arguments, folder, environment, streams)
+
+
+def _tell_of_ended(jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
+    """Send the exit status of each job that has ended; 128 and the signal's number if a signal ended it."""
+    while jobs:
+        process, status = os.waitpid(-1, os.WNOHANG)
+        if not process:
+            return
+        connection, code = jobs.pop(process), os.waitstatus_to_exitcode(status)
+        with suppress(KeyError):
+            selector.unregister(connection)
+        with suppress(OSError), connection:
+            connection.send(bytes([code if code >= 0 else 128 - code]))
+
+
+def _main(listener: str, folder: str) -> int:
+    import polars  # noqa: F401
+    import pydantic  # noqa: F401
+    import threadpoolctl  # noqa: F401
+    import yaml  # noqa: F401
+    from scipy import sparse, special  # noqa: F401
+
+    import vsebench.kernels  # noqa: F401
+
+    gc.freeze()  # jobs leave these objects alone, so their pages stay shared
+    if job := serve(socket.socket(fileno=int(listener)), sys.stdin.fileno()):
+        return job.run()
+    shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main(*sys.argv[1:]))

@@ -1,0 +1,99 @@
+"""Jobs that start in forks of one process: each is like a process of its own, and needs no server."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.workflow.project import ROOT
+
+START_SERVER = "import os, sys; from vsebench import job_server as jobs; jobs.start(); print(os.environ[jobs.SERVER])"
+
+
+@pytest.fixture
+def starter():
+    """Yield a process that has started a server and waits."""
+    program = f"{START_SERVER}; sys.stdout.flush(); sys.stdin.read()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", program], text=True, **pipes) as process:
+        process.socket = Path(process.stdout.readline().strip())
+        yield process
+        process.kill()
+
+
+def begin(socket, *arguments, **options):
+    program = [sys.executable, "-I", "-S", str(ROOT / "workflow" / "start_job.py"), str(socket)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([*program, *map(str, arguments)], text=True, **pipes, **options)
+
+
+def run(socket, *arguments, **options):
+    process = begin(socket, *arguments, **options)
+    said, errors = process.communicate(timeout=60)
+    return process.returncode, said, errors
+
+
+def begin_to_wait(starter, folder):
+    """Begin a job that reads from a pipe into which nobody writes; return its client and its own process."""
+    os.mkfifo(folder / "pipe")
+    client = begin(starter.socket, "gather", "--inputs", folder / "pipe", "--out", folder / "made.json")
+    return client, wait_for(lambda: job_of(starter))
+
+
+def job_of(starter):
+    (server,) = psutil.Process(starter.pid).children()
+    return next(iter(server.children()), None)
+
+
+def wait_for(condition):
+    for _ in range(600):
+        if found := condition():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("waited for 30 s")
+
+
+def test_a_job_has_its_own_folder_and_environment(starter, tmp_path):
+    (tmp_path / "a.json").write_text('{"of": "a"}')
+    made = run(starter.socket, "gather", "--inputs", "a.json", "--out", "made.json", cwd=tmp_path)
+    assert made == (0, "", "")
+    assert json.loads((tmp_path / "made.json").read_text()) == [{"of": "a"}]
+    narrow, wide = ({**os.environ, "COLUMNS": columns} for columns in ("40", "200"))
+    said = [run(starter.socket, "gather", "--help", env=each)[1] for each in (narrow, wide)]
+    assert len(said[0].splitlines()) > len(said[1].splitlines())
+
+
+def test_a_mistake_is_the_same_line_as_without_a_server(starter, tmp_path):
+    arguments = ["gather", "--inputs", tmp_path / "missing.json", "--out", tmp_path / "made.json"]
+    status, said, errors = run(starter.socket, *arguments)
+    assert (status, said) == (1, "")
+    assert errors.startswith("vsebench gather: ")
+    assert (status, said, errors) == run(tmp_path / "no server", *arguments)
+
+
+def test_a_killed_job_has_the_status_of_one(starter, tmp_path):
+    client, job = begin_to_wait(starter, tmp_path)
+    job.kill()
+    assert client.wait(30) == 128 + 9
+    assert run(starter.socket, "gather", "--help")[0] == 0  # the server goes on
+
+
+def test_a_job_ends_with_who_asked_for_it(starter, tmp_path):
+    client, job = begin_to_wait(starter, tmp_path)
+    client.kill()
+    client.communicate()
+    wait_for(lambda: not job.is_running())
+    assert not (tmp_path / "made.json").exists()
+
+
+def test_the_server_ends_with_its_starter_and_leaves_nothing(starter):
+    (server,) = psutil.Process(starter.pid).children()
+    assert run(starter.socket, "gather", "--help")[0] == 0
+    starter.kill()
+    wait_for(lambda: not server.is_running())
+    assert not starter.socket.parent.exists()
