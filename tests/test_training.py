@@ -204,6 +204,17 @@ def test_the_tested_model_learns_from_training_and_validation_labels():
     assert first.seed == final.seed == 5
 
 
+def test_settings_are_chosen_without_images_that_have_no_training_label():
+    matrix = matrix_of([[0], [1], [0, 1], [1, 2], [0, 2]] * 4, 3)
+    split = load_protocol("regions").split(Dataset(matrix), split_generator("regions", 1))
+    with workers(1) as pool:
+        first, _ = problems(split, 1, pool)
+        held_out = open_validation(first, split, "mrr", 100).held_out
+    cold = split.valid.images[split.valid.known.n_labels_of_row == 0]
+    assert len(cold) == 12  # those of two labels, of which one is tested on
+    assert held_out.images.tolist() == sorted(set(split.valid.images.tolist()) - set(cold.tolist()))
+
+
 def test_at_most_so_many_images_are_validated_on_and_the_same_for_every_setting():
     matrix = matrix_of([[0, 1, 2]] * 50, 3)
     split = load_protocol("distinct").split(Dataset(matrix), split_generator("distinct", 1))

@@ -355,6 +355,11 @@ class Plan:
                 lines.append(f"Left out at {place}: {', '.join(missing)}: {NO_SIBLINGS}.")
         return lines
 
+    @cached_property
+    def cold_places(self) -> list[Place]:
+        """The places where a test image can have no training label while others have some."""
+        return [place for place in self.places if load_protocol(place.protocol).leaves_cold]
+
     @property
     def list_metrics(self) -> list[str]:
         """Return the metrics of the run that need the siblings of labels."""
@@ -372,7 +377,7 @@ class Plan:
     def outline(self) -> Outline:
         """What the run consists of, for tables, figures and the report."""
         makes = {"scaling": self.config.scaling is not None, "sweeps": bool(self.config.sweeps)}
-        makes |= {"words": bool(self.words)}
+        makes |= {"words": bool(self.words), "cold": bool(self.cold_places)}
         makes |= {name: bool(self.rows_read(name)) for name in ON_REQUEST}
         protocols = {place.protocol: load_protocol(place.protocol).words for place in self.places}
         return Outline(

@@ -196,6 +196,12 @@ class HeldOut:
         _check_images(self.images, int(self.images[-1]) + 1 if len(self.images) else 0)
         _check(self.candidates, "candidates", np.bool_, (self.right.n_labels,))
 
+    @property
+    def is_cold(self) -> Mask:
+        """(q,) bool: the images without a known label, where others have some; all False where test images are new."""
+        without = self.known.n_labels_of_row == 0
+        return without & (self.known.n_pairs > 0)
+
     def sample(self, size: int, rng: np.random.Generator) -> "HeldOut":
         """Return at most `size` of the images, drawn without replacement, in their old order."""
         if len(self.images) <= size:

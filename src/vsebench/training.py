@@ -76,8 +76,9 @@ def problems(
 
 
 def open_validation(first: Problem, split: Split, metric: str, size: int) -> Validation:
-    """Return the validation on at most `size` images."""
-    held_out = split.valid.sample(size, generator(first.seed, VALIDATION_SAMPLE))
+    """Return the validation on at most `size` images. Cold images, of which nothing is learnt, choose no settings."""
+    known = split.valid.take(np.flatnonzero(~split.valid.is_cold).astype(np.int32))
+    held_out = known.sample(size, generator(first.seed, VALIDATION_SAMPLE))
     if held_out.right.n_pairs == 0:
         raise UserError(
             f"none of the {len(held_out.images)} validation images carries a label; raise validation_images"

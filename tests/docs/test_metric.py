@@ -19,7 +19,7 @@ HELD_OUT = [(0, 1, 1, 0, 1, 9), (1, 1, 2, 1, 1, 9), (2, 1, 2, 0, 1, 8), (2, 2, 7
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     case = Case(PLACE, "some_row", 1)
-    ranks = pl.DataFrame(HELD_OUT, schema=RANKS, orient="row")
+    ranks = pl.DataFrame([(*line, False) for line in HELD_OUT], schema=RANKS, orient="row")
     write_table(ranks, RANKS, case.folder(tmp_path) / "ranks.parquet")
     write_table(pl.DataFrame(schema=LISTS), LISTS, case.folder(tmp_path) / "lists.parquet")
     write_json({"n_labels": 10}, case.split(tmp_path) / "split.json")
@@ -30,7 +30,7 @@ def command(results: Path, *metrics: str) -> list[object]:
     return [
         "measure", "--results", results, "--dataset", PLACE.dataset, "--protocol", PLACE.protocol, "--rows", "some_row",
         "--seeds", 1, "--metrics", *metrics, "--bootstrap", 100, "--out", results / "metrics.parquet",
-        "--summary", results / "summary.parquet",
+        "--summary", results / "summary.parquet", "--cold", results / "cold.parquet",
     ]  # fmt: skip
 
 

@@ -29,7 +29,7 @@ OF_IMAGES = [*DEFAULT_METRICS, "f1@5", "map", "ndcg", "coverage", "one_error"]
 def single(*rows):
     """Return ranks of images with one held-out label: above (None: a miss), tied, negatives."""
     lines = [
-        (image, 0, above, None if above is None else tied, None if above is None else 1, negatives)
+        (image, 0, above, None if above is None else tied, None if above is None else 1, negatives, False)
         for image, (above, tied, negatives) in enumerate(rows)
     ]
     return pl.DataFrame(lines, schema=RANKS, orient="row")

@@ -31,8 +31,10 @@ def slow_ranks(scores, held_out):
                 sum(scores[row, other] == own for other in negatives),
                 sum(scores[row, other] >= own for other in np.flatnonzero(right[row] & candidate)),
             )
-            lines.append((image, label, *(counts if candidate[label] else (None,) * 3), len(negatives)))
-    return pl.DataFrame([[*map(to_int, line)] for line in lines], schema=RANKS, orient="row")
+            cold = bool(known.any()) and not known[row].any()
+            numbers = (image, label, *(counts if candidate[label] else (None,) * 3), len(negatives))
+            lines.append([*map(to_int, numbers), cold])
+    return pl.DataFrame(lines, schema=RANKS, orient="row")
 
 
 def slow_lists(scores, held_out):
@@ -191,3 +193,32 @@ def test_scores_that_are_not_finite_numbers_are_refused(number):
 
 def test_no_held_out_label_gives_an_empty_table():
     assert ranks_of(np.zeros((2, 3)), [[], []]).equals(pl.DataFrame(schema=RANKS))
+
+
+COLD = held_out_of([[1], [2], [0]], 4, known=[[3], [], [1]])
+
+
+def test_cold_images_are_ranked_by_the_other_model_and_marked():
+    scores = np.array([[0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]], dtype=np.float32)
+    with workers(1) as pool:
+        found = rank(Given(scores), COLD, None, pool, "test", Given(-scores))
+        tops = list_tops(Given(scores), COLD, None, pool, Given(-scores))
+    assert found["cold"].to_list() == [False, True, False]
+    assert found["above"].to_list() == [1, 2, 2]  # of image 1: labels 0 and 1 score higher by the other model
+    listed = tops.group_by("image", maintain_order=True).agg("label")["label"].to_list()
+    assert listed == [[2, 1, 0], [0, 1, 2, 3], [3, 2, 0]]
+
+
+def test_no_image_is_cold_where_nothing_is_known_of_any():
+    new = held_out_of([[1], [2]], 4)
+    assert not new.is_cold.any()
+
+
+@given(problems())
+def test_each_image_has_the_ranks_of_its_model(problem):
+    scores, held_out = problem
+    table = table_of(scores, held_out)
+    with workers(1) as pool:
+        mixed = rank(Given(table), held_out, None, pool, "test", Given(-table))
+        own, other = (rank(Given(values), held_out, None, pool, "test") for values in (table, -table))
+    assert mixed.equals(pl.concat([own.filter(~pl.col("cold")), other.filter("cold")]).sort("image", "label"))

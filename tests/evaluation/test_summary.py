@@ -16,7 +16,7 @@ def places(share_right, seed, n=400):
     """First place for a share of the images, place 30 for the others."""
     above = np.where(np.random.default_rng(seed).random(n) < share_right, 0, 29)
     zeros = np.zeros(n, dtype=int)
-    columns = (np.arange(n), zeros, above, zeros, zeros + 1, zeros + 49)
+    columns = (np.arange(n), zeros, above, zeros, zeros + 1, zeros + 49, zeros == 1)
     return pl.DataFrame(dict(zip(RANKS, columns, strict=True))).cast(RANKS)
 
 

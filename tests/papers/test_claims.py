@@ -42,7 +42,9 @@ def ranks(seed, shift):
     """Return ranks of 400 images among 100 candidates; a larger shift is worse."""
     above = np.random.default_rng(seed).integers(0, 19, 400) + shift
     columns = {"image": np.arange(400), "label": np.zeros(400), "above": above, "tied": np.zeros(400)}
-    return pl.DataFrame(columns | {"right": np.ones(400), "negatives": np.full(400, 99)}).cast(pl.Int32)
+    return pl.DataFrame(columns | {"right": np.ones(400), "negatives": np.full(400, 99), "cold": np.zeros(400)}).cast(
+        schemas.RANKS
+    )
 
 
 def frame(rows, schema):
@@ -358,7 +360,10 @@ def decided(place):
         above = {"one": 0, "other": 1}[case.row]
         found = right.with_columns(above=pl.lit(above), tied=pl.lit(0), right=pl.int_range(2).over("image") + 1)
         return Ranked(
-            found.with_columns(negatives=pl.lit(4)).select(*schemas.RANKS).cast(schemas.RANKS), pl.DataFrame()
+            found.with_columns(negatives=pl.lit(4), cold=pl.lit(value=False))
+            .select(*schemas.RANKS)
+            .cast(schemas.RANKS),
+            pl.DataFrame(),
         )
 
     rows = [*("one", "other"), *(f"{row}/{decision}" for row in ("one", "other") for decision in ("sharp", "blunt"))]

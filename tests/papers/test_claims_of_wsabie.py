@@ -42,7 +42,15 @@ def ranks(case):
     """Return ranks of 100 images: the label is first in as many as ROWS says, and at place 12 in the others."""
     number = NOISY_ROWS[case.row] if case.place == NOISY else ROWS[case.row]
     above = np.where(np.arange(100) < number, 0, 11)
-    columns = {"image": np.arange(100), "label": 0, "above": above, "tied": 0, "right": 1, "negatives": 20}
+    columns = {
+        "image": np.arange(100),
+        "label": 0,
+        "above": above,
+        "tied": 0,
+        "right": 1,
+        "negatives": 20,
+        "cold": False,
+    }
     return pl.DataFrame(columns).cast(schemas.RANKS)
 
 

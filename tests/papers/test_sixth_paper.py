@@ -53,7 +53,7 @@ def results(config, plan):
     folder, run = config.parent / "results", MadeUp(SMALL, seeds=3, epochs=20)
     outline = run.outline().model_copy(update={"papers": plan.outline.papers})
     write_json(outline.model_dump(mode="json"), folder / "outline.json")
-    for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling"):
+    for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling", "cold"):
         schema = getattr(schemas, name.upper())
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
     write_json([run.settings(case) for case in run.cases()], folder / "settings.json")

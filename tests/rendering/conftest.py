@@ -166,6 +166,13 @@ class MadeUp:
                         "validation": 0.2, "metric": "precision@5", "test": float(test),
                     }  # fmt: skip
 
+    def cold(self) -> Iterator[dict[str, Any]]:
+        for case in self.cases():
+            for metric, share in SHARES.items() if case.place.protocol == "regions" else ():
+                for images, part, n in (("all", 0.9, 500), ("cold", 0.6, 50), ("others", 0.95, 450)):
+                    value = share * ROWS[case.row][2] * part
+                    yield case.keys | {"metric": metric, "images": images, "value": value, "n": n}
+
     def scaling(self) -> Iterator[dict[str, Any]]:
         sizes = {"pairs": [20000, 40000, 80000], "labels": [500, 1000, 2000], "factors": [16, 32, 64]}
         fixed = {"images": 5000, "labels": 500, "pairs": 20000, "factors": 32, "phase": "epoch", "machine": "made up"}
@@ -178,7 +185,7 @@ class MadeUp:
     def ranks(self, case: Case) -> pl.DataFrame:
         above = np.random.default_rng(case.seed).geometric(ROWS[case.row][2] / 6, 40) - 1
         frame = pl.DataFrame({"image": np.arange(40), "label": 0, "above": above, "tied": 0, "right": 1})
-        return frame.with_columns(negatives=pl.lit(200)).cast(schemas.RANKS)  # type: ignore[arg-type]
+        return frame.with_columns(negatives=pl.lit(200), cold=pl.lit(value=False)).cast(schemas.RANKS)  # type: ignore[arg-type]
 
     def settings(self, case: Case) -> dict[str, Any]:
         """Return what `run.json` holds."""
@@ -262,7 +269,7 @@ def make_results(folder: Path, places: Sequence[Place] = SMALL, seeds: int = 3, 
     run = MadeUp(places, seeds, epochs)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "outline.json").write_text(run.outline().model_dump_json(), encoding="utf-8")
-    for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling"):
+    for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling", "cold"):
         schema = getattr(schemas, name.upper())
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
     write_json([run.settings(case) for case in run.cases()], folder / "settings.json")

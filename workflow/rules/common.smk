@@ -162,6 +162,13 @@ def model_features_option(wildcards):
     return features_option(model_features(wildcards))
 
 
+def cold_option(wildcards):
+    """Images without a training label are ranked by frequency, if the row's method knows images by labels alone."""
+    alone = PLAN.method_class(wildcards.row).knows_labels_alone()
+    leaves = load_protocol(wildcards.protocol).leaves_cold
+    return "--cold-by-frequency" if alone and leaves else ""
+
+
 def timed_features(wildcards):
     """Name the features that one of the timed rows of a place reads."""
     rows = PLAN.timed_rows(place_of(wildcards))

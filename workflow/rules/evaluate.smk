@@ -18,7 +18,9 @@ rule rank:
     threads: 1
     params:
         split=split_folder,
-        features=model_features_option,
+        features=lambda wildcards: (
+            f"{model_features_option(wildcards)} {cold_option(wildcards)}"
+        ),
     shell:
         "python -m vsebench rank --split {params.split} --model {input.model} {params.features} --threads {threads}"
         " --ranks {output.ranks} --lists {output.lists} > {log} 2>&1"
@@ -75,6 +77,7 @@ rule measure:
     output:
         metrics=f"{PLACE}/metrics.parquet",
         summary=f"{PLACE}/summary.parquet",
+        cold=f"{PLACE}/cold.parquet",
     log:
         f"{PLACE}/measure.log",
     params:
@@ -90,7 +93,7 @@ rule measure:
     shell:
         "python -m vsebench measure --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " --rows {params.rows} {params.decisions} --not-compared {params.not_compared} --seeds {params.seeds} --metrics {params.metrics}"
-        " {params.siblings} --bootstrap {params.bootstrap} --out {output.metrics} --summary {output.summary} > {log} 2>&1"
+        " {params.siblings} --bootstrap {params.bootstrap} --out {output.metrics} --summary {output.summary} --cold {output.cold} > {log} 2>&1"
 
 
 rule gather_metrics:
@@ -113,6 +116,18 @@ use rule gather_metrics as gather_summary with:
         "results/summary.parquet",
     log:
         "results/logs/gather/summary.log",
+
+
+if PLAN.cold_places:
+
+    use rule gather_metrics as gather_cold with:
+        input:
+            sources("stages.gather"),
+            parts=expand("results/{place}/cold.parquet", place=PLAN.cold_places),
+        output:
+            "results/cold.parquet",
+        log:
+            "results/logs/gather/cold.log",
 
 
 use rule gather_metrics as gather_history with:

@@ -54,6 +54,7 @@ RANKS: Schema = {
     "tied": pl.Int32,  # negatives that score the same
     "right": pl.Int32,  # held-out labels of the image that score at least as high, itself included
     "negatives": pl.Int32,
+    "cold": pl.Boolean,  # the image has no training label, and other test images have some
 }
 THRESHOLDS: Schema = {  # of decisions that have one for each image and label: those of the images' own labels
     "decision": pl.String,
@@ -80,6 +81,12 @@ METRICS: Schema = CASE | {
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
     "n": pl.Int64,  # number of images (for a metric of labels: of labels) that it is over
+}
+COLD: Schema = CASE | {  # metrics of images by whether they are cold, where a place has such images
+    "metric": pl.String,
+    "images": pl.String,  # all, cold, or others
+    "value": pl.Float64,
+    "n": pl.Int64,  # number of images that it is over
 }
 SUMMARY: Schema = PLACE | {
     "method": pl.String,

@@ -76,6 +76,30 @@ def measure(
     return _side_by_side(parts, metrics)
 
 
+def values_of_cold(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Return metrics of images, averaged over all images, over the cold ones, and over the others.
+
+    Parameters
+    ----------
+    ranks : the table `schemas.RANKS` of a model
+
+    Returns
+    -------
+    Columns metric, images ("all", "cold" or "others"), value and n, the number of images; no lines for a group without.
+    """
+    cold = ranks.group_by("image", maintain_order=True).agg(pl.col("cold").first())["cold"].to_numpy()
+    found = values(ranks, metrics)
+    groups = {"all": np.ones_like(cold), "cold": cold, "others": ~cold}
+    lines = [
+        {"metric": metric, "images": group, "value": float(found[which, column].mean()), "n": int(which.sum())}
+        for column, metric in enumerate(metrics)
+        for group, which in groups.items()
+        if which.any()
+    ]
+    schema = {"metric": pl.String, "images": pl.String, "value": pl.Float64, "n": pl.Int64}
+    return pl.DataFrame(lines, schema=schema)
+
+
 def measure_sets(sets: Sequence[LabelSets], metrics: Sequence[str], resamples: int) -> list[Measured]:
     """Return metrics of predicted label sets of the same images; every resample draws the same images for each."""
     of_labels, of_images = _of_kind(metrics, SetMetric), _of_kind(metrics, ImageSetMetric)

@@ -5,6 +5,10 @@ label is compared with the image's negatives, the candidates that are not held o
 score the same; `right` counts the held-out labels that score at least as high, itself included. A held-out label that
 is excluded from the candidates (protocol `regions`: it is a training label as well) is a miss: `above`, `tied` and
 `right` are null.
+
+A cold image has no training label where others have some. A method that knows images by their labels alone has learnt
+nothing about it, and would rank by its start or by ties; so such images are ranked by `for_cold`, a model of the
+training frequencies.
 """
 
 from typing import TYPE_CHECKING
@@ -30,15 +34,24 @@ SCORES_A_CHUNK = 1 << 20  # a chunk's scores (4 MiB) stay in the cache until the
 QUERIES_A_CHUNK = 252  # and so do the vectors of its images
 ROUNDED_A_CHUNK = 1008  # rounded vectors are small; the kernel counts six at a time
 LIST_LENGTH = 10
+RANKED = {name: kind for name, kind in RANKS.items() if name != "cold"}
 
 
-def rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers, where: str) -> pl.DataFrame:
+def rank(
+    model: Model,
+    held_out: HeldOut,
+    features: "Features | None",
+    pool: Workers,
+    where: str,
+    for_cold: Model | None = None,
+) -> pl.DataFrame:
     """Rank the held-out labels; returns the table `schemas.RANKS`, sorted by image and label.
 
     Parameters
     ----------
     features : one row per image of the data set; None where it has no features
     where : names the model in errors
+    for_cold : ranks the cold images in place of `model`; None where `model` ranks all
 
     Raises
     ------
@@ -47,6 +60,22 @@ def rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wor
     """
     check_finite(model, where)
     check_labels(model, held_out, where)
+    parts = [(model, held_out)] if for_cold is None else by_knowledge(model, for_cold, held_out)
+    frame = pl.concat(_rank(own, images, features, pool) for own, images in parts).sort("image", "label")
+    cold = held_out.is_cold[held_out.right.image_of_pair]
+    return frame.with_columns(pl.Series("cold", cold, dtype=pl.Boolean))
+
+
+def by_knowledge(model: Model, for_cold: Model, held_out: HeldOut) -> list[tuple[Model, HeldOut]]:
+    """Return which model ranks which images: the cold ones are ranked by `for_cold`."""
+    cold = held_out.is_cold
+    if not cold.any():
+        return [(model, held_out)]
+    known, unknown = (np.flatnonzero(which).astype(np.int32) for which in (~cold, cold))
+    return [(model, held_out.take(known)), (for_cold, held_out.take(unknown))]
+
+
+def _rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
     counts = np.empty((4, held_out.right.n_pairs), dtype=np.int32)
     rounded = None
     if isinstance(model, Embedded) and ROUNDING_PAYS and has_single_labels(held_out):
@@ -71,7 +100,7 @@ def rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wor
             "right": right,
             "negatives": negatives,
         },
-        schema=RANKS,
+        schema=RANKED,
     )
     return frame.with_columns(
         pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("above", "tied", "right")
@@ -111,12 +140,20 @@ def rank_embedded(
     return np.stack([above, tied, np.where(is_candidate, 1, -1), negatives]).astype(np.int32)
 
 
-def list_tops(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
+def list_tops(
+    model: Model, held_out: HeldOut, features: "Features | None", pool: Workers, for_cold: Model | None = None
+) -> pl.DataFrame:
     """Return the first ten labels of each image's list, the table `schemas.LISTS`.
 
-    Among labels with the same score, negatives come before held-out labels, each in ascending order.
+    Among labels with the same score, negatives come before held-out labels, each in ascending order. Cold images have
+    the lists of `for_cold`, where it is given.
     """
     check_labels(model, held_out, "model")
+    parts = [(model, held_out)] if for_cold is None else by_knowledge(model, for_cold, held_out)
+    return pl.concat(_list_tops(own, images, features, pool) for own, images in parts).sort("image", "place")
+
+
+def _list_tops(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
     lists = np.empty((len(held_out.images), LIST_LENGTH), dtype=np.int32)
 
     def task(start: int, stop: int) -> None:

@@ -66,6 +66,11 @@ class Fitter(ABC):
         """Return the current model; the next epoch may overwrite its arrays."""
 
     @classmethod
+    def knows_labels_alone(cls) -> bool:
+        """Return whether its model knows an image by its training labels alone, so that it knows nothing without."""
+        return not cls.needs & {"features", "truth"}
+
+    @classmethod
     def obstacle(cls, offers: Collection[str]) -> str | None:
         """Return why a row cannot run at a place that offers these keys of `LACKS`, or None if it can."""
         return next((LACKS[need] for need in sorted(cls.needs) if need not in offers), None)

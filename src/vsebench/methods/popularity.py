@@ -4,7 +4,7 @@ import numpy as np
 
 from vsebench.methods.base import Control, Settings
 from vsebench.models import Embeddings
-from vsebench.problem import Problem
+from vsebench.problem import LabelMatrix, Problem
 
 
 class Popularity(Control):
@@ -14,10 +14,14 @@ class Popularity(Control):
         self.labels = problem.training.labels
 
     def model(self) -> Embeddings:
-        labels = self.labels
-        occurrences = np.bincount(labels.label_of_pair, weights=labels.count_of_pair, minlength=labels.n_labels)
-        ones = np.ones((labels.n_rows, 1), dtype=np.float32)
-        return Embeddings(ones, occurrences.astype(np.float32)[:, np.newaxis])
+        return by_frequency(self.labels)
+
+
+def by_frequency(labels: LabelMatrix) -> Embeddings:
+    """Return the model that scores a label by its occurrences in `labels`, one row per image of the data set."""
+    occurrences = np.bincount(labels.label_of_pair, weights=labels.count_of_pair, minlength=labels.n_labels)
+    ones = np.ones((labels.n_rows, 1), dtype=np.float32)
+    return Embeddings(ones, occurrences.astype(np.float32)[:, np.newaxis])
 
 
 METHOD = Popularity

@@ -21,12 +21,14 @@ class Protocol(ABC):
     words : what is held out, for tables and the report
     new_images : whether test images are never learnt from; then a method needs features
     validation_metric : what settings and epochs are chosen by, unless a run names another metric
+    leaves_cold : whether an image can lose its only label, so that nothing is known of it
     fixed : whether all seeds have the same split; a run then chooses settings with its first seed, for all of them
     """
 
     words: ClassVar[str]
     new_images: ClassVar[bool]
     validation_metric: ClassVar[str]
+    leaves_cold: ClassVar[bool] = False
     fixed: ClassVar[bool] = False
 
     @abstractmethod

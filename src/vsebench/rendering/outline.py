@@ -16,6 +16,7 @@ from vsebench.core.places import Place
 GATHERED = {
     "summary": "summary.parquet",
     "metrics": "metrics.parquet",
+    "cold": "cold.parquet",
     "history": "history.parquet",
     "timing": "timing.parquet",
     "scaling": "scaling.parquet",

@@ -60,6 +60,11 @@ class Results:
         return read_parquet(self.folder / GATHERED["history"])
 
     @cached_property
+    def cold(self) -> pl.DataFrame:
+        """Metrics with and without images that have no training label; empty where every image has one."""
+        return read_parquet(self.folder / GATHERED["cold"])
+
+    @cached_property
     def scaling(self) -> pl.DataFrame | None:
         return self._table("scaling") if "scaling" in self.outline.files else None
 

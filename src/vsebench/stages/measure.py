@@ -2,7 +2,8 @@
 
 Writes metrics.parquet (one row per method, seed and metric, with a bootstrap interval) and summary.parquet (means over
 seeds, with a paired test against the best method). Metrics of the label sets that decisions chose have lines of their
-own: one for each row with each of its decisions.
+own: one for each row with each of its decisions. cold.parquet has the metrics of images with and without a training
+label apart, where there are images without.
 """
 
 import argparse
@@ -12,10 +13,10 @@ import polars as pl
 
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Entry, Place
-from vsebench.core.schemas import METRICS, SUMMARY
+from vsebench.core.schemas import COLD, METRICS, SUMMARY
 from vsebench.core.storage import read_parquet, write_table
-from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets
-from vsebench.evaluation.metrics.base import is_of_decision
+from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets, values_of_cold
+from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
 from vsebench.evaluation.reading import n_labels_of, read_ranked, read_sets
 from vsebench.evaluation.summary import BySeed, metrics_table, summarise
 
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--siblings", type=Path, help="siblings.parquet, for metrics of lists")
     parser.add_argument("--out", type=Path, required=True, help="metrics.parquet")
     parser.add_argument("--summary", type=Path, required=True, help="summary.parquet")
+    parser.add_argument("--cold", type=Path, required=True, help="cold.parquet")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -46,6 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
     write_table(pl.concat(metrics_table(place, found, names) for names, found in parts), METRICS, arguments.out)
     summaries = [summarise(place, found, names, not_compared) for names, found in parts]
     write_table(pl.concat(summaries), SUMMARY, arguments.summary)
+    write_table(measure_cold(arguments, place, of_rankings), COLD, arguments.cold)
 
 
 def measure_rankings(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> dict[Entry, BySeed]:
@@ -60,6 +63,19 @@ def measure_rankings(arguments: argparse.Namespace, place: Place, metrics: list[
         for row, one in zip(arguments.rows, measured, strict=True):
             found[Entry(row)][seed] = one
     return dict(found)
+
+
+def measure_cold(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> pl.DataFrame:
+    """Return metrics of images with and without a training label; no lines if every image has one, or none has."""
+    cases = [Case(place, row, seed) for row in arguments.rows for seed in arguments.seeds]
+    names = [name for name in metrics if isinstance(load_metric(name), RankMetric)]
+    parts = [pl.DataFrame(schema=COLD)]
+    for case in cases:
+        ranks = read_ranked(case, arguments.results).ranks
+        if ranks["cold"].any():
+            keys = {key: pl.lit(value) for key, value in case.keys.items()}
+            parts.append(values_of_cold(ranks, names).with_columns(**keys).select(*COLD).cast(COLD))  # type: ignore[arg-type]
+    return pl.concat(parts)
 
 
 def measure_decisions(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> dict[Entry, BySeed]:

@@ -12,12 +12,16 @@ from vsebench.core.storage import write_table
 from vsebench.core.workers import workers
 from vsebench.evaluation.ranking import list_tops, rank, rank_images
 from vsebench.inputs import load_features
+from vsebench.methods.popularity import by_frequency
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
     parser.add_argument("--model", type=Path, required=True, help="model.npz")
     parser.add_argument("--features", type=Path, help="features of the images, where the model reads them")
+    parser.add_argument(
+        "--cold-by-frequency", action="store_true", help="rank images without a training label by training frequency"
+    )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--ranks", type=Path, required=True, help="ranks.parquet")
     parser.add_argument("--lists", type=Path, required=True, help="lists.parquet")
@@ -25,11 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    held_out = splits.load(arguments.split).test
+    split = splits.load(arguments.split)
+    held_out = split.test
+    for_cold = by_frequency(split.final.labels) if arguments.cold_by_frequency else None
     model = models.load(arguments.model)
     features = load_features(arguments.features) if arguments.features else None
     with workers(arguments.threads) as pool:
-        write_table(rank(model, held_out, features, pool, str(arguments.model)), RANKS, arguments.ranks)
-        write_table(list_tops(model, held_out, features, pool), LISTS, arguments.lists)
+        write_table(rank(model, held_out, features, pool, str(arguments.model), for_cold), RANKS, arguments.ranks)
+        write_table(list_tops(model, held_out, features, pool, for_cold), LISTS, arguments.lists)
         if arguments.label_ranks:
             write_table(rank_images(model, held_out, features, pool), LABEL_RANKS, arguments.label_ranks)

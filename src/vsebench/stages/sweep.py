@@ -19,6 +19,7 @@ from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.ranking import rank
 from vsebench.inputs import load_features, load_words
+from vsebench.methods.popularity import by_frequency
 from vsebench.problem import Split
 from vsebench.training import DivergenceError, attempt, finish, open_validation, problems
 
@@ -64,7 +65,8 @@ def try_value(
         model, _ = finish(method, tried, kept, first, final, case)
     except DivergenceError:
         return None
-    ranks = rank(model, split.test, features, pool, str(case))
+    for_cold = by_frequency(split.final.labels) if method.knows_labels_alone() else None
+    ranks = rank(model, split.test, features, pool, str(case), for_cold)
     keys = case.keys | {"parameter": arguments.parameter, "value": float(value)}
     keys |= {"chosen": value == chosen.get(arguments.parameter), "epochs": tried.epochs, "validation": tried.value}
     return pl.DataFrame([keys], schema=SWEEP), ranks.select(pl.lit(float(value)).alias("value"), pl.all())
