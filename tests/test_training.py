@@ -205,7 +205,7 @@ def test_the_tested_model_learns_from_training_and_validation_labels():
 
 
 def test_settings_are_chosen_without_images_that_have_no_training_label():
-    matrix = matrix_of([[0], [1], [0, 1], [1, 2], [0, 2]] * 4, 3)
+    matrix = matrix_of([[0], [0, 1], [1, 2], [0, 2], [0, 1, 2]] * 4, 3)
     split = load_protocol("regions").split(Dataset(matrix), split_generator("regions", 1))
     with workers(1) as pool:
         first, _ = problems(split, 1, pool)

@@ -199,8 +199,9 @@ class HeldOut:
     @property
     def is_cold(self) -> Mask:
         """(q,) bool: the images without a known label, where others have some; all False where test images are new."""
-        without = self.known.n_labels_of_row == 0
-        return without & (self.known.n_pairs > 0)
+        if self.known.n_pairs == 0:
+            return np.zeros(len(self.images), dtype=np.bool_)
+        return np.equal(self.known.n_labels_of_row, 0)
 
     def sample(self, size: int, rng: np.random.Generator) -> "HeldOut":
         """Return at most `size` of the images, drawn without replacement, in their old order."""

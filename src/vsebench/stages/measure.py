@@ -74,7 +74,7 @@ def measure_cold(arguments: argparse.Namespace, place: Place, metrics: list[str]
         ranks = read_ranked(case, arguments.results).ranks
         if ranks["cold"].any():
             keys = {key: pl.lit(value) for key, value in case.keys.items()}
-            parts.append(values_of_cold(ranks, names).with_columns(**keys).select(*COLD).cast(COLD))  # type: ignore[arg-type]
+            parts.append(values_of_cold(ranks, names).with_columns(**keys).select(*COLD).cast(COLD))
     return pl.concat(parts)
 
 
