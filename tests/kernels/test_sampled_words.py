@@ -10,9 +10,9 @@ from scipy import stats
 from tests.reference import sampled_words as reference
 from tests.reference.arrays import with_unused
 from vsebench.kernels.alias import AliasTable, draw_alias
-from vsebench.kernels.label_sample import DRAWN, NOTHING, POSITIVES, sample_labels
+from vsebench.kernels.label_sample import BATCH, DRAWN, NEXT_IMAGE, NOTHING, POSITIVES, sample_labels
 from vsebench.kernels.random_numbers import new_state
-from vsebench.kernels.sampled_words import WordTable, move_touched, sampled_loss
+from vsebench.kernels.sampled_words import WordTable, move_touched, published_steps, sampled_loss
 
 LOSSES = {"cross-entropy": (False, reference.cross_entropy), "pairs": (True, reference.pairs)}
 EVERY_LOSS = pytest.mark.parametrize("name", LOSSES)
@@ -51,10 +51,17 @@ def test_draws_follow_the_weights_and_a_weight_of_0_is_never_drawn():
 
 def sample(labels_of, n_images, exclude, weights, n_positives=2, n_negatives=3):
     """Return what is drawn for `n_images` visits to an image with some labels."""
-    chosen = np.empty((n_images, n_positives + n_negatives), dtype=np.int32)
-    offsets = np.array([0, len(labels_of)])
-    images, table = np.zeros(n_images, dtype=np.int64), AliasTable.of(np.asarray(weights, dtype=np.float64))
-    sample_labels(chosen, n_positives, images, offsets, with_unused(labels_of), table, exclude, new_state(3, 1))
+    return sample_of_batch([labels_of], [0] * n_images, exclude, weights, n_positives, n_negatives)
+
+
+def sample_of_batch(labels_of, images, exclude, weights, n_positives=2, n_negatives=3):
+    """Return what is drawn for a batch of images, given the labels of each image."""
+    chosen = np.empty((len(images), n_positives + n_negatives), dtype=np.int32)
+    offsets, labels = np.cumsum([0, *map(len, labels_of)]), with_unused([label for row in labels_of for label in row])
+    table, in_batch = AliasTable.of(np.asarray(weights, dtype=np.float64)), np.zeros(len(weights), dtype=bool)
+    images, rng = np.array(images), new_state(3, 1)
+    sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, in_batch, rng)
+    assert not in_batch.any()
     return chosen[:, :n_positives], chosen[:, n_positives:]
 
 
@@ -78,6 +85,33 @@ def test_with_drawn_positives_excluded_the_others_of_the_image_can_be_negatives(
     positives, negatives = sample([1, 4, 5], 2_000, DRAWN, np.ones(6))
     assert not (positives[:, :, None] == negatives[:, None, :]).any()
     assert np.isin(negatives, [1, 4, 5]).any()
+
+
+def test_with_the_batch_excluded_no_drawn_positive_of_any_image_is_a_negative():
+    for _ in range(20):
+        positives, negatives = sample_of_batch([[0, 1], [2, 3, 4], [5]], [0, 1, 2], BATCH, np.ones(8))
+        assert not np.isin(negatives, positives).any()
+    weights = np.array([0, 0, 0, 0, 0, 9, 1, 2])
+    _, negatives = sample_of_batch([[0], [5]], [0] * 5_000 + [1], BATCH, weights)
+    counts = np.bincount(negatives.ravel(), minlength=8)
+    assert counts[:6].sum() == 0
+    assert stats.chisquare(counts[6:], counts.sum() * np.array([1, 2]) / 3).pvalue > 1e-3
+
+
+def test_a_batch_that_carries_every_label_has_no_negatives():
+    positives, _ = sample_of_batch([[0], [1]], [0, 1], BATCH, np.ones(2))
+    assert (positives[:, 0] == -1).all()
+
+
+def test_negatives_can_be_the_labels_of_the_next_image_and_the_first_follows_the_last():
+    labels_of = [[0, 1, 2], [2, 3], [], [4]]
+    positives, negatives = sample_of_batch(labels_of, [3, 0, 1, 2] * 2_000 + [3, 0], NEXT_IMAGE, np.ones(6))
+    assert (positives[2::4, 0] == -1).all()  # the next image has no label
+    assert (positives[3::4, 0] == -1).all()
+    assert set(negatives[1:-1:4].ravel()) == {2, 3}  # one of them is the image's own
+    assert set(negatives[-1]) == {4}
+    counts = np.bincount(negatives[:-1:4].ravel(), minlength=3)
+    assert stats.chisquare(counts).pvalue > 1e-3
 
 
 @pytest.mark.parametrize(
@@ -167,3 +201,16 @@ def test_outputs_of_1000_give_finite_losses_and_derivatives(name, drawn):
     value, _ = sampled_loss(slopes, chosen, P, 1.0, LOSSES[name][0], WordTable.of(vectors, N_LABELS))
     assert np.isfinite(value)
     assert np.isfinite(slopes).all()
+
+
+def test_published_steps_are_undivided_one_image_after_the_other_and_without_repeats(drawn):
+    outputs, vectors, chosen = drawn
+    expected = vectors.astype(np.float64)
+    for output, row in ((outputs[0], chosen[0]), (outputs[2], chosen[2])):
+        for drawn_labels, sign in ((row[:P], 1.0), (row[P:], -1.0)):
+            before = expected.copy()
+            for label in set(drawn_labels.tolist()):
+                expected[label] += 0.1 * sign / (1 + np.exp(sign * (before[label] @ output))) * output
+    table = WordTable.of(vectors, 0)
+    published_steps(table.vectors, outputs, chosen, P, 0.1)
+    np.testing.assert_allclose(table.vectors[:, :D], expected, atol=1e-5)

@@ -22,7 +22,7 @@ CONFIG = Path(__file__).parents[2] / "config" / "methods"
 PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
 N_IMAGES, N_LABELS, N_GROUPS = 400, 32, 4
 SMALL = {"factors": 16}
-WORD_NETWORKS = ["avg_wv", "fast0tag", "s_fast0tag", "s_x_ent", "x_ent"]
+WORD_NETWORKS = ["avg_wv", "fast0tag", "s_fast0tag", "s_opt_x_ent_published", "s_x_ent", "x_ent"]
 NETWORKS = ["bce", "bp_mll", "lsep", "lsep_sampled", "network_softmax", "network_warp", "ranking_hinge", "zlpr"]
 # Small problems need other settings than data sets do; what is not named here is as in config/methods.
 SETTINGS = {

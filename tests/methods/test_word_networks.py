@@ -196,3 +196,33 @@ def test_nothing_is_added_to_cosines(name, changes, key):
     values = settings_of(name).model_dump() | changes | {"score": "cosine"}
     with pytest.raises(UserError, match=rf"some\.yaml: {key}.*set score: dot"):
         read_settings(load_method(name), values, "some.yaml")
+
+
+def test_batch_and_next_image_end_where_their_negatives_lead():
+    """All images of the batch are of one kind: with the next image's labels p_n is q, so that no label is lifted."""
+    found = scores_on_a_table("s_x_ent", 150, exclude="next_image", negatives=20, positives=20)[:4]
+    np.testing.assert_allclose(found, 0, atol=0.06)
+
+
+def test_the_power_of_negatives_that_come_from_the_next_image_is_refused():
+    values = settings_of("s_x_ent").model_dump() | {"exclude": "next_image", "negative_power": 0.5}
+    with pytest.raises(UserError, match=r"some\.yaml: negative_power: .*set 1\.0"):
+        read_settings(load_method("s_x_ent"), values, "some.yaml")
+
+
+def test_the_published_network_learns_as_the_sampled_one_and_its_words_by_undivided_steps():
+    same = {"hidden": [], "decay": 0.0, "vectors": "raw", "scale": 1.0, "exclude": "drawn", "joint": True}
+    plain, published = (network(name, **same) for name in ("s_x_ent", "s_opt_x_ent_published"))
+    images = np.arange(128) % 20
+    for fitter in (plain, published):
+        fitter.chosen = np.empty((128, 15), dtype=np.int32)
+    assert plain.step(images) == published.step(images)
+    assert np.array_equal(plain.layers.weights[0].value, published.layers.weights[0].value)
+    moved = [np.abs(fitter.trained() - fitter.start).max() for fitter in (plain, published)]
+    assert 0 < moved[0] < 0.011 < moved[1]  # Adam's first step is the rate, 0.01
+
+
+def test_published_words_are_always_trained():
+    values = settings_of("s_opt_x_ent_published").model_dump() | {"joint": False}
+    with pytest.raises(UserError, match=r"some\.yaml: joint"):
+        read_settings(load_method("s_opt_x_ent_published"), values, "some.yaml")

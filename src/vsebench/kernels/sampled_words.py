@@ -181,6 +181,48 @@ def move_touched(table, n_touched, n_images, number, learning_rate):
         table.place[label] = -1
 
 
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
+    """Move the vectors of drawn labels as the authors' code does: plain steps, one image after the other.
+
+        v_p += r sig(-<v_p, f>) f,   v_n -= r sig(<v_n, f>) f
+
+    Nothing is divided by P, N or the images of the batch, and a label that was drawn twice for an image moves once.
+
+    Parameters
+    ----------
+    vectors : (n_labels, K) float32, updated, as in a `WordTable`
+    outputs : (m, d) float32, the images' vectors f
+    chosen : (m, P + N) int32, as `sample_labels` has drawn them
+    n_positives : P
+    learning_rate : r
+    """
+    d = outputs.shape[1]
+    output = scratch(vectors.shape[1])
+    for row in range(len(outputs)):
+        if chosen[row, 0] < 0:
+            continue
+        output[:d] = outputs[row]
+        for j in range(chosen.shape[1]):
+            label, first = chosen[row, j], 0 if j < n_positives else n_positives
+            if is_repeated(chosen, row, first, j):
+                continue
+            score = product(output, vectors, label)
+            slope = sigmoid(-score) if j < n_positives else -sigmoid(score)
+            factor = broadcast(np.float32(learning_rate * slope))
+            for k in range(0, len(output), LANES):
+                store(vectors, (label, k), load(vectors, (label, k)) + factor * load(output, k))
+
+
+@njit(cache=True, inline="always")
+def is_repeated(chosen, row, first, place):
+    """Return whether a label of a row stands between `first` and its place already."""
+    found = False
+    for before in range(first, place):
+        found |= chosen[row, before] == chosen[row, place]
+    return found
+
+
 @njit(cache=True, inline="always")
 def product(output, vectors, label):
     """Return the inner product, float64, of a vector (K,) and a row of vectors."""

@@ -9,9 +9,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from vsebench.kernels.alias import AliasTable
-from vsebench.kernels.label_sample import DRAWN, NOTHING, POSITIVES, sample_labels
+from vsebench.kernels.label_sample import BATCH, DRAWN, NEXT_IMAGE, NOTHING, POSITIVES, sample_labels
 from vsebench.kernels.random_numbers import new_state
 from vsebench.kernels.sampled_words import WordTable, move_touched, sampled_loss
 from vsebench.methods.networks import NetworkSettings
@@ -19,7 +20,13 @@ from vsebench.methods.word_networks import JointMethod, JointSettings, refuse_co
 from vsebench.problem import Matrix, Problem
 from vsebench.streams import Stream
 
-EXCLUDE = {"none": NOTHING, "drawn": DRAWN, "positives": POSITIVES}
+EXCLUDE = {
+    "none": NOTHING,
+    "drawn": DRAWN,
+    "positives": POSITIVES,
+    "batch": BATCH,
+    "next_image": NEXT_IMAGE,
+}
 
 
 class SampledWordSettings(JointSettings):
@@ -28,8 +35,9 @@ class SampledWordSettings(JointSettings):
     positives: int = Field(default=5, ge=1)  # P, of an image's labels, with replacement
     negatives: int = Field(default=10, ge=1)  # N
     negative_power: float = Field(default=1.0, ge=0)  # a; the chance of a negative is in proportion to c_l^a
-    # What is drawn again when it is drawn as a negative: nothing, the image's drawn positives, or all its labels.
-    exclude: Literal["none", "drawn", "positives"] = "positives"
+    # What is drawn again when it is drawn as a negative: nothing, the image's drawn positives, all its labels, or the
+    # drawn positives of the whole batch. With `next_image` negatives are labels of the next image of the batch.
+    exclude: Literal["none", "drawn", "positives", "batch", "next_image"] = "positives"
     # Whether labels are ranked by s_l + a log(c_l), which takes back that frequent labels are drawn as negatives often.
     correct_for_frequency: bool = False
 
@@ -37,6 +45,15 @@ class SampledWordSettings(JointSettings):
     def _no_correction_of_cosines(self) -> "SampledWordSettings":
         if self.correct_for_frequency:
             refuse_cosine(self, "correct_for_frequency")
+        return self
+
+    @model_validator(mode="after")
+    def _no_power_of_the_next_image(self) -> "SampledWordSettings":
+        if self.exclude == "next_image" and self.negative_power != 1:
+            raise PydanticCustomError(
+                "next_image",
+                "negative_power: labels of the next image come by their frequency; set 1.0, or another `exclude`",
+            )
         return self
 
 
@@ -54,6 +71,7 @@ class SampledWordMethod(JointMethod):
         self.table = WordTable.of(self.start[self.is_learnt], most_touched)
         self.negatives = AliasTable.of(self.n_images_of.astype(np.float64) ** settings.negative_power)
         self.chosen = np.empty((settings.batch, n_drawn), dtype=np.int32)
+        self.in_batch = np.zeros(len(self.n_images_of) if settings.exclude == "batch" else 0, dtype=np.bool_)
         self.rng = new_state(problem.seed, Stream.NEGATIVES)
 
     @property
@@ -61,12 +79,17 @@ class SampledWordMethod(JointMethod):
         """The weight of the mean over negatives, beside that over positives."""
         return 1.0
 
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
+    def draw(self, images: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return a new sample of the labels of some images, (m, P + N), as `sample_labels` has it."""
         settings, chosen = self.settings, self.chosen[: len(images)]
         sample_labels(
             chosen, settings.positives, images, self.offsets, self.labels, self.negatives, EXCLUDE[settings.exclude],
-            self.rng,
+            self.in_batch, self.rng,
         )  # fmt: skip
+        return chosen
+
+    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
+        settings, chosen = self.settings, self.draw(images)
         total, n_touched = sampled_loss(scores, chosen, settings.positives, self.weight, self.pairwise, self.table)
         move_touched(self.table, n_touched, len(images), self.layers.n_steps + 1, settings.learning_rate)
         return float(total)
