@@ -8,8 +8,8 @@ import pytest
 
 from tests.docs.conftest import STAGES, Copy
 from vsebench.core.places import Case, Place
-from vsebench.core.schemas import LISTS, RANKS
-from vsebench.core.storage import write_json, write_table
+from vsebench.core.schemas import LISTS, RANKS, SPLIT_LABELS
+from vsebench.core.storage import write_table
 
 PLACE = Place("made-up", "images")
 # Image 0 has a hit at place 2; image 1 a tie from place 3 to 4; image 2 places 3 and 9; image 3 a miss.
@@ -22,7 +22,8 @@ def results(tmp_path: Path) -> Path:
     ranks = pl.DataFrame([(*line, False) for line in HELD_OUT], schema=RANKS, orient="row")
     write_table(ranks, RANKS, case.folder(tmp_path) / "ranks.parquet")
     write_table(pl.DataFrame(schema=LISTS), LISTS, case.folder(tmp_path) / "lists.parquet")
-    write_json({"n_labels": 10}, case.split(tmp_path) / "split.json")
+    candidates = pl.DataFrame({"label": range(10), "first": True, "final": True, "valid": True, "test": True})
+    write_table(candidates.select(*SPLIT_LABELS), SPLIT_LABELS, case.split(tmp_path) / "labels.parquet")
     return tmp_path
 
 
