@@ -23,7 +23,7 @@ def results(tmp_path: Path) -> Path:
     write_table(ranks, RANKS, case.folder(tmp_path) / "ranks.parquet")
     write_table(pl.DataFrame(schema=LISTS), LISTS, case.folder(tmp_path) / "lists.parquet")
     candidates = pl.DataFrame({"label": range(10), "first": True, "final": True, "valid": True, "test": True})
-    write_table(candidates.select(*SPLIT_LABELS), SPLIT_LABELS, case.split(tmp_path) / "labels.parquet")
+    write_table(candidates.cast(SPLIT_LABELS), SPLIT_LABELS, case.split(tmp_path) / "labels.parquet")
     return tmp_path
 
 
