@@ -671,3 +671,48 @@ def test_files_of_words_are_valid(path):
     config = read_config(WordsConfig, path)
     options = load_adapter(config.adapter, str(path), "read_vectors").Options(**config.options)
     assert options.file in {file.name for file in config.files}
+
+
+def unseen_labels(protocols, rows, words="glove-6b", **changes):
+    """A run on a data set with features and words, under protocols of unseen labels."""
+    entry = {"protocols": protocols} | ({"words": words} if words else {}) | changes.pop("entry", {})
+    rest = {"metrics": ["map"], "decisions": {}, "sweeps": {}, "papers": []} | changes
+    return default(datasets={"corel5k-densehue": entry}, methods=rows, **rest)
+
+
+def test_where_all_candidates_are_unseen_rows_run_that_know_labels_otherwise():
+    rows = ["popularity", "ridge", "conse", "x_ent", "constant_direction", "random", "unseen_frequency"]
+    protocols = ["official", "unseen_labels", "unseen_labels_all", "unseen_labels_by_frequency"]
+    plan = Plan.read(CONFIG, unseen_labels(protocols, rows), [])
+    found = {name: plan.rows(Place("corel5k-densehue", name)) for name in protocols}
+    for name in ("unseen_labels", "unseen_labels_by_frequency"):
+        assert found[name] == rows[2:]
+        assert plan.oracles(Place("corel5k-densehue", name)) == ["unseen_frequency"]
+    assert found["official"] == rows[:-1]
+    assert found["unseen_labels_all"] == rows
+    assert plan.left_out_lines()[0].endswith(f"official: unseen_frequency: {LACKS['test_labels']}.")
+    assert plan.left_out_lines()[1].endswith(f"unseen_labels: popularity, ridge: {LACKS['trained_labels']}.")
+
+
+def test_unseen_labels_without_words_are_refused_in_one_line():
+    with pytest.raises(UserError) as error:
+        Plan.read(CONFIG, unseen_labels(["unseen_labels"], ["random"], words=None), [])
+    assert str(error.value) == (
+        "the command line: datasets.corel5k-densehue.protocols: unseen_labels is for labels with word vectors, and "
+        f"nothing says where these are from; name a file of {CONFIG}/words under `words`"
+    )
+
+
+def test_no_decision_is_taught_where_validation_asks_for_other_labels_than_the_test():
+    changes = {"metrics": ["map", "exact_match"], "decisions": {"threshold": ["x_ent"]}, "entry": {"refit": False}}
+    plan = Plan.read(CONFIG, unseen_labels(["official", "unseen_labels"], ["x_ent"], **changes), [])
+    assert [entry.row for entry in plan.decided(Place("corel5k-densehue", "official"))] == ["x_ent"]
+    assert plan.decided(Place("corel5k-densehue", "unseen_labels")) == []
+    assert any("its validation images are asked for other labels" in line for line in plan.left_out_lines())
+
+
+def test_a_row_that_reads_the_test_labels_is_an_oracle(folder):
+    path = folder / "methods" / "unseen_frequency.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace("role: oracle", "role: control"), encoding="utf-8")
+    with pytest.raises(UserError, match=r"unseen_frequency\.yaml: role: UnseenFrequency reads the test labels"):
+        Plan.read(folder, unseen_labels(["unseen_labels"], ["unseen_frequency"]), [])

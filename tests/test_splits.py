@@ -20,7 +20,7 @@ def dataset():
     rng = np.random.default_rng(0)
     rows = [np.flatnonzero(row).tolist() for row in rng.random((60, 9)) < 0.4]
     counts = rng.integers(1, 4, sum(map(len, rows)))
-    return Dataset(matrix_of(rows, 9, counts), np.tile(["train", "train", "test"], 20))
+    return Dataset(matrix_of(rows, 9, counts), np.tile(["train", "train", "test"], 20), with_words=np.arange(9) < 8)
 
 
 def same(one, other):
@@ -32,7 +32,9 @@ def same(one, other):
     return one == other
 
 
-@pytest.mark.parametrize("protocol", ["distinct", "regions", "images", "official"])
+@pytest.mark.parametrize(
+    "protocol", ["distinct", "regions", "images", "official", "unseen_labels", "unseen_labels_all"]
+)
 def test_what_is_saved_is_loaded(tmp_path, dataset, protocol):
     split = load_protocol(protocol).split(dataset, split_generator(protocol, 1))
     splits.save(split, tmp_path)

@@ -58,6 +58,7 @@ ROW_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
 FEATURES = "data/features"  # in a folder per data set, what the stage `features` makes
 NO_DECISIONS = "the models learn the validation images, unless the data set has refit: false"
+NO_DECISIONS_OF_UNSEEN = "its validation images are asked for other labels than its test images"
 NO_SIBLINGS = "nothing says which labels of the data set are siblings"
 
 
@@ -148,6 +149,8 @@ class Plan:
                 raise UserError(f"{file}: {error}") from None
             if issubclass(module, Method) != (method.epochs is not None):
                 raise UserError(f"{file}: epochs: {epochs_mistake(module)}")
+            if "test_labels" in module.needs and method.role != "oracle":
+                raise UserError(f"{file}: role: {module.__name__} reads the test labels; set role: oracle")
             if issubclass(module, Ensemble) or method.members:
                 continue  # its settings are its members, see _check_members
             changes: list[tuple[str, dict[str, Any]]] = [("settings", {})]
@@ -269,8 +272,14 @@ class Plan:
                 raise UserError(f"{where}: scaling.methods: {row} {reason}")
 
     def _check_places(self, where: str) -> None:
-        """Check that at least one row can run at every place."""
+        """Check that at least one row can run at every place, and that unseen labels can be drawn."""
         for place in self.places:
+            if load_protocol(place.protocol).unseen and place.dataset not in self.words:
+                key = f"{where}: datasets.{place.dataset}.protocols: {place.protocol}"
+                wanted = f"name a file of {self.folder}/words under `words`"
+                raise UserError(
+                    f"{key} is for labels with word vectors, and nothing says where these are from; {wanted}"
+                )
             if not self.rows(place):
                 reasons = "; ".join(f"{row}: {reason}" for row, reason in self.obstacles(place).items())
                 raise UserError(
@@ -332,7 +341,9 @@ class Plan:
         known = set() if load_protocol(place.protocol).new_images else {"known_labels"}
         features = {"features"} if dataset.features_name else set()
         words = {"words"} if place.dataset in self.words else set()
-        return known | features | words | knows(dataset.adapter)
+        rules = load_protocol(place.protocol)
+        labels = ({"test_labels"} if rules.unseen else set()) | (set() if rules.only_unseen else {"trained_labels"})
+        return known | features | words | labels | knows(dataset.adapter)
 
     def obstacles(self, place: Place) -> dict[str, str]:
         """Return the rows that cannot run at a place, and why."""
@@ -349,8 +360,9 @@ class Plan:
                 rows = ", ".join(row for row in found if found[row] == reason)
                 lines.append(f"Left out at {place}: {rows}: {reason}.")
             wanted = {row for rows in self.config.decisions.values() for row in rows} & set(self.rows(place))
-            if wanted and load_protocol(place.protocol).new_images and self.config.datasets[place.dataset].refit:
-                lines.append(f"Left out at {place}: decisions: {NO_DECISIONS}.")
+            obstacle = self._obstacle_to_decisions(place)
+            if wanted and load_protocol(place.protocol).new_images and obstacle:
+                lines.append(f"Left out at {place}: decisions: {obstacle}.")
             if missing := self.missing_metrics(place):
                 lines.append(f"Left out at {place}: {', '.join(missing)}: {NO_SIBLINGS}.")
         return lines
@@ -461,15 +473,22 @@ class Plan:
         return [row for row in self.chosen_rows(place) if row not in left_out]
 
     def decisions_of(self, row: str, place: Place) -> list[str]:
-        """Return the decisions that a row gets at a place: none where test images are known, or a model is refit.
+        """Return the decisions that a row gets at a place: none where test images are known, a model is refit, or
+        labels are unseen.
 
         One that needs the law of the labels is left out where that is not known.
         """
-        if not load_protocol(place.protocol).new_images or self.config.datasets[place.dataset].refit:
+        if not load_protocol(place.protocol).new_images or self._obstacle_to_decisions(place):
             return []
         given = [name for name, rows in self.config.decisions.items() if row in rows]
         has_law = "law" in self.offers(place)
         return [name for name in given if has_law or "law" not in load_decision(self.decisions[name].decision).needs]
+
+    def _obstacle_to_decisions(self, place: Place) -> str | None:
+        """Return why no decision can be taught at a place of new images, or None if it can."""
+        if load_protocol(place.protocol).unseen:
+            return NO_DECISIONS_OF_UNSEEN
+        return NO_DECISIONS if self.config.datasets[place.dataset].refit else None
 
     def decided(self, place: Place) -> list[Entry]:
         """Return each row of a place with each of its decisions; none if the run has no metric of label sets."""

@@ -139,11 +139,13 @@ class Dataset:
     labels : one row per image
     parts : (n_images,) the official part of each image ("train", "valid", "test"); None if it has no partition
     with_features : (n_images,) the images that have features; None if the data set has none
+    with_words : (n_labels,) the labels that have a word vector; None if nothing says where these are from
     """
 
     labels: LabelMatrix
     parts: NDArray[np.str_] | None = None
     with_features: Mask | None = None
+    with_words: Mask | None = None
 
 
 @dataclass(frozen=True)
@@ -218,7 +220,8 @@ class HeldOut:
 class Split:
     """Settings are chosen by fitting to `first` and measuring on `valid`; the tested model is fitted to `final`.
 
-    `final` has the labels of `first` and `valid` together.
+    `final` has the labels of `first` and `valid` together. Where some labels are never trained, `valid` asks for labels
+    that `first` does not learn, and `final` has their pairs of all its images.
     """
 
     first: Training
@@ -309,6 +312,7 @@ class Problem:
     features : one row per image of the data set; None if it has no features
     truth : for oracles only: what the simulator drew the labels from, as in `formats.annotations.RawAnnotations`
     words : the word vectors of the labels; None if the data set has none
+    test : for oracles only: what the model is tested on
     """
 
     training: Training
@@ -317,6 +321,7 @@ class Problem:
     features: "Features | None" = None
     truth: Mapping[str, NDArray[Any]] | None = None
     words: Words | None = None
+    test: HeldOut | None = None
 
     def __post_init__(self) -> None:
         n_labels = self.training.labels.n_labels

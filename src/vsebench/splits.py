@@ -1,6 +1,7 @@
 """The files of a split.
 
 train, valid, test.parquet   image, label, count: the labels of each part
+final.parquet                the same of what the tested model learns: train and valid, and what only it may learn
 images.parquet               learnt in `first` and in `final`, validated on, tested on
 labels.parquet               learnt in `first` and in `final`, candidates in validation and in the test
 split.json                   numbers of images, labels and occurrences
@@ -15,7 +16,8 @@ from vsebench.core.schemas import PAIRS, SPLIT_IMAGES, SPLIT_LABELS
 from vsebench.core.storage import read_json, read_parquet, write_json, write_table
 from vsebench.problem import HeldOut, Ids, LabelMatrix, Mask, Split, Training
 
-FIT_FILES = ("train.parquet", "valid.parquet", "images.parquet", "labels.parquet", "split.json")  # all that a fit reads
+# All that a fit reads.
+FIT_FILES = ("train.parquet", "valid.parquet", "final.parquet", "images.parquet", "labels.parquet", "split.json")
 FILES = (*FIT_FILES, "test.parquet")
 
 
@@ -24,7 +26,7 @@ def save(split: Split, folder: Path) -> None:
     n_images, n_labels = split.first.labels.n_rows, split.first.labels.n_labels
     parts = {"train": split.first.labels.to_pairs()}
     parts |= {"valid": pairs_of(split.valid), "test": pairs_of(split.test)}
-    for name, part in parts.items():
+    for name, part in (parts | {"final": split.final.labels.to_pairs()}).items():
         write_table(part, PAIRS, folder / f"{name}.parquet")
     images = {
         "image": np.arange(n_images, dtype=np.int32),
@@ -61,10 +63,9 @@ def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
         pairs = read_parquet(folder / f"{part}.parquet")
         return LabelMatrix.from_pairs(pairs, size["n_images"], size["n_labels"])
 
-    train, valid = read("train"), read("valid")
+    train, valid, both = read("train"), read("valid"), read("final")
     test = read("test") if with_test else LabelMatrix.empty(size["n_images"], size["n_labels"])
     test_images = _ids(images["test"]) if with_test else np.empty(0, dtype=np.int32)
-    both = train + valid
     first = Training(train, _ids(images["first"]), labels["first"].to_numpy())
     return Split(
         first,

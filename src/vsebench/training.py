@@ -69,9 +69,10 @@ def problems(
     features: "Features | None" = None,
     truth: Mapping[str, NDArray[Any]] | None = None,
     words: Words | None = None,
+    test: HeldOut | None = None,
 ) -> tuple[Problem, Problem]:
     """Return what is fitted while settings are chosen, and what the tested model is fitted to."""
-    first = Problem(split.first, seed, pool, features, truth, words)
+    first = Problem(split.first, seed, pool, features, truth, words, test)
     return first, replace(first, training=split.final)
 
 

@@ -1,4 +1,4 @@
-"""Five small problems on which every method is tried, and how a method is fitted to one."""
+"""Six small problems on which every method is tried, and how a method is fitted to one."""
 
 from dataclasses import replace
 from functools import cache
@@ -15,7 +15,8 @@ from vsebench.features import Features
 from vsebench.formats import simulated_tree
 from vsebench.formats.simulated_images import Parts
 from vsebench.methods.base import Ensemble, Method, load_method, read_settings
-from vsebench.problem import LabelMatrix, Problem, Queries, Training, Words
+from vsebench.problem import HeldOut, LabelMatrix, Problem, Queries, Training, Words
+from vsebench.protocols.whole_images import pairs_of
 
 CONFIG = Path(__file__).parents[2] / "config" / "methods"
 PACKAGES = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
@@ -136,11 +137,12 @@ def planted_words():
 
 # What each problem offers beside labels.
 PROBLEMS = {
-    "labels": {"known_labels"},
-    "dense features": {"known_labels", "features", "words", "truth"},
-    "sparse features": {"known_labels", "features", "words"},
-    "new images": {"features", "words", "truth"},
-    "tree": {"features", "truth", "tree"},
+    "labels": {"known_labels", "trained_labels"},
+    "dense features": {"known_labels", "trained_labels", "features", "words", "truth"},
+    "sparse features": {"known_labels", "trained_labels", "features", "words"},
+    "new images": {"trained_labels", "features", "words", "truth"},
+    "unseen labels": {"test_labels", "features", "words", "truth"},
+    "tree": {"trained_labels", "features", "truth", "tree"},
 }
 
 
@@ -161,7 +163,10 @@ TREE = simulated_tree.Options(
 
 
 def problem_of(name, pool, seed=1):
-    """Return one of PROBLEMS and the images to score: those learnt from, or the last fifty, which are not."""
+    """Return one of PROBLEMS and the images to score: those learnt from, or the last fifty, which are not.
+
+    Of unseen labels, a quarter of each group's is not learnt.
+    """
     labels, offers = planted_labels(), PROBLEMS[name]
     features = planted_features(name.partition(" ")[0]) if "features" in offers else None
     truth = planted_truth() if "truth" in offers else None
@@ -172,12 +177,15 @@ def problem_of(name, pool, seed=1):
     training = Training.all_of(labels)
     if "known_labels" not in offers:
         learnt, images = images[:-50], images[-50:]
-        pairs = labels.to_pairs().filter(labels.image_of_pair < N_IMAGES - 50)
-        training = replace(training, labels=LabelMatrix.from_pairs(pairs, N_IMAGES, N_LABELS), images=learnt)
+        seen = np.arange(N_LABELS) % 4 != 3 if "trained_labels" not in offers else training.learnt
+        pairs = pairs_of(labels, np.arange(N_IMAGES) < N_IMAGES - 50, seen)
+        training = Training(pairs, learnt, seen)
+        test = HeldOut(images, labels.rows(images), LabelMatrix.empty(50, N_LABELS), ~seen)
     known = training.labels.rows(images)
     queries = Queries(images, known, None if features is None else features.rows(images))
     words = planted_words() if "words" in offers else None
-    return Problem(training, seed, pool, features, truth, words), queries
+    asked = test if "test_labels" in offers else None
+    return Problem(training, seed, pool, features, truth, words, asked), queries
 
 
 def fit(name, problem, epochs=2, **changes):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.builders import dense, matrix_of, rows_of
@@ -19,6 +19,8 @@ from vsebench.splits import pairs_of
 
 LABELS = ["distinct", "regions"]  # hold out labels of known images
 IMAGES = ["images", "labelled_images", "official"]  # hold out whole images
+ONLY_UNSEEN = ["unseen_labels", "unseen_labels_by_frequency"]  # never train some labels, and ask for these alone
+UNSEEN = [*ONLY_UNSEEN, "unseen_labels_all"]
 
 
 def split(dataset, protocol, seed=1):
@@ -41,8 +43,16 @@ def datasets(draw):
     return Dataset(matrix, np.array(parts))
 
 
+@st.composite
+def datasets_with_words(draw):
+    """A data set of which six labels or more have a word vector, with or without a partition."""
+    dataset, n_words = draw(datasets()), draw(st.integers(6, 10))
+    with_words = np.isin(np.arange(10), draw(st.permutations(range(10)))[:n_words])
+    return replace(dataset, with_words=with_words, parts=draw(st.sampled_from([dataset.parts, None])))
+
+
 def test_every_protocol_is_tested_here():
-    assert known_protocols() == sorted(LABELS + IMAGES)
+    assert known_protocols() == sorted(LABELS + IMAGES + UNSEEN)
 
 
 @pytest.mark.parametrize("name", known_protocols())
@@ -50,16 +60,18 @@ def test_a_protocol_says_what_it_does(name):
     protocol = load_protocol(name)
     assert isinstance(protocol, Protocol)
     assert protocol.words
-    assert protocol.new_images == (name in IMAGES)
+    assert protocol.new_images == (name not in LABELS)
+    assert protocol.unseen == (name in UNSEEN)
+    assert protocol.only_unseen == (name in ONLY_UNSEEN)
     metric = load_metric(protocol.validation_metric)
     assert isinstance(metric, RankMetric)
     assert not metric.lower_is_better
 
 
-@pytest.mark.parametrize("name", ["leave_two_out", "base", "labels", "whole_images", "", "../splits"])
+@pytest.mark.parametrize("name", ["leave_two_out", "base", "labels", "unseen", "whole_images", "", "../splits"])
 def test_a_wrong_name_is_refused(name):
     with pytest.raises(
-        UserError, match=r"there is no protocol .*; there are distinct, images, labelled_images, official, regions"
+        UserError, match=r"there is no protocol .*; there are distinct, images, labelled_images, official, regions, un"
     ):
         load_protocol(name)
 
@@ -126,10 +138,50 @@ def test_no_test_image_is_learnt_from(dataset, protocol, seed):
         assert rows_of(part.right) == [rows_of(dataset.labels)[image] for image in part.images]
 
 
-@given(datasets(), st.sampled_from(LABELS + IMAGES), st.integers(0, 2**31))
+@given(datasets_with_words(), st.sampled_from(LABELS + IMAGES + UNSEEN), st.integers(0, 2**31))
 def test_the_same_seed_gives_the_same_split(dataset, protocol, seed):
+    assume(protocol != "official" or dataset.parts is not None)
     one, other = parts_of(split(dataset, protocol, seed)), parts_of(split(dataset, protocol, seed))
     assert all(one[name].equals(other[name]) for name in one)
+
+
+@given(datasets_with_words(), st.sampled_from(UNSEEN), st.integers(0, 2**31))
+def test_training_sees_no_pair_of_an_unseen_label(dataset, protocol, seed):
+    found = split(dataset, protocol, seed)
+    n_words = dataset.with_words.sum()
+    unseen, asked = dataset.with_words & ~found.final.learnt, found.final.learnt & ~found.first.learnt
+    assert unseen.sum() == n_words // 5
+    assert asked.sum() == (n_words - n_words // 5) // 5
+    for training in (found.first, found.final):
+        assert not (training.learnt & ~dataset.with_words).any()
+        assert not dense(training.labels)[:, ~training.learnt].any()
+    assert not (found.first.learnt & ~found.final.learnt).any()
+    alone = protocol in ONLY_UNSEEN
+    assert found.test.candidates.tolist() == (unseen if alone else dataset.with_words).tolist()
+    assert found.valid.candidates.tolist() == (asked if alone else found.final.learnt).tolist()
+
+
+@given(datasets_with_words(), st.sampled_from(UNSEEN), st.integers(0, 2**31))
+def test_no_image_trains_and_is_asked_for_unseen_labels(dataset, protocol, seed):
+    found = split(dataset, protocol, seed)
+    first, valid, test = (set(part.images.tolist()) for part in (found.first, found.valid, found.test))
+    assert first | valid | test == set(range(dataset.labels.n_rows))  # those without a label to learn among them
+    assert not first & valid
+    assert not (first | valid) & test
+    assert set(found.final.images.tolist()) == first | valid
+    if dataset.parts is not None:
+        assert test == set(np.flatnonzero(dataset.parts == "test").tolist())
+
+
+@given(datasets_with_words(), st.sampled_from(UNSEEN), st.integers(0, 2**31))
+def test_a_test_image_is_asked_for_all_its_labels_among_the_candidates(dataset, protocol, seed):
+    found = split(dataset, protocol, seed)
+    carried = dense(dataset.labels)
+    for part in (found.valid, found.test):
+        assert dense(part.right).tolist() == (carried[part.images] & part.candidates).tolist()
+        assert part.known.n_pairs == 0
+    for training in (found.first, found.final):
+        assert dense(training.labels)[training.images].tolist() == (carried[training.images] & training.learnt).tolist()
 
 
 @pytest.fixture(scope="module")
@@ -138,12 +190,13 @@ def large():
     cells = np.unique(rng.integers(0, [2000, 30], (10000, 2)), axis=0)
     pairs = pl.DataFrame({"image": cells[:, 0], "label": cells[:, 1], "count": rng.integers(1, 4, len(cells))})
     matrix = LabelMatrix.from_pairs(pairs, 2000, 30)
-    return Dataset(matrix, np.tile(["train", "test", "train", "train"], 500))
+    with_words = np.arange(30) % 15 != 7
+    return Dataset(matrix, np.tile(["train", "test", "train", "train"], 500), with_words=with_words)
 
 
-@pytest.mark.parametrize("protocol", [*LABELS, "images", "labelled_images"])
+@pytest.mark.parametrize("protocol", [*LABELS, "images", "labelled_images", *UNSEEN])
 def test_another_seed_gives_another_split(large, protocol):
-    one, other = (parts_of(split(large, protocol, seed))["test"] for seed in (1, 2))
+    one, other = (parts_of(split(large, protocol, seed))["train"] for seed in (1, 2))
     assert not one.equals(other)
 
 
@@ -177,7 +230,7 @@ def test_official_takes_the_partitions_own_validation_images():
     assert (found.final.images.tolist(), found.test.images.tolist()) == ([0, 1, 3, 4, 5], [2])
 
 
-@pytest.mark.parametrize("protocol", IMAGES)
+@pytest.mark.parametrize("protocol", IMAGES + UNSEEN)
 def test_an_image_without_features_is_never_validated_or_tested_on(large, protocol):
     with_features = np.random.default_rng(1).random(2000) < 0.7
     found = split(replace(large, with_features=with_features), protocol)
@@ -190,6 +243,34 @@ def test_an_image_without_features_is_never_validated_or_tested_on(large, protoc
 def test_official_needs_a_partition(large):
     with pytest.raises(UserError, match="no partition of its own; use the protocol 'images'"):
         split(Dataset(large.labels), "official")
+
+
+@pytest.mark.parametrize("protocol", ["unseen_labels", "unseen_labels_all"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_first_three_seeds_draw_the_labels_of_the_prototypes(large, protocol, seed):
+    labels = np.flatnonzero(large.with_words)
+    unseen = labels[np.random.default_rng(100 + seed - 1).permutation(len(labels))[:5]]
+    found = split(large, protocol, seed)
+    assert np.flatnonzero(large.with_words & ~found.final.learnt).tolist() == sorted(unseen)
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_of_every_five_labels_by_frequency_one_is_unseen(large, seed):
+    frequency = np.bincount(large.labels.label_of_pair, minlength=30)
+    found = split(large, "unseen_labels_by_frequency", seed)
+    labels = np.flatnonzero(large.with_words)
+    order = sorted(labels, key=lambda label: (-frequency[label], label))
+    unseen = [int(not found.final.learnt[label]) for label in order]
+    assert [sum(unseen[start : start + 5]) for start in range(0, 25, 5)] == [1] * 5
+    assert sum(unseen) == 5
+
+
+@pytest.mark.parametrize("protocol", UNSEEN)
+def test_labels_can_be_unseen_where_enough_have_a_word_vector(large, protocol):
+    with pytest.raises(UserError, match="nothing says which labels have a word vector; name a source under `words`"):
+        split(replace(large, with_words=None), protocol)
+    with pytest.raises(UserError, match="5 labels have a word vector; 6 or more are needed"):
+        split(replace(large, with_words=np.arange(30) < 5), protocol)
 
 
 @pytest.mark.parametrize(("protocol", "weights"), [("distinct", [1, 1, 1]), ("regions", [1, 2, 3])])
@@ -216,7 +297,7 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("protocol", LABELS + IMAGES)
+@pytest.mark.parametrize("protocol", LABELS + IMAGES + UNSEEN)
 def test_frozen_digest_of_a_larger_split(large, protocol):
     digest = hashlib.sha256()
     for part in parts_of(split(large, protocol, 7)).values():
@@ -230,4 +311,7 @@ DIGESTS = {
     "images": "fd69f84ac607871f",
     "labelled_images": "94618536e76f6486",
     "official": "7ee59eac0b2c8d74",
+    "unseen_labels": "cc4ed441e9c20565",
+    "unseen_labels_by_frequency": "e8ab03e8d2bd2b13",
+    "unseen_labels_all": "ae10f6f517df6aa5",
 }

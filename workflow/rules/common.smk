@@ -191,6 +191,15 @@ def words(wildcards):
     return [f"{PROCESSED}/words.npz".format(dataset=wildcards.dataset)]
 
 
+def split_words(wildcards):
+    """Name the word vectors where a protocol draws from the labels that have one."""
+    return words(wildcards) if load_protocol(wildcards.protocol).unseen else []
+
+
+def split_words_option(wildcards):
+    return " ".join(f"--words {path}" for path in split_words(wildcards))
+
+
 def model_words(wildcards):
     """Name the word vectors that a row's method reads."""
     needs = PLAN.method_class(wildcards.row).needs
@@ -211,6 +220,12 @@ def timed_options(wildcards):
     return " ".join(filter(None, options))
 
 
+def test_labels(wildcards):
+    """Name the test labels, which an oracle of unseen labels reads."""
+    needs = PLAN.method_class(wildcards.row).needs
+    return [f"{SPLIT}/test.parquet"] if "test_labels" in needs else []
+
+
 def members(wildcards):
     """Name the records of an ensemble's members: what they were fitted with."""
     return expand(
@@ -228,6 +243,7 @@ def extra_inputs(wildcards):
         *model_features(wildcards),
         *model_words(wildcards),
         *truth(wildcards),
+        *test_labels(wildcards),
         *members(wildcards),
     ]
 

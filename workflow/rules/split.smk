@@ -5,13 +5,15 @@ rule split:
     input:
         multiext(f"{PROCESSED}/", "pairs.parquet", "images.parquet", "labels.parquet"),
         lambda wildcards: sources("stages.split", f"protocols.{wildcards.protocol}"),
+        split_words,
     output:
         multiext(f"{SPLIT}/", *SPLIT_NAMES),
     log:
         f"{SPLIT}/split.log",
     params:
         processed=subpath(input[0], parent=True),
+        words=split_words_option,
         out=SPLIT,
     shell:
-        "python -m vsebench split --processed {params.processed} --protocol {wildcards.protocol}"
+        "python -m vsebench split --processed {params.processed} {params.words} --protocol {wildcards.protocol}"
         " --seed {wildcards.seed} --out {params.out} > {log} 2>&1"

@@ -29,6 +29,7 @@ class AvgWvRidge(FeatureControl):
     """Ridge regression of word vectors; images without features are left out of the fit."""
 
     needs = frozenset({"features", "words"})
+    ranks_unseen = True
     settings_type = AvgWvRidgeSettings
     settings: AvgWvRidgeSettings
 

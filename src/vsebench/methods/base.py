@@ -20,6 +20,8 @@ from vsebench.problem import Problem
 LACKS = {
     "features": "the data set has no image features",
     "known_labels": "its test images are new, and this method knows an image by its labels alone",
+    "test_labels": "all its labels are trained, and this oracle is for labels that are not",
+    "trained_labels": "its test labels are never trained, and this method knows a label by its training images alone",
     "tree": "its labels were not drawn from a tree of labels",
     "words": "nothing says where the word vectors of the data set's labels are from",
     "truth": "the data is real, so nobody knows the probabilities that its labels were drawn from",
@@ -51,11 +53,13 @@ class Fitter(ABC):
     ----------
     settings_type : the pydantic class of its settings
     needs : what it needs besides the labels: a subset of the keys of `LACKS`
+    ranks_unseen : whether it knows labels that it has not been trained on, such as by their words
     gives : what its model gives besides scores: "thresholds", if it is a `models.Thresholded`
     """
 
     settings_type: ClassVar[type[Settings]] = Settings
     needs: ClassVar[frozenset[str]] = frozenset()
+    ranks_unseen: ClassVar[bool] = False
     gives: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
@@ -73,7 +77,8 @@ class Fitter(ABC):
     @classmethod
     def obstacle(cls, offers: Collection[str]) -> str | None:
         """Return why a row cannot run at a place that offers these keys of `LACKS`, or None if it can."""
-        return next((LACKS[need] for need in sorted(cls.needs) if need not in offers), None)
+        needs = cls.needs if cls.ranks_unseen else cls.needs | {"trained_labels"}
+        return next((LACKS[need] for need in sorted(needs) if need not in offers), None)
 
 
 class Method(Fitter):

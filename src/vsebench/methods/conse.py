@@ -89,6 +89,7 @@ class Conse(FeatureControl):
     """ConSE on ridge regression; images without features are left out of the fit."""
 
     needs = frozenset({"features", "words"})
+    ranks_unseen = True
     settings_type = ConseSettings
     settings: ConseSettings
 

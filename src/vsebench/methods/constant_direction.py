@@ -23,6 +23,7 @@ class ConstantDirection(Control):
 
     settings_type = ConstantDirectionSettings
     needs = frozenset({"words"})
+    ranks_unseen = True
 
     def __init__(self, problem: Problem, settings: ConstantDirectionSettings) -> None:
         self.problem, self.settings = problem, settings

@@ -88,6 +88,7 @@ class CorrelatedWv(NetworkTraining):
     """A network with squared errors of labels and of the words nearest to them."""
 
     needs = frozenset({"features", "words"})
+    ranks_unseen = True
     settings_type: ClassVar[type[NetworkSettings]] = CorrelatedSettings
     settings: CorrelatedSettings
 

@@ -14,6 +14,7 @@ class GroupOracle(Control):
     """The posterior of the parents of a tree's labels."""
 
     needs = frozenset({"truth", "tree"})
+    ranks_unseen = True
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
         assert problem.truth is not None

@@ -12,6 +12,7 @@ class Oracle(Control):
     """The simulator's topics of images and labels of topics, or the exact probabilities of labels given features."""
 
     needs = frozenset({"truth"})
+    ranks_unseen = True
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
         assert problem.truth is not None

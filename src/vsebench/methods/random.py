@@ -14,6 +14,8 @@ FACTORS = 32
 class Random(Control):
     """Random embeddings; label vectors of unit length, so that none is ranked high more often than another."""
 
+    ranks_unseen = True
+
     def __init__(self, problem: Problem, settings: Settings) -> None:
         self.problem = problem
 

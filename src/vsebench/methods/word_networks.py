@@ -57,6 +57,7 @@ class WordNetworkMethod(NetworkTraining):
     """
 
     needs = frozenset({"features", "words"})
+    ranks_unseen = True
     settings_type: ClassVar[type[NetworkSettings]] = WordNetworkSettings
     settings: WordNetworkSettings
 

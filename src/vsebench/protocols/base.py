@@ -23,6 +23,8 @@ class Protocol(ABC):
     validation_metric : what settings and epochs are chosen by, unless a run names another metric
     leaves_cold : whether an image can lose its only label, so that nothing is known of it
     fixed : whether all seeds have the same split; a run then chooses settings with its first seed, for all of them
+    unseen : whether some of the labels to rank are never trained; then a data set needs word vectors
+    only_unseen : whether all labels to rank are such labels; then a method needs to know labels by other things
     """
 
     words: ClassVar[str]
@@ -30,6 +32,13 @@ class Protocol(ABC):
     validation_metric: ClassVar[str]
     leaves_cold: ClassVar[bool] = False
     fixed: ClassVar[bool] = False
+    unseen: ClassVar[bool] = False
+    only_unseen: ClassVar[bool] = False
+
+    def generator(self, seed: int) -> np.random.Generator:
+        """Return the random generator of a split; a protocol and a seed give the same numbers on any machine."""
+        name = type(self).__module__.rpartition(".")[2]
+        return np.random.Generator(np.random.PCG64([seed, zlib.crc32(name.encode())]))
 
     @abstractmethod
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
@@ -42,7 +51,7 @@ def known_protocols() -> list[str]:
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in NO_PROTOCOLS)
 
 
-NO_PROTOCOLS = ("__init__", "base", "labels", "whole_images")
+NO_PROTOCOLS = ("__init__", "base", "labels", "unseen", "whole_images")
 
 
 @cache
@@ -55,8 +64,8 @@ def load_protocol(name: str) -> Protocol:
 
 
 def split_generator(protocol: str, seed: int) -> np.random.Generator:
-    """Return the random generator of a split; a protocol and a seed give the same numbers on any machine."""
-    return np.random.Generator(np.random.PCG64([seed, zlib.crc32(protocol.encode())]))
+    """Return the random generator of the split that a protocol makes with a seed."""
+    return load_protocol(protocol).generator(seed)
 
 
 def assemble(parts: tuple[LabelMatrix, LabelMatrix, LabelMatrix], images: tuple[Ids, Ids, Ids, Ids]) -> Split:

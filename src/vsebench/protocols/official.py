@@ -5,9 +5,7 @@ import numpy as np
 from vsebench.core.errors import UserError
 from vsebench.problem import Dataset, Split
 from vsebench.protocols.base import Protocol
-from vsebench.protocols.whole_images import hold_out_images
-
-EVERY = 9
+from vsebench.protocols.whole_images import hold_out_images, own_parts
 
 
 class Official(Protocol):
@@ -21,11 +19,7 @@ class Official(Protocol):
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
         if dataset.parts is None:
             raise UserError("this data set has no partition of its own; use the protocol 'images'")
-        valid = dataset.parts == "valid"
-        if not valid.any():
-            training = np.flatnonzero(dataset.parts == "train")
-            valid[training[EVERY - 1 :: EVERY]] = True
-        return hold_out_images(dataset, dataset.parts == "train", valid, dataset.parts == "test")
+        return hold_out_images(dataset, *own_parts(dataset.parts))
 
 
 PROTOCOL = Official

@@ -1,7 +1,7 @@
 """Choose settings and epochs of a method on the validation labels, then fit it to training and validation labels.
 
-The test labels are not read. Writes model.npz, history.parquet (every epoch with the chosen settings, and of the
-final fit) and run.json (settings, all attempts, versions, machine and commit).
+The test labels are not read, unless the row is an oracle that needs them. Writes model.npz, history.parquet (every
+epoch with the chosen settings, and of the final fit) and run.json (settings, all attempts, versions, machine, commit).
 """
 
 import argparse
@@ -54,12 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
     method, limits = open_method(arguments)
-    split = splits.load(arguments.split, with_test=False, refit=not arguments.no_refit)
+    knows_test = "test_labels" in method.needs
+    split = splits.load(arguments.split, with_test=knows_test, refit=not arguments.no_refit)
     with workers(arguments.threads) as pool:
         features = load_features(arguments.features) if "features" in method.needs else None
         truth = load_truth(arguments.truth) if "truth" in method.needs else None
         words = load_words(arguments.words) if "words" in method.needs else None
-        first, final = problems(split, arguments.seed, pool, features, truth, words)
+        first, final = problems(split, arguments.seed, pool, features, truth, words, split.test if knows_test else None)
         chosen, selected, record, kept = choose(arguments, method, limits, first, split, case)
         try:
             model, refitted = finish(method, chosen, kept, first, final, case)

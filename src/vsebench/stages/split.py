@@ -11,13 +11,14 @@ from vsebench.protocols.base import load_protocol, split_generator
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--processed", type=Path, required=True, help="folder of the label matrix")
+    parser.add_argument("--words", type=Path, help="words.npz of the labels, for a protocol of unseen labels")
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True, help="folder for the files of the split")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    dataset = load_dataset(arguments.processed)
+    dataset = load_dataset(arguments.processed, arguments.words)
     rng = split_generator(arguments.protocol, arguments.seed)
     try:
         split = load_protocol(arguments.protocol).split(dataset, rng)

@@ -1,0 +1,19 @@
+"""Protocol `unseen_labels`: a fifth of the labels is never trained, and test images are annotated with these alone."""
+
+import numpy as np
+
+from vsebench.problem import Ids
+from vsebench.protocols.unseen import EVERY, UnseenLabels
+
+
+class DrawnLabels(UnseenLabels):
+    """The labels are drawn uniformly."""
+
+    words = "labels that were never trained, alone"
+    only_unseen = True
+
+    def draw(self, labels: Ids, frequency: Ids, rng: np.random.Generator) -> Ids:
+        return labels[rng.permutation(len(labels))[: len(labels) // EVERY]]
+
+
+PROTOCOL = DrawnLabels

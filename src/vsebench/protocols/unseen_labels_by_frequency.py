@@ -1,0 +1,22 @@
+"""Protocol `unseen_labels_by_frequency`: as `unseen_labels`, with as many frequent and rare labels as there are."""
+
+import numpy as np
+
+from vsebench.problem import Ids
+from vsebench.protocols.unseen import EVERY, UnseenLabels
+
+
+class DrawnByFrequency(UnseenLabels):
+    """Of every five labels in the order of their frequency one is drawn."""
+
+    words = "labels that were never trained, alone, drawn by frequency"
+    only_unseen = True
+
+    def draw(self, labels: Ids, frequency: Ids, rng: np.random.Generator) -> Ids:
+        order = labels[np.argsort(-frequency, kind="stable")]
+        firsts = np.arange(len(labels) // EVERY) * EVERY
+        drawn: Ids = order[firsts + rng.integers(0, EVERY, len(firsts))]
+        return drawn
+
+
+PROTOCOL = DrawnByFrequency
