@@ -57,6 +57,16 @@ def test_numbers_of_units(data):
     assert n == dict.fromkeys(NAMES, with_label) | {"label_map": 7}
 
 
+def test_a_mean_over_labels_is_over_the_candidates(data):
+    scores, right = data
+    asked = [0, 3, 4, 6, 7]
+    some = ranked(scores, right & np.isin(np.arange(N_LABELS), asked), candidates=asked)
+    alone = ranked(scores[:, asked], right[:, asked])
+    names = ["macro_f1@2", "pc_recall@2", "micro_f1@2", "macro_f1_of_present@2"]
+    (found,), (expected,) = (measure([model], names, len(asked), 20) for model in (some, alone))
+    assert found.values.tolist() == pytest.approx(expected.values.tolist())
+
+
 @pytest.mark.parametrize("k", [1, 3, 5])
 def test_metrics_of_sets_agree_with_scikit_learn(data, k):
     scores, right = (array[data[1].any(axis=1)] for array in data)

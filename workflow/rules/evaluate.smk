@@ -73,7 +73,12 @@ rule measure:
         ranked,
         siblings,
         decisions_made,
-        split=expand(f"{SPLIT}/split.json", seed=PLAN.config.seeds, allow_missing=True),
+        split=expand(
+            f"{SPLIT}/{{name}}",
+            seed=PLAN.config.seeds,
+            name=["split.json", "labels.parquet"],
+            allow_missing=True,
+        ),
     output:
         metrics=f"{PLACE}/metrics.parquet",
         summary=f"{PLACE}/summary.parquet",

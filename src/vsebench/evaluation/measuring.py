@@ -58,7 +58,7 @@ def measure(
 ) -> list[Measured]:
     """Return the metrics of models that were tested on the same images.
 
-    Every resample draws the same images for each model. `n_labels` is the size of the vocabulary; `siblings` is the
+    Every resample draws the same images for each model. `n_labels` is the number of candidates; `siblings` is the
     table `schemas.SIBLINGS`, None where nothing says which labels are siblings.
     """
     of_images, of_labels, of_lists = (_of_kind(metrics, kind) for kind in (RankMetric, LabelMetric, ListMetric))
@@ -172,8 +172,11 @@ def _measure_first_labels(
 def first_labels(model: Ranked, cutoff: int | None, n_labels: int) -> LabelSets:
     """Return the label sets where the first `cutoff` labels of each list are predicted.
 
-    Images without a label, which have no ranks, are left out, as in means over images.
+    Images without a label, which have no ranks, are left out, as in means over images. Labels are counted anew, so that
+    `n_labels` need not be more than the candidates: where some labels are never asked for, no mean is over them.
     """
     images = model.ranks["image"].unique().sort()
-    predicted = model.lists.filter(pl.col("place") <= cutoff)
-    return LabelSets.of_pairs(predicted, model.ranks, images, n_labels)
+    predicted = model.lists.filter(pl.col("place") <= cutoff).select("image", "label")
+    both = pl.concat([predicted.with_columns(right=False), model.ranks.select("image", "label", right=True)])
+    both = both.with_columns(label=pl.col("label").rank("dense") - 1)
+    return LabelSets.of_pairs(both.filter(~pl.col("right")), both.filter("right"), images, n_labels)

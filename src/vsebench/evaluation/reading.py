@@ -31,3 +31,8 @@ def read_sets(case: Case, decision: str, results: Path) -> LabelSets:
 def n_labels_of(case: Case, results: Path) -> int:
     """Return the size of the vocabulary."""
     return int(read_json(case.split(results) / "split.json")["n_labels"])
+
+
+def n_candidates_of(case: Case, results: Path) -> int:
+    """Return how many labels can be predicted: the vocabulary, or those that the protocol asks for."""
+    return int(read_parquet(case.split(results) / "labels.parquet")["test"].sum())

@@ -107,7 +107,7 @@ class Evidence:
     read_lists : returns the table LISTS of a case; None if the run's lists are not at hand
     read_ranked : returns all that is known of a case's ranking; None if it is not at hand, nor are label sets
     read_sets : returns the label sets that a decision chose for a case
-    n_labels : returns the size of a case's vocabulary
+    n_labels : returns the number of candidates of a case
     siblings : data set -> its labels' siblings (columns label and sibling), of those that have some
     on_request : the tables that the run makes only where they are read, by their names in `rendering.outline`
     """

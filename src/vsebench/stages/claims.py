@@ -10,7 +10,7 @@ import polars as pl
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import CLAIMS
 from vsebench.core.storage import read_json, read_parquet, replacing
-from vsebench.evaluation.reading import n_labels_of, read_ranked, read_sets
+from vsebench.evaluation.reading import n_candidates_of, read_ranked, read_sets
 from vsebench.papers.base import read_papers
 from vsebench.papers.evidence import Evidence, RunPlace
 from vsebench.papers.verdicts import verdicts
@@ -67,7 +67,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         read_lists=lists,
         read_ranked=lru_cache(KEPT)(lambda case: read_ranked(case, results)),
         read_sets=lru_cache(KEPT)(lambda case, decision: read_sets(case, decision, results)),
-        n_labels=lambda case: n_labels_of(case, results),
+        n_labels=lambda case: n_candidates_of(case, results),
         siblings={name: read_parquet(Path(path)) for name, path in arguments.siblings.items()},
         on_request={path.stem: read_parquet(path) for path in arguments.on_request},
     )

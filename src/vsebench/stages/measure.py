@@ -17,7 +17,7 @@ from vsebench.core.schemas import COLD, METRICS, SUMMARY
 from vsebench.core.storage import read_parquet, write_table
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets, values_of_cold
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
-from vsebench.evaluation.reading import n_labels_of, read_ranked, read_sets
+from vsebench.evaluation.reading import n_candidates_of, read_ranked, read_sets
 from vsebench.evaluation.summary import BySeed, metrics_table, summarise
 
 
@@ -59,7 +59,7 @@ def measure_rankings(arguments: argparse.Namespace, place: Place, metrics: list[
         cases = [Case(place, row, seed) for row in arguments.rows]
         ranked = [read_ranked(case, arguments.results) for case in cases]
         check_same_images(ranked, cases)
-        measured = measure(ranked, metrics, n_labels_of(cases[0], arguments.results), arguments.bootstrap, siblings)
+        measured = measure(ranked, metrics, n_candidates_of(cases[0], arguments.results), arguments.bootstrap, siblings)
         for row, one in zip(arguments.rows, measured, strict=True):
             found[Entry(row)][seed] = one
     return dict(found)
