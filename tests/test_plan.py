@@ -699,7 +699,7 @@ def test_unseen_labels_without_words_are_refused_in_one_line():
         Plan.read(CONFIG, unseen_labels(["unseen_labels"], ["random"], words=None), [])
     assert str(error.value) == (
         "the command line: datasets.corel5k-densehue.protocols: unseen_labels is for labels with word vectors, and "
-        f"nothing says where these are from; name a file of {CONFIG}/words under `words`"
+        f"nothing says where these are from; name a file of {CONFIG}/words under `words` of corel5k-densehue"
     )
 
 
@@ -716,3 +716,43 @@ def test_a_row_that_reads_the_test_labels_is_an_oracle(folder):
     path.write_text(path.read_text(encoding="utf-8").replace("role: oracle", "role: control"), encoding="utf-8")
     with pytest.raises(UserError, match=r"unseen_frequency\.yaml: role: UnseenFrequency reads the test labels"):
         Plan.read(folder, unseen_labels(["unseen_labels"], ["unseen_frequency"]), [])
+
+
+def transfer(protocol="from-sim-features", **entries):
+    """A run that trains on one data set and tests on another."""
+    tested = {"protocols": [protocol], "words": "glove-6b"} | entries.pop("tested", {})
+    trained = {"protocols": ["images"], "words": "glove-6b"} | entries.pop("trained", {})
+    datasets = {"corel5k-densehue": tested, "sim-features": trained, "corel5k": ONE | {"words": "glove-6b"}}
+    rest = {"metrics": ["map"], "decisions": {}, "sweeps": {}, "papers": []}
+    return default(datasets=datasets, methods=["random", "conse", "ridge", "popularity", "oracle"], **rest)
+
+
+def test_a_row_runs_after_transfer_where_both_data_sets_have_what_it_needs():
+    plan = Plan.read(CONFIG, transfer(), [])
+    place = Place("corel5k-densehue", "from-sim-features")
+    assert plan.rows(place) == ["random", "conse", "ridge", "popularity"]
+    assert plan.joined == [place]
+    assert plan.joined_features(place) == [
+        "data/processed/corel5k-densehue/features.npy", "data/processed/sim-features/features.npy",
+    ]  # fmt: skip
+    assert "sim-features" in plan.outline.protocols["from-sim-features"]
+    plan = Plan.read(CONFIG, transfer("from-corel5k"), [])
+    place = Place("corel5k-densehue", "from-corel5k")
+    assert plan.rows(place) == ["random", "popularity"]  # corel5k has no features
+    assert plan.joined_features(place) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"protocol": "from-mirflickr38"}, "'mirflickr38' is no other data set of the run; add it under `datasets`"),
+        ({"protocol": "from-corel5k-densehue"}, "'corel5k-densehue' is no other data set of the run"),
+        ({"trained": {"words": None}}, "nothing says where these are from; name a file of"),
+        ({"trained": {"words": "word2vec-news"}}, "the words are from glove-6b and word2vec-news; name the same file"),
+    ],
+)
+def test_mistakes_about_what_is_trained_on_name_the_key(changes, message):
+    with pytest.raises(UserError) as error:
+        Plan.read(CONFIG, transfer(**changes), [])
+    assert "datasets.corel5k-densehue.protocols: from-" in str(error.value)
+    assert message in str(error.value)

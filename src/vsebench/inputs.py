@@ -20,13 +20,14 @@ def load_dataset(folder: Path, words: Path | None = None) -> Dataset:
     words : words.npz of its processed folder, for a protocol that asks which labels have a word vector
     """
     images = read_parquet(folder / "images.parquet")
-    n_labels = read_parquet(folder / "labels.parquet").height
-    labels = LabelMatrix.from_pairs(read_parquet(folder / "pairs.parquet"), images.height, n_labels)
+    vocabulary = read_parquet(folder / "labels.parquet")
+    labels = LabelMatrix.from_pairs(read_parquet(folder / "pairs.parquet"), images.height, vocabulary.height)
     has_parts = "part" in images.columns and images["part"].null_count() < images.height
     parts = images["part"].fill_null("").to_numpy().astype(np.str_) if has_parts else None
     with_features = images["has_features"].to_numpy()
     with_words = None if words is None else load_words(words).known
-    return Dataset(labels, parts, with_features if with_features.any() else None, with_words)
+    joined = (vocabulary[name].to_numpy() for name in ("trained", "tested") if name in vocabulary.columns)
+    return Dataset(labels, parts, with_features if with_features.any() else None, with_words, *joined)
 
 
 def load_truth(path: Path | None) -> dict[str, NDArray[Any]]:

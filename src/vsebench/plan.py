@@ -41,7 +41,7 @@ from vsebench.papers.audit.checking import choose
 from vsebench.papers.base import Paper
 from vsebench.papers.published import read_published
 from vsebench.papers.verdicts import read_claims
-from vsebench.protocols.base import load_protocol
+from vsebench.protocols.base import FROM, load_protocol, source_of
 from vsebench.rendering.kinds import (
     FigureKind,
     Instance,
@@ -274,17 +274,25 @@ class Plan:
     def _check_places(self, where: str) -> None:
         """Check that at least one row can run at every place, and that unseen labels can be drawn."""
         for place in self.places:
-            if load_protocol(place.protocol).unseen and place.dataset not in self.words:
-                key = f"{where}: datasets.{place.dataset}.protocols: {place.protocol}"
-                wanted = f"name a file of {self.folder}/words under `words`"
-                raise UserError(
-                    f"{key} is for labels with word vectors, and nothing says where these are from; {wanted}"
-                )
+            if load_protocol(place.protocol).unseen:
+                self._check_words(place, f"{where}: datasets.{place.dataset}.protocols: {place.protocol}")
             if not self.rows(place):
                 reasons = "; ".join(f"{row}: {reason}" for row, reason in self.obstacles(place).items())
                 raise UserError(
                     f"{where}: datasets.{place.dataset}: no method can run under {place.protocol} ({reasons})"
                 )
+
+    def _check_words(self, place: Place, key: str) -> None:
+        """Check that all labels of a place with unseen labels have words from the same source."""
+        for name in [place.dataset, *_sources([place.protocol])]:
+            if name not in self.words:
+                wanted = f"name a file of {self.folder}/words under `words` of {name}"
+                raise UserError(
+                    f"{key} is for labels with word vectors, and nothing says where these are from; {wanted}"
+                )
+            if self.datasets[name].words != self.datasets[place.dataset].words:
+                sources = f"{self.datasets[place.dataset].words} and {self.datasets[name].words}"
+                raise UserError(f"{key}: the words are from {sources}; name the same file under `words` for both")
 
     def _check_lists_of_siblings(self, where: str) -> None:
         """Check that a metric of siblings can be computed at one place at least."""
@@ -328,6 +336,18 @@ class Plan:
         """Return every data set with each of its protocols."""
         return [Place(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
 
+    @property
+    def joined(self) -> list[Place]:
+        """Return the places that train on another data set than they test on."""
+        return [place for place in self.places if source_of(place.protocol)]
+
+    def joined_features(self, place: Place) -> list[str]:
+        """Return the files of features that are joined at such a place, those of the tested data set first."""
+        if "features" not in self.offers(place):
+            return []
+        names = [place.dataset, *_sources([place.protocol])]
+        return [f"data/processed/{name}/{self.datasets[name].features_name}" for name in names]
+
     def processed_files(self, dataset: str) -> list[str]:
         """Return the files that the stage `prepare` writes."""
         config = self.datasets[dataset]
@@ -339,7 +359,8 @@ class Plan:
         """Return which of the needs of methods a place satisfies (keys of `methods.base.LACKS`)."""
         dataset = self.datasets[place.dataset]
         known = set() if load_protocol(place.protocol).new_images else {"known_labels"}
-        features = {"features"} if dataset.features_name else set()
+        both = [dataset, *(self.datasets[name] for name in _sources([place.protocol]))]
+        features = {"features"} if all(one.features_name for one in both) else set()
         words = {"words"} if place.dataset in self.words else set()
         rules = load_protocol(place.protocol)
         labels = ({"test_labels"} if rules.unseen else set()) | (set() if rules.only_unseen else {"trained_labels"})
@@ -719,6 +740,15 @@ def _check_protocols(config: RunConfig, where: str) -> None:
                 load_protocol(protocol)
             except UserError as error:
                 raise UserError(f"{where}: datasets.{name}.protocols: {error}") from None
+        for source in _sources(entry.protocols):
+            if source not in config.datasets or source == name:
+                key = f"{where}: datasets.{name}.protocols: {FROM}{source}"
+                raise UserError(f"{key}: {source!r} is no other data set of the run; add it under `datasets`")
+
+
+def _sources(protocols: list[str]) -> list[str]:
+    """Return the data sets that protocols train on in place of the tested one."""
+    return [source for source in map(source_of, protocols) if source is not None]
 
 
 def _dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetConfig:

@@ -140,12 +140,15 @@ class Dataset:
     parts : (n_images,) the official part of each image ("train", "valid", "test"); None if it has no partition
     with_features : (n_images,) the images that have features; None if the data set has none
     with_words : (n_labels,) the labels that have a word vector; None if nothing says where these are from
+    trained, tested : (n_labels,) of two data sets that are joined, the labels of the one to train on and of the other
     """
 
     labels: LabelMatrix
     parts: NDArray[np.str_] | None = None
     with_features: Mask | None = None
     with_words: Mask | None = None
+    trained: Mask | None = None
+    tested: Mask | None = None
 
 
 @dataclass(frozen=True)

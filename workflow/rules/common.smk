@@ -17,7 +17,7 @@ from vsebench.core.sources import PACKAGE, sources_of
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.formats.image_files import folders_of
 from vsebench.plan import DATASET_NAME, FEATURES, ROW_NAME, Plan
-from vsebench.protocols.base import known_protocols, load_protocol
+from vsebench.protocols.base import FROM, known_protocols, load_protocol, source_of
 from vsebench.rendering import kinds
 from vsebench.splits import FILES as SPLIT_NAMES
 from vsebench.splits import FIT_FILES
@@ -63,16 +63,18 @@ SPLITS = expand(
     place=PLAN.places,
     seed=PLAN.config.seeds,
 )
-NEW_IMAGES = [
-    name for name in known_protocols() if load_protocol(name).new_images
-]  # protocols whose test images are never trained on
-KNOWN_IMAGES = [name for name in known_protocols() if name not in NEW_IMAGES]
+KNOWN_IMAGES = [
+    name for name in known_protocols() if not load_protocol(name).new_images
+]
+# Protocols whose test images are never trained on.
+NEW_IMAGES = [name for name in known_protocols() if name not in KNOWN_IMAGES]
+NEW_IMAGES.append(FROM + DATASET_NAME)
 
 
 wildcard_constraints:
     dataset=DATASET_NAME,
     source=DATASET_NAME,
-    protocol="|".join(known_protocols()),
+    protocol="|".join([*KNOWN_IMAGES, *NEW_IMAGES]),
     seed="[0-9]+",
     row=ROW_NAME,
     parameter="[a-z0-9_]+",
@@ -80,6 +82,23 @@ wildcard_constraints:
 
 def place_of(wildcards):
     return Place(wildcards.dataset, wildcards.protocol)
+
+
+def processed(wildcards):
+    """Name the folder that a place is split from: the data set's, or that of the two that are joined."""
+    folder = PROCESSED.format(dataset=wildcards.dataset)
+    source = source_of(wildcards.protocol)
+    return f"{folder}/{FROM}{source}" if source else folder
+
+
+def split_from(wildcards):
+    """Name the tables that a protocol splits."""
+    names = ("pairs", "images", "labels")
+    return [f"{processed(wildcards)}/{name}.parquet" for name in names]
+
+
+def protocol_module(wildcards):
+    return f"protocols.{'transfer' if source_of(wildcards.protocol) else wildcards.protocol}"
 
 
 def sources(*modules):
@@ -142,9 +161,10 @@ def compiled_kernels(wildcards):
 
 def features(wildcards):
     """Name a data set's features and the table that says which images have some; nothing if it has no features."""
+    if "features" not in PLAN.offers(place_of(wildcards)):
+        return []
     name = PLAN.datasets[wildcards.dataset].features_name
-    files = [f"{PROCESSED}/{name}", f"{PROCESSED}/images.parquet"] if name else []
-    return [file.format(dataset=wildcards.dataset) for file in files]
+    return [f"{processed(wildcards)}/{file}" for file in (name, "images.parquet")]
 
 
 def features_option(files):
@@ -187,8 +207,17 @@ def truth(wildcards):
 
 
 def words(wildcards):
-    """Name the word vectors of a data set's labels."""
-    return [f"{PROCESSED}/words.npz".format(dataset=wildcards.dataset)]
+    """Name the word vectors of a place's labels."""
+    return [f"{processed(wildcards)}/words.npz"]
+
+
+def split_words(wildcards):
+    """Name the word vectors where a protocol draws from the labels that have one."""
+    return words(wildcards) if load_protocol(wildcards.protocol).unseen else []
+
+
+def split_words_option(wildcards):
+    return " ".join(f"--words {path}" for path in split_words(wildcards))
 
 
 def split_words(wildcards):
@@ -313,7 +342,7 @@ def ranked(wildcards):
     """Name the files that the stage `rank` writes for all rows and seeds of a place."""
     place = place_of(wildcards)
     names = ["ranks", "lists"]
-    if place.protocol in NEW_IMAGES:
+    if load_protocol(place.protocol).new_images:
         names.append("label_ranks")
     return expand(
         f"{MODEL}/{{name}}.parquet",

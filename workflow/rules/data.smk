@@ -155,6 +155,51 @@ rule words:
         " --summary {output.summary} > {log} 2>&1"
 
 
+# Two data sets as one, for a protocol that trains on another data set than it tests on.
+for place in PLAN.joined:
+    tested = f"data/processed/{place.dataset}"
+    trained = f"data/processed/{source_of(place.protocol)}"
+    files = [Path(path).name for path in PLAN.joined_features(place)[:1]]
+
+    rule:
+        name:
+            f"join_{place.name.replace('-', '_')}"
+        input:
+            sources("stages.join"),
+            expand(
+                "{folder}/{name}",
+                folder=[tested, trained],
+                name=[
+                    "pairs.parquet",
+                    "images.parquet",
+                    "labels.parquet",
+                    "words.npz",
+                ],
+            ),
+            PLAN.joined_features(place),
+        output:
+            multiext(
+                f"{tested}/{place.protocol}/",
+                "pairs.parquet",
+                "images.parquet",
+                "labels.parquet",
+                "words.npz",
+                *files,
+            ),
+        log:
+            f"results/logs/join/{place.name}.log",
+        params:
+            tested=tested,
+            trained=trained,
+            features=(
+                " ".join(["--features", *PLAN.joined_features(place)]) if files else ""
+            ),
+            out=subpath(output[0], parent=True),
+        shell:
+            "python -m vsebench join --tested {params.tested} --trained {params.trained} {params.features}"
+            " --out {params.out} > {log} 2>&1"
+
+
 if PLAN.words:
 
     rule gather_words:

@@ -3,8 +3,8 @@
 
 rule split:
     input:
-        multiext(f"{PROCESSED}/", "pairs.parquet", "images.parquet", "labels.parquet"),
-        lambda wildcards: sources("stages.split", f"protocols.{wildcards.protocol}"),
+        split_from,
+        lambda wildcards: sources("stages.split", protocol_module(wildcards)),
         split_words,
     output:
         multiext(f"{SPLIT}/", *SPLIT_NAMES),

@@ -12,6 +12,12 @@ CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the ro
 # data/processed/<dataset>/
 PAIRS: Schema = {"image": pl.Int32, "label": pl.Int32, "count": pl.Int32}
 LABELS: Schema = {"label": pl.Int32, "name": pl.String, "frequency": pl.Int32, "occurrences": pl.Int32}
+JOINED_LABELS: Schema = {  # data/processed/<dataset>/from-<data set>/
+    "label": pl.Int32,
+    "name": pl.String,
+    "trained": pl.Boolean,  # a label of the data set that is trained on
+    "tested": pl.Boolean,
+}
 SIBLINGS: Schema = {"label": pl.Int32, "sibling": pl.Int32}  # each pair in both directions, no label with itself
 WORDS: Schema = {
     "label": pl.Int32,

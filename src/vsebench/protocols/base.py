@@ -27,7 +27,7 @@ class Protocol(ABC):
     only_unseen : whether all labels to rank are such labels; then a method needs to know labels by other things
     """
 
-    words: ClassVar[str]
+    words: str
     new_images: ClassVar[bool]
     validation_metric: ClassVar[str]
     leaves_cold: ClassVar[bool] = False
@@ -51,16 +51,25 @@ def known_protocols() -> list[str]:
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in NO_PROTOCOLS)
 
 
-NO_PROTOCOLS = ("__init__", "base", "labels", "unseen", "whole_images")
+NO_PROTOCOLS = ("__init__", "base", "labels", "transfer", "unseen", "whole_images")
+FROM = "from-"  # and a data set's name: the protocol in `transfer.py`
 
 
 @cache
 def load_protocol(name: str) -> Protocol:
     """Return the protocol of a name; an unknown name raises a `UserError` that lists the known ones."""
+    if source_of(name):
+        transfer: Protocol = importlib.import_module("vsebench.protocols.transfer").Transfer(source_of(name))
+        return transfer
     if name not in known_protocols():
-        raise UserError(f"there is no protocol {name!r}; there are {', '.join(known_protocols())}")
+        raise UserError(f"there is no protocol {name!r}; there are {', '.join(known_protocols())}, {FROM}<data set>")
     protocol: type[Protocol] = importlib.import_module(f"vsebench.protocols.{name}").PROTOCOL
     return protocol()
+
+
+def source_of(protocol: str) -> str | None:
+    """Return the data set that is trained on if it is another one than the tested one."""
+    return protocol.removeprefix(FROM) if protocol.startswith(FROM) else None
 
 
 def split_generator(protocol: str, seed: int) -> np.random.Generator:

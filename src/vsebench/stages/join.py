@@ -1,0 +1,121 @@
+"""Join two data sets for the protocol `from-<data set>`: one to test on, and one to train on.
+
+The images and labels of the tested data set come first and keep their numbers; labels of the same name are one label.
+Writes the files of a processed data set: pairs, images, labels (.parquet), words.npz, features where both have some.
+The partition has the test images of the one, and the training and validation images of the other; all images of a data
+set that has no partition. Other images are in no part and have no pairs.
+"""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import IMAGES, JOINED_LABELS, PAIRS
+from vsebench.core.storage import read_parquet, write_arrays, write_table
+from vsebench.features import Features, write_features
+from vsebench.inputs import load_features, load_words
+from vsebench.problem import Words
+
+
+@dataclass(frozen=True)
+class Processed:
+    """The tables of a processed data set, sorted by image and label, and its words."""
+
+    images: pl.DataFrame
+    labels: pl.DataFrame
+    pairs: pl.DataFrame
+    words: Words
+
+    @classmethod
+    def read(cls, folder: Path) -> "Processed":
+        """Read a processed data set."""
+        images, labels, pairs = (read_parquet(folder / f"{name}.parquet") for name in ("images", "labels", "pairs"))
+        return cls(images, labels, pairs, load_words(folder / "words.npz"))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the stage's arguments."""
+    parser.add_argument("--tested", type=Path, required=True, help="processed folder of the data set to test on")
+    parser.add_argument("--trained", type=Path, required=True, help="processed folder of the data set to train on")
+    parser.add_argument("--features", type=Path, nargs=2, help="features of both, where both have some")
+    parser.add_argument("--out", type=Path, required=True, help="folder to write into")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the stage."""
+    tested, trained = Processed.read(arguments.tested), Processed.read(arguments.trained)
+    try:
+        joined = join(tested, trained)
+    except ValueError as error:
+        raise UserError(f"{arguments.tested} and {arguments.trained}: {error}") from None
+    write_table(joined.images, IMAGES, arguments.out / "images.parquet")
+    write_table(joined.labels, JOINED_LABELS, arguments.out / "labels.parquet")
+    write_table(joined.pairs, PAIRS, arguments.out / "pairs.parquet")
+    write_arrays(arguments.out / "words.npz", vectors=joined.words.vectors, known=joined.words.known)
+    if arguments.features:
+        both = [load_features(path) for path in arguments.features]
+        features = join_features(both[0], both[1], " and ".join(map(str, arguments.features)))
+        write_features(features, arguments.out / features.file_name)
+
+
+def join(tested: Processed, trained: Processed) -> Processed:
+    """Return both data sets as one; raises a `ValueError` where they cannot be joined."""
+    labels = join_labels(tested.labels["name"], trained.labels["name"])
+    added = labels.filter(pl.col("label") >= tested.labels.height)["name"]
+    is_added = trained.labels["name"].is_in(added.implode()).to_numpy()
+    if tested.words.dimensions != trained.words.dimensions:
+        dimensions = f"{tested.words.dimensions} and {trained.words.dimensions} dimensions"
+        raise ValueError(f"word vectors of {dimensions}; take the same source of words for both")
+    words = Words(
+        np.vstack([tested.words.vectors, trained.words.vectors[is_added]]),
+        np.concatenate([tested.words.known, trained.words.known[is_added]]),
+    )
+    test = tested.images.with_columns(part=kept_parts(tested.images, ["test"]))
+    train = trained.images.with_columns(
+        image=pl.col("image") + tested.images.height, part=kept_parts(trained.images, ["train", "valid"])
+    )
+    images = pl.concat([test.cast(IMAGES), train.cast(IMAGES)])
+    numbers = trained.labels.select("label", "name").join(labels.select("name", new="label"), on="name")
+    moved = trained.pairs.join(numbers, on="label").select(
+        image=pl.col("image") + tested.images.height, label="new", count="count"
+    )
+    pairs = pl.concat([tested.pairs.cast(PAIRS), moved.cast(PAIRS)])
+    pairs = pairs.join(images.filter(pl.col("part").is_not_null()), on="image", how="semi").sort("image", "label")
+    return Processed(images, labels, pairs, words)
+
+
+def join_labels(tested: pl.Series, trained: pl.Series) -> pl.DataFrame:
+    """Return `schemas.JOINED_LABELS` of the names of both data sets' labels, in their order."""
+    for names in (tested, trained):
+        if names.is_duplicated().any():
+            raise ValueError(f"two labels have the name {names.filter(names.is_duplicated())[0]!r}")
+    names = pl.concat([tested, trained]).unique(maintain_order=True)
+    columns = {
+        "label": np.arange(len(names)),
+        "name": names,
+        "trained": names.is_in(trained.implode()),
+        "tested": names.is_in(tested.implode()),
+    }
+    return pl.DataFrame(columns).cast(JOINED_LABELS)
+
+
+def kept_parts(images: pl.DataFrame, parts: list[str]) -> pl.Expr:
+    """Return the part of each image if it is one of `parts`; the first for all where there is no partition."""
+    if images["part"].null_count() == images.height:
+        return pl.lit(parts[0])
+    return pl.when(pl.col("part").is_in(parts)).then(pl.col("part"))
+
+
+def join_features(tested: Features, trained: Features, where: str) -> Features:
+    """Return the features of both, one below the other; raises a `UserError` if they are not of the same kind."""
+    kinds = [f"{'sparse' if one.is_sparse else 'dense'} with {one.dimensions} numbers" for one in (tested, trained)]
+    if kinds[0] != kinds[1]:
+        raise UserError(f"{where}: features are {' and '.join(kinds)}; both data sets need the same")
+    values = [tested.values, trained.values]
+    stacked = sparse.vstack(values, format="csr") if tested.is_sparse else np.concatenate(values)
+    return Features(stacked, np.concatenate([tested.known, trained.known]), where=where)

@@ -1,0 +1,148 @@
+"""The protocol `from-<data set>`: two data sets are joined, one is trained on and the other tested on."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.builders import dense, rows_of
+from tests.stages.small import run
+from vsebench import splits
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import IMAGES, LABELS, PAIRS
+from vsebench.core.storage import read_parquet, write_arrays, write_table
+from vsebench.inputs import load_dataset, load_features, load_words
+from vsebench.problem import Dataset, LabelMatrix
+from vsebench.protocols.base import load_protocol, source_of, split_generator
+
+WORDS = {"sky": 1.0, "sea": 2.0, "cat": 3.0, "tree": 4.0, "car": 5.0}  # `img_07` has none
+TESTED = (["sky", "img_07", "sea", "car"], [[0, 2], [1], [0, 3], [2], []], ["train", "test", "test", None, "test"])
+TRAINED = (
+    ["cat", "sea", "tree"],
+    [[0, 1], [1, 2], [2], [0], [1], [0, 2]],
+    ["train", "test", "train", "train", "train", "valid"],
+)
+
+
+def write_set(folder, names, rows, parts, dimensions=3, sparse=False, words=2):
+    """Write a processed data set whose features hold the number of the image, and words that of the name."""
+    pairs = [(image, label, 1 + image % 2) for image, row in enumerate(rows) for label in row]
+    write_table(pl.DataFrame(pairs, schema=PAIRS, orient="row"), PAIRS, folder / "pairs.parquet")
+    images = {"image": range(len(rows)), "id": [f"i{i}" for i in range(len(rows))], "part": parts}
+    images["has_features"] = [image != 0 for image in range(len(rows))]
+    write_table(pl.DataFrame(images, schema=IMAGES), IMAGES, folder / "images.parquet")
+    labels = {"label": range(len(names)), "name": names, "frequency": 0, "occurrences": 0}
+    write_table(pl.DataFrame(labels, schema=LABELS), LABELS, folder / "labels.parquet")
+    vectors = np.array([[WORDS.get(name, 0)] * words for name in names], dtype=np.float32)
+    write_arrays(folder / "words.npz", vectors=vectors, known=vectors.any(axis=1))
+    values = np.tile(np.arange(len(rows), dtype=np.float32)[:, np.newaxis], (1, dimensions))
+    np.save(folder / "features.npy", values)
+
+
+def join(folder):
+    sets = [folder / "tested", folder / "trained"]
+    return run("join", "--tested", sets[0], "--trained", sets[1], "--features", *(one / "features.npy" for one in sets),
+               "--out", folder / "joined")  # fmt: skip
+
+
+@pytest.fixture
+def joined(tmp_path):
+    write_set(tmp_path / "tested", *TESTED)
+    write_set(tmp_path / "trained", *TRAINED)
+    assert join(tmp_path) == 0
+    return tmp_path / "joined"
+
+
+def test_images_and_labels_of_the_tested_set_keep_their_numbers(joined):
+    labels = read_parquet(joined / "labels.parquet")
+    assert labels["name"].to_list() == ["sky", "img_07", "sea", "car", "cat", "tree"]
+    assert labels["trained"].to_list() == [False, False, True, False, True, True]
+    assert labels["tested"].to_list() == [True] * 4 + [False] * 2
+    images = read_parquet(joined / "images.parquet")
+    assert images["part"].to_list() == [
+        None,
+        "test",
+        "test",
+        None,
+        "test",
+        "train",
+        None,
+        "train",
+        "train",
+        "train",
+        "valid",
+    ]
+    rows = [[], [1], [0, 3], [], [], [2, 4], [], [5], [4], [2], [4, 5]]
+    dataset = load_dataset(joined, joined / "words.npz")
+    assert rows_of(dataset.labels) == rows
+    assert dataset.labels.count_of_pair.tolist() == [2, 1, 1, 1, 1, 1, 2, 1, 2, 2]
+    assert load_words(joined / "words.npz").vectors[:, 0].tolist() == [1, 0, 2, 5, 3, 4]
+    assert dataset.with_words.tolist() == [True, False, True, True, True, True]
+
+
+def test_features_stand_in_the_order_of_the_images(joined):
+    features = load_features(joined / "features.npy")
+    assert features.values[:, 0].tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5]
+    assert np.flatnonzero(~features.known).tolist() == [0, 5]
+
+
+def test_labels_of_one_set_are_learnt_and_those_of_the_other_asked_for(joined):
+    split = load_protocol("from-trained").split(
+        load_dataset(joined, joined / "words.npz"), split_generator("from-trained", 1)
+    )
+    assert split.first.images.tolist() == [5, 7, 8, 9]
+    assert split.final.images.tolist() == [5, 7, 8, 9, 10]
+    assert split.valid.images.tolist() == [10]
+    assert split.test.images.tolist() == [1, 2, 4]
+    assert np.flatnonzero(split.first.learnt).tolist() == np.flatnonzero(split.valid.candidates).tolist() == [2, 4, 5]
+    assert np.flatnonzero(split.test.candidates).tolist() == [0, 2, 3]  # img_07 has no word vector
+    assert rows_of(split.test.right) == [[], [0, 3], []]
+    assert not dense(split.final.labels)[:, ~split.final.learnt].any()
+    assert split.test.known.n_pairs == 0
+
+
+def test_every_image_of_a_set_without_a_partition_is_trained_or_tested_on(tmp_path):
+    write_set(tmp_path / "tested", *TESTED[:2], [None] * 5)
+    write_set(tmp_path / "trained", *TRAINED[:2], [None] * 6)
+    assert join(tmp_path) == 0
+    assert read_parquet(tmp_path / "joined" / "images.parquet")["part"].to_list() == ["test"] * 5 + ["train"] * 6
+
+
+def test_the_stage_split_reads_what_was_joined(joined, tmp_path):
+    assert run("split", "--processed", joined, "--words", joined / "words.npz", "--protocol", "from-trained",
+               "--seed", 1, "--out", tmp_path / "split") == 0  # fmt: skip
+    assert splits.load(tmp_path / "split").test.images.tolist() == [1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"dimensions": 4}, "features are dense with 3 numbers and dense with 4 numbers; both data sets need the same"),
+        ({"words": 3}, "word vectors of 2 and 3 dimensions; take the same source of words for both"),
+        ({"names": ["cat", "sea", "sea"]}, "two labels have the name 'sea'"),
+    ],
+)
+def test_sets_that_cannot_be_joined_are_refused_in_one_line(tmp_path, capsys, changes, message):
+    names, rows, parts = TRAINED
+    write_set(tmp_path / "tested", *TESTED)
+    write_set(tmp_path / "trained", changes.pop("names", names), rows, parts, **changes)
+    assert join(tmp_path) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_data_set_that_is_not_joined_is_refused():
+    with pytest.raises(UserError, match="this data set is not joined from two"):
+        load_protocol("from-other").split(Dataset(LabelMatrix.empty(3, 2)), np.random.default_rng(1))
+
+
+def test_its_name_says_what_is_trained_on():
+    protocol = load_protocol("from-mirflickr-tags457")
+    assert source_of("from-mirflickr-tags457") == "mirflickr-tags457"
+    assert source_of("official") is None
+    assert "mirflickr-tags457" in protocol.words
+    assert protocol.new_images
+    assert protocol.unseen
+    assert not protocol.only_unseen
+    with pytest.raises(UserError, match="there is no protocol 'from-'"):
+        load_protocol("from-")
