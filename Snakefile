@@ -83,6 +83,7 @@ rule report:
 onstart:
     discard_leftovers()
     discard_stale_kernels()
+    say_whose_results()
     lift_default_rate()
     if workflow.local_exec:  # the jobs of a cluster run elsewhere
         job_server.start()

@@ -67,6 +67,7 @@ class Plan:
     """A run's configuration with those of its data sets and rows."""
 
     folder: Path  # of the configuration files
+    name: str  # of the run's own file
     config: RunConfig
     datasets: dict[str, DatasetConfig]
     methods: dict[str, MethodConfig]
@@ -102,7 +103,8 @@ class Plan:
         decisions = {name: _read_named(DecisionConfig, folder / "decisions", name, where) for name in config.decisions}
         papers = _papers(config, folder, where)
         chosen = _chosen(datasets, folder)
-        plan = cls(folder, config, datasets, methods, papers, siblings, words, decisions, chosen)
+        name = " + ".join(file.name for file in files)
+        plan = cls(folder, name, config, datasets, methods, papers, siblings, words, decisions, chosen)
         plan._check_data(where)
         plan._check_epochs(where)  # before the rows' files: a wrong row here is no mistake of its file
         plan._check_settings()
@@ -414,6 +416,7 @@ class Plan:
         makes |= {name: bool(self.rows_read(name)) for name in ON_REQUEST}
         protocols = {place.protocol: load_protocol(place.protocol).words for place in self.places}
         return Outline(
+            configuration=self.name,
             places=self.places,
             rows={
                 row: OutlineRow(title=method.title, role=method.role, source=method.source)

@@ -258,3 +258,22 @@ def test_a_metric_that_is_left_out_is_named_with_the_reason(results: Results) ->
     changed = Results(results.folder)
     changed.__dict__["outline"] = outline
     assert notes(changed, place, results.accuracy(place))[-1] == "Sibling precision@10 is left out: no siblings"
+
+
+def test_with_one_seed_the_intervals_are_said_to_be_over_images(results: Results) -> None:
+    one = results.accuracy(REAL).with_columns(n_seeds=pl.lit(1))
+    said = notes(results, REAL, one)
+    assert said[0].startswith("One seed, with 95 % intervals over images:")
+    assert not any("images and seeds" in line for line in said)
+    assert "3 seeds" in notes(results, REAL, results.accuracy(REAL))[0]
+
+
+def test_regions_of_labels_without_repetition_are_said_to_be_distinct_labels(results: Results, tmp_path: Path) -> None:
+    folder = copy(results.folder, tmp_path)
+    for occurrences, expected in ((82489, True), (99527, False)):
+        entries = read_json(folder / "datasets.json")
+        for entry in entries:
+            entry["counts"] |= {"pairs": 82489, "occurrences": occurrences}
+        write_json(entries, folder / "datasets.json")
+        found = notes(Results(folder), REAL, results.accuracy(REAL))
+        assert any(line.startswith("No label is there twice") for line in found) == expected

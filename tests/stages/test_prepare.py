@@ -236,3 +236,13 @@ def test_what_only_tables_show_is_no_part_of_the_definition():
     definition = config.definition("files")
     assert set(definition) == {"adapter", "options", "features", "expected"}
     assert json.loads(json.dumps(definition)) == definition
+
+
+def test_a_wrong_file_says_how_to_fetch_it_again(tmp_path, capsys):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "vg500_test.json").write_text("{")
+    definition = {"adapter": "visual_genome", "options": data_sets.described("visual-genome").options}
+    assert data_sets.prepare(definition, tmp_path / "raw", tmp_path / "out") == 1
+    error = capsys.readouterr().err
+    assert error.endswith(f"; to fetch it again, delete the folder {tmp_path / 'raw'} and repeat the command\n")
+    assert len(error.splitlines()) == 1

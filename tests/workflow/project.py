@@ -181,7 +181,7 @@ class Project:
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error):  # it may end meanwhile
-                if process.cmdline()[1:3] == ["-m", "vsebench"] and process.cwd() == str(self.folder.resolve()):
+                if is_job(process) and process.cwd() == str(self.folder.resolve()):
                     found.append(process)
         return found
 
@@ -189,6 +189,15 @@ class Project:
         """Read files."""
         paths = [path for pattern in patterns for path in self.folder.glob(pattern)]
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in paths}
+
+
+def is_job(process: psutil.Process) -> bool:
+    """Return whether a process is a job: started by itself, or forked from the server of its Snakemake."""
+    if process.cmdline()[1:3] == ["-m", "vsebench"]:
+        return True
+    server = ["-m", "vsebench.job_server"]
+    parent = process.parent()
+    return process.cmdline()[1:3] == server and parent is not None and parent.cmdline()[1:3] == server
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 300) -> None:

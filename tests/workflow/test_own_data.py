@@ -70,6 +70,18 @@ def test_one_command_from_the_table_to_its_accuracy(project):
     assert set(metrics["metric"]) == {"recall@10", "sibling_precision@5"}
 
 
+def test_results_of_another_configuration_are_said_to_be_there(project):
+    for name in ("first", "second"):
+        shutil.copy2(project.folder / "config" / "own.yaml", project.folder / "config" / f"{name}.yaml")
+    first, again, second = (
+        project.snakemake("results/outline.json", "--configfile", f"config/{name}.yaml").text
+        for name in ("first", "first", "second")
+    )
+    said = "results/ has files of a run of first.yaml. This run of second.yaml makes its own anew"
+    assert [said in text for text in (first, again, second)] == [False, False, True]
+    assert "has files of a run" not in first + again
+
+
 def test_a_missing_column_is_one_line(project):
     config = project.folder / "config" / "own.yaml"
     config.write_text(config.read_text(encoding="utf-8").replace("      label: tag\n", ""), encoding="utf-8")

@@ -19,6 +19,7 @@ from vsebench.formats.image_files import folders_of
 from vsebench.plan import DATASET_NAME, FEATURES, ROW_NAME, Plan
 from vsebench.protocols.base import FROM, known_protocols, load_protocol, source_of
 from vsebench.rendering import kinds
+from vsebench.rendering.outline import read_outline
 from vsebench.splits import FILES as SPLIT_NAMES
 from vsebench.splits import FIT_FILES
 
@@ -636,6 +637,19 @@ def discard_leftovers():
             # Another run may be active in this folder: Snakemake allows it if the two make different files.
             if not is_running(process):
                 path.unlink(missing_ok=True)
+
+
+def say_whose_results():
+    """Say so if the folder has results of a run with another configuration, which this run leaves where they are."""
+    with suppress(UserError):
+        other = read_outline(Path("results/outline.json")).configuration
+        if other != PLAN.name:
+            print(
+                f"results/ has files of a run of {other or 'another configuration'}. This run of {PLAN.name} makes its"
+                " own anew, and leaves what it does not make itself. To keep runs apart, give each a folder of its own"
+                " (--directory).",
+                file=sys.stderr,
+            )
 
 
 def is_running(process):

@@ -70,6 +70,7 @@ class MetricLeftOut(Strict):
 class Outline(Strict):
     """A run's places, rows, protocols, seeds and metrics, in the order of display."""
 
+    configuration: str = ""  # the name of its file; empty if it has none
     places: list[Place]
     rows: dict[str, OutlineRow]
     protocols: dict[str, str]  # name -> what is held out, in words

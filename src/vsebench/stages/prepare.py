@@ -20,6 +20,7 @@ import polars as pl
 
 from vsebench.core import schemas
 from vsebench.core.configuration import DatasetDefinition, Expected, check, read_definition
+from vsebench.core.errors import UserError
 from vsebench.core.storage import write_arrays, write_json, write_table
 from vsebench.features import Features, write_features
 from vsebench.formats.adapters import knows, load_adapter
@@ -43,7 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
     definition = read_definition(arguments.definition, arguments.name)
-    prepare(arguments.name, definition, arguments.raw, arguments.out)
+    try:
+        prepare(arguments.name, definition, arguments.raw, arguments.out)
+    except UserError as error:
+        if str(arguments.raw) in str(error):
+            raise UserError(
+                f"{error}; to fetch it again, delete the folder {arguments.raw} and repeat the command"
+            ) from None
+        raise
 
 
 def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> None:

@@ -52,10 +52,13 @@ class Accuracy(TableKind):
 def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, ...]:
     """Return what is measured, in sentences."""
     seeds = max(accuracy["n_seeds"].to_list())
+    over = "images and seeds" if seeds > 1 else "images"
     found = [
-        f"Mean over {seeds} {'seed' if seeds == 1 else 'seeds'} with 95 % intervals over images and seeds.",
-        "Bold: best; †: not significantly different from the best (paired test over images and seeds, corrected "
-        "over all pairs, p ≥ 0.05).",
+        f"Mean over {seeds} seeds with 95 % intervals over images and seeds."
+        if seeds > 1
+        else "One seed, with 95 % intervals over images: they do not say how much another seed would differ.",
+        f"Bold: best; †: not significantly different from the best (paired test over {over}, corrected over all "
+        "pairs, p ≥ 0.05).",
         "Labels of an image that a method was trained on are excluded from the candidates, and ties count against the "
         "method.",
         "Metrics with @N use the first N labels of the ranking, others all of it; in AUC@N, a label after the first N "
@@ -63,6 +66,12 @@ def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, 
     ]
     if results.is_simulated(place.dataset):
         found.insert(0, "The data is simulated.")
+    counts = results.datasets[place.dataset]["counts"]
+    if place.protocol == "regions" and counts.get("occurrences") == counts["pairs"]:
+        found.append(
+            "No label is there twice in an image of this data set, so a region label is a distinct label here; images "
+            "with one label are tested on as well."
+        )
     found += [
         f"{results.outline.rows[oracle].title} knows what no method may know: a ceiling, not a competitor."
         for oracle in results.oracles_of(accuracy)
