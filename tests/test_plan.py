@@ -1,3 +1,4 @@
+import re
 import shutil
 from pathlib import Path
 
@@ -158,7 +159,7 @@ def test_a_data_set_limits_the_epochs_of_single_rows():
         ({"scaling": TREE | {"options": {"scale": 2.0}}}, "scaling.options.scale: the sizes say it; remove this key"),
         ({"scaling": TREE | {"images": [-600, 100]}}, "scaling.images.0: Input should be greater than or equal to 1"),
         ({"scaling": TREE | {"terms": [60, 60]}}, "scaling.terms: two or more different sizes are needed"),
-        ({"scaling": TREE | {"methods": ["wsabie"]}}, "scaling.methods: wsabie is not among the run's methods"),
+        ({"scaling": TREE | {"methods": ["wsabie_100"]}}, "scaling.methods: wsabie_100 is not among the run's methods"),
         ({"scaling": TREE | {"methods": ["opt_auc"]}}, "scaling.methods: opt_auc cannot be measured there"),
         ({"scaling": SCALING | {"pairs": [10]}}, "some.yaml: scaling.pairs"),
         (
@@ -230,7 +231,7 @@ def test_a_row_whose_file_names_factors_keeps_them(folder):
 
 def test_no_row_of_the_default_run_has_factors_of_its_own():
     plan = Plan.read(CONFIG, values(CONFIG / "config.yaml"), [])
-    found = {plan.settings(row, "sim-iapr").get("factors") for row in plan.methods}
+    found = {plan.settings(row, place.dataset).get("factors") for place in plan.places for row in plan.rows(place)}
     assert found == {None, plan.config.factors}
 
 
@@ -244,6 +245,29 @@ def test_features_are_normalised_as_the_data_set_says_unless_the_row_does(folder
 def test_untuned_runs_try_nothing():
     assert Plan.read(CONFIG, default(), []).grid("opt_auc") == {}
     assert len(Plan.read(CONFIG, default(tune=True), []).grid("opt_auc")) == 2
+
+
+def with_grid(row, grid, **changes):
+    return default(methods=["opt_auc"], tune=True, tuning_budget=2, grids={row: grid}) | changes
+
+
+def test_a_run_can_replace_the_grid_of_a_row():
+    grid = {"learning_rate": [0.3, 0.4]}
+    assert Plan.read(CONFIG, with_grid("opt_auc", grid), []).grid("opt_auc") == grid
+
+
+@pytest.mark.parametrize(
+    ("row", "grid", "message"),
+    [
+        ("opt_auc", {"learning_rate": [0.1, -1]}, "the command line: grids.opt_auc: learning_rate"),
+        ("opt_auc", {"learning_rat": [0.1, 0.2]}, "the command line: grids.opt_auc: learning_rat: unknown key"),
+        ("opt_auc", {"learning_rate": [0.1]}, "the command line: grids.opt_auc: 1 configurations, but tuning_budget"),
+        ("ease", {"regularisation": [1, 2]}, "the command line: grids: ease is not among the run's methods"),
+    ],
+)
+def test_mistakes_in_the_grid_of_a_run_name_it(row, grid, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        Plan.read(CONFIG, with_grid(row, grid), [])
 
 
 @pytest.fixture

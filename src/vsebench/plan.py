@@ -107,9 +107,9 @@ class Plan:
         plan = cls(folder, name, config, datasets, methods, papers, siblings, words, decisions, chosen)
         plan._check_data(where)
         plan._check_epochs(where)  # before the rows' files: a wrong row here is no mistake of its file
-        plan._check_settings()
+        plan._check_settings(where)
         plan._check_members(where)
-        plan._check_grids()
+        plan._check_grids(where)
         plan._check_decisions(where)
         plan._check_sweeps(where)
         plan._check_scaling(where)
@@ -141,7 +141,7 @@ class Plan:
             if dataset.network is not None:
                 _check_network(dataset, dataset.network, f"{key}{': ' if entry.data is None else '.'}features.network")
 
-    def _check_settings(self) -> None:
+    def _check_settings(self, where: str) -> None:
         """Check every row's settings and each value of its grid before the first job."""
         for row, method in self.methods.items():
             file = f"{self.folder}/methods/{row}.yaml"
@@ -155,12 +155,13 @@ class Plan:
                 raise UserError(f"{file}: role: {module.__name__} reads the test labels; set role: oracle")
             if issubclass(module, Ensemble) or method.members:
                 continue  # its settings are its members, see _check_members
-            changes: list[tuple[str, dict[str, Any]]] = [("settings", {})]
-            changes += [(f"family_settings.{family}", values) for family, values in method.family_settings.items()]
-            changes += [("grid", {key: value}) for key, values in method.grid.items() for value in values]
+            families, grid = method.family_settings.items(), self._grid_key(row, where)
+            changes: list[tuple[str, dict[str, Any]]] = [(f"{file}: settings", {})]
+            changes += [(f"{file}: family_settings.{family}", values) for family, values in families]
+            changes += [(grid, {key: value}) for key, values in method.grid.items() for value in values]
             for key, values in changes:
                 changed = with_factors(module, method.settings | values, self.config.factors)
-                read_settings(module, changed, f"{file}: {key}")
+                read_settings(module, changed, key)
 
     def _check_members(self, where: str) -> None:
         """Check that ensembles, and they alone, name members: rows of the run of a kind that can be added up."""
@@ -186,13 +187,20 @@ class Plan:
                 key = f"datasets.{place.dataset}.methods"
                 raise UserError(f"{where}: {key}: {row} is an ensemble of {member}, which is missing; add it")
 
-    def _check_grids(self) -> None:
-        """Check that every grid has as many configurations as the tuning budget."""
+    def _grid_key(self, row: str, where: str) -> str:
+        """Return where a row's grid is from: the run or the row's file."""
+        return f"{where}: grids.{row}" if row in self.config.grids else f"{self.folder}/methods/{row}.yaml: grid"
+
+    def _check_grids(self, where: str) -> None:
+        """Check that the run's grids are of its rows, and that every grid has as many configurations as its budget."""
+        for row in self.config.grids:
+            if row not in self.methods:
+                raise UserError(f"{where}: grids: {row} is not among the run's methods; add it there")
         for row, method in self.methods.items():
             if self.config.tune and method.grid and method.grid_size != self.config.tuning_budget:
                 raise UserError(
-                    f"{self.folder}/methods/{row}.yaml: grid: {method.grid_size} configurations, but tuning_budget "
-                    f"is {self.config.tuning_budget}; every method gets the same number"
+                    f"{self._grid_key(row, where)}: {method.grid_size} configurations, but tuning_budget is "
+                    f"{self.config.tuning_budget}; every method gets the same number"
                 )
 
     def _check_epochs(self, where: str) -> None:
@@ -569,7 +577,7 @@ class Plan:
     def search(self, row: str, place: Place) -> Search | None:
         """Return the recorded search for a row's settings at a place; None where the run tunes, or if there is none.
 
-        One of other data, by another metric, or that chose what the row's grid does not have today, does not count.
+        One of other data, by another metric, or with other settings where its grid has no values, does not count.
         """
         chosen = self.chosen.get(place.dataset)
         if self.config.tune or chosen is None or not self._is_of_data(chosen, self.datasets[place.dataset]):
@@ -577,9 +585,10 @@ class Plan:
         at_place = chosen.protocols.get(place.protocol)
         if at_place is None or at_place.validation_metric != self.validation_metric(place):
             return None
-        search, own, grid = at_place.rows.get(row), self.settings(row, place.dataset), self.methods[row].grid
-        valid = search is not None and all(_is_of_grid(settings, own, grid) for settings in search.seeds.values())
-        return search if valid else None
+        search, own = at_place.rows.get(row), self.settings(row, place.dataset)
+        if search is None or not all(_is_of_grid(found, own, search.grid) for found in search.seeds.values()):
+            return None
+        return search
 
     @staticmethod
     def _is_of_data(chosen: ChosenSettings, dataset: DatasetConfig) -> bool:
@@ -695,9 +704,10 @@ def _typed(value: Any) -> Any:
 
 
 def _method(row: str, config: RunConfig, folder: Path, where: str) -> MethodConfig:
-    """Read a row, with the epochs that the run gives it."""
+    """Read a row, with the epochs and the grid that the run gives it."""
     method: MethodConfig = _read_named(MethodConfig, folder / "methods", row, where)
-    return method.model_copy(update={"epochs": config.epochs[row]}) if row in config.epochs else method
+    replaced = {"epochs": config.epochs.get(row), "grid": config.grids.get(row)}
+    return method.model_copy(update={key: value for key, value in replaced.items() if value is not None})
 
 
 def _papers(config: RunConfig, folder: Path, where: str) -> list[Paper]:

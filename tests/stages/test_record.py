@@ -36,6 +36,7 @@ def folder(tmp_path):
 def write_results(results, plan):
     """Write what a tuned run gathers: two seeds, which chose these rates for Opt-AUC under `distinct`."""
     entry = {"dataset": "sim-iapr", "protocol": "distinct", "validation_metric": "ndcg@10", "n_configurations": 8}
+    entry |= {"grid": {"learning_rate": [0.1, 0.2], "regularisation": [0.003, 0.01, 0.02, 0.03]}}
     rows = [
         entry | {"method": "opt_auc", "seed": seed, "choice": "tuned", "settings": own | {"learning_rate": rate}}
         for own in [plan.settings("opt_auc", "sim-iapr")]
@@ -102,14 +103,37 @@ def test_what_was_chosen_on_other_labels_does_not_count(recorded):
     assert set(plan_of(recorded, datasets=sets).not_tuned.values()) == {0}
 
 
-@pytest.mark.parametrize("change", [{"grid": {"learning_rate": [0.1, 0.3]}}, {"settings": {"deviation": 0.2}}], ids=str)
-def test_a_record_does_not_count_when_the_rows_file_has_changed(recorded, change):
-    path = recorded / "methods" / "opt_auc.yaml"
+def edit(path, key, values):
     content = yaml.safe_load(path.read_text())
-    for key, values in change.items():
-        content[key] |= values
+    content[key] |= values
     path.write_text(yaml.safe_dump(content))
+
+
+def test_a_record_does_not_count_when_a_setting_outside_of_its_grid_has_changed(recorded):
+    edit(recorded / "methods" / "opt_auc.yaml", "settings", {"deviation": 0.2})
     assert plan_of(recorded).not_tuned["sim-iapr/distinct/opt_auc"] == 0
+
+
+def test_a_record_keeps_its_own_grid_and_counts_when_that_of_the_row_has_changed(recorded):
+    edit(recorded / "methods" / "opt_auc.yaml", "grid", {"learning_rate": [0.3, 0.4]})
+    plan = plan_of(recorded)
+    assert plan.chosen["sim-iapr"].protocols["distinct"].rows["opt_auc"].grid["learning_rate"] == [0.1, 0.2]
+    assert rates(plan, 1, 2) == [0.2, 0.1]
+
+
+def test_a_record_with_values_that_were_not_tried_does_not_count(recorded):
+    path = recorded / "chosen" / "sim-iapr.yaml"
+    path.write_text(path.read_text().replace("learning_rate: [0.1, 0.2]", "learning_rate: [0.1, 0.3]"))
+    assert plan_of(recorded).not_tuned["sim-iapr/distinct/opt_auc"] == 0
+
+
+def test_a_fit_and_what_is_gathered_say_which_grid_was_tried(tmp_path):
+    write_processed(tmp_path)
+    grid = {"learning_rate": [0.1, 0.2]}
+    assert split(tmp_path) == 0
+    assert fit(tmp_path, grid=grid) == 0
+    record = read_json(tmp_path / "model/run.json")
+    assert settings_used(record, {})["grid"] == grid
 
 
 def test_a_run_that_did_not_tune_has_nothing_to_record(tmp_path, capsys):

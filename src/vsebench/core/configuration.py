@@ -124,6 +124,7 @@ class RunConfig(Strict):
     timing: Timing
     scaling: Scaling | None = None
     epochs: dict[str, Epochs] = {}  # row -> when its training stops, in place of what the row's file says
+    grids: dict[str, dict[str, list[Any]]] = {}  # row -> values to try if the run tunes, in place of its file's
     decisions: dict[str, list[str]] = {}  # a file of config/decisions -> the rows that get it
     sweeps: dict[str, dict[str, list[int | float]]] = {}  # row -> setting -> values to try, all else as chosen
     papers: list[str] | None = None  # names of files in config/papers; none: all of them
@@ -342,6 +343,7 @@ class Search(Strict):
     """What a search on the validation labels chose for a row, out of how many configurations."""
 
     configurations: int = Field(ge=1)
+    grid: dict[str, list[Any]] = Field(min_length=1)  # the values that were tried
     seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings of the row
 
 

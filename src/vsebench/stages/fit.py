@@ -109,7 +109,7 @@ def choose(
         if model is not None and tries[best_attempt(tries, case)] is tried:
             selected, kept = epochs, model
     winner = tries[best_attempt(tries, case)]
-    record = record_of(winner, tries, arguments.metric) | {"settings_of_seed": first_seed}
+    record = record_of(winner, tries, arguments.metric) | {"settings_of_seed": first_seed, "grid": arguments.grid}
     return winner, selected, record, kept
 
 

@@ -58,6 +58,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, int]) -> dict[str
         "epochs": selection["epochs"],
         "n_configurations": tried,
         "choice": choice,
+        "grid": selection.get("grid", {}),
         "diverged": selection.get("diverged", 0),
         "validation_metric": selection.get("metric"),
         "validation_value": selection.get("value"),

@@ -62,6 +62,7 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
         seeds = list(found)
         rows[row] = {
             "configurations": max(entry["n_configurations"] for entry in seeds),
+            "grid": next(entry["grid"] for entry in seeds if entry["grid"]),
             "seeds": {entry["seed"]: entry["settings"] for entry in seeds},
         }
     return {"validation_metric": entries[0]["validation_metric"], "rows": rows}
