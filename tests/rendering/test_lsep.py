@@ -138,6 +138,15 @@ def test_our_rows_with_decisions_stand_below_the_printed_ones(results: Results, 
     assert any("Left out, as this run has no such rows" in note for note in table.notes)
 
 
+def test_our_places_of_other_protocols_are_left_out_if_the_table_names_its_own(results: Results) -> None:
+    parameters = {"paper": str(PAPER.path), "printed": "table1", "protocols": ["images"]}
+    sources = column(make(TableKind, "accuracy_beside_own_data", parameters, "t").table(results), "source")
+    assert {source.value for source in sources} == {"published"}
+    parameters["protocols"] = ["images", "official"]
+    sources = column(make(TableKind, "accuracy_beside_own_data", parameters, "t").table(results), "source")
+    assert {source.value for source in sources} == {"published", "here"}
+
+
 def test_the_most_frequent_labels_are_shown_with_the_first_on_top(results: Results) -> None:
     with style():
         (axis,) = of_paper(FigureKind, "figure2").figure(results).axes

@@ -84,12 +84,17 @@ class AtPlaces(ClaimTest):
     """A test at each place of the run that has the method, and whose data set is of one of the claim's families."""
 
     families: list[Family] = Field(min_length=1)
+    protocols: list[str] | None = Field(default=None, min_length=1)  # none: every protocol of the run
 
     def places(self, evidence: Evidence) -> list[RunPlace]:
         """Return the places, at least one; raises `UntestableError` if there is none."""
         of_family = [place for place in evidence.places if place.family in self.families]
         if not of_family:
             raise UntestableError(f"The run has no data set of the family {in_words(self.families)}.")
+        if self.protocols is not None:
+            of_family = [place for place in of_family if place.place.protocol in self.protocols]
+        if not of_family:
+            raise UntestableError(f"The run has no such data set with the protocol {in_words(self.protocols or [])}.")
         found = [place for place in of_family if self.method in place.rows]
         if not found:
             raise UntestableError(f"The run has no row {self.method} on such data.")

@@ -5,19 +5,21 @@ from typing import ClassVar
 
 import polars as pl
 
-from vsebench.papers.claim import AtPlaces, Bounds, ClaimCase
+from vsebench.papers.claim import AtPlaces, Bounds, ClaimCase, judge_by_interval
 from vsebench.papers.evidence import Effect, Evidence, MetricName, UntestableError, differences
+from vsebench.papers.verdict import Verdict
 
 
 class Setting(AtPlaces):
     """The best value in one range of a setting ranks better than the best in another, both best in validation."""
 
-    effect: ClassVar[str] = "difference of a metric (claimed: above 0)"
+    effect: ClassVar[str] = "difference of a metric (claimed: above 0, or within the claim's bounds)"
 
     parameter: str  # the setting of the method that a run's `sweeps` varies
     better: Bounds  # the values that are claimed to be better
     worse: Bounds
     metric: MetricName
+    within: Bounds | None = None  # if given, the claim is that the difference is within these bounds
 
     def metrics_read(self) -> list[str]:
         """Return the metric."""
@@ -45,6 +47,10 @@ class Setting(AtPlaces):
         tables = [evidence.read_sweep_ranks(each, self.parameter) for each in evidence.cases(case.place, self.method)]
         better, worse = ([table.filter(pl.col("value") == value) for table in tables] for value in chosen)
         return differences(better, worse, [self.metric], evidence.resamples)[self.metric]
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        """Judge the difference by its interval where the claim has bounds."""
+        return super().verdict(effect, p) if self.within is None else judge_by_interval(effect, *self.within)
 
 
 def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:

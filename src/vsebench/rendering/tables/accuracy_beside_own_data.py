@@ -29,6 +29,7 @@ class AccuracyBesideOwnData(TableKind):
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file
     also: list[str] = Field(default_factory=list)  # "row" or "row/decision" of ours that the paper has not, shown below
+    protocols: list[str] | None = Field(default=None, min_length=1)  # of our places; none: all
     note: str = ""  # what a reader should know about the printed numbers
 
     def table(self, results: Results) -> Table:
@@ -49,6 +50,8 @@ class AccuracyBesideOwnData(TableKind):
         methods = dict.fromkeys(method for _, method in lines_of(cells) if method in paper.rows)
         ours = list(dict.fromkeys(row for method in methods for row in paper.rows[method].ours))
         for place in results.places_of(results.summary):
+            if self.protocols is not None and place.protocol not in self.protocols:
+                continue
             rows += our_rows(results, place, [*ours, *self.also], metrics)
         notes = [*NOTES, *([self.note] if self.note else []), *notes_of_places(paper, cells)]
         missing = [name for name in [*ours, *self.also] if not has(results, name)]
