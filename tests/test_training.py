@@ -1,5 +1,6 @@
 """Choosing settings and epochs, and the fit on training and validation labels together."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -21,8 +22,10 @@ from vsebench.training import (
     DivergenceError,
     attempt,
     best_attempt,
+    beyond,
     configurations,
     finish,
+    on_edges,
     open_validation,
     problems,
     refit,
@@ -224,3 +227,50 @@ def test_at_most_so_many_images_are_validated_on_and_the_same_for_every_setting(
     assert len(one.held_out.images) == 20
     assert one.held_out.images.tolist() == other.held_out.images.tolist()
     assert len(every.held_out.images) == 50
+
+
+class StepsSettings(Settings):
+    """Settings of a grid."""
+
+    learning_rate: float = 0.1
+    trials: int = 1
+    share: float = Field(default=0.5, ge=0, le=1)
+
+
+class Steps(Script):
+    """A method with these settings, which is not trained."""
+
+    settings_type = StepsSettings
+
+
+GRID = {"learning_rate": [0.01, 0.02, 0.04], "trials": [5, 10]}
+
+
+def settings_of(*pairs):
+    return [{"learning_rate": rate, "trials": trials} for rate, trials in pairs]
+
+
+@pytest.mark.parametrize(
+    ("best", "edges", "further"),
+    [
+        ((0.02, 5), ["trials"], (0.02, 2)),
+        ((0.04, 5), ["learning_rate", "trials"], (0.08, 5)),
+        ((0.01, 10), ["learning_rate", "trials"], (0.005, 10)),
+    ],
+)
+def test_the_search_goes_on_beyond_an_edge_by_the_ratio_of_the_last_two(best, edges, further):
+    done = settings_of(*itertools.product(*GRID.values()))
+    chosen = settings_of(best)[0]
+    assert on_edges(GRID, chosen, done) == edges
+    assert beyond(Steps, GRID, chosen, done) == settings_of(further)[0]
+
+
+def test_the_search_ends_inside_of_the_grid_and_at_what_a_method_does_not_allow():
+    done = settings_of((0.01, 4), (0.02, 5), (0.04, 6))
+    assert beyond(Steps, GRID, done[1], done) is None
+    share = [{"share": value} for value in (0.5, 0.8)]
+    assert on_edges({"share": []}, share[1], share) == ["share"]
+    assert beyond(Steps, {"share": []}, share[1], share) is None  # 1.28 is no share
+    zero = [{"share": value} for value in (0.0, 0.5)]
+    assert beyond(Steps, {"share": []}, zero[0], zero) is None  # no ratio leads beyond 0
+    assert on_edges({"share": []}, share[0], share[:1]) == []

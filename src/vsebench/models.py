@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
-from vsebench.problem import Matrix, Queries
+from vsebench.problem import LabelMatrix, Matrix, Queries
 
 if TYPE_CHECKING:  # features need SciPy, which most models do without
     from vsebench.features import Rows
@@ -167,6 +167,13 @@ class LabelWeights(Model):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "LabelWeights":
         return cls(arrays["weight"])
+
+
+def by_frequency(labels: LabelMatrix) -> Embeddings:
+    """Return the model that scores a label by its occurrences in `labels`, one row per image of the data set."""
+    occurrences = np.bincount(labels.label_of_pair, weights=labels.count_of_pair, minlength=labels.n_labels)
+    ones = np.ones((labels.n_rows, 1), dtype=np.float32)
+    return Embeddings(ones, occurrences.astype(np.float32)[:, np.newaxis])
 
 
 SHARED: tuple[type[Model], ...] = (Embeddings, LabelWeights)

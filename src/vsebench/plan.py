@@ -58,6 +58,7 @@ ROW_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
 FEATURES = "data/features"  # in a folder per data set, what the stage `features` makes
 NO_DECISIONS = "the models learn the validation images, unless the data set has refit: false"
+INCLUDED = "data/included/"  # files that come with the project, wherever a run is started
 NO_DECISIONS_OF_UNSEEN = "its validation images are asked for other labels than its test images"
 NO_SIBLINGS = "nothing says which labels of the data set are siblings"
 
@@ -772,6 +773,12 @@ def _dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetC
         if entry.data is None
         else _own_table(name, entry.data, folder, where)
     )
+    included = {
+        key: os.path.relpath(folder.parent / value)
+        for key, value in config.options.items()
+        if isinstance(value, str) and value.startswith(INCLUDED)
+    }
+    config = config.model_copy(update={"options": config.options | included})
     replaced = config.replaced(entry.options, entry.vocabulary)
     return replaced if entry.words is None else replaced.model_copy(update={"words": entry.words})
 

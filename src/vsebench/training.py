@@ -92,6 +92,46 @@ def configurations(settings: dict[str, Any], grid: dict[str, list[Any]]) -> list
     return [settings | dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
+def on_edges(grid: dict[str, list[Any]], best: dict[str, Any], tried: list[dict[str, Any]]) -> list[str]:
+    """Return the numbers of a grid whose best value is the smallest or largest that was tried, of two or more."""
+    edges = {name: sorted({settings[name] for settings in tried}) for name in grid if is_number(best[name])}
+    return [name for name, values in edges.items() if len(values) > 1 and best[name] in (values[0], values[-1])]
+
+
+def beyond(
+    method: type[Fitter], grid: dict[str, list[Any]], best: dict[str, Any], tried: list[dict[str, Any]]
+) -> dict[str, Any] | None:
+    """Return the best settings with one value a step beyond those tried, where the best is on their edge, or None.
+
+    The step is the ratio of the two outermost values, so there is none beyond or beside 0, nor to a value that the
+    method does not allow.
+    """
+    for name in on_edges(grid, best, tried):
+        values = sorted({settings[name] for settings in tried})
+        last, inner = (values[-1], values[-2]) if best[name] == values[-1] else (values[0], values[1])
+        if min(last, inner) <= 0:
+            continue
+        value = float(f"{last * last / inner:.6g}")
+        further = best | {name: round(value) if isinstance(last, int) else value}
+        if further not in tried and is_allowed(method, further):
+            return further
+    return None
+
+
+def is_number(value: object) -> bool:
+    """Return whether a setting is a number that can be larger or smaller."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_allowed(method: type[Fitter], settings: dict[str, Any]) -> bool:
+    """Return whether a method takes these settings."""
+    try:
+        read_settings(method, settings, "settings")
+    except UserError:
+        return False
+    return True
+
+
 def attempt(
     method: type[Fitter], values: dict[str, Any], validation: Validation, limits: Epochs | None, case: Case
 ) -> tuple[Attempt, pl.DataFrame, Model | None]:

@@ -189,3 +189,15 @@ def test_settings_on_the_command_line_must_be_json(folder):
     arguments[arguments.index(json.dumps(SETTINGS))] = "{oops"
     with pytest.raises(SystemExit):
         run("fit", *arguments, "--out", folder)
+
+
+def test_the_search_goes_on_beyond_the_edge_of_a_grid(folder):
+    grid = {"learning_rate": [0.001, 0.002]}  # far too small, so the best one is the last
+    selections = []
+    for more in (0, 2):
+        assert fit(folder, "--beyond", more, grid=grid) == 0
+        selections.append(selection_of(folder))
+    tried = [[one["settings"]["learning_rate"] for one in selection["tries"]] for selection in selections]
+    assert tried == [[0.001, 0.002], [0.001, 0.002, 0.004, 0.008]]
+    assert selections[1]["settings"]["learning_rate"] == 0.008
+    assert selections[1]["on_edges"] == ["learning_rate"]

@@ -20,8 +20,9 @@ def folder(tmp_path):
     return tmp_path
 
 
-def sweep(folder, parameter, values):
+def sweep(folder, parameter, values, grid=None):
     what = ["--chosen", folder / "model/run.json", "--parameter", parameter, "--values", json.dumps(values)]
+    what += ["--grid", json.dumps(grid or {})]
     what += ["--epochs", json.dumps(EPOCHS), "--metric", "ndcg@10", "--images", 1000]
     assert run("sweep", *case(folder), *what, "--ranks", folder / "r.parquet", "--out", folder / "s.parquet") == 0
     files = ["--sweeps", folder / "s.parquet", "--ranks", folder / "r.parquet", "--metrics", "ndcg@10", "mrr"]
@@ -50,3 +51,11 @@ def test_a_value_that_diverges_has_no_row(folder):
     table, ranks = sweep(folder, "learning_rate", [0.1, 1e9])
     assert table["value"].unique().to_list() == [0.1]
     assert ranks["value"].unique().to_list() == [0.1]
+
+
+def test_other_settings_of_the_grid_are_chosen_anew_at_each_value(folder):
+    alone = [sweep(folder, "learning_rate", [0.02, 0.05], {"regularisation": [value]})[0] for value in (0.5, 0.01)]
+    both, _ = sweep(folder, "learning_rate", [0.02, 0.05], {"regularisation": [0.5, 0.01], "learning_rate": [9.0]})
+    for value in (0.02, 0.05):
+        best = max(table.filter(metric="mrr", value=value)["validation"].item() for table in alone)
+        assert both.filter(metric="mrr", value=value)["validation"].item() == best

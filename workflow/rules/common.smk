@@ -289,7 +289,9 @@ def grid_options(wildcards, input):
     """Return the settings to try on the validation labels, or where the chosen ones are."""
     if input.chosen:
         return f"--chosen {input.chosen}"
-    return f"--grid {shlex.quote(as_json(PLAN.grid(wildcards.row)))}"
+    grid = PLAN.grid(wildcards.row)
+    beyond = f" --beyond {PLAN.config.tuning_beyond_edges}" if grid else ""
+    return f"--grid {shlex.quote(as_json(grid))}{beyond}"
 
 
 def refit_option(wildcards):

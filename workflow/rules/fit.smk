@@ -92,6 +92,7 @@ rule sweep:
         module=method_module,
         settings=row_settings,
         validation=validation_options,
+        grid=lambda wildcards: as_json(PLAN.grid(wildcards.row)),
         values=lambda wildcards: as_json(
             PLAN.config.sweeps[wildcards.row][wildcards.parameter]
         ),
@@ -99,7 +100,7 @@ rule sweep:
         "python -m vsebench sweep --split {params.split} {params.inputs} --dataset {wildcards.dataset}"
         " --protocol {wildcards.protocol} --row {wildcards.row} --module {params.module}"
         " --settings {params.settings:q} --seed {wildcards.seed} --threads {threads} {params.validation}"
-        " --chosen {input.chosen} --parameter {wildcards.parameter} --values {params.values:q}"
+        " --chosen {input.chosen} --parameter {wildcards.parameter} --values {params.values:q} --grid {params.grid:q}"
         " --ranks {output.ranks} --out {output.table} > {log} 2>&1"
 
 

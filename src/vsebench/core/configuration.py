@@ -117,6 +117,7 @@ class RunConfig(Strict):
     factors: int = Field(ge=1)
     tune: bool
     tuning_budget: int = Field(ge=1)
+    tuning_beyond_edges: int = Field(default=0, ge=0)  # configurations more where the best one is on a grid's edge
     validation_metric: str | None = None  # none: the protocol's
     metrics: list[str] = Field(default=list(DEFAULT_METRICS), min_length=1)
     validation_images: int = Field(ge=1)

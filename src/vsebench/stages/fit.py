@@ -6,6 +6,7 @@ epoch with the chosen settings, and of the final fit) and run.json (settings, al
 
 import argparse
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -33,9 +34,11 @@ from vsebench.training import (
     Validation,
     attempt,
     best_attempt,
+    beyond,
     configurations,
     finish,
     history,
+    on_edges,
     open_validation,
     problems,
     weigh,
@@ -46,6 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_arguments(parser)
     grid = parser.add_mutually_exclusive_group()
     grid.add_argument("--grid", type=json.loads, default={}, help="JSON: values to try for some settings")
+    parser.add_argument(
+        "--beyond",
+        type=int,
+        default=0,
+        help="settings to try at most beyond the grid's edges, while the best is on one",
+    )
     grid.add_argument("--chosen", type=Path, help="run.json of another seed, whose settings are taken over")
     parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member, for an ensemble")
     parser.add_argument("--out", type=Path, required=True, help="folder for model.npz, history.parquet, run.json")
@@ -94,23 +103,39 @@ def choose(
         return chosen, nothing, asdict(chosen), None
     validation: Validation = open_validation(first, split, arguments.metric, arguments.images)
     if issubclass(method, Ensemble):
-        members, tries = weigh(method, [read_member(path) for path in arguments.members], validation, case)
+        members, weighed = weigh(method, [read_member(path) for path in arguments.members], validation, case)
         settings = {"members": [member.model_dump() for member in members]}
-        chosen = replace(tries[best_attempt(tries, case)], settings=settings)
-        return chosen, nothing, record_of(chosen, tries, arguments.metric), None
+        chosen = replace(weighed[best_attempt(weighed, case)], settings=settings)
+        return chosen, nothing, record_of(chosen, weighed, arguments.metric), None
     base, first_seed = arguments.settings, None
     if arguments.chosen:
         other = read_json(arguments.chosen)
         base, first_seed = other["selection"]["settings"], other["seed"]
-    tries, selected, kept = [], nothing, None
-    for settings in tqdm(configurations(base, arguments.grid), desc=str(case), mininterval=5):
+    tries: list[Attempt] = []
+    selected, kept = nothing, None
+    for settings in search(arguments, method, base, tries, case):
         tried, epochs, model = attempt(method, settings, validation, limits, case)
         tries.append(tried)
         if model is not None and tries[best_attempt(tries, case)] is tried:
             selected, kept = epochs, model
     winner = tries[best_attempt(tries, case)]
-    record = record_of(winner, tries, arguments.metric) | {"settings_of_seed": first_seed, "grid": arguments.grid}
+    edges = on_edges(arguments.grid, winner.settings, [tried.settings for tried in tries])
+    record = record_of(winner, tries, arguments.metric)
+    record |= {"settings_of_seed": first_seed, "grid": arguments.grid, "on_edges": edges}
     return winner, selected, record, kept
+
+
+def search(
+    arguments: argparse.Namespace, method: type[Fitter], base: dict[str, Any], tries: list[Attempt], case: Case
+) -> Iterator[dict[str, Any]]:
+    """Yield the settings of the grid, and then some beyond its edges; `tries` is what was tried of those before."""
+    yield from tqdm(configurations(base, arguments.grid), desc=str(case), mininterval=5)
+    for _ in range(arguments.beyond if any(tried.value is not None for tried in tries) else 0):
+        best = tries[best_attempt(tries, case)].settings
+        further = beyond(method, arguments.grid, best, [tried.settings for tried in tries])
+        if further is None:
+            return
+        yield further
 
 
 def read_member(path: Path) -> Member:

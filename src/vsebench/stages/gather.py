@@ -59,6 +59,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, int]) -> dict[str
         "n_configurations": tried,
         "choice": choice,
         "grid": selection.get("grid", {}),
+        "on_edges": selection.get("on_edges", []),
         "diverged": selection.get("diverged", 0),
         "validation_metric": selection.get("metric"),
         "validation_value": selection.get("value"),

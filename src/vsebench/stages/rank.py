@@ -12,7 +12,7 @@ from vsebench.core.storage import write_table
 from vsebench.core.workers import workers
 from vsebench.evaluation.ranking import list_tops, rank, rank_images
 from vsebench.inputs import load_features
-from vsebench.methods.popularity import by_frequency
+from vsebench.models import by_frequency
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

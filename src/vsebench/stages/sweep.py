@@ -1,7 +1,8 @@
 """Vary one setting of a method around the chosen ones: how much it matters (VSE-fs paper, Fig. 2 (b)).
 
-For each value the number of epochs is chosen on the validation labels, then the method is fitted to training and
-validation labels together and tested, as in the main results. All other settings stay as chosen.
+For each value the number of epochs is chosen on the validation labels, and where the run tunes, so are the other
+settings of the row's grid, with the same configurations at each value. Then the method is fitted to training and
+validation labels together and tested, as in the main results.
 """
 
 import argparse
@@ -19,9 +20,9 @@ from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.ranking import rank
 from vsebench.inputs import load_features, load_words
-from vsebench.methods.popularity import by_frequency
+from vsebench.models import by_frequency
 from vsebench.problem import Split
-from vsebench.training import DivergenceError, attempt, finish, open_validation, problems
+from vsebench.training import DivergenceError, attempt, configurations, finish, open_validation, problems
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chosen", type=Path, required=True, help="run.json of the row, for the chosen settings")
     parser.add_argument("--parameter", required=True, help="the setting to vary")
     parser.add_argument("--values", type=json.loads, required=True, help="JSON list of numbers")
+    parser.add_argument(
+        "--grid", type=json.loads, default={}, help="JSON: values to try for other settings, at each value"
+    )
     parser.add_argument("--ranks", type=Path, required=True, help="parquet: the ranks with each value")
     parser.add_argument("--out", type=Path, required=True, help="parquet: one row per value")
 
@@ -58,7 +62,10 @@ def try_value(
     words = load_words(arguments.words) if "words" in method.needs else None
     first, final = problems(split, arguments.seed, pool, features, words=words)
     validation = open_validation(first, split, arguments.metric, arguments.images)
-    tried, _, kept = attempt(method, chosen | {arguments.parameter: value}, validation, limits, case)
+    others = {name: values for name, values in arguments.grid.items() if name != arguments.parameter}
+    tries = configurations(chosen | {arguments.parameter: value}, others)
+    found = [attempt(method, settings, validation, limits, case) for settings in tries]
+    tried, _, kept = max(found, key=lambda one: -1.0 if one[0].value is None else one[0].value)
     try:
         if tried.value is None:
             raise DivergenceError

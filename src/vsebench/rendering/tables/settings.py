@@ -51,7 +51,8 @@ class Settings(TableKind):
             caption="Settings of each method",
             notes=(
                 "Tuned: chosen on the validation labels from the configurations tried; test labels play no part. "
-                "Where all seeds have the same split, the first seed chooses the settings for all of them.",
+                "Where all seeds have the same split, the first seed chooses the settings for all of them. On the "
+                "edge: the best value is the smallest or largest that was tried.",
                 "Chosen on this data set's validation labels: by an earlier run that tuned; a seed that it lacked has "
                 "the settings of its first. Untuned: settings that were chosen on other data.",
             ),
@@ -70,13 +71,15 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
     settings = ", ".join(f"{key} {value}" for key, value in first["settings"].items()) or None
     tried = max(entry["n_configurations"] for entry in entries)
     choice = CHOICES[first["choice"]]
+    edges = sorted({name for entry in entries for name in entry.get("on_edges", [])})
+    edge = f"; {', '.join(edges)} on the edge" if edges else ""
     epochs = [str(entry["epochs"]) for entry in entries if entry["epochs"] is not None]
     values = [f"{e['validation_value']:.4f}" for e in entries if e["validation_value"] is not None]
     texts = (
         results.method_title(first["method"]),
         ", ".join(str(entry["seed"]) for entry in entries),
         settings,
-        choice and choice.format(tried=tried),
+        choice and choice.format(tried=tried) + edge,
         ", ".join(epochs) or None,
         f"{first['validation_metric']}: {', '.join(values)}" if values else None,
     )
