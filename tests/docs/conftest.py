@@ -89,7 +89,7 @@ class Copy:
 @pytest.fixture(scope="session")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     folder = tmp_path_factory.mktemp("docs") / "vsebench"
-    for name in ("src", "config"):
+    for name in ("src", "config", "data/included"):
         shutil.copytree(ROOT / name, folder / name)  # with numba's cache
     for name in ("metrics", "figures", "methods", "decisions"):
         for path, text in files_of(page(f"docs/{name}.md")).items():
