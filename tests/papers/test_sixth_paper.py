@@ -33,6 +33,7 @@ def config(tmp_path_factory):
     """A copy of the configuration with the two files of docs/papers.md, and nothing else."""
     folder = tmp_path_factory.mktemp("sixth") / "config"
     shutil.copytree(ROOT / "config", folder)
+    shutil.copytree(ROOT / "data" / "included", folder.parent / "data" / "included")
     page = (ROOT / "docs" / "papers.md").read_text()
     blocks = re.findall(r"^`config/papers/(\S+)`:\n\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert [name for name, _ in blocks] == [f"{NAME}.yaml", f"{NAME}.csv"]
