@@ -83,9 +83,17 @@ def results(tmp_path):
 
 
 def test_a_table_has_means_over_labels(results):
-    table = ImagesFromWords(methods=["my_row", "other"]).table(results)
+    table = ImagesFromWords(methods=["my_row"], beside=["other"]).table(results)
     (row,) = table.rows
     assert [cell.value for cell in row.cells[1:]] == ["Mine", 2, 1.0, pytest.approx(0.75), 1.0, pytest.approx(0.5)]
+
+
+def test_controls_are_shown_where_one_of_the_rows_is(results):
+    controls = ImagesFromWords(methods=["other"], beside=["my_row"])
+    assert controls.rows_read() == ["other", "my_row"]
+    table = controls.table(results)
+    assert table.rows == ()
+    assert table.notes == ("This run has none of the rows of this table at a place with new test images.",)
 
 
 def test_a_table_has_the_first_images_of_its_words(results):

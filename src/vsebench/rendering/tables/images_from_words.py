@@ -25,6 +25,7 @@ NOTES = (
     "test images, R-precision the share of its images among as many first ones. Ties count against a method.",
     "By cosine: of the vectors of image and label. A method without such vectors has none.",
 )
+NONE = "This run has none of the rows of this table at a place with new test images."
 
 
 class ImagesFromWords(TableKind):
@@ -33,20 +34,22 @@ class ImagesFromWords(TableKind):
     needs: ClassVar[tuple[str, ...]] = ("images_from_words", "datasets")
 
     methods: list[str] = Field(min_length=1)  # our rows
+    beside: list[str] = Field(default=[])  # controls, at the places of these
 
     def rows_read(self) -> list[str]:
-        return self.methods
+        return [*self.methods, *self.beside]
 
     def table(self, results: Results) -> Table:
-        shown, rows = results.images_from_words.filter(pl.col("method").is_in(self.methods)), []
-        for place in results.places_of(shown):
+        shown = results.images_from_words.filter(pl.col("method").is_in(self.rows_read()))
+        rows = []
+        for place in results.places_of(shown.filter(pl.col("method").is_in(self.methods))):
             found, title = at(shown, place), results.place_title(place)
             for method in results.methods_of(found):
                 own = found.filter(method=method)
                 means = [mean_over_labels(own, measure, by) for measure in MEASURES for by in ("score", "cosine")]
                 cells = [title, results.method_title(method), own["label"].n_unique(), *means]
                 rows.append(Row(tuple(map(Cell, cells)), group=title))
-        return Table(COLUMNS, tuple(rows), "Images found by a word", notes=NOTES)
+        return Table(COLUMNS, tuple(rows), "Images found by a word", notes=NOTES if rows else (NONE,))
 
 
 def mean_over_labels(own: pl.DataFrame, measure: str, by: str) -> float | None:

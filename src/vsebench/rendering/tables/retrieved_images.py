@@ -16,6 +16,7 @@ COLUMNS = (
     Column("images", "First images", "words", width=0.6),
 )
 NOTES = ("Bold: an image with the label; behind a word is the number of these. First seed, ranked by cosine.",)
+NONE = "This run has none of the rows of this table at a place with new test images and one of its words."
 
 
 class RetrievedImages(TableKind):
@@ -46,7 +47,7 @@ class RetrievedImages(TableKind):
                     name = f"{word} ({own['images']})"
                     cells = (title, name, results.method_title(method), listed(own["first"], own["hits"]))
                     rows.append(Row(tuple(map(Cell, cells)), group=title))
-        return Table(COLUMNS, tuple(rows), "The first images that words find", notes=NOTES)
+        return Table(COLUMNS, tuple(rows), "The first images that words find", notes=NOTES if rows else (NONE,))
 
 
 def listed(images: list[str], hits: list[bool]) -> str:
