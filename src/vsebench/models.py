@@ -72,6 +72,7 @@ class Embedded(Model):
     """
 
     label: Matrix  # (n_labels, K)
+    biased: ClassVar[bool] = False  # whether the last factor is a label's bias, and 1 for every image
 
     @property
     def n_labels(self) -> int:

@@ -32,6 +32,21 @@ use rule neighbours_of_labels as examples with:
         cases=cases_read("examples"),
 
 
+use rule neighbours_of_labels as images_from_words with:
+    input:
+        sources("stages.images_from_words"),
+        rows_read("images_from_words", "model.npz"),
+        features_read("images_from_words").values(),
+        labels_read("images_from_words", "labels.parquet", "images.parquet"),
+    output:
+        "results/images_from_words.parquet",
+    log:
+        "results/logs/images_from_words.log",
+    params:
+        stage="images_from_words",
+        cases=scored_read("images_from_words"),
+
+
 use rule neighbours_of_labels as label_scores with:
     input:
         sources("stages.label_scores"),

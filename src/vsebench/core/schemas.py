@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-Schema = dict[Any, type[pl.DataType]]  # names and types of columns, in their order
+Schema = dict[Any, type[pl.DataType] | pl.DataType]  # names and types of columns, in their order
 
 PLACE: Schema = {"dataset": pl.String, "protocol": pl.String}
 CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the row's name
@@ -166,6 +166,15 @@ EXAMPLES: Schema = CASE | {
     "label": pl.String,
     "right": pl.Boolean,
     "sibling": pl.Boolean,  # of a held-out label, or one itself; null where the data set has none
+}
+IMAGES_FROM_WORDS: Schema = CASE | {
+    "by": pl.String,  # what images are ranked by: score, or cosine of their vector with the label's
+    "label": pl.String,
+    "images": pl.Int32,  # test images with the label
+    "average_precision": pl.Float64,
+    "r_precision": pl.Float64,
+    "first": pl.List(pl.String),  # ids of the first ten images
+    "hits": pl.List(pl.Boolean),  # whether each of these has the label
 }
 LABEL_SCORES: Schema = CASE | {
     "decision": pl.String,

@@ -24,6 +24,7 @@ class BiasedFeatures(Embedded):
     """
 
     kind: ClassVar[str] = "biased_features"
+    biased: ClassVar[bool] = True
     feature: Matrix
     label: Matrix
     normalisation: Normalisation

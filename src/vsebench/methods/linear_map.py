@@ -23,6 +23,7 @@ class LinearMap(Embedded):
     """
 
     kind: ClassVar[str] = "linear_map"
+    biased: ClassVar[bool] = True
     label: Matrix
     normalisation: Normalisation
 

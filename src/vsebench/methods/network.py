@@ -29,6 +29,7 @@ class Network(Embedded):
     """
 
     kind: ClassVar[str] = "network"
+    biased: ClassVar[bool] = True
     hidden: Sequence[Matrix]
     label: Matrix
     normalisation: Normalisation

@@ -36,6 +36,7 @@ class WordNetwork(Embedded):
     """
 
     kind: ClassVar[str] = "word_network"
+    biased: ClassVar[bool] = True
     hidden: Sequence[Matrix]
     output: Matrix
     label: Matrix

@@ -14,6 +14,7 @@ from vsebench.core.schemas import (
     CLAIMS,
     COMPARISON,
     EXAMPLES,
+    IMAGES_FROM_WORDS,
     LABEL_SCORES,
     NEIGHBOURS_OF_LABELS,
     POOLED_PRECISION,
@@ -81,6 +82,11 @@ class Results:
     def examples(self) -> pl.DataFrame:
         """First labels of a few test images; empty where no row of the run that a paper names has them."""
         return self._on_request("examples", EXAMPLES)
+
+    @cached_property
+    def images_from_words(self) -> pl.DataFrame:
+        """The ranking of images for each label; empty where no row of the run that a paper names has it."""
+        return self._on_request("images_from_words", IMAGES_FROM_WORDS)
 
     @cached_property
     def precision_at(self) -> pl.DataFrame:
@@ -156,8 +162,9 @@ class Results:
         return self.outline.rows[row].role == "oracle"
 
     def method_title(self, row: str) -> str:
-        """Return the title of a row; that of an oracle says that it is a ceiling."""
-        return self.outline.rows[row].title + (" (ceiling)" if self.is_oracle(row) else "")
+        """Return the title of a row; that of an oracle says that it is a ceiling, if it does not say what it is."""
+        title = self.outline.rows[row].title
+        return title + (" (ceiling)" if self.is_oracle(row) and not title.endswith("(oracle)") else "")
 
     def entry_title(self, name: str) -> str:
         """Return the title of a row, or of a "row/decision"."""

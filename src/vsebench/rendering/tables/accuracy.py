@@ -73,7 +73,7 @@ def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, 
             "with one label are tested on as well."
         )
     found += [
-        f"{results.outline.rows[oracle].title} knows what no method may know: a ceiling, not a competitor."
+        f"{results.outline.rows[oracle].title} knows what no method may know: an oracle, not a competitor."
         for oracle in results.oracles_of(accuracy)
     ]
     left_out = [

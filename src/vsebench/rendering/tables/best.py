@@ -38,7 +38,7 @@ class Best(TableKind):
             caption=f"The method with the highest {headline} on each data set",
             notes=(
                 "Means over seeds with 95 % intervals over images and seeds; bold: the best in that metric, "
-                "too. A ceiling knows what no method may know.",
+                "too. An oracle knows what no method may know.",
             ),
             fold=2,
         )

@@ -1,0 +1,55 @@
+"""The first test images that some words find, by their ids."""
+
+from typing import ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.results import Results, at
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+COLUMNS = (
+    Column("dataset", "Data set", shown=False),
+    Column("word", "Word", width=0.15),
+    Column("method", "Method", width=0.15),
+    Column("images", "First images", "words", width=0.6),
+)
+NOTES = ("Bold: an image with the label; behind a word is the number of these. First seed, ranked by cosine.",)
+NONE = "This run has none of the rows of this table at a place with new test images and one of its words."
+
+
+class RetrievedImages(TableKind):
+    """The first images for each word and method at each place that has the word among its labels."""
+
+    needs: ClassVar[tuple[str, ...]] = ("images_from_words", "datasets")
+
+    methods: list[str] = Field(min_length=1)  # our rows
+    words: list[str] = Field(min_length=1)  # labels
+
+    def rows_read(self) -> list[str]:
+        return self.methods
+
+    def table(self, results: Results) -> Table:
+        shown = results.images_from_words.filter(
+            pl.col("method").is_in(self.methods),
+            pl.col("label").is_in(self.words),
+            by="cosine",
+            seed=results.outline.seeds[0],
+        )
+        rows = []
+        for place in results.places_of(shown):
+            title = results.place_title(place)
+            for word in self.words:
+                found = at(shown, place).filter(label=word)
+                for method in results.methods_of(found):
+                    own = found.filter(method=method).row(0, named=True)
+                    name = f"{word} ({own['images']})"
+                    cells = (title, name, results.method_title(method), listed(own["first"], own["hits"]))
+                    rows.append(Row(tuple(map(Cell, cells)), group=title))
+        return Table(COLUMNS, tuple(rows), "The first images that words find", notes=NOTES if rows else (NONE,))
+
+
+def listed(images: list[str], hits: list[bool]) -> str:
+    """Return ids as words, those of right images bold."""
+    return ", ".join(f"**{name}**" if hit else name for name, hit in zip(images, hits, strict=True))

@@ -1,0 +1,81 @@
+"""Images from a word: rankings of images for each label, by score and by cosine."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+
+from tests.builders import Given, held_out_of
+from vsebench.core.workers import workers
+from vsebench.evaluation.measuring import Ranked, measure
+from vsebench.evaluation.ranking import list_tops, rank, rank_images
+from vsebench.evaluation.retrieval import cosines_of, retrieve, scores_of
+from vsebench.features import Features, Normalisation
+from vsebench.methods.linear_map import LinearMap
+from vsebench.models import Embeddings
+
+ALL = np.ones(8, dtype=bool)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    right = rng.random((60, 8)) < 0.25
+    right[:, 5] = False
+    return rng.normal(size=(60, 8)).astype(np.float32), right
+
+
+def test_average_precision_agrees_with_scikit_learn_and_labels_without_an_image_are_left_out(data):
+    scores, right = data
+    found = retrieve(scores, right, ALL)
+    assert found["label"].to_list() == [0, 1, 2, 3, 4, 6, 7]
+    assert found["images"].to_list() == right.sum(axis=0)[found["label"]].tolist()
+    expected = [average_precision_score(right[:, label], scores[:, label]) for label in found["label"]]
+    assert found["average_precision"].to_list() == pytest.approx(expected)
+
+
+def test_only_candidates_are_searched_for(data):
+    assert retrieve(*data, np.arange(8) == 3)["label"].to_list() == [3]
+
+
+def test_images_with_the_same_score_stand_with_wrong_ones_first():
+    scores = np.array([[1], [2], [1], [1], [0]], dtype=np.float32)
+    found = retrieve(scores, np.array([[True], [True], [False], [False], [True]]), ALL[:1]).row(0, named=True)
+    assert found["first"] == [1, 2, 3, 0, 4]
+    assert found["hits"] == [True, False, False, True, True]
+    assert found["average_precision"] == pytest.approx((1 + 2 / 4 + 3 / 5) / 3)
+    assert found["r_precision"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_metrics_of_labels_are_its_means_by_score(data, ties):
+    scores, right = data
+    scores = np.round(scores) if ties else scores
+    held_out = held_out_of([np.flatnonzero(row).tolist() for row in right], 8)
+    with workers(1) as pool:
+        arguments = (Given(scores), held_out, None, pool)
+        ranked = Ranked(rank(*arguments, "test"), list_tops(*arguments), rank_images(*arguments))
+    (measured,) = measure([ranked], ["label_map", "label_r_precision"], 8, 10)
+    found = retrieve(scores, right, ALL)
+    assert measured.values.tolist() == pytest.approx([found["average_precision"].mean(), found["r_precision"].mean()])
+
+
+def test_a_cosine_does_not_see_lengths():
+    images = np.array([[3, 0], [0, 2], [1, 1], [0, 0]], dtype=np.float32)
+    labels = np.array([[5, 0], [0.1, 0.1], [0, 0]], dtype=np.float32)
+    held_out = held_out_of([[0], [], [1], []], 3)
+    found = cosines_of(Embeddings(images, labels), held_out, None)
+    half = np.sqrt(0.5)
+    np.testing.assert_allclose(found, [[1, half, 0], [0, half, 0], [half, 1, 0], [0, 0, 0]], atol=1e-6)
+    np.testing.assert_allclose(scores_of(Embeddings(images, labels), held_out, None), images @ labels.T)
+
+
+def test_a_bias_is_no_part_of_a_cosine():
+    features = Features(np.array([[2, 0], [1, 1]], dtype=np.float32), np.ones(2, dtype=bool))
+    label = np.array([[1, 0, 7], [0, 4, -3]], dtype=np.float32)
+    model = LinearMap(label, Normalisation.fit((), features, np.arange(2, dtype=np.int32)))
+    found = cosines_of(model, held_out_of([[0], [1]], 2), features)
+    np.testing.assert_allclose(found, [[1, 0], [np.sqrt(0.5), np.sqrt(0.5)]], atol=1e-6)
+
+
+def test_a_model_without_vectors_has_no_cosines(data):
+    assert cosines_of(Given(data[0]), held_out_of([[0]] * 60, 8), None) is None
