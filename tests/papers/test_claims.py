@@ -1,6 +1,7 @@
 """The tests behind the papers' claims, on planted results."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -89,12 +90,13 @@ def results(tmp_path):
 def judge(results, tmp_path):
     """Test one claim by the command, and return the rows of claims.csv."""
 
-    def run(**claim):
+    def run(places=None, **claim):
         # What is of no data set has no families.
         common = {} if claim["test"] in ("growth", "untested") else {"families": ["iapr"]}
         content = {
             "title": "P",
             "citation": "c",
+            "places": places or {},
             "claims": [{"claim": "c", "where": "w", "method": "good"} | common | claim],
         }
         (tmp_path / "p.yaml").write_text(yaml.safe_dump(content))
@@ -160,10 +162,6 @@ ABSENT = {"better": [0.1, 1.0], "worse": [0.0, 0.0], "metric": "ndcg@10"}
     ("claim", "reason"),
     [
         ({"test": "accuracy", "rivals": ["x", "y"], "metrics": ["mrr"]}, "The run has no row x or y to compare with."),
-        (
-            {"test": "accuracy", "rivals": ["bad"], "metrics": ["mrr"], "families": ["flickr", "nuswide"]},
-            "The run has no data set of the family flickr or nuswide.",
-        ),
         ({"test": "time_of_epoch", "method": "x", "rivals": ["bad"]}, "The run has no row x on such data."),
         ({"test": "setting", "parameter": "b"} | ABSENT, "The run varies no setting b of good."),
         (
@@ -186,6 +184,29 @@ def test_a_claim_that_cannot_be_tested_says_why(judge, claim, reason):
     assert (row["verdict"], row["reason"], row["effect"]) == ("not testable here", reason, "")
 
 
+def test_a_claim_is_tested_on_real_data_of_any_family_and_on_simulated_data_of_its_own(judge):
+    claim = {"test": "accuracy", "rivals": ["bad"], "metrics": ["recall@10"]}
+    assert [row["dataset"] for row in judge(**claim)] == ["real", "sim"]
+    (row,) = judge(**claim, families=["flickr", "nuswide"])
+    assert (row["dataset"], row["data"], row["verdict"]) == ("real", "other", "holds")
+
+
+def test_without_real_data_or_any_of_its_families_a_claim_cannot_be_tested():
+    evidence = replace(planted(), places=[place for place in planted().places if place.data == "simulated"])
+    test = check(load_test("memory", "here"), {"method": "good", "families": ["flickr"], "rivals": ["bad"]}, "here")
+    with pytest.raises(UntestableError, match=r"^The run has no real data, nor any of the family flickr\.$"):
+        list(test.cases(evidence))
+
+
+def test_a_test_says_whether_the_data_is_the_papers_own(judge):
+    claim = {"test": "accuracy", "rivals": ["bad"], "metrics": ["recall@10"]}
+    assert [(row["dataset"], row["data"]) for row in judge(**claim)] == [("real", "other"), ("sim", "simulated")]
+    places = {"theirs": {"title": "T", "dataset": "real"}, "drawn": {"title": "D", "dataset": "sim"}}
+    rows = judge(**claim, places=places)
+    assert [(row["dataset"], row["data"]) for row in rows] == [("real", "paper"), ("sim", "simulated")]
+    assert rows[0]["verdict"] == "holds"
+
+
 def test_a_row_says_what_its_effect_is_and_why_it_has_no_verdict(judge):
     rows = {row["dataset"]: row for row in judge(test="memory", rivals=["bad"])}
     assert {row["metric"] for row in rows.values()} == {"peak memory, ratio"}
@@ -200,28 +221,51 @@ def test_the_correction_is_over_the_claims_of_a_paper_on_real_data(tmp_path, res
         for test in ("time_of_epoch", "memory")
     ]
     (tmp_path / "p.yaml").write_text(yaml.safe_dump({"title": "P", "citation": "c", "claims": claims}))
-    tested = [one for one in verdicts(Paper.read(tmp_path / "p.yaml"), planted()).to_dicts() if not one["simulated"]]
+    tested = [
+        one for one in verdicts(Paper.read(tmp_path / "p.yaml"), planted()).to_dicts() if one["data"] != "simulated"
+    ]
     raw = [stats.ttest_1samp(np.log(ratios), 0).pvalue for ratios in RATIOS]
     assert raw[0] < raw[1]
     assert tested[0]["p_adjusted"] == pytest.approx(min(2 * raw[0], raw[1]), rel=1e-4)
     assert tested[1]["p_adjusted"] == pytest.approx(raw[1], rel=1e-4)
 
 
+def test_the_correction_is_for_each_kind_of_data_apart(tmp_path):
+    claims = [
+        {"claim": test, "where": "w", "test": test, "method": "good", "families": ["iapr"], "rivals": ["bad"]}
+        for test in ("time_of_epoch", "memory")
+    ]
+    paper = {"title": "P", "citation": "c", "claims": claims, "places": {"a": {"title": "A", "dataset": "own"}}}
+    (tmp_path / "p.yaml").write_text(yaml.safe_dump(paper))
+    found = verdicts(Paper.read(tmp_path / "p.yaml"), planted(("real", "sim", "own", "more"))).to_dicts()
+    assert [row["data"] for row in found] == ["paper", "other", "other", "simulated"] * 2
+    small, large = (stats.ttest_1samp(np.log(ratios), 0).pvalue for ratios in RATIOS)
+    by_data = {
+        data: [row["p_adjusted"] for row in found if row["data"] == data] for data in ("paper", "other", "simulated")
+    }
+    assert by_data["paper"] == pytest.approx([min(2 * small, large), large], rel=1e-4)  # of two tests, not of six
+    assert by_data["other"] == pytest.approx([min(2 * small, large)] * 2 + [large] * 2, rel=1e-4)  # of four
+    assert by_data["simulated"] == [None, None]
+
+
 RATIOS = [np.array([1.9, 2.0, 2.2]), np.array([1.1, 1.3, 1.9])]  # of seconds, rival over method; of memory, the inverse
 
 
-def planted():
-    """Return evidence with these ratios in three repeats, on a real and on a simulated data set."""
+def planted(datasets=("real", "sim")):
+    """Return evidence with these ratios in three repeats, on real data sets and a simulated one."""
     timing = [
         {"dataset": dataset, "protocol": "distinct", "method": method, "phase": "epoch", "repeat": repeat}
         | {"seconds": RATIOS[0][repeat] if method == "bad" else 1.0}
         | {"peak_rss_bytes": int(1e9 * RATIOS[1][repeat]) if method == "good" else 10**9}
-        for dataset in ("real", "sim")
+        for dataset in datasets
         for method in ("good", "bad")
         for repeat in range(3)
     ]
     return Evidence(
-        places=[RunPlace(Place(name, "distinct"), "iapr", name == "sim", ["good", "bad"]) for name in ("real", "sim")],
+        places=[
+            RunPlace(Place(name, "distinct"), "iapr", "simulated" if name == "sim" else "other", ["good", "bad"])
+            for name in datasets
+        ],
         seeds=SEEDS,
         resamples=100,
         timing=frame(timing, schemas.TIMING),
@@ -305,7 +349,7 @@ def test_growth_is_read_off_the_measurement():
     nothing = frame([], schemas.TIMING)
     evidence = Evidence([], SEEDS, 100, nothing, nothing, None, frame(scaling, schemas.SCALING), ranks, ranks)
     growth = Growth(method="good", variable="pairs", between=[0.8, 1.2])
-    assert list(growth.cases(evidence)) == [ClaimCase("exponent of pairs", simulated=True)]
+    assert list(growth.cases(evidence)) == [ClaimCase("exponent of pairs", data="simulated")]
     assert growth.test(evidence, ClaimCase("exponent of pairs")).value == pytest.approx(1.0)
     with pytest.raises(UntestableError, match="The growth of good with the labels was not measured"):
         Growth(method="good", variable="labels", between=[0.8, 1.2]).test(evidence, ClaimCase("exponent of labels"))
@@ -385,7 +429,7 @@ def decided(place):
 
     rows = [*("one", "other"), *(f"{row}/{decision}" for row in ("one", "other") for decision in ("sharp", "blunt"))]
     empty = {name: pl.DataFrame() for name in ("timing", "history")}
-    return Evidence([RunPlace(place, "other", False, rows)], SEEDS, 400, **empty, sweeps=None, scaling=None,
+    return Evidence([RunPlace(place, "other", "other", rows)], SEEDS, 400, **empty, sweeps=None, scaling=None,
                     read_ranks=lambda case: read_ranked(case).ranks, read_sweep_ranks=None, read_ranked=read_ranked,
                     read_sets=read_sets, n_labels=lambda case: 6)  # fmt: skip
 

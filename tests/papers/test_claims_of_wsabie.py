@@ -35,7 +35,10 @@ SEEDS = [1, 2]
 
 NOISY = Place("noisier tree", "official")
 NOISY_ROWS = {"first": 20, "second": 40}
-CLEAN_AND_NOISY = [RunPlace(PLACE, "tree", True, list(ROWS)), RunPlace(NOISY, "tree", True, list(NOISY_ROWS))]
+CLEAN_AND_NOISY = [
+    RunPlace(PLACE, "tree", "simulated", list(ROWS)),
+    RunPlace(NOISY, "tree", "simulated", list(NOISY_ROWS)),
+]
 
 
 def ranks(case):
@@ -61,12 +64,12 @@ def lists(case):
     return pl.DataFrame(rows, schema=schemas.LISTS, orient="row")
 
 
-def evidence(simulated=False, family="tree", **tables):
+def evidence(data="other", family="tree", **tables):
     filled = {"timing": [], "history": []} | tables
     frames = {name: pl.DataFrame(rows, schema=getattr(schemas, name.upper())) for name, rows in filled.items()}
     siblings = pl.DataFrame({"label": [0, 0], "sibling": [1, 2]}, schema={"label": pl.Int32, "sibling": pl.Int32})
     return Evidence(
-        places=[RunPlace(PLACE, family, simulated, list(ROWS))],
+        places=[RunPlace(PLACE, family, data, list(ROWS))],
         seeds=SEEDS,
         resamples=200,
         timing=frames["timing"],
@@ -143,7 +146,7 @@ def test_what_noisier_labels_leave_of_two_rows():
     make = partial(NoisierLabels, clean="tree", noisy="noisier tree", metric="precision@1")
     falls = make(method="first", steadier="second")
     (case,) = falls.cases(found)
-    assert (case.place, case.simulated, case.rival, case.measured) == (NOISY, True, "second", "precision@1")
+    assert (case.place, case.data, case.rival, case.measured) == (NOISY, "simulated", "second", "precision@1")
     effect = falls.test(found, case)
     assert effect.value == pytest.approx((40 / 46) / (20 / 50))
     assert 1 < effect.low < effect.value < effect.high
@@ -262,7 +265,7 @@ def test_a_verdict_on_simulated_data_says_so(judged):
         method="first", families=["tree"], control="popular", metric="precision@1", below=0.2, judge_simulated=judged
     )
     claim = Claim(ClaimText(claim="c", where="w", test="share_of_metric"), test)
-    (row,) = examine(claim, evidence(simulated=True))
+    (row,) = examine(claim, evidence(data="simulated"))
     assert _silent(row) is not judged
     line = _row(row, None)
     assert line["verdict"] == ("holds" if judged else "not testable here")

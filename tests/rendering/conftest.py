@@ -202,7 +202,10 @@ class MadeUp:
 
     def claims(self) -> pl.DataFrame:
         """Return the real claims, tested on made-up ranks."""
-        places = [RunPlace(p, "iapr", p.dataset.startswith("sim"), self.rows(p)) for p in self.places]
+        places = [
+            RunPlace(p, "iapr", "simulated" if p.dataset.startswith("sim") else "other", self.rows(p))
+            for p in self.places
+        ]
         evidence = Evidence(
             places=places,
             seeds=self.seeds,

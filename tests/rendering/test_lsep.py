@@ -189,7 +189,7 @@ def test_a_run_without_the_rows_says_so(results: Results, name: str) -> None:
 
 def test_a_rival_with_a_decision_has_both_titles(results: Results) -> None:
     claim = {
-        "paper": "lsep", "claim": "c", "where": "w", "dataset": "scene", "protocol": "official", "simulated": False,
+        "paper": "lsep", "claim": "c", "where": "w", "dataset": "scene", "protocol": "official", "data": "other",
         "method": "lsep/class_threshold", "rival": "lsep/top_k", "metric": "exact_match", "effect_is": "difference",
         "effect": 0.1, "ci_low": 0.0, "ci_high": 0.2, "p_adjusted": 0.5, "verdict": "undecided",
     }  # fmt: skip

@@ -65,6 +65,7 @@ rule test_claims:
     params:
         papers=PAPERS,
         claims=[paper.claims for paper in PLAN.papers],
+        own=[paper.datasets for paper in PLAN.papers],  # the papers' own data sets
         rows=[
             f"{place}/{name}"
             for place in PLAN.places

@@ -197,7 +197,7 @@ CLAIMS: Schema = {
     "where": pl.String,
     "dataset": pl.String,
     "protocol": pl.String,
-    "simulated": pl.Boolean,
+    "data": pl.String,  # paper: its own; other: real data that it did not use; simulated; null: none was needed
     "method": pl.String,
     "rival": pl.String,
     "metric": pl.String,  # or what else was measured, in words

@@ -86,6 +86,11 @@ class Paper(Strict):
         return self._path.with_suffix(".csv")
 
     @property
+    def datasets(self) -> list[str]:
+        """Our data sets that have the data of the paper's."""
+        return sorted({place.dataset for place in self.places.values() if place.dataset is not None})
+
+    @property
     def facts(self) -> dict[str, Any]:
         """What comparisons and tables read of the YAML file: titles, rows and places."""
         return self.model_dump(include={"title", "rows", "places"})

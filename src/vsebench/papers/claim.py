@@ -11,7 +11,7 @@ from pydantic import Field
 from vsebench.core.configuration import Family, Strict
 from vsebench.core.places import Place
 from vsebench.papers.evidence import Effect, Evidence, RunPlace, UntestableError
-from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Verdict
+from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Data, Verdict
 
 NOWHERE = Place("", "")  # of a case that is not about a single data set
 Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # lowest and highest, both included
@@ -23,7 +23,7 @@ class ClaimCase:
 
     measured: str  # the effect's heading: a metric's name, or a quantity in words
     place: Place = NOWHERE
-    simulated: bool = False
+    data: Data | None = None  # the kind of data; none: the effect is computed without any
     rival: str = ""  # the row that the claim's method is compared with; empty if there is none
 
 
@@ -81,21 +81,21 @@ class ClaimTest(Strict, ABC):
 
 
 class AtPlaces(ClaimTest):
-    """A test at each place of the run that has the method, and whose data set is of one of the claim's families."""
+    """A test at each place that has the method: those of real data, and those of simulated data of the families."""
 
-    families: list[Family] = Field(min_length=1)
+    families: list[Family] = Field(min_length=1)  # of the data that the claim is about
     protocols: list[str] | None = Field(default=None, min_length=1)  # none: every protocol of the run
 
     def places(self, evidence: Evidence) -> list[RunPlace]:
         """Return the places, at least one; raises `UntestableError` if there is none."""
-        of_family = [place for place in evidence.places if place.family in self.families]
-        if not of_family:
-            raise UntestableError(f"The run has no data set of the family {in_words(self.families)}.")
+        usable = [place for place in evidence.places if place.data != "simulated" or place.family in self.families]
+        if not usable:
+            raise UntestableError(f"The run has no real data, nor any of the family {in_words(self.families)}.")
         if self.protocols is not None:
-            of_family = [place for place in of_family if place.place.protocol in self.protocols]
-        if not of_family:
+            usable = [place for place in usable if place.place.protocol in self.protocols]
+        if not usable:
             raise UntestableError(f"The run has no such data set with the protocol {in_words(self.protocols or [])}.")
-        found = [place for place in of_family if self.method in place.rows]
+        found = [place for place in usable if self.method in place.rows]
         if not found:
             raise UntestableError(f"The run has no row {self.method} on such data.")
         return found
@@ -106,7 +106,7 @@ class AtPlaces(ClaimTest):
         if not places:
             raise UntestableError(f"The run lacks one of the rows {in_words(rows)}.")
         for place, metric in itertools.product(places, metrics):
-            yield ClaimCase(metric, place.place, place.simulated)
+            yield ClaimCase(metric, place.place, place.data)
 
 
 class AgainstRivals(AtPlaces):
@@ -122,7 +122,7 @@ class AgainstRivals(AtPlaces):
         """Yield one case per place, rival and measured quantity."""
         pairs = [(place, rival) for place in self.places(evidence) for rival in self.rivals if rival in place.rows]
         for (place, rival), measured in itertools.product(pairs, self.measured()):
-            yield ClaimCase(measured, place.place, place.simulated, rival)
+            yield ClaimCase(measured, place.place, place.data, rival)
         if not pairs:
             raise UntestableError(f"The run has no row {in_words(self.rivals)} to compare with.")
 

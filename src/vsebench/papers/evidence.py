@@ -4,8 +4,8 @@ This is the only module of the papers that imports metrics and their resampling.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import numpy as np
@@ -24,6 +24,7 @@ from vsebench.evaluation.metrics import values
 from vsebench.evaluation.metrics.base import ListMetric, Metric, RankMetric, is_of_decision, load_metric
 from vsebench.evaluation.sets import LabelSets
 from vsebench.evaluation.significance import adjust, bootstrap_all
+from vsebench.papers.verdict import Data
 
 __all__ = [
     "AnyMetricName", "Effect", "Estimates", "Evidence", "MetricName", "RunPlace", "UntestableError",
@@ -83,11 +84,14 @@ class Effect:
 
 @dataclass(frozen=True)
 class RunPlace:
-    """A place of the run, with its rows, and as "row/decision" those with decisions; `family` is its data set's."""
+    """A place of the run, with its rows, and as "row/decision" those with decisions; `family` is its data set's.
+
+    `data` is "simulated" or "other" until a paper claims the data set as its own (`Evidence.seen_by`).
+    """
 
     place: Place
     family: str
-    simulated: bool
+    data: Data
     rows: list[str]
 
 
@@ -128,6 +132,14 @@ class Evidence:
     siblings: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     on_request: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     _kept: dict[tuple[object, ...], list[Measured]] = field(default_factory=dict, repr=False)
+
+    def seen_by(self, datasets: Collection[str]) -> "Evidence":
+        """Return the same results as a paper sees them that used these real data sets of ours."""
+        places = [
+            replace(place, data="paper") if place.data == "other" and place.place.dataset in datasets else place
+            for place in self.places
+        ]
+        return replace(self, places=places)
 
     def requested(self, name: str, place: Place, row: str) -> pl.DataFrame:
         """Return what a table that is made on request has of a row, or of a "row/decision", at a place.

@@ -8,4 +8,6 @@ FAILS: Verdict = "fails"
 UNDECIDED: Verdict = "undecided"
 UNTESTABLE: Verdict = "not testable here"
 VERDICTS = (HOLDS, FAILS, UNDECIDED, UNTESTABLE)
+Data = Literal["paper", "other", "simulated"]  # the paper's own data sets, real ones that it did not use, or drawn ones
+DATA: tuple[Data, ...] = ("paper", "other", "simulated")
 SIGNIFICANT = 0.05  # a corrected p-value below it decides

@@ -1,8 +1,9 @@
 """Test the claims of the papers on the results of a run, and judge them.
 
-p-values are corrected for their number over the claims of one paper. Simulated data says nothing about accuracy and
-speed on a paper's data: the effect on it is shown, and the verdict is "not testable here", unless the claim says that
-it is judged there as well (`judge_simulated`); the reason then says that the data is simulated.
+A claim is tested on the paper's own data and on other real data, and each test says on which (`verdict.Data`). p-values
+are corrected for their number over the claims of one paper, for each kind of data apart. Simulated data says nothing
+about accuracy and speed on a paper's data: the effect on it is shown, and the verdict is "not testable here", unless
+the claim says that it is judged there as well (`judge_simulated`); the reason then says that the data is simulated.
 """
 
 import importlib
@@ -21,7 +22,7 @@ from vsebench.core.schemas import CLAIMS
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimCase, ClaimTest
 from vsebench.papers.evidence import Effect, Evidence, UntestableError, adjust
-from vsebench.papers.verdict import UNTESTABLE
+from vsebench.papers.verdict import DATA, UNTESTABLE, Data
 
 FOLDER = Path(__file__).parent / "claims"
 ON_SIMULATED = "Simulated data says nothing about the paper's data."
@@ -103,14 +104,21 @@ def claims_read(papers: Sequence[Paper]) -> set[str]:
 
 
 def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
-    """Test the claims of a paper on a run's results and judge them; returns the table CLAIMS of `core.schemas`."""
-    tested = [row for claim in read_claims(paper) for row in examine(claim, evidence)]
-    p_values = {
-        str(n): row.effect.p
-        for n, row in enumerate(tested)
-        if row.effect is not None and row.effect.p is not None and not _silent(row)
-    }
-    adjusted = adjust(p_values)
+    """Test the claims of a paper on a run's results and judge them; returns the table CLAIMS of `core.schemas`.
+
+    A claim's tests on the paper's own data sets, those that its `places` name, come before those on other data.
+    """
+    seen = evidence.seen_by(paper.datasets)
+    tested = [row for claim in read_claims(paper) for row in sorted(examine(claim, seen), key=_order)]
+    adjusted: dict[str, float] = {}
+    for data in {_data(row) for row in tested}:
+        adjusted |= adjust(
+            {
+                str(n): row.effect.p
+                for n, row in enumerate(tested)
+                if _data(row) == data and row.effect is not None and row.effect.p is not None and not _silent(row)
+            }
+        )
     rows = [{"paper": paper.name} | _row(row, adjusted.get(str(n))) for n, row in enumerate(tested)]
     return pl.DataFrame(rows, schema=CLAIMS)
 
@@ -129,10 +137,19 @@ def examine(claim: Claim, evidence: Evidence) -> list[Tested]:
     return rows or [Tested(claim, None, None, reasons[0])]
 
 
+def _data(row: Tested) -> Data | None:
+    return None if row.case is None else row.case.data
+
+
+def _order(row: Tested) -> int:
+    data = _data(row)
+    return len(DATA) if data is None else DATA.index(data)
+
+
 def _silent(row: Tested) -> bool:
     """Return whether the data of a case says nothing about the paper's data."""
     test = row.claim.test
-    return row.case is not None and row.case.simulated and not (test.on_simulated or test.judge_simulated)
+    return _data(row) == "simulated" and not (test.on_simulated or test.judge_simulated)
 
 
 def _row(row: Tested, p: float | None) -> dict[str, Any]:
@@ -143,7 +160,7 @@ def _row(row: Tested, p: float | None) -> dict[str, Any]:
     case, effect = row.case, row.effect
     columns |= {"dataset": case.place.dataset or None, "protocol": case.place.protocol or None}
     columns |= {
-        "simulated": case.simulated,
+        "data": case.data,
         "rival": case.rival or None,
         "metric": case.measured,
         "effect_is": test.effect,
@@ -154,5 +171,5 @@ def _row(row: Tested, p: float | None) -> dict[str, Any]:
     }
     if _silent(row):
         return columns | {"verdict": UNTESTABLE, "reason": ON_SIMULATED}
-    judged = JUDGED if case.simulated and case.place.dataset else None
+    judged = JUDGED if case.data == "simulated" and case.place.dataset else None
     return columns | {"verdict": test.verdict(effect, p), "reason": judged}

@@ -10,6 +10,14 @@ from vsebench.rendering.results import Results
 
 HOLDS_IN_PART, FAILS_IN_PART, MIXED = "holds in part", "fails in part", "mixed"  # of several tests of a claim
 ALL = (HOLDS, HOLDS_IN_PART, MIXED, FAILS_IN_PART, FAILS, UNDECIDED, UNTESTABLE)
+COMPUTED, NOT_TESTED = "computed", "not tested"  # kinds of tests that are of no data
+KINDS = {
+    "paper": "on the paper's own data",
+    "other": "on real data that the paper did not use",
+    "simulated": "on simulated data",
+    COMPUTED: "computed, without data",
+    NOT_TESTED: "not testable here",
+}
 Test = dict[str, Any]  # a row of CLAIMS
 
 
@@ -24,6 +32,26 @@ def claims_of(tests: Sequence[Test]) -> Iterator[tuple[Test, list[Test]]]:
     for _, group in groupby(tests, key=lambda test: (test["paper"], test["claim"])):
         found = list(group)
         yield found[0], found
+
+
+def kind_of(test: Test) -> str:
+    """Return which of `KINDS` a test is of."""
+    if test["verdict"] == UNTESTABLE:
+        return NOT_TESTED
+    return str(test["data"] or COMPUTED)
+
+
+def by_kind(tests: Sequence[Test]) -> Iterator[tuple[str, Test, list[Test]]]:
+    """Yield each kind of data in turn, with the first test and all tests of each claim that was tested on it.
+
+    A claim is among those that are not testable only if none of its tests could be made.
+    """
+    for kind in KINDS:
+        for first, found in claims_of(tests):
+            tested = {kind_of(test) for test in found} - {NOT_TESTED}
+            of_kind = [test for test in found if kind_of(test) == kind]
+            if of_kind and (kind != NOT_TESTED or not tested):
+                yield kind, first, of_kind
 
 
 def overall(tests: Sequence[Test]) -> str:
@@ -42,11 +70,13 @@ def paper_title(results: Results, paper: str) -> str:
 
 
 def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
-    """Return for each paper with claims its title, the number of its claims, and the numbers of claims by verdict."""
+    """Return for each paper and kind of data a title, the number of claims, and the numbers of claims by verdict."""
     found = []
     for paper, title in results.outline.papers.items():
-        counts = Counter(overall(tests) for _, tests in claims_of(claim_tests(results, paper)))
-        verdicts = [(verdict, counts[verdict]) for verdict in ALL]
-        if counts:
-            found.append((title, counts.total(), [(verdict, number) for verdict, number in verdicts if number]))
+        counts: dict[str, Counter[str]] = {}
+        for kind, _, tests in by_kind(claim_tests(results, paper)):
+            counts.setdefault(kind, Counter())[overall(tests)] += 1
+        for kind, number in counts.items():
+            verdicts = [(verdict, number[verdict]) for verdict in ALL if number[verdict]]
+            found.append((f"{title} paper, {KINDS[kind]}", number.total(), verdicts))
     return found

@@ -81,6 +81,7 @@ def places(names: list[str], results: Path) -> list[RunPlace]:
         dataset, protocol, row = name.split("/", 2)
         rows.setdefault(Place(dataset, protocol), []).append(row)
     return [
-        RunPlace(place, datasets[place.dataset]["family"], datasets[place.dataset]["simulated"], names)
+        RunPlace(place, entry["family"], "simulated" if entry["simulated"] else "other", names)
         for place, names in rows.items()
+        for entry in [datasets[place.dataset]]
     ]

@@ -24,7 +24,7 @@ class CostFormula(ClaimTest):
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case, without a place."""
-        yield ClaimCase("largest error of the formula", simulated=True)
+        yield ClaimCase("largest error of the formula", data="simulated")
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the mean over repeats of the largest error; without a p-value."""

@@ -30,7 +30,7 @@ class Growth(ClaimTest):
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case, without a place."""
-        yield ClaimCase(f"exponent of {self.variable}", simulated=True)
+        yield ClaimCase(f"exponent of {self.variable}", data="simulated")
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the exponent; without a p-value, since the verdict rests on the interval."""

@@ -26,7 +26,7 @@ class LabelNeighbours(AtPlaces):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per place."""
         for place in self.places(evidence):
-            yield ClaimCase(f"siblings among {self.nearest} nearest labels", place.place, place.simulated)
+            yield ClaimCase(f"siblings among {self.nearest} nearest labels", place.place, place.data)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the share of siblings over chance."""

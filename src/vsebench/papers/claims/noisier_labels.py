@@ -66,7 +66,7 @@ class NoisierLabels(ClaimTest):
             raise UntestableError(f"The run lacks {self.clean} or {self.noisy}, or one of the claim's rows there.")
         measured = self.metric if self.steadier else f"sibling_precision@{self.cutoff} and {self.metric}"
         for noisy in places:
-            yield ClaimCase(measured, noisy.place, noisy.simulated, self.steadier or "")
+            yield ClaimCase(measured, noisy.place, noisy.data, self.steadier or "")
 
     def _places(self, evidence: Evidence, dataset: str) -> list[RunPlace]:
         rows = {self.method, self.steadier or self.method}

@@ -28,7 +28,7 @@ class Setting(AtPlaces):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per place."""
         for place in self.places(evidence):
-            yield ClaimCase(self.metric, place.place, place.simulated)
+            yield ClaimCase(self.metric, place.place, place.data)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the difference of the metric between the two best values."""

@@ -30,7 +30,7 @@ class ShareOfMetric(AtPlaces):
         if not places:
             raise UntestableError(f"The run has no row {self.control} on such data.")
         for place in places:
-            yield ClaimCase(self.metric, place.place, place.simulated, self.control)
+            yield ClaimCase(self.metric, place.place, place.data, self.control)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the control's metric over the method's."""

@@ -27,7 +27,7 @@ class ThresholdDifficulty(AtPlaces):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per place."""
         for place in self.places(evidence):
-            yield ClaimCase("correlation of threshold and difficulty", place.place, place.simulated)
+            yield ClaimCase("correlation of threshold and difficulty", place.place, place.data)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the mean correlation over labels and seeds."""

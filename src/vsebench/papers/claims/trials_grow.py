@@ -17,7 +17,7 @@ class TrialsGrow(AtPlaces):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per place."""
         for place in self.places(evidence):
-            yield ClaimCase("trials per step, last tenth over first", place.place, place.simulated)
+            yield ClaimCase("trials per step, last tenth over first", place.place, place.data)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the mean trials per step in the last tenth of the epochs over the mean in the first."""

@@ -10,7 +10,7 @@ from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
-TEXTS = ("paper", "claim", "where", "dataset", "protocol", "simulated", "method", "rival", "effect_is", "reason")
+TEXTS = ("paper", "claim", "where", "dataset", "protocol", "data", "method", "rival", "effect_is", "reason")
 COLUMNS = (
     *(Column(name, name, shown=False) for name in TEXTS),
     Column("place", "Data", width=0.2),
@@ -40,7 +40,7 @@ class Claims(TableKind):
         notes = (
             f"Effect: {'; '.join(kinds)}; with a 95 % interval." if kinds else "No claim could be tested.",
             "p: of the hypothesis of no effect, or of the claim's bound, corrected for the number of a paper's judged "
-            "tests.",
+            "tests, for the paper's own data sets, other real ones and simulated ones apart.",
             "Verdicts on simulated data are about such data.",
         )
         return Table(COLUMNS, tuple(self._row(results, test) for test in tests), caption, notes=notes, small=True)
@@ -61,5 +61,6 @@ def where_tested(results: Results, test: Test) -> str:
     if test["effect"] is None:
         return str(test["reason"])
     if test["dataset"] is None:
-        return "Simulated, sizes varied" if test["simulated"] else "Computed"
-    return results.place_title(Place(test["dataset"], test["protocol"]))
+        return "Simulated, sizes varied" if test["data"] == "simulated" else "Computed"
+    place = results.place_title(Place(test["dataset"], test["protocol"]))
+    return f"{place} (the paper's data)" if test["data"] == "paper" else place

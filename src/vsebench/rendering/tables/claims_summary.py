@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any, ClassVar
 
 from vsebench.papers.verdict import VERDICTS
-from vsebench.rendering.claims import claim_tests, claims_of, overall, paper_title
+from vsebench.rendering.claims import KINDS, by_kind, claim_tests, overall, paper_title
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
@@ -12,6 +12,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 
 COLUMNS = (
     Column("paper", "Paper", shown=False),
+    Column("data", "Data", shown=False),
     Column("claim", "Claim", width=0.34),
     Column("verdict", "Verdict", width=0.13),
     Column("where", "In the paper", width=0.14),
@@ -23,7 +24,7 @@ COLUMNS = (
 
 
 class ClaimsSummary(TableKind):
-    """A claim's verdict over all of its tests, and the number of tests with each verdict."""
+    """A claim's verdict over all of its tests on a kind of data, and the number of tests with each verdict."""
 
     needs: ClassVar[tuple[str, ...]] = ("claims",)
 
@@ -33,14 +34,17 @@ class ClaimsSummary(TableKind):
 
     def table(self, results: Results) -> Table:
         rows = []
-        for claim, tests in claims_of(claim_tests(results)):
-            counts = Counter(test["verdict"] for test in tests)
-            texts = [Cell(text) for text in (claim["paper"], claim["claim"], overall(tests), claim["where"])]
-            numbers = [Cell(counts[verdict]) for verdict in VERDICTS]
-            rows.append(Row((*texts, *numbers), group=paper_title(results, claim["paper"])))
+        for paper in results.outline.papers:
+            for kind, claim, tests in by_kind(claim_tests(results, paper)):
+                counts = Counter(test["verdict"] for test in tests)
+                texts = [Cell(text) for text in (paper, kind, claim["claim"], overall(tests), claim["where"])]
+                numbers = [Cell(counts[verdict]) for verdict in VERDICTS]
+                rows.append(Row((*texts, *numbers), group=f"{paper_title(results, paper)}, {KINDS[kind]}"))
         notes = (
             "Numbers: the tests of a claim, one for each data set, protocol, rival and metric.",
-            "Verdict: that of all tests that could be made here. In part: the other tests are undecided; mixed: some "
-            "hold and some fail.",
+            "Verdict: that of all tests on this kind of data. In part: the other tests are undecided; mixed: some hold "
+            "and some fail.",
+            "A verdict on other data says whether the claim carries over, one on simulated data is about cost, or "
+            "about such data.",
         )
         return Table(COLUMNS, tuple(rows), "Verdicts on the papers' claims", notes=notes, small=True)
