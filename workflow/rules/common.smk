@@ -285,10 +285,14 @@ def settings_chosen(wildcards):
     return [] if first == seed else f"{MODEL}/run.json".replace("{seed}", str(first))
 
 
-def grid_options(wildcards, input):
-    """Return the settings to try on the validation labels, or where the chosen ones are."""
-    if input.chosen:
-        return f"--chosen {input.chosen}"
+def grid_options(wildcards):
+    """Return the settings to try on the validation labels, or where the chosen ones are.
+
+    It takes no `input`: Snakemake does not notice when a param that does has changed.
+    """
+    chosen = settings_chosen(wildcards)
+    if chosen:
+        return f"--chosen {chosen.format(**wildcards)}"
     return f"--grid {shlex.quote(as_json(PLAN.grid(wildcards.row)))}"
 
 
