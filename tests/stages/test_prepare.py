@@ -205,7 +205,9 @@ def test_every_data_set_of_the_configuration_is_valid(path):
     assert simulated == (not config.files and not hasattr(adapter, "fetch") and not in_place)
 
 
-@pytest.mark.parametrize("name", ["sim-iapr", "sim-features", "sim-tree", "sim-independent", "sim-catalogue"])
+@pytest.mark.parametrize(
+    "name", ["sim-iapr", "sim-features", "sim-tree", "sim-independent", "sim-catalogue", "sim-tags-rho05"]
+)
 def test_the_written_files_are_those_that_the_workflow_expects(prepare, name):
     run = {"datasets": {name: {"protocols": ["distinct"], "options": {"scale": 0.02}}}, "papers": []}
     default = read_yaml(data_sets.CONFIGS.parent / "config.yaml")

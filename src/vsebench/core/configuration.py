@@ -238,9 +238,9 @@ class WordsConfig(WordsDefinition):
 
     @property
     def own_file(self) -> str | None:
-        """The user's own file of words, which is read in place; None if it is downloaded."""
-        name = str(self.options.get("file"))
-        return None if name in {file.name for file in self.files} else name
+        """The user's own file of words, which is read in place; None if it is downloaded, or if words are drawn."""
+        name = self.options.get("file")
+        return None if name is None or name in {file.name for file in self.files} else str(name)
 
 
 class DatasetDefinition(Source):
