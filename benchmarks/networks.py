@@ -114,7 +114,12 @@ def contestants(data: Data, hidden: list[int]) -> tuple[Contestant, Contestant]:
     """Return our network and scikit-learn's, both with these hidden layers."""
     ours, peer, title = ("ours, hidden", "MLP", "MLPClassifier") if hidden else ("ours, linear", "SGD", "SGDClassifier")
     return (
-        Contestant("bce", "network, binary cross-entropy", partial(Ours, data.features, hidden), GRIDS[ours]),
+        Contestant(
+            "bce",
+            f"binary cross-entropy, {'network' if hidden else 'linear'}",
+            partial(Ours, data.features, hidden),
+            GRIDS[ours],
+        ),
         Contestant("sklearn", f"scikit-learn, {title}", partial(Sklearn, data.features, hidden), GRIDS[peer]),
     )
 

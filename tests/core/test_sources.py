@@ -117,7 +117,9 @@ def test_a_method_depends_on_its_kernels_and_on_no_other(method):
 
 @pytest.mark.parametrize("method", KERNELS)
 def test_a_method_depends_on_no_other_method(method):
-    derived = {"lsep_joint": {"lsep"}, "avg_wv_ridge": {"avg_wv"}, "s_opt_x_ent_published": {"s_x_ent"}}.get(method, set())
+    derived = {"lsep_joint": {"lsep"}, "avg_wv_ridge": {"avg_wv"}, "s_opt_x_ent_published": {"s_x_ent"}}.get(
+        method, set()
+    )
     assert inside("methods", names(f"methods.{method}")) <= SHARED | derived | {method}
 
 

@@ -73,7 +73,7 @@ def fit_and_rank(copy: Copy, case: Case, plan: dict[str, Any], metric: str, proc
 @pytest.mark.parametrize(
     ("row", "place", "metric", "missing"),
     [
-        ("conditional", "sim-nuswide/distinct", "ndcg@10", 3),  # two of the group's labels are known
+        ("conditional", "visual-genome-500/distinct", "ndcg@10", 3),  # two of the group's labels are known
         ("nearest_centroid", "sim-features/images", "map", 5),
     ],
 )

@@ -153,6 +153,7 @@ def test_the_report_has_a_section_on_it(results, plan, config):
 def test_a_mistake_in_its_files_is_told_before_the_first_job(config, tmp_path):
     folder = tmp_path / "config"
     shutil.copytree(config, folder)
+    shutil.copytree(ROOT / "data" / "included", tmp_path / "data" / "included")
     file, path = folder / "config.yaml", folder / "papers" / f"{NAME}.yaml"
     good = path.read_text()
     for old, new, message in (
