@@ -70,13 +70,17 @@ def paper_title(results: Results, paper: str) -> str:
 
 
 def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
-    """Return for each paper and kind of data a title, the number of claims, and the numbers of claims by verdict."""
-    found = []
+    """Return for each paper and kind of data a title, the number of claims, and the numbers of claims by verdict.
+
+    What is not testable comes last.
+    """
+    found, not_tested = [], []
     for paper, title in results.outline.papers.items():
         counts: dict[str, Counter[str]] = {}
         for kind, _, tests in by_kind(claim_tests(results, paper)):
             counts.setdefault(kind, Counter())[overall(tests)] += 1
         for kind, number in counts.items():
             verdicts = [(verdict, number[verdict]) for verdict in ALL if number[verdict]]
-            found.append((f"{title} paper, {KINDS[kind]}", number.total(), verdicts))
-    return found
+            line = (f"{title} paper, {KINDS[kind]}", number.total(), verdicts)
+            (not_tested if kind == NOT_TESTED else found).append(line)
+    return found + not_tested

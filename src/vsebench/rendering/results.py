@@ -214,7 +214,8 @@ class Results:
         return frame
 
     def _on_request(self, name: str, schema: Schema) -> pl.DataFrame:
-        return self._table(name) if name in self.outline.files else pl.DataFrame(schema=schema)
+        """Return a file that is made on request; it is empty where a run has only rows that others are held against."""
+        return read_parquet(self.folder / GATHERED[name]) if name in self.outline.files else pl.DataFrame(schema=schema)
 
     def _csv(self, name: str, schema: Schema) -> pl.DataFrame:
         path = self.folder / GATHERED[name]
