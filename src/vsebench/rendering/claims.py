@@ -69,12 +69,16 @@ def paper_title(results: Results, paper: str) -> str:
     return f"{results.outline.papers.get(paper, paper)} paper"
 
 
-def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
+Counted = tuple[str, int, list[tuple[str, int]]]  # a title, the number of claims, and the numbers by verdict
+
+
+def count_claims(results: Results) -> list[Counted]:
     """Return for each paper and kind of data a title, the number of claims, and the numbers of claims by verdict.
 
     What is not testable comes last.
     """
-    found, not_tested = [], []
+    found: list[Counted] = []
+    not_tested: list[Counted] = []
     for paper, title in results.outline.papers.items():
         counts: dict[str, Counter[str]] = {}
         for kind, _, tests in by_kind(claim_tests(results, paper)):

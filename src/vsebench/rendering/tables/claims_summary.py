@@ -33,7 +33,8 @@ class ClaimsSummary(TableKind):
         return {"claims-summary": {}}
 
     def table(self, results: Results) -> Table:
-        rows, not_tested = [], []
+        rows: list[Row] = []
+        not_tested: list[Row] = []
         for paper in results.outline.papers:
             for kind, claim, tests in by_kind(claim_tests(results, paper)):
                 counts = Counter(test["verdict"] for test in tests)
