@@ -29,7 +29,9 @@ from vsebench.problem import Ids, LabelMatrix, Matrix, Queries
 Numbers = NDArray[np.float64]
 Distance = Literal["cosine", "euclidean"]
 
-PRODUCTS = 1 << 25  # at most so many are held at once (128 MiB); small blocks of queries would slow down the product
+PRODUCTS = (
+    1 << 23
+)  # so many are held at once (32 MiB); smaller blocks of queries slow the product down, larger ones the search
 SPARSE_PRODUCTS = 1 << 22  # 16 MiB stay in the largest cache while lists are added to them
 COMMON = 0.1  # a feature of more of the rows costs less in a dense product than as a list, measured
 UNIT = 2.0**-24  # the largest relative error of one rounding to float32
@@ -192,14 +194,17 @@ class Search:
         m, n = queries.shape[0], self.rows.shape[0]
         near, keys = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.float32)
         spread = np.zeros(self.rows.shape[1] if self.is_sparse else 0, dtype=np.float32)
-        for start, stop in even_chunks(m, max((SPARSE_PRODUCTS if self.is_sparse else PRODUCTS) // n, 1)):
+        chunks = even_chunks(m, max((SPARSE_PRODUCTS if self.is_sparse else PRODUCTS) // n, 1))
+        largest = 0 if self.is_sparse else max((stop - start for start, stop in chunks), default=0)
+        held = np.empty((largest, n), dtype=np.float32)  # for all chunks: new memory costs a tenth of the product
+        for start, stop in chunks:
             block = queries[start:stop]
             slacks = self.slacks(block)
             if self.is_sparse:
                 asked, own = parts_of(block), parts_of(self.rows)
                 found = nearest_sparse(self._sparse_keys(block, spread), asked, own, self.halves, slacks, spread, k)
             else:
-                products = block @ self.rows.T
+                products = np.matmul(block, self.rows.T, out=held[: len(block)])
                 if self.distance == "euclidean":
                     products -= self.halves.astype(np.float32)
                 found = nearest_dense(products, block, self.rows, self.halves, slacks, k)
