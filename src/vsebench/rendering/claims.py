@@ -41,17 +41,24 @@ def kind_of(test: Test) -> str:
     return str(test["data"] or COMPUTED)
 
 
-def by_kind(tests: Sequence[Test]) -> Iterator[tuple[str, Test, list[Test]]]:
-    """Yield each kind of data in turn, with the first test and all tests of each claim that was tested on it.
+def by_kind(tests: Sequence[Test]) -> list[tuple[str, list[Test]]]:
+    """Return each claim's tests by the kind of data that they are of, in the order of papers and kinds.
 
-    A claim is among those that are not testable only if none of its tests could be made.
+    A claim is not testable only if none of its tests could be made; such claims come last.
     """
-    for kind in KINDS:
-        for first, found in claims_of(tests):
-            tested = {kind_of(test) for test in found} - {NOT_TESTED}
-            of_kind = [test for test in found if kind_of(test) == kind]
-            if of_kind and (kind != NOT_TESTED or not tested):
-                yield kind, first, of_kind
+    found = []
+    for _, of_claim in claims_of(tests):
+        kinds = {kind_of(test) for test in of_claim}
+        for kind in kinds - {NOT_TESTED} or {NOT_TESTED}:
+            found.append((kind, [test for test in of_claim if kind_of(test) == kind]))
+    papers = list(dict.fromkeys(test["paper"] for test in tests))
+    kinds_in_order = list(KINDS)
+
+    def place(claim: tuple[str, list[Test]]) -> tuple[bool, int, int]:
+        kind, of_kind = claim
+        return kind == NOT_TESTED, papers.index(of_kind[0]["paper"]), kinds_in_order.index(kind)
+
+    return sorted(found, key=place)
 
 
 def overall(tests: Sequence[Test]) -> str:
@@ -69,22 +76,11 @@ def paper_title(results: Results, paper: str) -> str:
     return f"{results.outline.papers.get(paper, paper)} paper"
 
 
-Counted = tuple[str, int, list[tuple[str, int]]]  # a title, the number of claims, and the numbers by verdict
-
-
-def count_claims(results: Results) -> list[Counted]:
-    """Return for each paper and kind of data a title, the number of claims, and the numbers of claims by verdict.
-
-    What is not testable comes last.
-    """
-    found: list[Counted] = []
-    not_tested: list[Counted] = []
-    for paper, title in results.outline.papers.items():
-        counts: dict[str, Counter[str]] = {}
-        for kind, _, tests in by_kind(claim_tests(results, paper)):
-            counts.setdefault(kind, Counter())[overall(tests)] += 1
-        for kind, number in counts.items():
-            verdicts = [(verdict, number[verdict]) for verdict in ALL if number[verdict]]
-            line = (f"{title} paper, {KINDS[kind]}", number.total(), verdicts)
-            (not_tested if kind == NOT_TESTED else found).append(line)
-    return found + not_tested
+def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
+    """Return for each paper and kind of data a title, the number of claims, and the numbers of claims by verdict."""
+    found = []
+    for (paper, kind), claims in groupby(by_kind(claim_tests(results)), key=lambda of: (of[1][0]["paper"], of[0])):
+        counts = Counter(overall(tests) for _, tests in claims)
+        verdicts = [(verdict, counts[verdict]) for verdict in ALL if counts[verdict]]
+        found.append((f"{paper_title(results, paper)}, {KINDS[kind]}", counts.total(), verdicts))
+    return found

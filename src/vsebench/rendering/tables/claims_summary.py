@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any, ClassVar
 
 from vsebench.papers.verdict import VERDICTS
-from vsebench.rendering.claims import KINDS, NOT_TESTED, by_kind, claim_tests, overall, paper_title
+from vsebench.rendering.claims import KINDS, by_kind, claim_tests, overall, paper_title
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
@@ -33,15 +33,13 @@ class ClaimsSummary(TableKind):
         return {"claims-summary": {}}
 
     def table(self, results: Results) -> Table:
-        rows: list[Row] = []
-        not_tested: list[Row] = []
-        for paper in results.outline.papers:
-            for kind, claim, tests in by_kind(claim_tests(results, paper)):
-                counts = Counter(test["verdict"] for test in tests)
-                texts = [Cell(text) for text in (paper, kind, claim["claim"], overall(tests), claim["where"])]
-                numbers = [Cell(counts[verdict]) for verdict in VERDICTS]
-                row = Row((*texts, *numbers), group=f"{paper_title(results, paper)}, {KINDS[kind]}")
-                (not_tested if kind == NOT_TESTED else rows).append(row)
+        rows = []
+        for kind, tests in by_kind(claim_tests(results)):
+            paper = tests[0]["paper"]
+            counts = Counter(test["verdict"] for test in tests)
+            texts = (paper, kind, tests[0]["claim"], overall(tests), tests[0]["where"])
+            cells = map(Cell, (*texts, *(counts[verdict] for verdict in VERDICTS)))
+            rows.append(Row(tuple(cells), group=f"{paper_title(results, paper)}, {KINDS[kind]}"))
         notes = (
             "Numbers: the tests of a claim, one for each data set, protocol, rival and metric.",
             "Verdict: that of all tests on this kind of data. In part: the other tests are undecided; mixed: some hold "
@@ -49,4 +47,4 @@ class ClaimsSummary(TableKind):
             "A verdict on other data says whether the claim carries over, one on simulated data is about cost, or "
             "about such data.",
         )
-        return Table(COLUMNS, (*rows, *not_tested), "Verdicts on the papers' claims", notes=notes, small=True)
+        return Table(COLUMNS, tuple(rows), "Verdicts on the papers' claims", notes=notes, small=True)
