@@ -773,14 +773,19 @@ def _dataset(name: str, entry: RunDataset, folder: Path, where: str) -> DatasetC
         if entry.data is None
         else _own_table(name, entry.data, folder, where)
     )
-    included = {
-        key: os.path.relpath(folder.parent / value)
-        for key, value in config.options.items()
-        if isinstance(value, str) and value.startswith(INCLUDED)
-    }
-    config = config.model_copy(update={"options": config.options | included})
+    config = config.model_copy(update={"options": _with_included(config.options, folder)})
     replaced = config.replaced(entry.options, entry.vocabulary)
     return replaced if entry.words is None else replaced.model_copy(update={"words": entry.words})
+
+
+def _with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return options in which files that come with the project are named as seen from the current folder."""
+    included = {
+        key: os.path.relpath(folder.parent / value)
+        for key, value in options.items()
+        if isinstance(value, str) and value.startswith(INCLUDED)
+    }
+    return options | included
 
 
 def _own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> DatasetConfig:
@@ -874,7 +879,11 @@ def _source_of_words(source: str, folder: Path, key: str) -> WordsConfig:
 def _chosen(datasets: dict[str, DatasetConfig], folder: Path) -> dict[str, ChosenSettings]:
     """Read the recorded searches of the data sets that have some."""
     files = {name: folder / "chosen" / f"{name}.yaml" for name in datasets}
-    return {name: read_config(ChosenSettings, path) for name, path in files.items() if path.is_file()}
+    found = {name: read_config(ChosenSettings, path) for name, path in files.items() if path.is_file()}
+    return {
+        name: chosen.model_copy(update={"options": _with_included(chosen.options, folder)})
+        for name, chosen in found.items()
+    }
 
 
 def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, list[Any]]) -> bool:

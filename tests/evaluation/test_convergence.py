@@ -1,7 +1,7 @@
 import polars as pl
 
-from vsebench.core.schemas import HISTORY
-from vsebench.evaluation.convergence import to_best_epoch
+from vsebench.core.schemas import HISTORY, TIMING
+from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
 
 
 def test_seconds_add_up_to_the_best_epoch_of_the_selection():
@@ -15,3 +15,12 @@ def test_seconds_add_up_to_the_best_epoch_of_the_selection():
     ]  # fmt: skip
     found = to_best_epoch(pl.DataFrame(lines, schema=HISTORY, orient="row"))
     assert found.rows() == [(1, 2, 3.0), (2, 1, 1.0)]  # the first of equal epochs
+
+
+def test_timed_seconds_are_the_median_of_each_seeds_repeats():
+    laps = [(2, 1, 5.0), (1, 2, 3.0), (2, 3, 7.0), (1, 4, 3.5), (1, 5, 9.0)]
+    rows = [{"seed": seed, "repeat": repeat, "phase": "training", "seconds": seconds} for seed, repeat, seconds in laps]
+    rows.append({"seed": 1, "repeat": 2, "phase": "epoch", "seconds": 0.1})
+    timing = pl.DataFrame(rows, schema=TIMING)
+    assert seconds_by_seed(timing) == {1: 3.5, 2: 6.0}
+    assert seconds_by_seed(timing.filter(phase="epoch")) == {}

@@ -223,3 +223,16 @@ def test_a_row_whose_epochs_do_not_fit_its_class_is_told_what_to_do():
 def test_settings_out_of_range_are_refused(name, key, value):
     with pytest.raises(UserError, match=f"some.yaml: {key}"):
         read_settings(load_method(name), settings_of(name).model_dump() | {key: value}, "some.yaml")
+
+
+def test_rows_of_warp_that_start_too_long_are_shortened_at_once_where_asked():
+    with workers(1) as pool:
+        problem, _ = problem_of("labels", pool)
+        drawn, shortened = (
+            fit("warp", problem, epochs=0, maximum_norm=0.4, deviation=0.1, shorten_start=asked)[0].image
+            for asked in (False, True)
+        )
+    before, after = (np.linalg.norm(rows, axis=1) for rows in (drawn, shortened))
+    assert before.min() < 0.4 < before.max()
+    assert np.allclose(after, np.minimum(before, 0.4))
+    assert np.allclose(shortened * before[:, np.newaxis], drawn * after[:, np.newaxis])

@@ -70,6 +70,8 @@ def results(tmp_path):
                 keys = {"dataset": place.dataset, "protocol": "distinct", "method": method, "phase": "epoch"}
                 keys |= {"repeat": repeat, "seconds": factor * (1 + 0.02 * repeat), "peak_rss_bytes": int(1e6 * factor)}
                 timing.append(keys)
+                all_epochs = {"phase": "training", "seed": repeat - 1, "seconds": 10 * keys["seconds"]}
+                timing.append(keys | all_epochs)
         for case in (Case(place, "good", seed) for seed in SEEDS):
             swept = [ranks(case.seed, 8).with_columns(value=0.0), ranks(case.seed, 0).with_columns(value=0.5)]
             write_table(
@@ -511,6 +513,13 @@ def test_epochs_to_the_best_are_compared_as_seconds_are():
     evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"history": history}))
     found = effects("time_to_converge", evidence, method="one", rivals=["other"], counted_in="epochs")
     assert found["epochs to best epoch, ratio"][0].value == pytest.approx(2)
+
+
+def test_seconds_to_the_best_epoch_need_to_have_been_timed():
+    tables = {"timing": frame([], schemas.TIMING)}
+    evidence = Evidence(**(vars(decided(Place("d", "official"))) | tables))
+    with pytest.raises(UntestableError, match=r"needs timing\.to_best_epoch: true"):
+        effects("time_to_converge", evidence, method="one", rivals=["other"])
 
 
 def test_thresholds_that_grow_with_difficulty():

@@ -10,6 +10,7 @@ from vsebench.core.workers import workers
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.methods.base import load_method, read_settings
 from vsebench.problem import Problem
+from vsebench.stages import rank
 from vsebench.stages.gather import settings_used
 
 
@@ -201,3 +202,16 @@ def test_the_search_goes_on_beyond_the_edge_of_a_grid(folder):
     assert tried == [[0.001, 0.002], [0.001, 0.002, 0.004, 0.008]]
     assert selections[1]["settings"]["learning_rate"] == 0.008
     assert selections[1]["on_edges"] == ["learning_rate"]
+
+
+@pytest.mark.parametrize(("option", "n_pairs"), [((), 240), (("--no-refit",), 160)])
+def test_cold_images_are_ranked_by_the_frequencies_that_the_model_learnt(
+    folder, monkeypatch, option, n_pairs
+):
+    """Of an image's four labels, one is tested and one validates."""
+    assert fit(folder, *option) == 0
+    counted = []
+    monkeypatch.setattr(rank, "by_frequency", lambda labels: counted.append(labels) or models.by_frequency(labels))
+    files = ["--model", folder / "model/model.npz", "--ranks", folder / "r.parquet", "--lists", folder / "l.parquet"]
+    assert run("rank", "--split", folder / "split", "--cold-by-frequency", *option, *files) == 0
+    assert [labels.n_pairs for labels in counted] == [n_pairs]

@@ -65,13 +65,13 @@ def test_a_short_fit_without_epochs_is_timed_the_second_time(tmp_path, monkeypat
     assert run("split", "--processed", tmp_path / "tiny", "--protocol", "distinct", "--seed", 1, "--out",
                folder / "split") == 0  # fmt: skip
     (folder / "row").mkdir()
-    (folder / "row" / "run.json").write_text('{"selection": {"settings": {}}}')
+    (folder / "row" / "run.json").write_text('{"selection": {"settings": {}, "epochs": null}}')
     monkeypatch.setattr(stage, "load_method", lambda module: Counted)
     monkeypatch.setattr(stage, "SHORT_FIT", short)
     monkeypatch.setattr(stage.os, "sched_setaffinity", lambda process, cores: None)
     Counted.fitted = 0
-    arguments = Namespace(results=tmp_path / "results", dataset="tiny", protocol="distinct", seed=1, no_refit=False,
-                          modules={"row": "slow"}, features=None, epochs=1)  # fmt: skip
-    phases = stage.time_one(arguments, "row")
+    arguments = Namespace(results=tmp_path / "results", dataset="tiny", protocol="distinct", no_refit=False,
+                          modules={"row": "slow"}, to_best_epoch=False, features=None, epochs=1)  # fmt: skip
+    phases = stage.time_one(arguments, 1, "row")
     assert Counted.fitted == fits
     assert [phase["phase"] for phase in phases] == ["fit", "evaluate", "score"]

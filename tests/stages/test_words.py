@@ -193,9 +193,12 @@ def test_it_is_timed_with_words(folder, monkeypatch):
     out = ["--out", place / "split"]
     assert run("split", "--processed", folder, "--protocol", "distinct", "--seed", 1, *out) == 0
     (place / "row").mkdir()
-    (place / "row" / "run.json").write_text('{"selection": {"settings": {"factors": 2}}}')
+    (place / "row" / "run.json").write_text('{"selection": {"settings": {"factors": 2}, "epochs": 3}}')
     monkeypatch.setattr(timing.os, "sched_setaffinity", lambda process, cores: None)
-    arguments = Namespace(results=results, dataset="tiny", protocol="distinct", seed=1, no_refit=False, features=None,
-                          modules={"row": "by_words"}, words=folder / "words.npz", epochs=1)  # fmt: skip
-    phases = [phase["phase"] for phase in timing.time_one(arguments, "row")]
-    assert phases == ["compile", "epoch", "evaluate", "score"]
+    arguments = Namespace(results=results, dataset="tiny", protocol="distinct", no_refit=False, features=None, epochs=2,
+                          modules={"row": "by_words"}, words=folder / "words.npz", to_best_epoch=True)  # fmt: skip
+    phases = timing.time_one(arguments, 1, "row")
+    assert [phase["phase"] for phase in phases] == ["compile", "epoch", "epoch", "training", "evaluate", "score"]
+    assert all(phase["seed"] == 1 for phase in phases)
+    first, second, all_epochs = (phase["seconds"] for phase in phases[1:4])
+    assert all_epochs > first + second

@@ -19,7 +19,7 @@ rule rank:
     params:
         split=split_folder,
         features=lambda wildcards: (
-            f"{model_features_option(wildcards)} {cold_option(wildcards)}"
+            f"{model_features_option(wildcards)} {cold_option(wildcards)} {refit_option(wildcards)}"
         ),
     shell:
         "python -m vsebench rank --split {params.split} --model {input.model} {params.features} --threads {threads}"

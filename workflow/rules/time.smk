@@ -12,12 +12,17 @@ rule time_methods:
                 for row in PLAN.timed_rows(place_of(wildcards))
             )
         ),
-        split=multiext(f"{PLACE}/seed{PLAN.config.seeds[0]}/split/", *SPLIT_NAMES),
+        split=expand(
+            f"{PLACE}/seed{{seed}}/split/{{name}}",
+            seed=PLAN.config.timed_seeds,
+            name=SPLIT_NAMES,
+            allow_missing=True,
+        ),
         records=lambda wildcards: expand(
             f"{MODEL}/run.json",
             dataset=wildcards.dataset,
             protocol=wildcards.protocol,
-            seed=PLAN.config.seeds[0],
+            seed=PLAN.config.timed_seeds,
             row=PLAN.timed_rows(place_of(wildcards)),
         ),
     output:
@@ -28,7 +33,7 @@ rule time_methods:
     resources:
         slot=100,
     params:
-        seed=PLAN.config.seeds[0],
+        seeds=as_json(PLAN.config.timed_seeds),
         inputs=timed_options,
         modules=lambda wildcards: as_json(
             {
@@ -36,12 +41,12 @@ rule time_methods:
                 for row in PLAN.timed_rows(place_of(wildcards))
             }
         ),
-        repeats=PLAN.config.timing.repeats,
         epochs=PLAN.config.timing.epochs,
+        to_best_epoch="--to-best-epoch" if PLAN.config.timing.to_best_epoch else "",
     shell:
         "python -m vsebench time --results results {params.inputs} --dataset {wildcards.dataset}"
-        " --protocol {wildcards.protocol} --seed {params.seed} --modules {params.modules:q}"
-        " --repeats {params.repeats} --epochs {params.epochs} --out {output} > {log} 2>&1"
+        " --protocol {wildcards.protocol} --seeds {params.seeds:q} --modules {params.modules:q}"
+        " --epochs {params.epochs} {params.to_best_epoch} --out {output} > {log} 2>&1"
 
 
 use rule gather_metrics as gather_timing with:

@@ -78,6 +78,7 @@ class Timing(Strict):
 
     repeats: int = Field(ge=1)
     epochs: int = Field(ge=1)
+    to_best_epoch: bool = False  # true: each repeat also times all epochs up to the chosen number
 
 
 def _different(sizes: list[int]) -> list[int]:
@@ -129,6 +130,11 @@ class RunConfig(Strict):
     decisions: dict[str, list[str]] = {}  # a file of config/decisions -> the rows that get it
     sweeps: dict[str, dict[str, list[int | float]]] = {}  # row -> setting -> values to try, all else as chosen
     papers: list[str] | None = None  # names of files in config/papers; none: all of them
+
+    @property
+    def timed_seeds(self) -> list[int]:
+        """The seed whose split and settings each repeat of the timing takes, one after the other."""
+        return [self.seeds[repeat % len(self.seeds)] for repeat in range(self.timing.repeats)]
 
 
 class SourceFile(Strict):

@@ -120,8 +120,11 @@ SWEEP_RANKS: Schema = {"value": pl.Float64} | RANKS
 TIMING: Schema = PLACE | {
     "method": pl.String,
     "threads": pl.Int32,
+    "seed": pl.Int64,  # whose split and settings were timed
     "repeat": pl.Int32,
-    "phase": pl.String,  # compile, epoch (or fit, of a row without epochs), score (one pass over the images), evaluate
+    # compile, epoch, training (all epochs up to the chosen number), or fit (of a row without epochs), score (one pass
+    # over the images), evaluate
+    "phase": pl.String,
     "seconds": pl.Float64,
     "images": pl.Int64,  # number of images of a phase over the test images, null in others
     "peak_rss_bytes": pl.Int64,

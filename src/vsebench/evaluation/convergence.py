@@ -12,3 +12,13 @@ def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
     epochs = epochs.with_columns(seconds=pl.col("seconds").cum_sum().over("seed"))
     best = pl.col("validation").arg_max()
     return epochs.group_by("seed", maintain_order=True).agg(pl.col("epoch", "seconds").get(best))
+
+
+def seconds_by_seed(timing: pl.DataFrame) -> dict[int, float]:
+    """Return the training seconds up to the chosen number of epochs, where they were timed alone on the machine.
+
+    Takes the rows of TIMING of one method on one data set and protocol. Returns the median of each seed's repeats, in
+    the order of the seeds; empty where the run does not time all epochs (`timing.to_best_epoch`).
+    """
+    timed = timing.filter(phase="training").group_by("seed").agg(pl.col("seconds").median()).sort("seed")
+    return dict(timed.select("seed", "seconds").iter_rows())

@@ -16,8 +16,8 @@ from vsebench.methods.base import FactorSettings, Progress
 from vsebench.methods.embedded_features import EmbeddedFeatures
 from vsebench.methods.from_features import FeatureMethod
 from vsebench.methods.seen import FeatureSettings
-from vsebench.methods.start import padded_start
-from vsebench.problem import Matrix, Problem
+from vsebench.methods.start import padded_start, project_rows
+from vsebench.problem import Problem
 from vsebench.streams import Stream, generator
 
 
@@ -59,10 +59,3 @@ class EmbeddingMethod(FeatureMethod):
         k = self.settings.factors
         feature = np.ascontiguousarray(self.maps.features[: self.dimensions, :k])
         return EmbeddedFeatures(feature, np.ascontiguousarray(self.maps.labels[:, :k]), self.seen.normalisation)
-
-
-def project_rows(matrix: Matrix, maximum_norm: float) -> None:
-    """Shorten the rows of a matrix (n, K) float32 that are longer than `maximum_norm` to that length; 0: none."""
-    if maximum_norm > 0:
-        lengths = np.sqrt(np.einsum("nk,nk->n", matrix, matrix))
-        matrix *= (maximum_norm / np.maximum(lengths, maximum_norm))[:, np.newaxis]

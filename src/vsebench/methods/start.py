@@ -18,3 +18,10 @@ def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Gen
         start[:, :factors] = rng.standard_normal((n_rows, factors), dtype=np.float32)
     start *= np.float32(deviation)
     return start
+
+
+def project_rows(matrix: Matrix, maximum_norm: float) -> None:
+    """Shorten the rows of a matrix (n, K) float32 that are longer than `maximum_norm` to that length; 0: none."""
+    if maximum_norm > 0:
+        lengths = np.sqrt(np.einsum("nk,nk->n", matrix, matrix))
+        matrix *= (maximum_norm / np.maximum(lengths, maximum_norm))[:, np.newaxis]

@@ -11,6 +11,7 @@ from pydantic import Field
 from vsebench.kernels.warp import new_trials, warp_epoch
 from vsebench.methods.base import Progress
 from vsebench.methods.sgd import SgdMethod, SgdSettings
+from vsebench.methods.start import project_rows
 from vsebench.problem import Problem
 
 
@@ -19,6 +20,7 @@ class WarpSettings(SgdSettings):
 
     trials: int | None = Field(ge=1)  # maximum number of trials per step; None: the number of negatives
     maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3; 0: no limit
+    shorten_start: bool = False  # true: rows that start longer than C are shortened to C, not when first touched
 
 
 class Warp(SgdMethod):
@@ -30,6 +32,9 @@ class Warp(SgdMethod):
     def __init__(self, problem: Problem, settings: WarpSettings) -> None:
         train = problem.training.labels
         super().__init__(problem, settings)
+        if settings.shorten_start:
+            for rows in self.embedding:
+                project_rows(rows, settings.maximum_norm)
         self.trials = new_trials(train.n_labels, settings.trials)
 
     def epoch(self) -> Progress:

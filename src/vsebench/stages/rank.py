@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cold-by-frequency", action="store_true", help="rank images without a training label by training frequency"
     )
+    parser.add_argument("--no-refit", action="store_true", help="the model did not learn the validation labels")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--ranks", type=Path, required=True, help="ranks.parquet")
     parser.add_argument("--lists", type=Path, required=True, help="lists.parquet")
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    split = splits.load(arguments.split)
+    split = splits.load(arguments.split, refit=not arguments.no_refit)
     held_out = split.test
     for_cold = by_frequency(split.final.labels) if arguments.cold_by_frequency else None
     model = models.load(arguments.model)

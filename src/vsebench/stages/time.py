@@ -1,6 +1,7 @@
 """Time the methods: a new process for each repeat, on one core, compilation apart from epochs.
 
-The processes run one after the other; each trains with the settings that were chosen for the method.
+The processes run one after the other; each trains with the settings that were chosen for the method. A repeat takes
+the split and the settings of one seed, the next repeat those of the next.
 """
 
 import argparse
@@ -39,36 +40,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--words", type=Path, help="word vectors of the data set's labels, where it has some")
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
-    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--seeds", type=json.loads, required=True, help="JSON: the seed of each repeat")
     parser.add_argument("--modules", type=json.loads, required=True, help='JSON: {"row": "module", ...}')
     parser.add_argument("--no-refit", action="store_true", help="train without the validation labels")
-    parser.add_argument("--repeats", type=int, required=True)
     parser.add_argument("--epochs", type=int, required=True, help="timed epochs per repeat")
+    parser.add_argument("--to-best-epoch", action="store_true", help="time all epochs up to the chosen number as well")
     parser.add_argument("--out", type=Path, required=True, help="timing.parquet")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    turns = [(repeat, row) for repeat in range(1, arguments.repeats + 1) for row in arguments.modules]
+    turns = [(repeat, seed, row) for repeat, seed in enumerate(arguments.seeds, 1) for row in arguments.modules]
     rows: list[dict[str, Any]] = []
-    for repeat, row in tqdm(turns, desc=f"timing {arguments.dataset} ({arguments.protocol})", mininterval=5):
+    for repeat, seed, row in tqdm(turns, desc=f"timing {arguments.dataset} ({arguments.protocol})", mininterval=5):
         try:
-            phases = run_in_new_process(time_one, arguments, row)
+            phases = run_in_new_process(time_one, arguments, seed, row)
         except UserError as error:
             raise UserError(f"timing {row} failed: {error}") from None
         rows += [phase | {"repeat": repeat} for phase in phases]
     write_table(pl.DataFrame(rows, schema=TIMING), TIMING, arguments.out)
 
 
-def time_one(arguments: argparse.Namespace, row: str) -> list[dict[str, Any]]:
-    """Time the phases of one row: compile (or load from the cache), each epoch or the fit, scoring, and ranking."""
+def time_one(arguments: argparse.Namespace, seed: int, row: str) -> list[dict[str, Any]]:
+    """Time the phases of one row: compile (or load from the cache), epochs or the fit, scoring, and ranking."""
     others = OtherProcesses()
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
-    case = Case(Place(arguments.dataset, arguments.protocol), row, arguments.seed)
+    case = Case(Place(arguments.dataset, arguments.protocol), row, seed)
     split = splits.load(case.split(arguments.results), refit=not arguments.no_refit)
-    values = read_json(case.folder(arguments.results) / "run.json")["selection"]["settings"]
+    chosen = read_json(case.folder(arguments.results) / "run.json")["selection"]
     method = load_method(arguments.modules[row])
-    settings = read_settings(method, values, str(case))
+    settings = read_settings(method, chosen["settings"], str(case))
     features = load_features(arguments.features) if "features" in method.needs else None
     words = load_words(arguments.words) if "words" in method.needs else None
     clock = Clock()
@@ -80,9 +81,7 @@ def time_one(arguments: argparse.Namespace, row: str) -> list[dict[str, Any]]:
         fitter = method(problem, settings)
         clock.lap(None)
         if isinstance(fitter, Method):
-            for _ in range(arguments.epochs):
-                fitter.epoch()
-                clock.lap("epoch")
+            time_epochs(fitter, clock, arguments.epochs, chosen["epochs"] if arguments.to_best_epoch else 0)
         model = fitter.model()
         if not isinstance(fitter, Method):
             if clock.seconds() < SHORT_FIT:
@@ -97,11 +96,21 @@ def time_one(arguments: argparse.Namespace, row: str) -> list[dict[str, Any]]:
         rank(model, split.test, features, pool, str(case))
         clock.lap("evaluate")
         clock.laps.append(("score", scoring_seconds(model, split.test, features)))
-    keys = {"dataset": arguments.dataset, "protocol": arguments.protocol, "method": case.row, "threads": 1}
+    keys = {"dataset": arguments.dataset, "protocol": arguments.protocol, "method": row, "seed": seed, "threads": 1}
     keys |= {"peak_rss_bytes": peak, "model_bytes": model_bytes(model), "machine": processor()}
     keys |= {"others": others.cores()}
     images = {"score": len(split.test.images), "evaluate": len(split.test.images)}
     return [keys | {"phase": phase, "seconds": seconds, "images": images.get(phase)} for phase, seconds in clock.laps]
+
+
+def time_epochs(method: Method, clock: "Clock", epochs: int, all_epochs: int) -> None:
+    """Time the first `epochs` epochs one by one and, if it is not 0, the sum of the first `all_epochs`."""
+    seconds = []
+    for epoch in range(max(epochs, all_epochs)):
+        method.epoch()
+        seconds.append(clock.lap("epoch" if epoch < epochs else None))
+    if all_epochs:
+        clock.laps.append(("training", sum(seconds[:all_epochs])))
 
 
 def model_bytes(model: Model) -> int:
@@ -120,9 +129,10 @@ class Clock:
         """Return the seconds of the current lap."""
         return time.perf_counter() - self._start
 
-    def lap(self, name: str | None) -> None:
-        """End a lap; a lap without a name is not kept."""
-        now = time.perf_counter()
+    def lap(self, name: str | None) -> float:
+        """End a lap and return its seconds; a lap without a name is not kept."""
+        seconds = self.seconds()
         if name:
-            self.laps.append((name, now - self._start))
+            self.laps.append((name, seconds))
         self._start = time.perf_counter()
+        return seconds

@@ -2,11 +2,13 @@
 
 from typing import ClassVar, Literal
 
+import numpy as np
 import polars as pl
 
-from vsebench.evaluation.convergence import to_best_epoch
+from vsebench.core.places import Place
+from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
 from vsebench.papers.claim import AgainstRivals, ClaimCase
-from vsebench.papers.evidence import Effect, Evidence, ratio
+from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, ratio
 
 
 class TimeToConverge(AgainstRivals):
@@ -22,8 +24,23 @@ class TimeToConverge(AgainstRivals):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the ratio of the rival's seconds or epochs up to its best epoch to the method's."""
-        history = evidence.history.filter(dataset=case.place.dataset, protocol=case.place.protocol)
-        best = (to_best_epoch(history.filter(method=row)) for row in (self.method, case.rival))
-        column = {"seconds": "seconds", "epochs": "epoch"}[self.counted_in]
-        ours, theirs = (seeds[column].cast(pl.Float64).to_numpy() for seeds in best)
-        return ratio(theirs, ours, "seeds")
+        find = timed_seconds if self.counted_in == "seconds" else epochs
+        return ratio(find(evidence, case.place, case.rival), find(evidence, case.place, self.method), "seeds")
+
+
+def timed_seconds(evidence: Evidence, place: Place, row: str) -> Values:
+    """Return the seconds of training up to the best epoch of each timed seed, (n_seeds,)."""
+    found = seconds_by_seed(at(evidence.timing, place, row))
+    if not found:
+        raise UntestableError("Training up to the best epoch was not timed; it needs timing.to_best_epoch: true.")
+    return np.array(list(found.values()))
+
+
+def epochs(evidence: Evidence, place: Place, row: str) -> Values:
+    """Return the best epoch of each seed, (n_seeds,)."""
+    return to_best_epoch(at(evidence.history, place, row))["epoch"].cast(pl.Float64).to_numpy()
+
+
+def at(table: pl.DataFrame, place: Place, row: str) -> pl.DataFrame:
+    """Return the rows of a table that are of one row of the run at one place."""
+    return table.filter(dataset=place.dataset, protocol=place.protocol, method=row)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from vsebench.core.places import Place
-from vsebench.evaluation.convergence import to_best_epoch
+from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
@@ -47,6 +47,8 @@ class TrainingTime(TableKind):
                 rows.append(Row(cells, group=results.place_title(place)))
         others = results.timing["others"].drop_nulls()
         load = f"{max(others.to_list()):.2g}" if len(others) else "an unknown number of"
+        timed = not results.timing.filter(phase="training").is_empty()
+        alone = ", timed alone on the machine" if timed else "; that training shares the machine with other jobs"
         machines = results.timing["machine"].drop_nulls().unique().sort().to_list()
         return Table(
             COLUMNS,
@@ -57,7 +59,7 @@ class TrainingTime(TableKind):
                 "Seconds per epoch: median [minimum, maximum] over repeats, each a fresh process. No other job of the "
                 f"run runs beside it; other processes used at most {load} cores meanwhile.",
                 "Convergence: the epoch with the best validation metric and the training seconds up to its end, "
-                "median over seeds, where the epochs are chosen; that training shares the machine with other jobs.",
+                f"median over seeds{alone}.",
                 "Compile: compiling the kernels or loading them. Memory: the largest peak of the process.",
                 "Test image: scoring all labels in batches of 256 images on one core, no ranking; median and range "
                 "over repeats. Model: its arrays as they are saved.",
@@ -70,13 +72,14 @@ def row_cells(results: Results, place: Place, method: str, timed: pl.DataFrame) 
     """Return the cells of one method; `timed` are its rows of `timing` at the place."""
     compiled = timed.filter(phase="compile").group_by("repeat").agg(pl.col("seconds").sum())["seconds"]
     converged = to_best_epoch(at(results.history, place).filter(method=method)).drop_nulls()
+    seconds = list(seconds_by_seed(timed).values()) or converged["seconds"].to_list()
     texts = (place.dataset, place.protocol, method, results.method_title(method))
     return (
         *(Cell(text) for text in texts),
         Cell(timed["threads"].first()),  # type: ignore[arg-type]
         epoch_cell(timed),
         Cell(median(converged["epoch"].to_list()) if len(converged) else None),
-        Cell(median(converged["seconds"].to_list()) if len(converged) else None),
+        Cell(median(seconds) if seconds else None),
         Cell(median(compiled.to_list()) if len(compiled) else None),
         Cell(timed["peak_rss_bytes"].max()),  # type: ignore[arg-type]
         scoring_cell(timed),
