@@ -205,9 +205,7 @@ def test_the_search_goes_on_beyond_the_edge_of_a_grid(folder):
 
 
 @pytest.mark.parametrize(("option", "n_pairs"), [((), 240), (("--no-refit",), 160)])
-def test_cold_images_are_ranked_by_the_frequencies_that_the_model_learnt(
-    folder, monkeypatch, option, n_pairs
-):
+def test_cold_images_are_ranked_by_the_frequencies_that_the_model_learnt(folder, monkeypatch, option, n_pairs):
     """Of an image's four labels, one is tested and one validates."""
     assert fit(folder, *option) == 0
     counted = []
