@@ -103,17 +103,7 @@ def serve(listener: socket.socket, end: int) -> Job | None:
                 if key.fd == end:
                     return None
                 if key.fileobj is listener:
-                    connection, _ = listener.accept()
-                    job = _asked(connection)
-                    if job is None:
-                        connection.close()
-                    elif process := os.fork():
-                        jobs[process] = connection
-                        selector.register(connection, selectors.EVENT_READ, process)
-                        job.close()
-                    else:
-                        for other in (connection, *jobs.values()):
-                            other.close()
+                    if job := _fork(listener.accept()[0], jobs, selector):
                         return job
                 elif key.fileobj is woken:
                     woken.recv(4096)
@@ -121,6 +111,22 @@ def serve(listener: socket.socket, end: int) -> Job | None:
                     selector.unregister(key.fileobj)
                     os.kill(key.data, signal.SIGTERM)
             _tell_of_ended(jobs, selector)
+
+
+def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> Job | None:
+    """Fork for the job that a connection asks for; return it in the job's process, None in the server."""
+    job = _asked(connection)
+    if job is None:
+        connection.close()
+        return None
+    if process := os.fork():
+        jobs[process] = connection
+        selector.register(connection, selectors.EVENT_READ, process)
+        job.close()
+        return None
+    for other in (connection, *jobs.values()):
+        other.close()
+    return job
 
 
 def _asked(connection: socket.socket) -> Job | None:
