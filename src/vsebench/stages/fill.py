@@ -1,76 +1,120 @@
-"""Fill a Markdown page with tables of a finished run.
+"""Fill a Markdown page with tables and figures of a finished run.
 
-In the page, a block names a table of the run by its file's name and, if wanted, the columns to keep:
+In the page, a block names a table or a figure of the run by its file's name. For a table it may name the columns to
+keep, and what the heading of a group of rows must contain:
 
-    <!-- table: accuracy-saiapr-regions; Method, Recall@5, Recall@10 -->
+    <!-- table: vse_fs_table4; groups: IAPR; columns: Method, Source, Recall@5 -->
     <!-- end of table -->
 
-What stands between the two lines is replaced. Intervals are left out unless the block says `; with intervals` at last;
-so are the notes below a table, which the page explains once.
+    <!-- figure: vse_fs_figure2; Seconds and accuracy as sizes and settings vary -->
+    <!-- end of figure -->
+
+What stands between the two lines is replaced. Intervals and the notes below a table are left out; `intervals: yes`
+keeps the intervals. A figure is copied to `images/PAGE/` beside the page; the text behind its name describes it.
 """
 
 import argparse
 import re
+import shutil
 from pathlib import Path
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import replacing
 
 BLOCK = re.compile(
-    r"(<!-- table: (?P<asked>[^\n]*?) -->\n).*?(?P<end><!-- end of table -->|<!-- table: |\Z)", re.DOTALL
+    r"<!-- (?P<kind>table|figure): (?P<asked>[^\n]*?) -->\n(?P<old>.*?)<!-- end of (?P=kind) -->", re.DOTALL
 )
-END = "<!-- end of table -->"
-WITH_INTERVALS = "with intervals"
+START = re.compile("^<!-- (?:table|figure):", re.MULTILINE)
+Lines = list[list[str]]  # the cells of a table's lines: the headings, the rule, and the rows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
-    parser.add_argument("page", type=Path, help="a Markdown file with blocks for tables")
-    parser.add_argument(
-        "--tables", type=Path, default=Path("results/tables"), help="folder of a run's tables (default: results/tables)"
-    )
+    parser.add_argument("page", type=Path, help="a Markdown file with blocks for tables and figures")
+    parser.add_argument("--tables", type=Path, default=Path("results/tables"), help="folder (default: results/tables)")
+    parser.add_argument("--figures", type=Path, default=Path("figures"), help="folder (default: figures)")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage; nothing is written if one of the blocks cannot be filled."""
-    page, tables = arguments.page, arguments.tables
+    """Run the stage; the page stays as it is if one of its blocks cannot be filled."""
+    page: Path = arguments.page
     if not page.is_file():
         raise UserError(f"there is no page {page}")
-    text, n_blocks = BLOCK.subn(lambda block: filled(block, page, tables), page.read_text(encoding="utf-8"))
-    if not n_blocks:
-        raise UserError(f"{page}: no block for a table; a block starts with <!-- table: NAME --> and ends with {END}")
+    old = page.read_text(encoding="utf-8")
+    blocks = list(BLOCK.finditer(old))
+    if not blocks or len(blocks) != len(START.findall(old)):
+        form = "<!-- table: NAME -->, and behind it <!-- end of table -->"
+        raise UserError(f"{page}: {len(blocks)} of {len(START.findall(old))} blocks are whole; a block is {form}")
+    pictures: list[Path] = []
+
+    def filled(block: re.Match[str]) -> str:
+        where = f"{page}: {block['kind']}: {block['asked']}"
+        if block["kind"] == "figure":
+            text, picture = figure(block["asked"], page, arguments.figures, where)
+            pictures.append(picture)
+        else:
+            text = table(block["asked"], arguments.tables, where)
+        return f"<!-- {block['kind']}: {block['asked']} -->\n\n{text}\n\n<!-- end of {block['kind']} -->"
+
+    text = BLOCK.sub(filled, old)
+    for picture in pictures:
+        copy = page.parent / "images" / page.stem / picture.name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(picture, copy)
     with replacing(page) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    print(f"{page}: {n_blocks} tables")
+    print(f"{page}: {len(blocks) - len(pictures)} tables and {len(pictures)} figures")
 
 
-def filled(block: re.Match[str], page: Path, tables: Path) -> str:
-    """Return a block with its table."""
-    where = f"{page}: table: {block['asked']}"
-    if block["end"] != END:
-        raise UserError(f"{where}: the line {END} is missing behind it")
-    name, *options = (option.strip() for option in block["asked"].split(";"))
-    path = tables / f"{name}.md"
+def figure(asked: str, page: Path, folder: Path, where: str) -> tuple[str, Path]:
+    """Return the Markdown of a figure, and its file."""
+    name, _, description = (part.strip() for part in asked.partition(";"))
+    path = folder / f"{name}.png"
+    if not path.is_file():
+        raise UserError(f"{where}: the run has no figure {path}")
+    if not description:
+        raise UserError(f"{where}: after the name comes a semicolon and what the figure shows")
+    return f"![{description}](images/{page.stem}/{path.name})", path
+
+
+def table(asked: str, folder: Path, where: str) -> str:
+    """Return the Markdown of a table."""
+    name, *parts = (part.strip() for part in asked.split(";"))
+    options = {key.strip(): value.strip() for key, _, value in (part.partition(":") for part in parts)}
+    unknown = options.keys() - {"columns", "groups", "intervals"}
+    if unknown:
+        raise UserError(f"{where}: {min(unknown)!r} is none of columns, groups, intervals")
+    path = folder / f"{name}.md"
     if not path.is_file():
         raise UserError(f"{where}: the run has no table {path}")
-    intervals = options[-1:] == [WITH_INTERVALS]
-    columns = options[: len(options) - intervals]
-    if len(columns) > 1:
-        raise UserError(f"{where}: after the name come the columns and {WITH_INTERVALS!r}, each once")
     lines = table_lines(path.read_text(encoding="utf-8"))
-    if columns:
-        lines = with_columns(lines, [column.strip() for column in columns[0].split(",")], where)
+    if "groups" in options:
+        lines = with_groups(lines, options["groups"], where)
+    if "columns" in options:
+        lines = with_columns(lines, [column.strip() for column in options["columns"].split(",")], where)
     text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-    return f"{block[1]}{text if intervals else without_intervals(text)}\n{END}"
+    return text if options.get("intervals") == "yes" else without_intervals(text)
 
 
-def table_lines(text: str) -> list[list[str]]:
-    """Return the cells of a Markdown table's lines: the headings, the rule, and the rows."""
+def table_lines(text: str) -> Lines:
+    """Return the cells of the lines of a table in Markdown."""
     lines = [line for line in text.splitlines() if line.startswith("| ")]
     return [re.split(r"(?<!\\) \| ", line.removeprefix("| ").removesuffix(" |")) for line in lines]
 
 
-def with_columns(lines: list[list[str]], columns: list[str], where: str) -> list[list[str]]:
+def with_groups(lines: Lines, heading: str, where: str) -> Lines:
+    """Return a table's lines of the groups whose heading, in the first column, contains a text."""
+    kept, group = lines[:2], ""
+    for cells in lines[2:]:
+        group = cells[0] or group
+        if heading in group:
+            kept.append(cells)
+    if lines[0][0] or len(kept) == 2:
+        raise UserError(f"{where}: the table has no group with {heading!r} in its heading")
+    return kept
+
+
+def with_columns(lines: Lines, columns: list[str], where: str) -> Lines:
     """Return a table's lines with these columns alone, and the one without a heading, which groups rows."""
     unknown = [column for column in columns if column not in lines[0]]
     if unknown:
