@@ -1,5 +1,6 @@
 # make                          set up .venv and run the default configuration
 # make CONFIG=config/iapr.yaml  run another one; TARGETS="accuracy claims" makes parts of a run
+# make iapr                     the papers' methods on the real IAPR TC-12; make paper: all data sets of the two VSE papers
 # make test                     set up .venv, run the linters, type checks and tests
 # make test-long                tests that take an hour: long fuzzing, and runs that are killed many times
 # make benchmark                compare speed with other packages (docs/benchmarks.md); run this on an idle machine
@@ -16,10 +17,16 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every job of a run imports the same modules, so Python keeps them compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-long benchmark setup setup-dev setup-peers setup-images check lock clean
+.PHONY: run iapr paper test test-long benchmark setup setup-dev setup-peers setup-images check lock clean
 run: setup
 	$(if $(CONFIG),@$(BIN)/python workflow/check_config.py '$(CONFIG)')
 	$(BIN)/snakemake $(TARGETS) --cores $(CORES) --quiet rules reason $(if $(CONFIG),--configfile '$(CONFIG)')
+
+iapr: setup-peers
+	@$(MAKE) --no-print-directory run CONFIG=config/iapr-short.yaml
+
+paper: setup-peers
+	@$(MAKE) --no-print-directory run CONFIG=config/paper.yaml
 
 # One worker more than cores: some tests wait for a server or a lock.
 test: setup-dev check
