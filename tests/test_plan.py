@@ -122,6 +122,14 @@ def test_a_data_set_limits_the_epochs_of_single_rows():
         ),
         ({"datasets": {"sim-iapr": {"protocols": []}}}, "some.yaml: datasets.sim-iapr.protocols"),
         ({"datasets": {"sim-iapr": {"protocols": ["regions"] * 2}}}, "protocols: 'regions' is there more than once"),
+        (
+            {"datasets": {"sim-iapr": {"protocols": ["regions"], "protocol_methods": {"distinct": ["vse_fs"]}}}},
+            "datasets.sim-iapr.protocol_methods: distinct is not among the data set's protocols; add it there",
+        ),
+        (
+            {"datasets": {"sim-iapr": {"protocols": ["regions"], "protocol_methods": {"regions": ["bce_linear"]}}}},
+            "datasets.sim-iapr.protocol_methods.regions: bce_linear is not among the run's methods; add it there",
+        ),
         ({"methods": ["opt_auc", "opt_auc"]}, "some.yaml: methods: 'opt_auc' is there more than once"),
         ({"seeds": [1, 1]}, "some.yaml: seeds: 1 is there more than once"),
         ({"seeds": [-1]}, "some.yaml: seeds: -1 is negative"),
@@ -364,6 +372,15 @@ def test_mistakes_about_the_rows_of_a_data_set_name_the_key(rows, message):
     with pytest.raises(UserError) as error:
         Plan.read(CONFIG, with_rows(rows), [])
     assert f"datasets.corel5k-densehue.methods: {message}" in str(error.value)
+
+
+def test_a_protocol_can_have_rows_of_its_own():
+    entry = {"protocols": ["official", "distinct"], "methods": ["ridge", "popularity"]}
+    entry["protocol_methods"] = {"distinct": ["opt_auc", "popularity"]}
+    values = default(datasets={"corel5k-densehue": entry}, papers=[], methods=["opt_auc", "popularity", "ridge"])
+    plan = Plan.read(CONFIG, values, [])
+    assert plan.rows(Place("corel5k-densehue", "official")) == ["popularity", "ridge"]
+    assert plan.rows(Place("corel5k-densehue", "distinct")) == ["opt_auc", "popularity"]
 
 
 def with_partition(**changes):
@@ -767,6 +784,8 @@ def test_a_row_runs_after_transfer_where_both_data_sets_have_what_it_needs():
     plan = Plan.read(CONFIG, transfer("from-corel5k"), [])
     place = Place("corel5k-densehue", "from-corel5k")
     assert plan.rows(place) == ["random", "popularity"]  # corel5k has no features
+    assert "given_labels" in plan.offers(place)
+    assert "given_labels" not in plan.offers(Place("sim-features", "images"))
     assert plan.joined_features(place) == []
 
 

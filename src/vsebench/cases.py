@@ -19,6 +19,7 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
     parser.add_argument("--features", type=Path, help="features of the images, for a method that needs them")
     parser.add_argument("--words", type=Path, help="words.npz of the labels, for a method that needs them")
+    parser.add_argument("--given", type=Path, help="given.parquet of two joined data sets, for a row of users' labels")
     parser.add_argument("--truth", type=Path, help="truth.npz of a simulated data set, for an oracle")
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)

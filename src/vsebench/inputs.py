@@ -37,6 +37,14 @@ def load_truth(path: Path | None) -> dict[str, NDArray[Any]]:
     return read_arrays(path)
 
 
+def load_given(path: Path | None) -> LabelMatrix:
+    """Read the labels that another data set has for the tested images, given.parquet of both joined."""
+    if path is None:
+        raise UserError("--given: this method needs what another data set says of the tested images")
+    images, labels = (read_parquet(path.parent / f"{name}.parquet") for name in ("images", "labels"))
+    return LabelMatrix.from_pairs(read_parquet(path), images.height, labels.height)
+
+
 def load_words(path: Path | None) -> Words:
     """Read the word vectors of a data set's labels, words.npz of its processed folder."""
     if path is None:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -375,7 +375,8 @@ class Plan:
         words = {"words"} if place.dataset in self.words else set()
         rules = load_protocol(place.protocol)
         labels = ({"test_labels"} if rules.unseen else set()) | (set() if rules.only_unseen else {"trained_labels"})
-        return known | features | words | labels | knows(dataset.adapter)
+        given = {"given_labels"} if source_of(place.protocol) else set()
+        return known | features | words | labels | given | knows(dataset.adapter)
 
     def obstacles(self, place: Place) -> dict[str, str]:
         """Return the rows that cannot run at a place, and why."""
@@ -496,8 +497,9 @@ class Plan:
         return wanted
 
     def chosen_rows(self, place: Place) -> list[str]:
-        """Return the rows that the run wants at a place, in its order: all, or those that it names for the data set."""
-        named = self.config.datasets[place.dataset].methods
+        """Return the rows that the run wants at a place, in its order: all, or those that it names for it."""
+        entry = self.config.datasets[place.dataset]
+        named = entry.protocol_methods.get(place.protocol, entry.methods)
         return [row for row in self.methods if named is None or row in named]
 
     def rows(self, place: Place) -> list[str]:
@@ -729,7 +731,7 @@ def _check_lists(config: RunConfig, where: str) -> None:
     lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
     lists |= {f"decisions.{name}": rows for name, rows in config.decisions.items()}
-    lists |= {f"datasets.{name}.methods": entry.methods or [] for name, entry in config.datasets.items()}
+    lists |= dict(_chosen_rows(config))
     for key, values in lists.items():
         twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
         if twice:
@@ -739,11 +741,24 @@ def _check_lists(config: RunConfig, where: str) -> None:
 
 
 def _check_chosen_rows(config: RunConfig, where: str) -> None:
-    """Check that the rows named for a data set are rows of the run."""
-    for name, entry in config.datasets.items():
-        for row in entry.methods or ():
+    """Check that the rows named for a data set, or for one of its protocols, are rows of the run."""
+    for key, rows in _chosen_rows(config):
+        for row in rows:
             if row not in config.methods:
-                raise UserError(f"{where}: datasets.{name}.methods: {row} is not among the run's methods; add it there")
+                raise UserError(f"{where}: {key}: {row} is not among the run's methods; add it there")
+    for name, entry in config.datasets.items():
+        for protocol in entry.protocol_methods:
+            if protocol not in entry.protocols:
+                key = f"datasets.{name}.protocol_methods"
+                raise UserError(f"{where}: {key}: {protocol} is not among the data set's protocols; add it there")
+
+
+def _chosen_rows(config: RunConfig) -> Iterator[tuple[str, list[str]]]:
+    """Yield each key that names rows for a data set or one of its protocols, with the rows."""
+    for name, entry in config.datasets.items():
+        yield f"datasets.{name}.methods", entry.methods or []
+        for protocol, rows in entry.protocol_methods.items():
+            yield f"datasets.{name}.protocol_methods.{protocol}", rows
 
 
 def _check_protocols(config: RunConfig, where: str) -> None:

@@ -316,6 +316,7 @@ class Problem:
     truth : for oracles only: what the simulator drew the labels from, as in `formats.annotations.RawAnnotations`
     words : the word vectors of the labels; None if the data set has none
     test : for oracles only: what the model is tested on
+    given : where another data set is trained on, the labels that it has for the tested images; None elsewhere
     """
 
     training: Training
@@ -325,6 +326,7 @@ class Problem:
     truth: Mapping[str, NDArray[Any]] | None = None
     words: Words | None = None
     test: HeldOut | None = None
+    given: LabelMatrix | None = None
 
     def __post_init__(self) -> None:
         n_labels = self.training.labels.n_labels

@@ -70,9 +70,10 @@ def problems(
     truth: Mapping[str, NDArray[Any]] | None = None,
     words: Words | None = None,
     test: HeldOut | None = None,
+    given: LabelMatrix | None = None,
 ) -> tuple[Problem, Problem]:
     """Return what is fitted while settings are chosen, and what the tested model is fitted to."""
-    first = Problem(split.first, seed, pool, features, truth, words, test)
+    first = Problem(split.first, seed, pool, features, truth, words, test, given)
     return first, replace(first, training=split.final)
 
 

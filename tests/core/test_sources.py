@@ -27,6 +27,7 @@ KERNELS = {
     "correlated_wv": NETWORK,
     "ease": {"cooccurrence"},
     "fast0tag": NETWORK | {"pair_logistic"},
+    "given_labels": set(),
     "group_oracle": set(),
     "implicit_als": set(),
     "item_knn": {"cooccurrence"},

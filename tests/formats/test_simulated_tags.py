@@ -47,6 +47,15 @@ def test_labels_are_as_frequent_as_they_should_be():
     assert np.abs((given.mean(axis=0) - frequency) / deviation).max() < 4.5
 
 
+def test_images_that_test_carry_the_truth_or_tags():
+    truth, tags = (given_of(draw(images=500, tag_noise=0.5, tested_on=name)) for name in ("truth", "tags"))
+    is_test = (draw(images=500).parts == "test").to_numpy()
+    assert (truth[~is_test] == tags[~is_test]).all()
+    assert (truth[is_test] == given_of(draw(images=500))[is_test]).all()  # without noise
+    kept = tags[is_test][truth[is_test]]
+    assert kept.mean() == pytest.approx(0.76, abs=5 * np.sqrt(0.76 * 0.24 / kept.size))  # 1 - eta/2 and chance hits
+
+
 def test_no_label_is_on_more_than_half_of_the_images():
     assert frequencies(options_of(labels=6)).max() == 0.5
 

@@ -142,6 +142,7 @@ PROBLEMS = {
     "sparse features": {"known_labels", "trained_labels", "features", "words"},
     "new images": {"trained_labels", "features", "words", "truth"},
     "unseen labels": {"test_labels", "features", "words", "truth"},
+    "another data set": {"given_labels", "trained_labels"},
     "tree": {"trained_labels", "features", "truth", "tree"},
 }
 
@@ -185,7 +186,8 @@ def problem_of(name, pool, seed=1):
     queries = Queries(images, known, None if features is None else features.rows(images))
     words = planted_words() if "words" in offers else None
     asked = test if "test_labels" in offers else None
-    return Problem(training, seed, pool, features, truth, words, asked), queries
+    given = labels if "given_labels" in offers else None
+    return Problem(training, seed, pool, features, truth, words, asked, given), queries
 
 
 def fit(name, problem, epochs=2, **changes):

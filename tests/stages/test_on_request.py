@@ -68,6 +68,14 @@ def test_neighbours_have_names_and_say_who_is_a_sibling(folder):
     assert without["sibling"].null_count() == len(without)
 
 
+def test_labels_of_a_set_that_only_trains_are_no_neighbours(folder):
+    """At a place that joins two data sets, a model's first labels are those of the tested one."""
+    case, expected = CASE.folder(folder / "results"), made(folder, "neighbours_of_labels", schemas.NEIGHBOURS_OF_LABELS)
+    more = np.vstack([VECTORS, VECTORS[:2]])
+    models.save(Embeddings(np.zeros((3, VECTORS.shape[1]), dtype=np.float32), more), case / "model.npz")
+    assert made(folder, "neighbours_of_labels", schemas.NEIGHBOURS_OF_LABELS).equals(expected)
+
+
 def test_a_model_without_vectors_of_labels_is_one_line(folder, capsys):
     weights = LabelWeights(np.eye(4, dtype=np.float32))
     models.save(weights, CASE.folder(folder / "results") / "model.npz")

@@ -221,15 +221,6 @@ def split_words_option(wildcards):
     return " ".join(f"--words {path}" for path in split_words(wildcards))
 
 
-def split_words(wildcards):
-    """Name the word vectors where a protocol draws from the labels that have one."""
-    return words(wildcards) if load_protocol(wildcards.protocol).unseen else []
-
-
-def split_words_option(wildcards):
-    return " ".join(f"--words {path}" for path in split_words(wildcards))
-
-
 def model_words(wildcards):
     """Name the word vectors that a row's method reads."""
     needs = PLAN.method_class(wildcards.row).needs
@@ -256,6 +247,12 @@ def test_labels(wildcards):
     return [f"{SPLIT}/test.parquet"] if "test_labels" in needs else []
 
 
+def given_labels(wildcards):
+    """Name what another data set says of the tested images, where a row's method reads it."""
+    needs = PLAN.method_class(wildcards.row).needs
+    return [f"{processed(wildcards)}/given.parquet"] if "given_labels" in needs else []
+
+
 def members(wildcards):
     """Name the records of an ensemble's members: what they were fitted with."""
     return expand(
@@ -274,6 +271,7 @@ def extra_inputs(wildcards):
         *model_words(wildcards),
         *truth(wildcards),
         *test_labels(wildcards),
+        *given_labels(wildcards),
         *members(wildcards),
     ]
 
@@ -308,6 +306,7 @@ def input_options(wildcards):
     named = {
         "--words": model_words(wildcards),
         "--truth": truth(wildcards),
+        "--given": given_labels(wildcards),
         "--members": members(wildcards),
     }
     files = [f"{option} {' '.join(names)}" for option, names in named.items() if names]

@@ -184,6 +184,7 @@ for place in PLAN.joined:
                 "images.parquet",
                 "labels.parquet",
                 "words.npz",
+                "given.parquet",
                 *files,
             ),
         log:

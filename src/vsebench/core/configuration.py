@@ -63,6 +63,7 @@ class RunDataset(Strict):
 
     protocols: list[str] = Field(min_length=1)
     methods: list[str] | None = Field(default=None, min_length=1)  # the rows of the run that this set gets; all without
+    protocol_methods: dict[str, list[str]] = {}  # protocol -> its rows, in place of `methods`
     refit: bool = True  # false: the tested model does not learn the validation labels
     epochs: dict[str, Epochs] = {}  # row -> when its training stops on this set, in place of the run's own limits
     words: str | None = None  # in place of the data set's own

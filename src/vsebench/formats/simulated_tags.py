@@ -8,9 +8,10 @@
     tags, of noise eta        a true label is kept with chance 1 - eta/2; wrong labels are drawn from pi, Poisson in
                               number, such that their expected share among an image's tags is about eta
 
-Images that train and validate carry tags, images that test carry the truth. `simulated_words.py` has words for the
-labels, of which a share looks as the labels do. Looks, frequencies and B have streams of random numbers of their own,
-so other sizes and noises are of the same law; images are drawn row by row, so a larger set begins with a smaller one.
+Images that train and validate carry tags, images that test carry the truth, or tags by the option `tested_on`.
+`simulated_words.py` has words for the labels, of which a share looks as the labels do. Looks, frequencies and B have
+streams of random numbers of their own, so other sizes and noises are of the same law; images are drawn row by row, so a
+larger set begins with a smaller one.
 
 The best scores given the features rank by the probability of a label given x. With t | x ~ N(mu, S) it is, by the
 usual approximation of the mean of a sigmoid,
@@ -61,6 +62,7 @@ class Options(Strict):
     dimensions: int = Field(ge=1)  # of features
     feature_noise: float = Field(gt=0)  # sigma
     tag_noise: float = Field(default=0.0, ge=0, lt=1)  # eta
+    tested_on: Literal["truth", "tags"] = "truth"  # what images that test carry
     scale: float = Field(default=1.0, gt=0)
     seed: int = Field(default=0, ge=0)
 
@@ -90,7 +92,8 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     noise = _stream(options, NOISE).standard_normal((n_images, options.dimensions))
     features = (t @ feature_map.T + options.feature_noise * noise).astype(np.float32)
     parts = options.parts.of(n_images)
-    given = np.vstack(list(_labels(options, t, z, frequency, bias, (parts == "test").to_numpy())))
+    is_clean = (parts == "test").to_numpy() & (options.tested_on == "truth")
+    given = np.vstack(list(_labels(options, t, z, frequency, bias, is_clean)))
     images, labels = np.nonzero(given)
     weight, offset = posterior(options, z, bias, feature_map)
     return RawAnnotations(

@@ -19,6 +19,7 @@ from vsebench.problem import Problem
 # What a method can need besides the labels that it learns from, and why it is left out if a place lacks it.
 LACKS = {
     "features": "the data set has no image features",
+    "given_labels": "its test images are not those of another data set, which may say what users have called them",
     "known_labels": "its test images are new, and this method knows an image by its labels alone",
     "test_labels": "all its labels are trained, and this oracle is for labels that are not",
     "trained_labels": "its test labels are never trained, and this method knows a label by its training images alone",

@@ -24,7 +24,7 @@ from vsebench.core.schemas import HISTORY
 from vsebench.core.storage import read_json, write_json, write_table
 from vsebench.core.workers import workers
 from vsebench.evaluation.ranking import check_finite
-from vsebench.inputs import load_features, load_truth, load_words
+from vsebench.inputs import load_features, load_given, load_truth, load_words
 from vsebench.methods.base import Ensemble, Fitter, Member
 from vsebench.models import Model
 from vsebench.problem import Problem, Split
@@ -69,7 +69,9 @@ def run(arguments: argparse.Namespace) -> None:
         features = load_features(arguments.features) if "features" in method.needs else None
         truth = load_truth(arguments.truth) if "truth" in method.needs else None
         words = load_words(arguments.words) if "words" in method.needs else None
-        first, final = problems(split, arguments.seed, pool, features, truth, words, split.test if knows_test else None)
+        given = load_given(arguments.given) if "given_labels" in method.needs else None
+        test = split.test if knows_test else None
+        first, final = problems(split, arguments.seed, pool, features, truth, words, test, given)
         chosen, selected, record, kept = choose(arguments, method, limits, first, split, case)
         try:
             model, refitted = finish(method, chosen, kept, first, final, case)

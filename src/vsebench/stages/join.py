@@ -1,7 +1,8 @@
 """Join two data sets for the protocol `from-<data set>`: one to test on, and one to train on.
 
 The images and labels of the tested data set come first and keep their numbers; labels of the same name are one label.
-Writes the files of a processed data set: pairs, images, labels (.parquet), words.npz, features where both have some.
+Writes the files of a processed data set: pairs, images, labels (.parquet), words.npz, features where both have some;
+and given.parquet, the pairs that the set to train on has for the tested images (those of the same id).
 The partition has the test images of the one, and the training and validation images of the other; all images of a data
 set that has no partition. Other images are in no part and have no pairs.
 """
@@ -56,6 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     write_table(joined.images, IMAGES, arguments.out / "images.parquet")
     write_table(joined.labels, JOINED_LABELS, arguments.out / "labels.parquet")
     write_table(joined.pairs, PAIRS, arguments.out / "pairs.parquet")
+    write_table(given(tested, trained), PAIRS, arguments.out / "given.parquet")
     write_arrays(arguments.out / "words.npz", vectors=joined.words.vectors, known=joined.words.known)
     if arguments.features:
         both = [load_features(path) for path in arguments.features]
@@ -87,6 +89,17 @@ def join(tested: Processed, trained: Processed) -> Processed:
     pairs = pl.concat([tested.pairs.cast(PAIRS), moved.cast(PAIRS)])
     pairs = pairs.join(images.filter(pl.col("part").is_not_null()), on="image", how="semi").sort("image", "label")
     return Processed(images, labels, pairs, words)
+
+
+def given(tested: Processed, trained: Processed) -> pl.DataFrame:
+    """Return the pairs that the set to train on has for images and labels of the tested one, with the latter's numbers.
+
+    Both are looked up by id and name. They are what users gave where the tested set has what experts say of the images.
+    """
+    images = trained.images.select("image", "id").join(tested.images.select("id", new_image="image"), on="id")
+    labels = trained.labels.select("label", "name").join(tested.labels.select("name", new_label="label"), on="name")
+    pairs = trained.pairs.join(images, on="image").join(labels, on="label")
+    return pairs.select(image="new_image", label="new_label", count="count").sort("image", "label").cast(PAIRS)
 
 
 def join_labels(tested: pl.Series, trained: pl.Series) -> pl.DataFrame:

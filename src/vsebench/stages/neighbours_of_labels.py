@@ -32,7 +32,8 @@ def run(arguments: argparse.Namespace) -> None:
             raise UserError(f"{case}: the model has no vectors of labels; name another row in the paper's file")
         labels = read_parquet(arguments.processed / case.place.dataset / "labels.parquet").sort("label")
         siblings = siblings_of(arguments, case.place.dataset)
-        tables.append(neighbours_of(case, *nearest(model.label), labels, siblings))
+        own = model.label[: labels.height]  # those of a data set that only trains, at a place of two, come last
+        tables.append(neighbours_of(case, *nearest(own), labels, siblings))
     write_table(pl.concat(tables), NEIGHBOURS_OF_LABELS, arguments.out)
 
 

@@ -1,0 +1,27 @@
+"""A run that trains on one data set and tests on another: tags that users gave, and what is true of the same images."""
+
+import polars as pl
+
+from tests.workflow.project import Project
+
+SMALL = {"images": 100, "labels": 20}
+WORDS = "sim-tags-rho05"
+DATASETS = {
+    "sim-tags-rho05": {"protocols": ["from-sim-tags-rho05-given"], "options": SMALL, "words": WORDS},
+    "sim-tags-rho05-given": {"protocols": ["official"], "options": SMALL, "words": WORDS, "methods": ["popularity"]},
+}
+
+
+def test_two_data_sets_are_joined_and_each_row_that_can_is_tested(fresh: Project):
+    rows = ["popularity", "given_labels", "ridge", "conse", "unseen_frequency"]
+    fresh.configure(datasets=DATASETS, methods=rows, papers=[], sweeps={})
+    outcome = fresh.snakemake("results/metrics.parquet")
+    assert outcome.status == 0, outcome.text[-3000:]
+    joined = fresh.folder / "data/processed/sim-tags-rho05/from-sim-tags-rho05-given"
+    images, given = pl.read_parquet(joined / "images.parquet"), pl.read_parquet(joined / "given.parquet")
+    assert images["part"].drop_nulls().value_counts(sort=True).rows() == [("train", 70), ("test", 20), ("valid", 10)]
+    own = pl.read_parquet(fresh.folder / "data/processed/sim-tags-rho05-given/pairs.parquet")
+    assert given.equals(own)  # both have the same images and labels
+    metrics = pl.read_parquet(fresh.folder / "results/metrics.parquet").filter(dataset="sim-tags-rho05")
+    assert set(metrics["method"]) == set(rows)
+    assert "Left out at sim-tags-rho05-given/official: given_labels:" not in outcome.text  # it is not asked for there
