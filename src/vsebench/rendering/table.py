@@ -96,7 +96,8 @@ def format_value(value: Value, form: Form) -> str:
         return value
     match form:
         case "count":
-            return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
+            # A mean of counts, such as 4.12 labels per image, has at most two decimals.
+            return f"{value:,.0f}" if value == round(value) else f"{value:,.2f}".rstrip("0").rstrip(".")
         case "mean":
             return f"{value:,.2f}"
         case "score":

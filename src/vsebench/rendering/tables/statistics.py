@@ -1,10 +1,11 @@
 """A paper's table of data sets: the printed counts and those of our corresponding data sets."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from vsebench.papers.base import Paper
 from vsebench.papers.published import PrintedCell
 from vsebench.rendering.beside import caption
+from vsebench.rendering.counts import our_count
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -21,7 +22,7 @@ COLUMNS = (
 class Statistics(TableKind):
     """One row per printed count; ours is empty where the run has no such data set, or does not count it."""
 
-    needs: ClassVar[tuple[str, ...]] = ("datasets",)
+    needs: ClassVar[tuple[str, ...]] = ("datasets", "metrics")
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file
@@ -43,24 +44,5 @@ def _row(paper: Paper, cell: PrintedCell, results: Results) -> Row:
     entry = results.datasets.get(place.dataset) if place and place.dataset else None
     title = paper.place_title(cell.dataset)
     texts = [Cell(title), Cell(cell.column.replace("_", " "))]
-    numbers = [Cell(float(cell.value)), Cell(our_count(cell.column, entry) if entry else None)]
+    numbers = [Cell(float(cell.value)), Cell(our_count(results, paper, cell.dataset, cell.column))]
     return Row((*texts, *numbers, Cell(str(entry["title"]) if entry else "")), group=title)
-
-
-def our_count(column: str, entry: dict[str, Any]) -> float | None:
-    """Return our count for a printed column, if it is a count of the label matrix.
-
-    Parameters
-    ----------
-    column : the column's name in the paper's CSV file
-    entry : the data set's `summary.json`
-    """
-    counts = entry["counts"]
-    match column:
-        case "images" | "labels":
-            return float(counts[column])
-        case "positive_labels_per_image":
-            return float(counts["occurrences_per_image"]["mean"])
-        case "non_positive_labels_per_image":
-            return float(counts["vocabulary"] - counts["labels_per_image"]["mean"])
-    return None

@@ -1,0 +1,52 @@
+"""Counts of a data set that papers print, computed from ours."""
+
+from vsebench.core.places import Place
+from vsebench.papers.base import Paper
+from vsebench.rendering.metrics import few_metrics
+from vsebench.rendering.results import Results, at
+
+# What one label per image is taken of under the protocols that hold one out.
+COUNTED = {"regions": "occurrences", "distinct": "pairs"}
+
+
+def our_count(results: Results, paper: Paper, dataset: str, column: str) -> float | None:
+    """Return our count for a printed one; None where the run has no such data set, or does not count it.
+
+    An image's labels are a set: a label that it has several times is one positive label, and one pair.
+
+    Parameters
+    ----------
+    dataset : the paper's name of the data set
+    column : the column's name in the paper's CSV file
+    """
+    place = paper.places.get(dataset)
+    entry = results.datasets.get(place.dataset) if place and place.dataset else None
+    if place is None or entry is None:
+        return None
+    counts = entry["counts"]
+    positive = float(counts["labels_per_image"]["mean"])
+    match column:
+        case "images" | "labels":
+            return float(counts[column])
+        case "positive_labels_per_image":
+            return positive
+        case "non_positive_labels_per_image":
+            return float(counts["vocabulary"] - positive)
+        case "non_positives_per_positive":
+            return (counts["vocabulary"] - positive) / positive if positive else None
+    test = held_out(results, place.ours) if place.ours and place.ours.protocol in COUNTED else None
+    if test is None or place.protocol is None:
+        return None
+    match column:
+        case "test_pairs":
+            return float(test)
+        case "train_pairs":
+            return float(counts[COUNTED[place.protocol]] - test)
+    return None
+
+
+def held_out(results: Results, place: Place) -> int | None:
+    """Return the number of images that a label was held out of: those that the headline metric is over."""
+    headline = few_metrics(results.outline.metrics)[0]
+    found = at(results.metrics, place).filter(metric=headline, decision="")["n"].to_list()
+    return max(found) if found else None

@@ -1,0 +1,73 @@
+"""A paper's table of data sets in the form in which it is printed, and our counts below each line."""
+
+from typing import ClassVar, Literal
+
+from vsebench.papers.base import Paper
+from vsebench.rendering.beside import caption
+from vsebench.rendering.counts import our_count
+from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Cell, Column, Row, Table
+
+
+class StatisticsAsPrinted(TableKind):
+    """Data sets by counts, or counts by data sets; each printed line, and ours where the run has one of the data sets.
+
+    A printed "1 / 68" is the number 68 here.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("datasets", "metrics")
+
+    paper: PaperFile
+    printed: str  # the table's name in the paper's CSV file
+    lines: Literal["datasets", "counts"] = "datasets"  # what has a line each in print
+
+    def table(self, results: Results) -> Table:
+        paper = Paper.read(self.paper)
+        cells = [cell for cell in paper.printed(self.printed) if not cell.is_words]
+        published = {(cell.dataset, cell.column): float(cell.value) for cell in cells}
+        datasets = {cell.dataset: paper.place_title(cell.dataset) for cell in cells}
+        counts = {cell.column: _words(cell.column) for cell in cells}
+        here = {key: our_count(results, paper, *key) for key in published}
+        of_data = self.lines == "datasets"
+        lines, across = (datasets, counts) if of_data else (counts, datasets)
+        first = Column("dataset", "Data set") if of_data else Column("quantity", "Quantity")
+        columns = (first, Column("source", "Source"), *(Column(key, title, "count") for key, title in across.items()))
+        rows = []
+        for line, title in lines.items():
+            keys = [(line, other) if of_data else (other, line) for other in across]
+            rows.append(Row((Cell(title), Cell("published"), *(Cell(published.get(key)) for key in keys)), apart=True))
+            ours = [here.get(key) for key in keys]
+            if any(value is not None for value in ours):
+                rows.append(Row((Cell(title), Cell("here"), *map(Cell, ours))))
+        return Table(columns, tuple(rows), caption(paper, self.printed), notes=_notes(results, paper, list(datasets)))
+
+
+def _words(column: str) -> str:
+    """Return a count's name in words.
+
+    >>> _words("train_pairs"), _words("non_positive_labels_per_image")
+    ('Train pairs', 'Non-positive labels per image')
+    """
+    words = column.replace("non_positive", "non-positive").replace("_", " ")
+    return words[:1].upper() + words[1:]
+
+
+def _notes(results: Results, paper: Paper, datasets: list[str]) -> tuple[str, ...]:
+    """Return which data sets are ours, and how many labels an image would have if repeated ones counted."""
+    notes = []
+    for dataset in datasets:
+        place = paper.places.get(dataset)
+        entry = results.datasets.get(place.dataset) if place and place.dataset else None
+        if entry is None:
+            continue
+        counts = entry["counts"]
+        notes.append(f"{paper.place_title(dataset)} here: {entry['title']}.")
+        if counts["occurrences"] != counts["pairs"]:
+            once, all_of_them = counts["labels_per_image"]["mean"], counts["occurrences_per_image"]["mean"]
+            notes.append(
+                f"An image's positive labels are a set, so a label counts once: {once:.2f} per image; with "
+                f"repetitions, {all_of_them:.2f}."
+            )
+    notes = notes or ["This run has none of the paper's data sets."]
+    return (*notes, "The audit of the papers lists the contradictions in the published lines.")

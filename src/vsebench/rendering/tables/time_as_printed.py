@@ -1,0 +1,115 @@
+"""A paper's table of times in the form in which it is printed: methods by data sets, and ours below each line."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from vsebench.papers.base import Paper
+from vsebench.papers.comparison import TIMES
+from vsebench.papers.published import SECONDS
+from vsebench.rendering.beside import NOTHING_OF_OURS, caption, compared, lines_of
+from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import MISSING, Cell, Column, Row, Table, format_value
+
+UNITS = {"h": 3600, "min": 60, "s": 1}  # of our times, the largest that gives at least 1
+Times = Mapping[str, Mapping[str, float]]  # seconds by our row, then by the paper's data set
+
+
+class TimeAsPrinted(TableKind):
+    """Times with the printed digits and units; `accelerate` adds the printed speed-ups and ours."""
+
+    needs: ClassVar[tuple[str, ...]] = ("comparison",)
+
+    paper: PaperFile
+    printed: str  # the table's name in the paper's CSV file
+    accelerate: str | None = None  # the paper's method whose speed-up over the others is printed, as ratio - 1
+
+    def table(self, results: Results) -> Table:
+        paper = Paper.read(self.paper)
+        cells = [cell for cell in paper.printed(self.printed) if not cell.is_words]
+        timed = [cell for cell in cells if cell.unit in SECONDS]
+        texts = {cell.row: f"{cell.value} {_symbol(cell.unit)}" for cell in timed}
+        texts |= {cell.row: f"{cell.value} x" for cell in cells if cell.unit == "times"}
+        lines = list(lines_of(timed))
+        datasets = list(dict.fromkeys(dataset for dataset, _ in lines))
+        columns = [Column("method", "Model"), Column("source", "Source")]
+        columns += [Column(dataset, paper.place_title(dataset)) for dataset in datasets]
+        rows = []
+        base = self._ours(results, paper, self.accelerate) if self.accelerate else {}
+        for method in dict.fromkeys(method for _, method in lines):
+            ours = self._ours(results, paper, method)
+            printed = [texts.get(f"{dataset}/{method}", MISSING) for dataset in datasets]
+            rows.append(_row(paper.row_title(method), "published", printed, apart=True))
+            rows += [
+                _row(results.method_title(row), "here", [_duration(times.get(dataset)) for dataset in datasets])
+                for row, times in ours.items()
+            ]
+            if self.accelerate and method != self.accelerate:
+                faster = [texts.get(f"{dataset}/{method}/accelerate", MISSING) for dataset in datasets]
+                rows.append(_row("Accelerate", "published", faster))
+                rows += _accelerations(results, base, ours, datasets)
+        return Table(tuple(columns), tuple(rows), caption(paper, self.printed), notes=self._notes(results, paper))
+
+    def _ours(self, results: Results, paper: Paper, method: str) -> Times:
+        """Return our seconds of one of the paper's methods."""
+        found = compared(results, paper, self.printed)
+        times: dict[str, dict[str, float]] = {}
+        for row in found.iter_rows(named=True):
+            dataset, _, name = row["row"].partition("/")
+            if name == method:
+                times.setdefault(row["method"], {})[dataset] = row["ours"]
+        return times
+
+    def _notes(self, results: Results, paper: Paper) -> tuple[str, ...]:
+        columns = dict.fromkeys(cell.column for cell in paper.printed(self.printed) if cell.column in TIMES)
+        notes = [f"Here: time {TIMES[column].words}." for column in columns]
+        if self.accelerate:
+            title = paper.row_title(self.accelerate)
+            notes.append(
+                f"Accelerate, as in print: the time of the model above over that of {title}, minus 1; 0 x is as fast."
+            )
+        notes.append("The machines are years apart, so only the ratios can be compared.")
+        return tuple(notes if len(compared(results, paper, self.printed)) else [NOTHING_OF_OURS, *notes])
+
+
+def _accelerations(results: Results, base: Times, ours: Times, datasets: list[str]) -> list[Row]:
+    """Return a line for each pair of our rows: one of the method that is said to be faster, and one of the other."""
+    return [
+        _row(
+            f"Accelerate, {results.method_title(fast)} over {results.method_title(slow)}",
+            "here",
+            [
+                f"{times[dataset] / seconds[dataset] - 1:,.2f} x"
+                if {dataset} <= times.keys() & seconds.keys()
+                else MISSING
+                for dataset in datasets
+            ],
+        )
+        for slow, times in ours.items()
+        for fast, seconds in base.items()
+    ]
+
+
+def _row(title: str, source: str, texts: list[str], apart: bool = False) -> Row:
+    return Row((Cell(title), Cell(source), *map(Cell, texts)), apart=apart)
+
+
+def _symbol(unit: str) -> str:
+    """Return the symbol of a printed unit of time.
+
+    >>> _symbol("hours"), _symbol("minutes"), _symbol("weeks")
+    ('h', 'min', 'weeks')
+    """
+    return next((symbol for symbol, seconds in UNITS.items() if SECONDS[unit] == seconds), unit)
+
+
+def _duration(seconds: float | None) -> str:
+    """Return a time in the largest unit that gives at least 1, with three digits.
+
+    >>> _duration(0.0123), _duration(90.0), _duration(7200.0), _duration(None)
+    ('0.0123 s', '1.50 min', '2.00 h', '–')
+    """
+    if seconds is None:
+        return MISSING
+    symbol, size = next(((symbol, size) for symbol, size in UNITS.items() if seconds >= size), ("s", 1))
+    return f"{format_value(seconds / size, 'seconds')} {symbol}"
