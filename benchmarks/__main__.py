@@ -14,6 +14,7 @@ import polars as pl
 
 from benchmarks import (
     embedding_steps,
+    epochs_by_labels,
     figures,
     growth,
     image_features,
@@ -49,7 +50,13 @@ SEARCHES = {
     part.__name__: part
     for part in (neighbour_search.dense_neighbours, neighbour_search.sparse_neighbours, neighbour_search.tree)
 }
-ON_FEATURES = (*RACES, *SEARCHES, "wsabie_steps", "losses_by_labels")  # leave out what is not installed
+ON_FEATURES = (
+    *RACES,
+    *SEARCHES,
+    "wsabie_steps",
+    "losses_by_labels",
+    "epochs_by_labels",
+)  # leave out what is not installed
 PARTS = (*COMPARISONS, "growth", "memory", "starts", *ON_FEATURES)
 
 
@@ -108,6 +115,8 @@ def measure_on_features(plan: Plan, parts: list[str], out: Path) -> None:
         write_parquet(embedding_steps.measure(plan), results.place(out, "wsabie_steps"))
     if "losses_by_labels" in parts:
         write_parquet(losses_by_labels.measure(plan), results.place(out, "losses_by_labels"))
+    if "epochs_by_labels" in parts:
+        write_parquet(epochs_by_labels.measure(plan), results.place(out, "epochs_by_labels"))
 
 
 def compare(plan: Plan, names: list[str], out: Path) -> None:

@@ -46,6 +46,7 @@ class OnFeatures:
     levels : p of each tree
     steps : non-zeros of a row (1, 2 and 4 times those of `sparse`), D and Y for which a step is measured
     losses : labels, and labels of an image, for which losses are measured
+    epochs : labels for which an epoch with word vectors is measured, and its images
     """
 
     blobs: SparseRows
@@ -58,6 +59,7 @@ class OnFeatures:
     levels: tuple[int, ...]
     steps: dict[str, tuple[int, ...]]
     losses: dict[str, tuple[int, ...]]
+    epochs: dict[str, tuple[int, ...]]
 
 
 def scaled(size: int, scale: float) -> int:
@@ -121,6 +123,7 @@ ON_FEATURES = OnFeatures(
     levels=(0, 1, 2, 3, 5, 7),
     steps={"non_zeros": (93, 185, 370), "factors": (50, 100, 200, 400), "labels": (250, 1000, 4000)},
     losses={"labels": (100, 400, 1600, 6400), "per_image": (2, 8)},
+    epochs={"labels": (291, 925, 13_980, 100_000, 432_213), "images": (4096,)},
 )
 
 FULL = Plan(
@@ -159,5 +162,6 @@ QUICK = Plan(
         trainings=dict.fromkeys(ON_FEATURES.trainings, Training(epochs=2, every=1)),
         steps={"non_zeros": (93, 185), "factors": (50, 100), "labels": (250, 1000)},
         losses={"labels": (100, 400), "per_image": (2,)},
+        epochs={"labels": (291, 925), "images": (256,)},
     ),
 )

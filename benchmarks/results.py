@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import clock, embedding_steps, losses_by_labels, memory, quality, starts
+from benchmarks import clock, embedding_steps, epochs_by_labels, losses_by_labels, memory, quality, starts
 from benchmarks.goals import FEATURE_TITLES, TITLES, TREE
 from vsebench.core.schemas import SCALING
 from vsebench.core.storage import read_parquet, write_parquet
@@ -20,6 +20,7 @@ SCHEMAS: dict[str, pl.Schema] = {
     "feature_settings": pl.Schema(quality.SCHEMA),
     "wsabie_steps": pl.Schema(embedding_steps.SCHEMA),
     "losses_by_labels": pl.Schema(losses_by_labels.SCHEMA),
+    "epochs_by_labels": pl.Schema(epochs_by_labels.SCHEMA),
 }
 PLACES = {what: place for place, what in enumerate([*TITLES, *FEATURE_TITLES, TREE])}
 LARGE_FIRST = ((pl.col("size") != "nuswide"), "size")
@@ -56,6 +57,7 @@ class Tables:
     feature_settings: pl.DataFrame
     wsabie_steps: pl.DataFrame
     losses_by_labels: pl.DataFrame
+    epochs_by_labels: pl.DataFrame
 
 
 def read(results: Path) -> Tables:

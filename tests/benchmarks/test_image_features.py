@@ -10,6 +10,7 @@ from scipy.special import logit
 from benchmarks import __main__ as command
 from benchmarks import (
     embedding_steps,
+    epochs_by_labels,
     feature_rows,
     image_features,
     losses_by_labels,
@@ -42,6 +43,7 @@ TINY = replace(
         trainings=dict.fromkeys(QUICK.on_features.trainings, Training(epochs=2, every=1)),
         steps={"non_zeros": (10, 20), "factors": (8, 20), "labels": (25, 50)},
         losses={"labels": (20, 40), "per_image": (2, 3)},
+        epochs={"labels": (30, 60), "images": (20,)},
     ),
 )
 
@@ -234,6 +236,20 @@ def test_losses_are_measured_for_every_size():
     table = losses_by_labels.measure(TINY)
     assert table.select("form", "labels", "per_image").unique().height == len(table) == 3 * 4
     assert (table["seconds"] > 0).all()
+
+
+def test_epochs_with_words_are_measured_for_every_row_and_size():
+    table = epochs_by_labels.measure(TINY)
+    assert table.select("row", "labels", "part").unique().height == len(table) == 2 * (3 * 4 + 5 * 3)
+    assert (table["seconds"] > 0).all()
+    whole = table.filter(part="whole")
+    assert whole.filter(labels=30)["words"].unique().to_list() == [30 * 300 * 4]
+
+
+def test_images_of_the_epochs_have_seven_different_labels():
+    with workers(1) as pool:
+        labels = epochs_by_labels.drawn(12, 40, pool).training.labels
+    assert labels.n_labels_of_row.tolist() == [7] * 40  # and each matrix has no label twice
 
 
 def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):

@@ -7,7 +7,18 @@ import polars as pl
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import clock, embedding_steps, figures, losses_by_labels, memory, quality, report, results, starts
+from benchmarks import (
+    clock,
+    embedding_steps,
+    epochs_by_labels,
+    figures,
+    losses_by_labels,
+    memory,
+    quality,
+    report,
+    results,
+    starts,
+)
 from benchmarks.contestants import CORNAC_BPR, VSE_FS
 from benchmarks.goals import FEATURE_TITLES, TITLES, TREE, goal
 from benchmarks.growth import METHODS
@@ -58,7 +69,13 @@ def tables():
         pl.DataFrame(chosen, schema=quality.SCHEMA, orient="row"),
         pl.DataFrame([(93, 100, 1000, 1.2, 4e-6, 5, 1.0, "m")], schema=embedding_steps.SCHEMA, orient="row"),
         pl.DataFrame([("exact", 100, 2, 4e-6, 5, 1.0, "m")], schema=losses_by_labels.SCHEMA, orient="row"),
+        pl.DataFrame(epochs(), schema=epochs_by_labels.SCHEMA, orient="row"),
     )
+
+
+def epochs():
+    parts = {"s_x_ent": ("whole", "network alone", "loss alone", "draws alone"), "x_ent": ("whole", "network alone")}
+    return [(row, 291, part, 6e-5, 349_200, 5, 1.0, "m") for row, names in parts.items() for part in names]
 
 
 def on_features():

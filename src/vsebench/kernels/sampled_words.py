@@ -171,6 +171,8 @@ def move_touched(table, n_touched, n_images, number, learning_rate):
     of_mean = np.float32(1 / n_images)
     for place in range(n_touched):
         label = table.touched[place]
+        if place + 1 < n_touched:
+            prefetch_row(table, table.touched[place + 1])
         for k in range(0, table.gradient.shape[1], LANES):
             store(table.gradient, (place, k), of_mean * load(table.gradient, (place, k)))
         adamw_step(
@@ -246,3 +248,12 @@ def prefetch_rows(vectors, chosen, row):
     for j in range(chosen.shape[1]):
         for k in range(0, vectors.shape[1], LANES):
             prefetch(vectors, (chosen[row, j], k))
+
+
+@njit(cache=True, inline="always")
+def prefetch_row(table, label):
+    """Start to fetch a label's vector and what Adam remembers of it."""
+    for k in range(0, table.vectors.shape[1], LANES):
+        prefetch(table.vectors, (label, k))
+        prefetch(table.means, (label, k))
+        prefetch(table.squares, (label, k))

@@ -1,0 +1,126 @@
+"""Seconds of an epoch with word vectors against the number of labels: whole, network alone, loss alone, draws alone.
+
+Labels and features are drawn, so nothing here says how well a method tags. Labels have frequencies of Zipf's law in a
+random order, since vectors of frequent labels side by side would stay in the processor's cache.
+"""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from statistics import median
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from benchmarks.clock import Row, clock_for, interleave, timed
+from benchmarks.data import CONFIG
+from benchmarks.feature_rows import all_known
+from benchmarks.plan import SEED, Plan
+from vsebench.core.configuration import MethodConfig, read_config
+from vsebench.core.machine import processor
+from vsebench.core.workers import Workers, workers
+from vsebench.methods.base import load_method, read_settings
+from vsebench.methods.sampled_words import SampledWordMethod
+from vsebench.methods.word_networks import WordNetworkMethod
+from vsebench.problem import LabelMatrix, Matrix, Problem, Training, Words
+from vsebench.streams import Stream, generator
+
+SCHEMA = {
+    "row": pl.String,
+    "labels": pl.Int32,
+    "part": pl.String,
+    "seconds": pl.Float64,  # of an image, median
+    "words": pl.Int64,  # bytes of the labels' vectors
+    "repeats": pl.Int32,
+    "load": pl.Float64,
+    "machine": pl.String,
+}
+SAMPLED = ("s_x_ent", "s_opt_x_ent", "s_fast0tag")
+FULL_LOSSES = ("x_ent", "opt_x_ent", "fast0tag", "opt_fast0tag", "avg_wv")  # up to `MOST_LABELS`
+MOST_LABELS = 13_980
+INPUTS, HIDDEN, OUTPUTS = 1280, 1024, 300
+BATCH = 2048
+PER_IMAGE = 7  # labels
+WHOLE, NETWORK, LOSS, DRAWS = "whole", "network alone", "loss alone", "draws alone"
+
+Turns = dict[tuple[int, str], Callable[[], object]]
+
+
+def measure(plan: Plan) -> pl.DataFrame:
+    """Measure each row at all its numbers of labels in turns, so that a busy machine disturbs them alike."""
+    sizes, (n_images,) = plan.on_features.epochs["labels"], plan.on_features.epochs["images"]
+    lines: list[Row] = []
+    with workers(1) as pool:
+        for row in (*SAMPLED, *FULL_LOSSES):
+            counts = [size for size in sizes if row in SAMPLED or size <= MOST_LABELS]
+            turns: Turns = {}
+            for size in counts:
+                turns |= parts_of(method_of(row, drawn(size, n_images, pool)), size, n_images)
+            seconds = interleave([timed(turn, clock_for(1)) for turn in turns.values()], plan.repeats)
+            for (size, part), own in zip(turns, seconds, strict=True):
+                found: Row = {"row": row, "labels": size, "part": part, "seconds": median(own) / n_images}
+                found |= {"words": 4 * size * OUTPUTS, "repeats": plan.repeats}
+                lines.append(found | {"load": os.getloadavg()[0], "machine": processor()})
+                print("{row}, {labels} labels, {part}: {seconds:.3g} s an image".format(**found), flush=True)
+    return pl.DataFrame(lines, schema=SCHEMA)
+
+
+def drawn(n_labels: int, n_images: int, pool: Workers) -> Problem:
+    """Return images with `PER_IMAGE` different labels each, features and word vectors, all drawn."""
+    rng = generator(SEED, Stream.SIMULATED_LABELS)
+    frequency = rng.permutation(1 / (np.arange(n_labels) + 10.0))
+    of_image = rng.choice(n_labels, (n_images, 4 * PER_IMAGE), p=frequency / frequency.sum())
+    labels = np.stack([first_different(numbers, n_labels) for numbers in of_image])
+    offsets = PER_IMAGE * np.arange(n_images + 1, dtype=np.int64)
+    matrix = LabelMatrix(n_labels, offsets, labels.ravel(), np.ones(labels.size, dtype=np.int32))
+    features = rng.standard_normal((n_images, INPUTS), dtype=np.float32)
+    words = Words(rng.standard_normal((n_labels, OUTPUTS), dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
+    return Problem(Training.all_of(matrix), SEED, pool, all_known(features), words=words)
+
+
+def first_different(numbers: NDArray[np.int64], n_labels: int) -> NDArray[np.int32]:
+    """Return the first `PER_IMAGE` different numbers, ascending; the smallest others where these are too few."""
+    different = list(dict.fromkeys([*numbers.tolist(), *range(min(n_labels, PER_IMAGE))]))[:PER_IMAGE]
+    return np.sort(np.array(different, dtype=np.int32))
+
+
+def method_of(row: str, problem: Problem) -> WordNetworkMethod:
+    """Return the method of a row with the network of this benchmark."""
+    config = read_config(MethodConfig, CONFIG / "methods" / f"{row}.yaml")
+    found = load_method(config.method)
+    assert issubclass(found, WordNetworkMethod)
+    changes = {"hidden": [HIDDEN], "batch": BATCH, "normalise": []}
+    return found(problem, read_settings(found, config.settings | changes, row))
+
+
+def parts_of(method: WordNetworkMethod, n_labels: int, n_images: int) -> Turns:
+    """Return what is timed of a method: an epoch, and its parts on the same batches."""
+    batches = [np.arange(start, min(start + BATCH, n_images)) for start in range(0, n_images, BATCH)]
+    outputs: Matrix = np.ones((BATCH, OUTPUTS), dtype=np.float32)
+    turns: Turns = {
+        (n_labels, WHOLE): method.epoch,
+        (n_labels, NETWORK): partial(network_alone, method, batches),
+        (n_labels, LOSS): partial(loss_alone, method, outputs, batches),
+    }
+    if isinstance(method, SampledWordMethod):
+        turns[n_labels, DRAWS] = partial(draws_alone, method, batches)
+    return turns
+
+
+def network_alone(method: WordNetworkMethod, batches: list[NDArray[np.int64]]) -> None:
+    """Take steps whose loss does nothing: the derivatives are the outputs."""
+    for images in batches:
+        method.layers.step(method.seen.rows[images], lambda scores: 0.0)
+
+
+def loss_alone(method: WordNetworkMethod, outputs: Matrix, batches: list[NDArray[np.int64]]) -> None:
+    """Compute losses of given outputs, and move the vectors where they are trained."""
+    for images in batches:
+        method.loss(outputs[: len(images)] / OUTPUTS, images)
+
+
+def draws_alone(method: SampledWordMethod, batches: list[NDArray[np.int64]]) -> None:
+    """Draw labels."""
+    for images in batches:
+        method.draw(images)
