@@ -22,8 +22,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = list(sys.argv[1:] if argv is None else argv)
     end_with_snakemake()
     known = stage_names()
-    if argv and argv[0] in known:
-        return run_stage(argv[0], argv[1:])
+    stage = argv[0].replace("-", "_") if argv else ""  # new-method is the module new_method
+    if stage in known:
+        return run_stage(stage, argv[1:])
     parser = argparse.ArgumentParser(prog="vsebench", description=__doc__)
     stages = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")
     for name in known:

@@ -1,0 +1,471 @@
+"""The library: fit a method to a sparse matrix, rank labels, evaluate under a protocol, read a finished run.
+
+The code is that of the workflow's stages, so the same data, settings and seed give the same bytes. Every mistake in an
+argument raises `UserError` with one line.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from vsebench import models
+from vsebench.core.configuration import DEFAULT_METRICS, Epochs, MethodConfig, read_config
+from vsebench.core.errors import UserError
+from vsebench.core.places import Case, Entry, Place
+from vsebench.core.schemas import SUMMARY
+from vsebench.core.storage import read_parquet
+from vsebench.core.workers import Workers, workers
+from vsebench.evaluation.measuring import Measured, Ranked, measure
+from vsebench.evaluation.metrics.base import load_metric
+from vsebench.evaluation.ranking import check_finite, list_tops, rank, rank_images
+from vsebench.evaluation.summary import summarise
+from vsebench.features import Features, Rows
+from vsebench.methods.base import LACKS, Fitter, Method, load_method, read_settings, with_factors
+from vsebench.models import Model, by_frequency
+from vsebench.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, Words
+from vsebench.protocols.base import load_protocol, split_generator
+from vsebench.training import Attempt, DivergenceError, attempt, finish, open_validation, problems, refit
+
+VALIDATION_IMAGES = 20000
+LARGEST_COUNT = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted method.
+
+    Attributes
+    ----------
+    method : the row's name, a file of config/methods; empty for a model that was loaded
+    settings : all settings that it was fitted with
+    epochs : the epochs that it was trained for; None if it is not trained by epochs
+    model : the model, as in a run's model.npz
+    labels : the labels that it has learnt, one row per image; None for a model that was loaded
+    features : those of the images that it has learnt from, or None
+    """
+
+    method: str
+    settings: dict[str, Any]
+    epochs: int | None
+    model: Model
+    labels: LabelMatrix | None = None
+    features: Features | None = None
+
+    def top(self, images: ArrayLike | None = None, k: int = 10) -> tuple[Ids, Matrix]:
+        """Rank the labels of images that it was fitted to, without those that they have.
+
+        Parameters
+        ----------
+        images : (n,) row numbers of the fitted matrix; None for all images
+        k : number of labels per image
+
+        Returns
+        -------
+        labels (n, k) int32 and scores (n, k) float32, best first; of equal scores the smaller label is first. Where an
+        image has fewer than k labels left, the rest is -1 with a score of -inf.
+        """
+        if self.labels is None:
+            raise UserError("top: a loaded model does not contain the images' labels; use annotate, or fit again")
+        n_images = self.labels.n_rows
+        rows = np.arange(n_images) if images is None else np.asarray(images)
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or not ((rows >= 0) & (rows < n_images)).all():
+            raise UserError(f"images: a list of row numbers from 0 to {n_images - 1} is needed")
+        chosen: Ids = np.array(rows, dtype=np.int32)
+        features = None if self.features is None else self.features.rows(chosen)
+        return _first(self.model, Queries(chosen, self.labels.rows(chosen), features), k)
+
+    def annotate(self, features: Any = None, labels: Any = None, k: int = 5) -> tuple[Ids, Matrix]:
+        """Rank the labels of new images, by their features or by the labels that are known of them.
+
+        Parameters
+        ----------
+        features : (n, d) numbers, dense or scipy sparse, for a method that sees features
+        labels : (n, n_labels) scipy sparse counts, the labels that are known; these are not ranked
+        k : number of labels per image
+
+        Returns
+        -------
+        As `top`. Raises a `UserError` if the model knows the images of its data set alone, such as VSE-fs.
+        """
+        if features is None and labels is None:
+            raise UserError("annotate: give features or labels of the new images")
+        rows = None if features is None else features_of(features, None)
+        known = LabelMatrix.empty(rows.n_images, self.model.n_labels) if rows and labels is None else matrix_of(labels)
+        if known.n_labels != self.model.n_labels:
+            raise UserError(f"labels: {known.n_labels} columns, but the model has {self.model.n_labels} labels")
+        if rows is not None and rows.n_images != known.n_rows:
+            raise UserError(f"features: {rows.n_images} rows for {known.n_rows} rows of labels")
+        n_images = known.n_rows
+        values: Rows = None if rows is None else rows.rows(np.arange(n_images))
+        return _first(self.model, Queries(np.full(n_images, -1, dtype=np.int32), known, values), k)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file that `load` and `vsebench annotate` read."""
+        models.save(self.model, Path(path))
+
+
+@dataclass(frozen=True)
+class Results:
+    """The tables of a finished run.
+
+    Attributes
+    ----------
+    folder : the run's folder, `results` unless it was told otherwise
+    """
+
+    folder: Path
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of its tables."""
+        return sorted(path.stem for path in self.folder.glob("*.parquet"))
+
+    @property
+    def metrics(self) -> pl.DataFrame:
+        """One row per data set, protocol, method, seed and metric, with an interval: `core.schemas.METRICS`."""
+        return self.table("metrics")
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """Means over seeds, with differences to the best method: `core.schemas.SUMMARY`."""
+        return self.table("summary")
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return a table by its name, one of `tables`."""
+        if name not in self.tables:
+            raise UserError(f"{self.folder}: no table {name!r}; there are {', '.join(self.tables)}")
+        return read_parquet(self.folder / f"{name}.parquet")
+
+
+def methods() -> list[str]:
+    """Return the names of all methods with their settings: the files of config/methods."""
+    return sorted(path.stem for path in _methods_folder().glob("*.yaml"))
+
+
+def fit(
+    method: str,
+    matrix: Any,
+    *,
+    features: Any = None,
+    words: ArrayLike | None = None,
+    factors: int = 32,
+    seed: int = 1,
+    epochs: int | None = None,
+    settings: dict[str, Any] | None = None,
+    threads: int = 1,
+) -> Fitted:
+    """Fit a method to all labels of a matrix.
+
+    Parameters
+    ----------
+    method : one of `methods()`
+    matrix : (n_images, n_labels) scipy sparse; a positive whole number is how often the image has the label
+    features : (n_images, d) finite numbers, dense or scipy sparse, where the method needs them
+    words : (n_labels, d) finite numbers, the labels' word vectors, where the method needs them; zeros for none
+    factors : the embeddings' dimension K, where the method has it and its settings do not fix it
+    seed : the only source of random numbers
+    epochs : how long to train. None: until the validation metric stops rising on labels that are held out as the
+        protocol `distinct` does (`images` for a method that sees features alone); then all labels are learnt
+    settings : replace those of config/methods, which are not tuned for this matrix
+    threads : changes the time and not the result
+
+    Raises
+    ------
+    UserError
+        An argument has another shape, a number is negative or not finite, the method or a setting is unknown, the
+        method needs something that was not given, or training diverged.
+    """
+    row = _row(method, factors, settings)
+    labels, given, vectors = _inputs(matrix, features, words)
+    _check_needs(row, _offers(given, vectors) | {"known_labels"})
+    _check_count("seed", seed, 0)
+    _check_count("threads", threads, 1)
+    protocol = "distinct" if "known_labels" in row.method.needs or given is None else "images"
+    case = Case(Place("matrix", protocol), method, seed)
+    with workers(threads) as pool:
+        chosen = _epochs_of(row, epochs, case, labels, given, vectors, pool)
+        problem = Problem(Training.all_of(labels), seed, pool, given, words=vectors)
+        try:
+            model, _ = refit(row.method, chosen, problem, case)
+        except DivergenceError:
+            raise _diverged(case) from None
+    check_finite(model, str(case))
+    return Fitted(method, chosen.settings, chosen.epochs, model, labels, given)
+
+
+def load(path: str | Path) -> Fitted:
+    """Read a model.npz, of `Fitted.save` or of a run, to annotate new images."""
+    return Fitted("", {}, None, models.load(Path(path)))
+
+
+def evaluate(
+    methods: Sequence[str],
+    matrix: Any,
+    *,
+    protocol: str = "distinct",
+    seeds: int | Sequence[int] = 1,
+    features: Any = None,
+    words: ArrayLike | None = None,
+    factors: int = 32,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    bootstrap: int = 1000,
+    threads: int = 1,
+) -> pl.DataFrame:
+    """Hold labels or images out, fit methods to the rest, and measure how they rank what was held out.
+
+    Settings are those of config/methods and are not tuned; epochs are chosen on validation labels.
+
+    Parameters
+    ----------
+    methods : some of `methods()`
+    matrix, features, words, factors, threads : as in `fit`
+    protocol : a module of vsebench.protocols, such as distinct, regions or images
+    seeds : the seeds, or how many: 3 stands for 1, 2, 3
+    metrics : such as recall@10, ndcg@10, map, mrr
+    bootstrap : number of resamples for the intervals
+
+    Returns
+    -------
+    One line per method and metric, the columns of `core.schemas.SUMMARY` without the place: mean over seeds (`value`),
+    95 % interval (`ci_low`, `ci_high`), difference to the best method and the p-value of no difference.
+
+    Raises
+    ------
+    UserError
+        As in `fit`; also for an unknown protocol or metric.
+    """
+    _check_evaluation(methods, metrics, seeds, bootstrap, threads)
+    rows = [_row(name, factors, None) for name in methods]
+    labels, given, vectors = _inputs(matrix, features, words)
+    rules = load_protocol(protocol)
+    offers = _offers(given, vectors) | (set() if rules.new_images else {"known_labels"})
+    for row in rows:
+        _check_needs(row, offers - ({"trained_labels"} if rules.only_unseen else set()))
+    place = Place("matrix", protocol)
+    with_features = None if given is None else given.known
+    dataset = Dataset(labels, None, with_features, None if vectors is None else vectors.known)
+    found: dict[Entry, dict[int, Measured]] = {Entry(name): {} for name in methods}
+    with workers(threads) as pool:
+        for seed in range(1, seeds + 1) if isinstance(seeds, int) else seeds:
+            split = rules.split(dataset, split_generator(protocol, seed))
+            _check_split(split, protocol)
+            ranked = [_fit_and_rank(row, Case(place, row.name, seed), split, given, vectors, pool) for row in rows]
+            n_candidates = int(split.test.candidates.sum())
+            for row, one in zip(rows, measure(ranked, metrics, n_candidates, bootstrap), strict=True):
+                found[Entry(row.name)][seed] = one
+    controls = [Entry(row.name) for row in rows if row.role == "oracle"]
+    table = summarise(place, dict(found), metrics, controls)
+    return table.select(name for name in SUMMARY if name not in ("dataset", "protocol", "decision"))
+
+
+def read(folder: str | Path = "results") -> Results:
+    """Open a finished run."""
+    results = Results(Path(folder))
+    if "metrics" not in results.tables:
+        raise UserError(f"{folder}: no metrics.parquet; name the folder of the results of a finished run")
+    return results
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A method with its settings."""
+
+    name: str
+    role: str
+    method: type[Fitter]
+    settings: dict[str, Any]
+    epochs: Epochs | None
+
+
+def _methods_folder() -> Path:
+    """Return config/methods: a wheel carries it in the package, a repository has it beside `src`."""
+    package = Path(__file__).parent
+    carried = package / "config" / "methods"
+    return carried if carried.is_dir() else package.parents[1] / "config" / "methods"
+
+
+def _row(name: str, factors: int, changes: dict[str, Any] | None) -> _Row:
+    if name not in methods():
+        raise UserError(f"there is no method {name!r}; there are {', '.join(methods())}")
+    config = read_config(MethodConfig, _methods_folder() / f"{name}.yaml")
+    if config.members:
+        raise UserError(f"{name}: an ensemble adds up other rows of a run; put it into a run's `methods`")
+    method = load_method(config.method)
+    values = with_factors(method, config.settings, factors) | (changes or {})
+    if "normalise" in method.settings_type.model_fields and values.get("normalise") is None:
+        values["normalise"] = []
+    read_settings(method, values, f"{name}: settings")
+    return _Row(name, config.role, method, values, config.epochs)
+
+
+def _inputs(matrix: Any, features: Any, words: ArrayLike | None) -> tuple[LabelMatrix, Features | None, Words | None]:
+    labels = matrix_of(matrix)
+    given = None if features is None else features_of(features, labels.n_rows)
+    return labels, given, None if words is None else _words(words, labels.n_labels)
+
+
+def matrix_of(matrix: Any) -> LabelMatrix:
+    """Return the labels of a scipy sparse matrix, (n_images, n_labels), of whole numbers that are not negative."""
+    if not sparse.issparse(matrix) or matrix.ndim != 2:
+        raise UserError(f"matrix: a scipy sparse matrix of images x labels is needed, not {type(matrix).__name__}")
+    if matrix.shape[0] == 0 or matrix.shape[1] == 0:
+        raise UserError(f"matrix: shape {matrix.shape}; one row per image and one column per label is needed")
+    if matrix.dtype.kind not in "buif":
+        raise UserError(f"matrix: numbers are needed, not {matrix.dtype}")
+    rows = sparse.csr_array(matrix.astype(np.float64), copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    if not np.isfinite(rows.data).all():
+        raise UserError("matrix: a number is not finite; counts are needed")
+    if (rows.data < 0).any() or (rows.data != np.floor(rows.data)).any() or (rows.data > LARGEST_COUNT).any():
+        raise UserError(f"matrix: {rows.data.min():g} to {rows.data.max():g}; whole numbers from 0 are needed")
+    return LabelMatrix(
+        int(rows.shape[1]), rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data.astype(np.int32)
+    )
+
+
+def features_of(features: Any, n_images: int | None) -> Features:
+    """Return features, dense or scipy sparse, in float32; all images have them."""
+    try:
+        if sparse.issparse(features):
+            values = sparse.csr_array(features, dtype=np.float32, copy=True)
+            values.sum_duplicates()
+        else:
+            values = np.ascontiguousarray(features, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"features: not a table of numbers ({error})") from None
+    if values.ndim != 2 or n_images not in (None, values.shape[0]):
+        wanted = "one row per image" if n_images is None else f"{n_images} rows, one per image,"
+        raise UserError(f"features: shape {values.shape}; {wanted} is needed")
+    return Features(values, np.ones(values.shape[0], dtype=np.bool_))
+
+
+def _words(words: ArrayLike, n_labels: int) -> Words:
+    try:
+        vectors = np.ascontiguousarray(words, dtype=np.float32)
+        if vectors.ndim != 2 or len(vectors) != n_labels:
+            raise ValueError(f"words: shape {vectors.shape}; {n_labels} rows, one per label, are needed")
+        return Words(vectors, np.any(vectors != 0, axis=1))
+    except (TypeError, ValueError) as error:
+        raise UserError(str(error)) from None
+
+
+def _offers(features: Features | None, words: Words | None) -> set[str]:
+    both = {"features": features, "words": words}
+    return {"trained_labels"} | {name for name, value in both.items() if value is not None}
+
+
+def _check_needs(row: _Row, offers: set[str]) -> None:
+    """Refuse a method that needs what is not there."""
+    for need in ("features", "words"):
+        if need in row.method.needs - offers:
+            raise UserError(f"{row.name}: this method needs {need}={need}")
+    obstacle = row.method.obstacle(offers & LACKS.keys())
+    if obstacle is not None:
+        raise UserError(f"{row.name}: cannot run here: {obstacle}")
+
+
+def _check_count(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise UserError(f"{name}: {value!r}; a whole number from {least} is needed")
+
+
+def _check_evaluation(
+    names: Sequence[str], metrics: Sequence[str], seeds: int | Sequence[int], bootstrap: int, threads: int
+) -> None:
+    for key, value in (("methods", names), ("metrics", metrics)):
+        if isinstance(value, str) or not value or len(set(value)) < len(value):
+            raise UserError(f"{key}: a list of different names is needed, not {value!r}")
+    for metric in metrics:
+        load_metric(metric)
+    _check_count("bootstrap", bootstrap, 100)
+    _check_count("threads", threads, 1)
+    if isinstance(seeds, int):
+        _check_count("seeds", seeds, 1)
+    elif not len(seeds) or len(set(seeds)) < len(seeds):
+        raise UserError(f"seeds: different numbers are needed, not {seeds!r}")
+    else:
+        for seed in seeds:
+            _check_count("seeds", seed, 0)
+
+
+def _check_split(split: Split, protocol: str) -> None:
+    parts = {"training": split.first.labels, "validation": split.valid.right, "the test": split.test.right}
+    for name, part in parts.items():
+        if part.n_pairs == 0:
+            raise UserError(f"matrix: protocol {protocol!r} leaves no label for {name}")
+
+
+def _epochs_of(
+    row: _Row,
+    epochs: int | None,
+    case: Case,
+    labels: LabelMatrix,
+    features: Features | None,
+    words: Words | None,
+    pool: Workers,
+) -> Attempt:
+    """Return the settings with the epochs that were given, or that the validation labels choose."""
+    if not issubclass(row.method, Method):
+        if epochs is not None:
+            raise UserError(f"{row.name}: epochs: this method is not trained by epochs; leave them out")
+        return Attempt(row.settings, None, None)
+    if epochs is not None:
+        _check_count("epochs", epochs, 1)
+        return Attempt(row.settings, epochs, None)
+    dataset = Dataset(labels, None, None if features is None else features.known)
+    split = load_protocol(case.place.protocol).split(dataset, split_generator(case.place.protocol, case.seed))
+    _check_split(split, case.place.protocol)
+    first, _ = problems(split, case.seed, pool, features, None, words)
+    return _tried(row, case, first, split)[0]
+
+
+def _tried(row: _Row, case: Case, first: Problem, split: Split) -> tuple[Attempt, Model | None]:
+    """Train with the row's settings until the validation metric stops rising."""
+    metric = load_protocol(case.place.protocol).validation_metric
+    validation = open_validation(first, split, metric, VALIDATION_IMAGES)
+    chosen, _, model = attempt(row.method, row.settings, validation, row.epochs, case)
+    if model is None:
+        raise _diverged(case)
+    return chosen, model
+
+
+def _fit_and_rank(
+    row: _Row, case: Case, split: Split, features: Features | None, words: Words | None, pool: Workers
+) -> Ranked:
+    """Do what the stages `fit` and `rank` do."""
+    first, final = problems(split, case.seed, pool, features, None, words)
+    chosen, kept = Attempt(row.settings, None, None), None
+    if issubclass(row.method, Method):
+        chosen, kept = _tried(row, case, first, split)
+    try:
+        model, _ = finish(row.method, chosen, kept, first, final, case)
+    except DivergenceError:
+        raise _diverged(case) from None
+    rules = load_protocol(case.place.protocol)
+    by_labels = rules.leaves_cold and row.method.knows_labels_alone()
+    for_cold = by_frequency(split.final.labels) if by_labels else None
+    return Ranked(
+        rank(model, split.test, features, pool, str(case), for_cold),
+        list_tops(model, split.test, features, pool, for_cold),
+        rank_images(model, split.test, features, pool) if rules.new_images else None,
+    )
+
+
+def _diverged(case: Case) -> UserError:
+    return UserError(f"{case.row}: training diverged; lower learning_rate or raise regularisation in its settings")
+
+
+def _first(model: Model, queries: Queries, k: int) -> tuple[Ids, Matrix]:
+    """Return the first labels that are not known, and their scores."""
+    _check_count("k", k, 1)
+    scores = np.where(queries.known.mask(), -np.inf, model.scores(queries)).astype(np.float32)
+    top = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int32)
+    best = np.take_along_axis(scores, top, axis=1)
+    return np.where(np.isneginf(best), -1, top).astype(np.int32), best

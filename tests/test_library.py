@@ -1,0 +1,170 @@
+"""The library: the workflow's bytes, the rankings, and one line for a mistake."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+
+import vsebench
+from tests.docs.conftest import ROOT, page
+from tests.stages.small import case, fit, run, split, write_processed
+from vsebench import splits
+from vsebench.core.configuration import read_yaml
+from vsebench.core.storage import read_json, read_parquet
+
+LABELS = sparse.csr_array(np.array([[2, 1, 0], [0, 1, 0], [1, 0, 1], [1, 1, 0]]))
+FEATURES = np.eye(4, 2)
+
+
+def sparse_of(labels):
+    return sparse.csr_array((labels.count_of_pair, labels.label_of_pair, labels.offsets), (labels.n_rows, 24))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_processed(tmp_path, features=True)
+    assert split(tmp_path) == 0
+    return tmp_path
+
+
+def settings_of(row, **more):
+    return read_yaml(ROOT / f"config/methods/{row}.yaml")["settings"] | more
+
+
+@pytest.mark.parametrize(("row", "more"), [("vse_fs", {"factors": 4}), ("wsabie", {"factors": 4, "normalise": []})])
+def test_a_fit_is_the_workflows_byte_for_byte(row, more, folder):
+    assert fit(folder, module=row, settings=settings_of(row, **more), epochs={"maximum": 3, "patience": 2}) == 0
+    epochs = read_json(folder / "model/run.json")["selection"]["epochs"]
+    labels = sparse_of(splits.load(folder / "split").final.labels)
+    features = np.load(folder / "features.npy") if row == "wsabie" else None
+    vsebench.fit(row, labels, features=features, factors=4, epochs=epochs).save(folder / "own.npz")
+    assert (folder / "own.npz").read_bytes() == (folder / "model/model.npz").read_bytes()
+
+
+def test_an_evaluation_is_the_workflows(folder):
+    pairs = read_parquet(folder / "pairs.parquet")
+    labels = sparse.coo_array((pairs["count"], (pairs["image"], pairs["label"])), (80, 24))
+    found = vsebench.evaluate(["vse_fs", "ease"], labels, factors=4, metrics=["recall@10", "auc"])
+    limits = read_yaml(ROOT / "config/methods/vse_fs.yaml")["epochs"]
+    root = folder / "results/sim-tiny/distinct/seed1"
+    root.mkdir(parents=True)
+    (root / "split").symlink_to(folder / "split")
+    for row, more, own in (("vse_fs", {"factors": 4}, limits), ("ease", {}, None)):
+        arguments = case(folder, module=row, settings=settings_of(row, **more))
+        validated = ["--epochs", json.dumps(own), "--metric", "ndcg@10", "--images", 1000] if own else []
+        assert run("fit", *arguments, *validated, "--out", root / row) == 0
+        files = ["--ranks", root / row / "ranks.parquet", "--lists", root / row / "lists.parquet"]
+        assert run("rank", "--split", folder / "split", "--model", root / row / "model.npz", *files) == 0
+    files = [word for name in ("out", "summary", "cold") for word in (f"--{name}", folder / f"{name}.parquet")]
+    where = ["--results", folder / "results", "--dataset", "sim-tiny", "--protocol", "distinct", "--seeds", 1]
+    more = ["--metrics", "recall@10", "auc", "--bootstrap", 1000, *files]
+    assert run("measure", *where, "--rows", "vse_fs", "ease", *more) == 0
+    assert found.equals(pl.read_parquet(folder / "summary.parquet").select(found.columns))
+
+
+def test_popularity_by_hand():
+    labels, scores = vsebench.fit("popularity", LABELS).top([0, 2, 3], k=2)
+    assert labels.tolist() == [[2, -1], [1, -1], [2, -1]]
+    assert labels.dtype == np.int32
+    assert scores.dtype == np.float32
+    assert np.isneginf(scores[:, 1]).all()
+
+
+def test_a_matrix_is_not_changed_and_its_form_does_not_matter():
+    doubled = sparse.coo_array((np.array([1.0, 1.0, 0.0, 1.0]), ([0, 0, 1, 1], [0, 0, 0, 1])), (2, 2))
+    model = vsebench.fit("popularity", doubled)
+    assert doubled.nnz == 4
+    assert model.labels.count_of_pair.tolist() == [2, 1]
+
+
+def test_new_images_by_their_features_or_labels(folder):
+    tagger = vsebench.fit("ridge", LABELS, features=FEATURES)
+    tagger.save(folder / "tagger.npz")
+    loaded = vsebench.load(folder / "tagger.npz")
+    for new in (FEATURES[:2], sparse.csr_array(FEATURES[:2])):
+        np.testing.assert_array_equal(loaded.annotate(new, k=3)[1], tagger.annotate(FEATURES[:2], k=3)[1])
+    assert loaded.annotate(FEATURES[1:2], k=1)[0].tolist() == [[1]]  # the image of these features has label 1 alone
+    labels, _ = vsebench.fit("ease", LABELS).annotate(labels=LABELS[[0]], k=3)
+    assert labels.tolist() == [[2, -1, -1]]
+    with pytest.raises(vsebench.UserError, match="knows only the images of its data set"):
+        vsebench.fit("vse_fs", LABELS, epochs=1, factors=2).annotate(labels=LABELS)
+    with pytest.raises(vsebench.UserError, match="a loaded model does not contain"):
+        vsebench.load(folder / "tagger.npz").top()
+
+
+@pytest.mark.parametrize(
+    ("method", "matrix", "more", "message"),
+    [
+        ("vse_sf", LABELS, {}, "there is no method 'vse_sf'; there are avg_wv"),
+        ("ease", LABELS.toarray(), {}, "matrix: a scipy sparse matrix of images x labels is needed, not ndarray"),
+        ("ease", -LABELS, {}, "matrix: -2 to -1; whole numbers from 0 are needed"),
+        ("ease", LABELS * 0.5, {}, "matrix: 0.5 to 1; whole numbers"),
+        ("ease", LABELS * np.nan, {}, "matrix: a number is not finite"),
+        ("ease", sparse.csr_array((0, 3)), {}, "matrix: shape (0, 3)"),
+        ("ease", LABELS, {"settings": {"lambda": 1.0}}, "ease: settings: lambda: unknown key"),
+        ("ease", LABELS, {"epochs": 3}, "ease: epochs: this method is not trained by epochs"),
+        ("vse_fs", LABELS, {"epochs": 0}, "epochs: 0; a whole number from 1 is needed"),
+        ("vse_fs", LABELS, {"factors": 0}, "vse_fs: settings: factors: Input should be greater"),
+        ("vse_fs", LABELS, {"seed": -1}, "seed: -1; a whole number from 0 is needed"),
+        ("ridge", LABELS, {}, "ridge: this method needs features=features"),
+        ("ridge", LABELS, {"features": FEATURES[:3]}, "features: shape (3, 2); 4 rows, one per image, is needed"),
+        ("ridge", LABELS, {"features": FEATURES * np.nan}, "not finite"),
+        ("x_ent", LABELS, {"features": FEATURES, "words": np.eye(2)}, "words: shape (2, 2); 3 rows"),
+        ("oracle", LABELS, {}, "oracle: cannot run here: the data is real"),
+        ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble adds up other rows"),
+        ("vse_fs", sparse.csr_array(np.eye(3)), {}, "matrix: protocol 'distinct' leaves no label for validation"),
+    ],
+)
+def test_a_mistake_is_one_line(method, matrix, more, message):
+    with pytest.raises(vsebench.UserError, match=re.escape(message)) as caught:
+        vsebench.fit(method, matrix, **more)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"methods": "ease"}, "methods: a list of different names is needed, not 'ease'"),
+        ({"protocol": "every"}, "there is no protocol 'every'"),
+        ({"metrics": ["recall"]}, "the metric 'recall' needs a cut-off"),
+        ({"seeds": 0}, "seeds: 0; a whole number from 1 is needed"),
+        ({"seeds": [1, 1]}, "seeds: different numbers are needed"),
+        ({"protocol": "images"}, "vse_fs: cannot run here: its test images are new"),
+    ],
+)
+def test_a_mistake_in_an_evaluation_is_one_line(more, message):
+    arguments = {"methods": ["vse_fs"], "matrix": LABELS} | more
+    with pytest.raises(vsebench.UserError, match=re.escape(message)):
+        vsebench.evaluate(**arguments)
+
+
+def test_a_finished_run_is_read(tmp_path):
+    with pytest.raises(vsebench.UserError, match=r"no metrics\.parquet"):
+        vsebench.read(tmp_path)
+    pl.DataFrame({"value": [0.5]}).write_parquet(tmp_path / "metrics.parquet")
+    found = vsebench.read(tmp_path)
+    assert found.metrics["value"].to_list() == [0.5]
+    assert found.tables == ["metrics"]
+    with pytest.raises(vsebench.UserError, match="no table 'summary'; there are metrics"):
+        _ = found.summary
+
+
+def test_the_import_is_quick_since_it_loads_nothing():
+    code = "import sys, vsebench; print(sorted({'numba', 'numpy', 'polars', 'scipy'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_pages_example_runs(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    names = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", page("docs/library.md"), re.DOTALL | re.MULTILINE):
+        exec(block, names)
+    assert names["labels"].shape == (3, 5)
+    assert set(names["table"]["method"]) == {"popularity", "ease", "vse_fs"}
+    assert names["new"].shape == (1, 5)
