@@ -12,7 +12,7 @@ def check_latex(text: str) -> None:
     bare = re.sub(r"\\[\\{}&%$#_]", "", text)
     assert bare.count("{") == bare.count("}")
     opened: list[str] = []
-    for verb, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+    for verb, name in re.findall(r"\\(begin|end)\{(\w+\*?)\}", text):
         if verb == "begin":
             opened.append(name)
         else:

@@ -103,7 +103,7 @@ def test_a_table_of_many_blocks_has_a_row_on_each_page_at_least() -> None:
 def test_a_long_latex_table_is_continued_without_a_second_label() -> None:
     rows = tuple(replace(ROWS[0], group=f"group {n // 6}") for n in range(60))
     text = to_latex(replace(TABLE, rows=rows), "tab:one")
-    assert text.count("\\begin{table}") == 4
+    assert text.count("\\begin{table*}") == 4
     assert text.count("\\label{") == 1
     assert text.count("(continued)") == text.count("\\addtocounter{table}{-1}") == 3
 
@@ -153,3 +153,37 @@ def test_latex_is_well_formed() -> None:
             replace(TABLE, caption=nasty, notes=(nasty,), rows=(Row((Cell(nasty),) * 2 + (Cell(),) * 2),)), "tab:one"
         )
     )
+
+
+def many(number: int) -> tuple[Row, ...]:
+    return tuple(Row((Cell(f"m{n}"), Cell(f"M{n}"), Cell(0.5), Cell(1.0))) for n in range(number))
+
+
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [
+        (TABLE, "table"),
+        (replace(TABLE, rows=(replace(ROWS[0], group="A group with a long heading"),)), "table*"),
+        (replace(TABLE, rows=many(35)), "table"),
+        (replace(TABLE, rows=many(45)), "table*"),  # in two parts
+        (replace(TABLE, notes=("a note of some words " * 90,)), "table*"),
+        (replace(TABLE, columns=(*COLUMNS[:3], replace(COLUMNS[3], title="A heading of more than thirty letters"))),
+         "table*"),
+        (replace(TABLE, columns=(COLUMNS[0], replace(COLUMNS[1], width=0.3), *COLUMNS[2:])), "table*"),
+    ],
+)  # fmt: skip
+def test_a_table_that_is_too_large_for_one_column_of_two_spans_both(table: Table, kind: str) -> None:
+    text = to_latex(table, "tab:one")
+    check_latex(text)
+    starred = text.count("\\begin{table*}")
+    assert (starred > 0) == (kind == "table*")
+    assert (text.count("\\begin{table}") > 0) == (kind == "table")
+    assert starred == text.count("\\end{table*}")
+
+
+def test_an_oracle_has_no_float_to_itself() -> None:
+    oracle = replace(ROWS[2], apart=True)
+    for number in range(35, 50):
+        floats = to_latex(replace(TABLE, rows=(*many(number), oracle)), "tab:one").split("\\end{table")
+        (last,) = (text for text in floats if "Oracle" in text)
+        assert "M" in last.partition("\\midrule")[2].partition("Oracle")[0]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -192,25 +193,42 @@ def has_latex() -> bool:
 
 
 @pytest.mark.skipif(not has_latex(), reason="no LaTeX with booktabs and siunitx on this machine")
+@pytest.mark.parametrize("columns", ["onecolumn", "twocolumn"])
 @pytest.mark.parametrize(
     "intervals", ["", pytest.param("\\newcommand{\\vseintervals}[2]{#2}\n", marks=pytest.mark.long, id="none")]
 )
-def test_every_latex_table_compiles_within_the_width_of_a_page(
-    intervals: str, results: Results, tmp_path: Path
+def test_every_latex_table_compiles_within_the_width_of_its_columns(
+    intervals: str, columns: str, results: Results, tmp_path: Path
 ) -> None:
     made = dict(all_tables(results))
     made["nasty"] = replace(made["datasets"], caption=r"a\b{c}d~e^f$g#h_i%j&k<l>")
     body = "\n".join(to_latex(table, f"tab:{name.replace('_', '-')}") for name, table in made.items())
     packages = "\\usepackage{booktabs}\n\\usepackage{siunitx}\n"
     # A page at a time: LaTeX holds but a few floats.
-    body = body.replace("\\end{table}\n", "\\end{table}\n\\clearpage\n")
-    document = f"\\documentclass{{article}}\n{packages}{intervals}\\begin{{document}}\n{body}\\end{{document}}\n"
+    body = re.sub(r"(\\end\{table\*?\}\n)", r"\1\\clearpage\n", body)
+    document = (
+        f"\\documentclass[{columns}]{{article}}\n{packages}{intervals}\\begin{{document}}\n{body}\\end{{document}}\n"
+    )
     (tmp_path / "page.tex").write_text(document, encoding="utf-8")
     latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-draftmode", "page.tex"]
     done = subprocess.run(latex, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
     assert "too large" not in done.stdout
+
+
+def test_one_table_has_every_method_on_every_data_set(results: Results, tmp_path: Path) -> None:
+    rows = written(results, "methods-by-places", tmp_path)
+    headline = results.summary.filter(metric="recall@10", decision="")
+    for row in rows:
+        for place in SMALL:
+            values = headline.filter(method=row["method"], dataset=place.dataset)["value"].to_list()
+            assert row[f"{place.dataset}_{place.protocol}"] == (str(values[0]) if values else "")
+    assert [row["method"] for row in rows] == [*results.competitors_of(headline), "oracle"]
+    source = (tmp_path / "methods-by-places.tex").read_text(encoding="utf-8")
+    assert len(re.findall(r"\\begin\{table\*?\}", source)) == 1
+    bold = {line.split(" & ")[0] for line in source.splitlines() if "\\bfseries" in line}
+    assert bold == {results.method_title(name) for name in headline.filter("best")["method"]}
 
 
 def copy(folder: Path, to: Path) -> Path:

@@ -28,7 +28,7 @@ class ImprovementBesidePublished(TableKind):
         metrics = list(dict.fromkeys(cell.column for cell in cells))
         columns = [
             Column("dataset", "Data set", shown=False),
-            Column("over", "Improvement"),
+            Column("over", "Improvement", width=0.3),
             Column("source", "Source"),
         ]
         columns += [Column(metric, metric_title(metric), "percent") for metric in metrics]
@@ -57,6 +57,7 @@ class ImprovementBesidePublished(TableKind):
             tuple(rows),
             caption(paper, self.printed, content),
             notes=notes if len(found) else (NOTHING_OF_OURS, *notes),
+            fold=4,
         )
 
 

@@ -32,7 +32,7 @@ class TimeAsPrinted(TableKind):
         texts |= {cell.row: f"{cell.value} x" for cell in cells if cell.unit == "times"}
         lines = list(lines_of(timed))
         datasets = list(dict.fromkeys(dataset for dataset, _ in lines))
-        columns = [Column("method", "Model"), Column("source", "Source")]
+        columns = [Column("method", "Model", width=0.3), Column("source", "Source")]
         columns += [Column(dataset, paper.place_title(dataset)) for dataset in datasets]
         rows = []
         base = self._ours(results, paper, self.accelerate) if self.accelerate else {}
