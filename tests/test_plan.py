@@ -406,9 +406,10 @@ def test_a_row_runs_where_the_place_offers_what_it_needs():
     }
 
 
-def test_a_place_where_no_row_can_run_is_refused_with_all_reasons():
+def test_a_data_set_where_no_row_can_run_is_refused_with_all_reasons():
+    datasets = {"corel5k-densehue": {"protocols": ["official"]}, "sim-iapr": ONE}
     with pytest.raises(UserError) as error:
-        Plan.read(CONFIG, with_partition(methods=["opt_auc", "oracle"]), [])
+        Plan.read(CONFIG, default(datasets=datasets, papers=[], methods=["opt_auc", "oracle"]), [])
     message = str(error.value)
     assert "datasets.corel5k-densehue: no method can run under official" in message
     assert f"opt_auc: {LACKS['known_labels']}; oracle: {LACKS['truth']}" in message
@@ -803,3 +804,12 @@ def test_mistakes_about_what_is_trained_on_name_the_key(changes, message):
         Plan.read(CONFIG, transfer(**changes), [])
     assert "datasets.corel5k-densehue.protocols: from-" in str(error.value)
     assert message in str(error.value)
+
+
+def test_a_protocol_under_which_no_row_can_run_is_left_out_and_said_so():
+    chosen = {"sim-tags-rho05": {"protocols": ["official", "unseen_labels"]}}
+    values = default(datasets=chosen, methods=["popularity"], decisions={}, sweeps={}, papers=[])
+    plan = Plan.read(CONFIG, values, [])
+    assert plan.places == [Place("sim-tags-rho05", "official")]
+    reason = LACKS["trained_labels"]
+    assert f"Left out at sim-tags-rho05/unseen_labels: popularity: {reason}." in plan.left_out_lines()

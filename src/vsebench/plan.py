@@ -283,11 +283,11 @@ class Plan:
                 raise UserError(f"{where}: scaling.methods: {row} {reason}")
 
     def _check_places(self, where: str) -> None:
-        """Check that at least one row can run at every place, and that unseen labels can be drawn."""
-        for place in self.places:
+        """Check that at least one row can run on every data set, and that unseen labels can be drawn."""
+        for place in self.named_places:
             if load_protocol(place.protocol).unseen:
                 self._check_words(place, f"{where}: datasets.{place.dataset}.protocols: {place.protocol}")
-            if not self.rows(place):
+            if place.dataset not in {found.dataset for found in self.places}:
                 reasons = "; ".join(f"{row}: {reason}" for row, reason in self.obstacles(place).items())
                 raise UserError(
                     f"{where}: datasets.{place.dataset}: no method can run under {place.protocol} ({reasons})"
@@ -342,8 +342,13 @@ class Plan:
         found = {name: source.model_dump(include=keys) for name, source in sources.items() if source is not None}
         return self.datasets[dataset].about() | found
 
-    @property
+    @cached_property
     def places(self) -> list[Place]:
+        """Every data set with each of its protocols, where one of the run's rows can run there."""
+        return [place for place in self.named_places if self.rows(place)]
+
+    @property
+    def named_places(self) -> list[Place]:
         """Return every data set with each of its protocols."""
         return [Place(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
 
@@ -387,7 +392,7 @@ class Plan:
     def left_out_lines(self) -> list[str]:
         """Return one line per place and reason that says which rows are left out."""
         lines = []
-        for place in self.places:
+        for place in self.named_places:
             found = self.obstacles(place)
             for reason in dict.fromkeys(found.values()):
                 rows = ", ".join(row for row in found if found[row] == reason)
