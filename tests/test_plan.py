@@ -808,7 +808,7 @@ def test_mistakes_about_what_is_trained_on_name_the_key(changes, message):
 
 def test_a_protocol_under_which_no_row_can_run_is_left_out_and_said_so():
     chosen = {"sim-tags-rho05": {"protocols": ["official", "unseen_labels"]}}
-    values = default(datasets=chosen, methods=["popularity"], decisions={}, sweeps={}, papers=[])
+    values = default(datasets=chosen, methods=["popularity"], decisions={}, sweeps={}, papers=[], metrics=["map"])
     plan = Plan.read(CONFIG, values, [])
     assert plan.places == [Place("sim-tags-rho05", "official")]
     reason = LACKS["trained_labels"]
