@@ -1,0 +1,142 @@
+"""Write VGG16 up to fc7 as an ONNX file: `python workflow/export_vgg16.py vgg16-397923af.pth vgg16-fc7.onnx`.
+
+The first file is a state_dict with torchvision's key names. The second has the input `image` (n, 3, 224, 224), and the
+output `fc7` (n, 4096) behind its ReLU. The packages torch and onnx are needed, and vsebench is not.
+
+Source: Simonyan and Zisserman, "Very deep convolutional networks for large-scale image recognition", ICLR 2015,
+configuration D.
+"""
+
+import argparse
+import importlib.util
+import pickle
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+BLOCKS = ((1, 2), (2, 2), (4, 3), (8, 3), (8, 3))  # channels in widths, and convolutions, before each halving
+SIDE = 224  # pixels, which five halvings make 7
+WIDTH, CLASSES = 64, 1000
+BEHIND_FC7 = "classifier.6"
+Shapes = dict[str, tuple[int, ...]]
+
+
+def shapes(width: int = WIDTH) -> Shapes:
+    """Return the shapes of VGG16's weights by their keys, in the order of the layers.
+
+    Parameters
+    ----------
+    width : channels of the first layer; VGG16 has 64. The channels of the others, and the units of fc6 and fc7, are
+        multiples of it.
+    """
+    found: Shapes = {}
+    place, channels = 0, 3
+    for multiple, convolutions in BLOCKS:
+        for _ in range(convolutions):
+            found |= layer(f"features.{place}", multiple * width, channels, 3, 3)
+            place, channels = place + 2, multiple * width  # a ReLU follows
+        place += 1  # the maximum of 2 x 2
+    units = 64 * width
+    found |= layer("classifier.0", units, channels * (SIDE // 2 ** len(BLOCKS)) ** 2)
+    found |= layer("classifier.3", units, units)  # behind a ReLU and dropout
+    return found | layer(BEHIND_FC7, CLASSES, units)
+
+
+def layer(name: str, outputs: int, *inputs: int) -> Shapes:
+    """Return the shapes of a layer's weights and biases."""
+    return {f"{name}.weight": (outputs, *inputs), f"{name}.bias": (outputs,)}
+
+
+def difference(found: Mapping[str, tuple[int, ...]], wanted: Mapping[str, tuple[int, ...]]) -> str | None:
+    """Return what is wrong with the first key or shape that is, or None."""
+    for key, shape in wanted.items():
+        if key not in found:
+            return f"no {key}; the keys should be those of torchvision's vgg16"
+        if found[key] != shape:
+            return f"{key} is {found[key]}, but {shape} in VGG16"
+    return next((f"{key} is not in VGG16" for key in found if key not in wanted), None)
+
+
+def network(width: int) -> Any:
+    """Return VGG16 up to fc7 as a torch.nn.Module without numbers; its keys are those of `shapes` up to fc7."""
+    import torch
+    from torch import nn
+
+    sizes = shapes(width)
+    with torch.device("meta"):
+        features: list[nn.Module] = []
+        for _, convolutions in BLOCKS:
+            for _ in range(convolutions):
+                outputs, inputs = sizes[f"features.{len(features)}.weight"][:2]
+                features += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU()]
+            features.append(nn.MaxPool2d(2))
+        units, pixels = sizes["classifier.0.weight"]
+        # Dropout does nothing here, but has a number among the layers.
+        fc7 = [nn.Linear(pixels, units), nn.ReLU(), nn.Identity(), nn.Linear(units, units), nn.ReLU()]
+        whole = nn.Sequential()
+        whole.add_module("features", nn.Sequential(*features))
+        whole.add_module("flat", nn.Flatten())
+        whole.add_module("classifier", nn.Sequential(*fc7))
+    return whole.eval()
+
+
+def loaded(weights: Mapping[str, Any]) -> Any:
+    """Return `network` with the weights of a state_dict, as float32."""
+    vgg = network(len(weights["features.0.bias"]))
+    vgg.load_state_dict({key: weights[key].float() for key in vgg.state_dict()}, assign=True)
+    return vgg
+
+
+def read(path: Path, width: int = WIDTH) -> dict[str, Any]:
+    """Read a state_dict; the program ends with one line if the file holds no weights of VGG16."""
+    import torch
+
+    try:
+        weights = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError as error:
+        sys.exit(f"export_vgg16: {path}: {error.strerror or error}")
+    except (pickle.UnpicklingError, RuntimeError, EOFError):  # whose texts advise to run code from the file
+        sys.exit(f"export_vgg16: {path}: no file of tensors alone, as torch.save(model.state_dict(), ...) writes it")
+    if not isinstance(weights, dict) or not all(isinstance(one, torch.Tensor) for one in weights.values()):
+        sys.exit(f"export_vgg16: {path}: no state_dict; save `model.state_dict()`")
+    wrong = difference({key: tuple(one.shape) for key, one in weights.items()}, shapes(width))
+    if wrong:
+        sys.exit(f"export_vgg16: {path}: {wrong}")
+    return weights
+
+
+def export(vgg: Any, path: Path) -> None:
+    """Write a network of images as one ONNX file, with any number of images at a time."""
+    import torch
+
+    with warnings.catch_warnings():
+        # dynamo's exporter needs the package onnxscript as well, and puts large weights into a second file.
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        torch.onnx.export(
+            vgg, (torch.zeros(1, 3, SIDE, SIDE),), str(path),
+            input_names=["image"], output_names=["fc7"], dynamic_axes={"image": {0: "n"}, "fc7": {0: "n"}},
+            dynamo=False,
+        )  # fmt: skip
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Export the weights that the user names."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("weights", type=Path, help="a state_dict of VGG16, as torch.save writes it")
+    parser.add_argument("network", type=Path, help="the ONNX file to write, about 540 MB")
+    arguments = parser.parse_args(argv)
+    missing = [package for package in ("torch", "onnx") if importlib.util.find_spec(package) is None]
+    if missing:
+        sys.exit(
+            f"export_vgg16: {' and '.join(missing)} missing; `pip install torch onnx` into an environment of its own"
+        )
+    if not arguments.network.parent.is_dir():
+        sys.exit(f"export_vgg16: {arguments.network}: no such folder")
+    export(loaded(read(arguments.weights)), arguments.network)
+    print(f"{arguments.network}: output fc7, 4,096 numbers an image, for the transform torchvision")
+
+
+if __name__ == "__main__":
+    main()
