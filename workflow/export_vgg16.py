@@ -9,7 +9,6 @@ configuration D.
 
 import argparse
 import importlib.util
-import pickle
 import sys
 import warnings
 from collections.abc import Mapping
@@ -79,7 +78,7 @@ def network(width: int) -> Any:
         whole.add_module("features", nn.Sequential(*features))
         whole.add_module("flat", nn.Flatten())
         whole.add_module("classifier", nn.Sequential(*fc7))
-    return whole.eval()
+    return whole.train(False)
 
 
 def loaded(weights: Mapping[str, Any]) -> Any:
@@ -97,7 +96,7 @@ def read(path: Path, width: int = WIDTH) -> dict[str, Any]:
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         sys.exit(f"export_vgg16: {path}: {error.strerror or error}")
-    except (pickle.UnpicklingError, RuntimeError, EOFError):  # whose texts advise to run code from the file
+    except Exception:  # of several kinds, whose texts advise to run code from the file
         sys.exit(f"export_vgg16: {path}: no file of tensors alone, as torch.save(model.state_dict(), ...) writes it")
     if not isinstance(weights, dict) or not all(isinstance(one, torch.Tensor) for one in weights.values()):
         sys.exit(f"export_vgg16: {path}: no state_dict; save `model.state_dict()`")

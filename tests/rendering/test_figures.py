@@ -17,7 +17,15 @@ from vsebench.rendering.results import Results
 from vsebench.rendering.style import looks, save, style
 
 NAMES = [f"{kind}-{place.name}" for kind in ("accuracy", "convergence") for place in SMALL]
-NAMES += ["mean-ranks", "overview", "training-time", "trials", "vse_ens_figure1", "vse_fs_figure2"]
+NAMES += [
+    "mean-ranks",
+    "accuracy-against-time",
+    "overview",
+    "training-time",
+    "trials",
+    "vse_ens_figure1",
+    "vse_fs_figure2",
+]
 # Of methods that the made-up run lacks; see test_wsabie.py and test_lsep.py.
 OF_OTHER_ROWS = [
     *(f"lsep_figure{number}" for number in (2, 3, 4)),

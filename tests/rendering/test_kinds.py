@@ -52,6 +52,7 @@ def test_names_of_a_run(results: Results) -> None:
     places = ["sim-iapr-distinct", "saiapr-regions"]
     assert list(instances_of_run(FigureKind, results.outline)) == [
         *(f"accuracy-{place}" for place in places),
+        "accuracy-against-time",
         *(f"convergence-{place}" for place in places),
         "mean-ranks",
         "overview",

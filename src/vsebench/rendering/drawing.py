@@ -180,12 +180,14 @@ def line_style(look: Look) -> dict[str, Any]:
     }
 
 
-def legend_of_lines(figure: Figure, results: Results, methods: Sequence[str]) -> None:
-    """Draw the legend of the lines below the panels."""
-    look = looks(results)
-    handles = [Line2D([], [], **line_style(look[method]), label=results.method_title(method)) for method in methods]
+def legend_of_lines(figure: Figure, results: Results, methods: Sequence[str], dots: bool = False) -> None:
+    """Draw the legend of the lines below the panels, or of their markers alone."""
+    look, changes = looks(results), {"linestyle": "", "markersize": 6} if dots else {}
+    handles = [
+        Line2D([], [], **line_style(look[method]) | changes, label=results.method_title(method)) for method in methods
+    ]
     columns = min(len(handles), 4 if figure.get_figwidth() > SINGLE else 2)
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=3.2)
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.2 if dots else 3.2)
 
 
 def whole_decades(axis: Axes) -> None:

@@ -4,7 +4,7 @@ import base64
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,20 +13,22 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.papers.base import Paper
-from vsebench.rendering.claims import count_claims
+from vsebench.rendering.claims import NOT_TESTED, count_claims
+from vsebench.rendering.headline import headlines, what_was_run
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.paper_section import describe_audit, describe_paper, figures_of, place_in_paper, tables_of
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import format_interval, format_value, spans
+from vsebench.rendering.table import Table, format_interval, format_value, spans
 
 PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
 PAGE_INCHES = 7.0
 # Tables and figures that the template places. Those of a place are in its section, and all others under "More".
 ARRANGED = {
-    *("claims-summary", "claims", "best", "training-time", "growth", "settings", "datasets", "words"),
+    *("claims-summary", "claims", "methods-by-places", "best", "training-time", "growth", "settings"),
+    *("datasets", "words"),
     *("audit", "audit-depends", "audit-counts"),
-    *("overview", "mean-ranks", "trials"),
+    *("accuracy-against-time", "overview", "mean-ranks", "trials"),
 }
 
 
@@ -55,11 +57,13 @@ def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Pat
     table_names = [*tables, *(name for paper in papers for name in tables_of(paper))]
     described = [describe_paper(paper, results) for paper in papers]
     return template().render(
+        headlines=headlines(results),
         summary=what_was_run(results),
         simulated=[results.dataset_title(name) for name in results.datasets if results.is_simulated(name)],
         real=[results.dataset_title(name) for name in results.datasets if not results.is_simulated(name)],
         notices=list(notices(results)),
         claims=count_claims(results),
+        tested=by_verdict(results),
         audit=describe_audit(results),
         papers=[section for section in described if section is not None],
         tables={name: make(TableKind, one.kind, one.parameters, name).table(results) for name, one in tables.items()},
@@ -87,16 +91,16 @@ def template() -> Template:
     return found.get_template("report.html.j2")
 
 
-def what_was_run(results: Results) -> list[tuple[str, str]]:
-    """Return the facts that come first."""
-    outline = results.outline
-    protocols = dict.fromkeys(place.protocol for place in outline.places)
-    return [
-        ("Data sets", ", ".join(results.dataset_title(name) for name in results.datasets)),
-        ("Protocols", "; ".join(f"{name}: {outline.protocols[name]}" for name in protocols)),
-        ("Methods", ", ".join(results.method_title(row) for row in outline.rows)),
-        ("Seeds", str(len(outline.seeds))),
-    ]
+def by_verdict(results: Results) -> tuple[Table, Table]:
+    """Return the summary of the claims that were tested, and that of those which this run cannot test."""
+    table = make(TableKind, "claims_summary", {}, "claims-summary").table(results)
+    group = next(place for place, column in enumerate(table.columns) if column.key == "data")
+    untested = [row.cells[group].value == NOT_TESTED for row in table.rows]
+    tested, others = (
+        tuple(row for row, without in zip(table.rows, untested, strict=True) if without == wanted)
+        for wanted in (False, True)
+    )
+    return replace(table, rows=tested), replace(table, rows=others, notes=())
 
 
 def notices(results: Results) -> Iterator[str]:

@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from vsebench.papers.audit.findings import VERDICTS, read_findings, summarise
 from vsebench.papers.base import Paper
+from vsebench.papers.verdict import UNTESTABLE
 from vsebench.rendering.claims import paper_title
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_paper, make
 from vsebench.rendering.outline import GATHERED
@@ -23,6 +26,7 @@ class PaperSection:
     tables: dict[str, Table]
     figures: list[str]  # names
     claims: Table | None  # every test of the paper's claims
+    has_results: bool  # whether the run has a number beside a printed one, or a test on data
 
 
 def tables_of(paper: Paper) -> dict[str, Instance]:
@@ -54,8 +58,16 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
     claims = make(TableKind, "claims", {"of": paper.name}, "claims").table(results) if len(tested) else None
     if not tables and not figures and claims is None:
         return None
+    compared, on_data = results.comparison.filter(paper=paper.name), tested.filter(pl.col("data").is_not_null())
     return PaperSection(
-        paper.name, paper_title(results, paper.name), paper.citation, paper.link, tables, figures, claims
+        paper.name,
+        paper_title(results, paper.name),
+        paper.citation,
+        paper.link,
+        tables,
+        figures,
+        claims,
+        has_results=len(compared) + len(on_data.filter(pl.col("verdict") != UNTESTABLE)) > 0,
     )
 
 

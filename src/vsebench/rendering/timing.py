@@ -1,5 +1,6 @@
 """What tables and figures of times share."""
 
+from collections.abc import Sequence
 from statistics import median
 
 import polars as pl
@@ -29,3 +30,22 @@ def epoch_cell(timing: pl.DataFrame) -> Cell:
     epochs = timing.filter(pl.col("phase") == "epoch").group_by("repeat").agg(pl.col("seconds").median())
     seconds = sorted(epochs["seconds"].to_list())
     return Cell(median(seconds), seconds[0], seconds[-1]) if seconds else Cell()
+
+
+def training_seconds(timing: pl.DataFrame, epochs: Sequence[int]) -> float | None:
+    """Return the seconds of training a row as its settings say; None where it was not timed.
+
+    The median over repeats of all its epochs, or of its fit. Where the run times only the first epochs, their median
+    times the number of epochs that were chosen, mean over seeds.
+
+    Parameters
+    ----------
+    timing : rows of `timing` of one method at one place
+    epochs : the chosen numbers of epochs, one per seed
+    """
+    for phase in ("training", "fit"):
+        measured = timing.filter(phase=phase)["seconds"].to_list()
+        if measured:
+            return float(median(measured))
+    one = epoch_cell(timing).value
+    return one * sum(epochs) / len(epochs) if isinstance(one, float) and epochs else None

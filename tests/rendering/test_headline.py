@@ -1,0 +1,105 @@
+"""What the report says first."""
+
+import polars as pl
+import pytest
+
+from vsebench.core import schemas
+from vsebench.core.storage import write_json, write_table
+from vsebench.rendering.figures.accuracy_against_time import front
+from vsebench.rendering.headline import headlines, what_was_run
+from vsebench.rendering.results import Results
+from vsebench.rendering.timing import training_seconds
+
+ROWS = {"ours": "paper", "theirs": "paper", "ease": "baseline", "ceiling": "oracle"}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Write the results of a run; `values` are those of recall@10 by row, `equal` rows no test tells from the best."""
+
+    def write(values, equal=(), simulated=False, choice="tuned"):
+        competitors = {row: value for row, value in values.items() if ROWS[row] != "oracle"}
+        best = max(competitors, key=competitors.get, default=None)
+        lines = [
+            {"dataset": "d", "protocol": "distinct", "method": row, "decision": "", "metric": "recall@10",
+             "value": value, "ci_low": value - 0.01, "ci_high": value + 0.01, "n_seeds": 3, "best": row == best,
+             "p_adjusted": None if row == best or row not in competitors else 0.5 if row in equal else 0.001}
+            for row, value in values.items()
+        ]  # fmt: skip
+        write_table(pl.DataFrame(lines, schema=schemas.SUMMARY), schemas.SUMMARY, tmp_path / "summary.parquet")
+        titles = {row: {"title": row.title(), "role": ROWS[row], "source": ""} for row in values}
+        outline = {"configuration": "c.yaml", "places": [{"dataset": "d", "protocol": "distinct"}], "rows": titles}
+        outline |= {"protocols": {"distinct": "one label"}, "seeds": [1, 2, 3], "metrics": ["recall@10"], "papers": {}}
+        outline |= {"decision_metrics": [], "decisions": {}, "decided": [], "left_out": [], "metrics_left_out": []}
+        write_json(outline | {"files": ["summary"]}, tmp_path / "outline.json")
+        write_json([{"name": "d", "title": "photos", "simulated": simulated}], tmp_path / "datasets.json")
+        keys = {"dataset": "d", "protocol": "distinct", "seed": 1, "choice": choice}
+        settings = [keys | {"method": row, "settings": {"factors": 8} if row == "ours" else {}} for row in values]
+        write_json(settings, tmp_path / "settings.json")
+        write_json({"git_commit": "abc"}, tmp_path / "machine.json")
+        return Results(tmp_path)
+
+    return write
+
+
+def test_the_best_method_and_the_best_of_the_papers_methods(run):
+    assert headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5, "ceiling": 0.9})) == [
+        "Photos, protocol distinct: Ease is best, Recall@10 0.5000 (95 % interval 0.4900 to 0.5100). "
+        "Of the papers' methods there, Ours is best: 0.4000, 0.1000 behind, significantly less."
+    ]
+
+
+def test_what_no_test_tells_apart_is_said(run):
+    (text,) = headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5}, equal=["ours"]))
+    assert "not distinguishable from it: Ours." in text
+    assert "0.1000 behind, not significantly less." in text
+
+
+def test_a_best_method_of_a_paper_needs_one_sentence(run):
+    (text,) = headlines(run({"ours": 0.6, "ease": 0.5}))
+    assert text.count(".") == text.count("0.") + 1
+    assert "Ours is best" in text
+
+
+def test_one_method_is_not_called_best_and_oracles_alone_are_no_result(run):
+    assert "Ease is the only method" in headlines(run({"ease": 0.5}))[0]
+    assert headlines(run({"ceiling": 0.5})) == []
+
+
+def test_simulated_data_is_called_so(run):
+    assert headlines(run({"ease": 0.5}, simulated=True))[0].startswith("Photos (simulated), protocol distinct")
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        ("tuned", "2 of 2 fits: chosen by this run on validation labels"),
+        ("recorded", "2 of 2 fits: chosen by an earlier search on validation labels of the same data"),
+        ("untuned", "2 of 2 fits: not chosen for this data (untuned)"),
+        ("none", "no method has settings to choose"),
+    ],
+)
+def test_how_settings_were_chosen(run, choice, words):
+    facts = dict(what_was_run(run({"ours": 0.4, "ease": 0.5}, choice=choice)))
+    assert facts["Settings"] == words
+    assert (facts["Factors"], facts["Commit"], facts["Seeds"]) == ("8", "abc", "3")
+
+
+def test_training_seconds_are_those_of_all_epochs_where_they_were_timed():
+    def laps(*found):
+        rows = [{"phase": phase, "repeat": repeat, "seconds": seconds} for phase, repeat, seconds in found]
+        return pl.DataFrame(rows, schema=schemas.TIMING)
+
+    epochs = [("epoch", 1, 2.0), ("epoch", 1, 4.0), ("epoch", 2, 5.0)]
+    assert training_seconds(laps(*epochs), [10, 30]) == (3 + 5) / 2 * 20
+    assert training_seconds(laps(*epochs, ("training", 1, 7.0), ("training", 2, 9.0)), [10]) == 8
+    assert training_seconds(laps(("fit", 1, 0.5)), []) == 0.5
+    assert training_seconds(laps(), [3]) is None
+
+
+def test_the_front_has_equal_rows_and_none_that_is_beaten():
+    assert front({"a": (1.0, 0.5), "b": (1.0, 0.5), "c": (1.0, 0.4), "d": (2.0, 0.5), "e": (3.0, 0.6)}) == [
+        "a",
+        "b",
+        "e",
+    ]
