@@ -26,6 +26,7 @@ from benchmarks import (
     report,
     results,
     starts,
+    torch_networks,
 )
 from benchmarks.clock import SCHEMA, Row, named
 from benchmarks.comparisons import COMPARISONS, Bench
@@ -45,7 +46,7 @@ RACES = {
         networks.network_epoch,
         networks.linear_epoch,
     )
-}
+} | torch_networks.RACES
 SEARCHES = {
     part.__name__: part
     for part in (neighbour_search.dense_neighbours, neighbour_search.sparse_neighbours, neighbour_search.tree)

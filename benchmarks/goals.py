@@ -18,6 +18,10 @@ FEATURE_TITLES = {
     "wsabie_sparse": "One epoch on sparse rows, WSABIE with at most 10 trials",
     "network_epoch": "One epoch on blobs, a network with 256 hidden units",
     "linear_epoch": "One epoch on blobs, a linear map",
+    "bce_network_torch": "One epoch on blobs, a network with 256 hidden units, beside PyTorch",
+    "bce_linear_torch": "One epoch on blobs, a linear map, beside PyTorch",
+    "lsep_network_torch": "One epoch on blobs, LSEP, a network with 256 hidden units, beside PyTorch",
+    "lsep_linear_torch": "One epoch on blobs, LSEP, a linear map, beside PyTorch",
     "dense_neighbours": "Exact neighbours, dense rows",
     "sparse_neighbours": "Exact neighbours, sparse rows",
 }
@@ -59,6 +63,8 @@ def goal(what: str, peer: str, threads: int) -> Goal:
         case "wsabie_epoch" | "wsabie_epoch_10" | "wsabie_sparse":
             return Goal(4.0, 10.0)
         case "network_epoch" | "linear_epoch":
+            return Goal(1.0, 2.0)
+        case "bce_network_torch" | "bce_linear_torch" | "lsep_network_torch" | "lsep_linear_torch":
             return Goal(1.0, 2.0)
         case "dense_neighbours":
             return Goal(1 / 1.15, 1 / 1.1) if peer == "sgemm" else Goal(2.1, 2.5)  # at most 1.15 and 1.1 times the time

@@ -16,9 +16,9 @@ from benchmarks.image_features import Tables, race
 from benchmarks.plan import SEED, Plan
 from vsebench.core.workers import Workers
 from vsebench.features import Features
-from vsebench.methods.bce import Bce
+from vsebench.methods.base import load_method
 from vsebench.methods.network import Network
-from vsebench.methods.networks import NetworkSettings
+from vsebench.methods.networks import NetworkMethod
 from vsebench.models import Model
 from vsebench.problem import LabelMatrix, Problem
 from vsebench.problem import Training as Labels
@@ -34,14 +34,22 @@ GRIDS = {
 
 
 class Ours:
-    """The method `bce`."""
+    """A method whose model is a network."""
 
     def __init__(
-        self, features: Features | None, hidden: list[int], train: LabelMatrix, settings: Settings, pool: Workers
+        self,
+        method: str,
+        features: Features | None,
+        hidden: list[int],
+        train: LabelMatrix,
+        settings: Settings,
+        pool: Workers,
     ) -> None:
+        kind = load_method(method)
+        assert issubclass(kind, NetworkMethod)
         own = without_factors(settings) | {"hidden": hidden, "batch": BATCH, "normalise": []}
         problem = Problem(Labels.all_of(train), SEED, pool, features)
-        self.method, self.threads = Bce(problem, NetworkSettings.model_validate(own)), pool.threads
+        self.method, self.threads = kind(problem, kind.settings_type.model_validate(own)), pool.threads
 
     def run(self, epochs: int) -> list[float]:
         with limited(self.threads):
@@ -58,7 +66,9 @@ class Sklearn:
         self, features: Features | None, hidden: list[int], train: LabelMatrix, settings: Settings, pool: Workers
     ) -> None:
         assert features is not None
-        self.ours = Ours(features, hidden, train, {"learning_rate": 1.0}, pool)  # for its images and normalisation
+        self.ours = Ours(
+            "bce", features, hidden, train, {"learning_rate": 1.0}, pool
+        )  # for its images and normalisation
         self.rows, self.threads = self.ours.method.seen.rows, pool.threads
         labels = self.ours.method.seen.labels
         self.right = np.zeros((labels.n_rows, labels.n_labels), dtype=np.int64)
@@ -102,7 +112,7 @@ def without_factors(settings: Settings) -> dict[str, Any]:
 
 def layer(weights: NDArray[np.floating], intercepts: NDArray[np.floating]) -> NDArray[np.float32]:
     """Return weights with the intercepts below them, as `Network` has them."""
-    return np.vstack([weights, intercepts]).astype(np.float32)
+    return np.vstack([weights, intercepts]).astype(np.float32, order="C")
 
 
 def limited(threads: int) -> Any:
@@ -117,7 +127,7 @@ def contestants(data: Data, hidden: list[int]) -> tuple[Contestant, Contestant]:
         Contestant(
             "bce",
             f"binary cross-entropy, {'network' if hidden else 'linear'}",
-            partial(Ours, data.features, hidden),
+            partial(Ours, "bce", data.features, hidden),
             GRIDS[ours],
         ),
         Contestant("sklearn", f"scikit-learn, {title}", partial(Sklearn, data.features, hidden), GRIDS[peer]),
