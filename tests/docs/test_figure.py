@@ -21,16 +21,16 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_run_has_the_figure_at_each_place_and_the_table(plans: dict[str, Any]) -> None:
     names = plans["places"]["names"]
-    assert [name for name in names if name.startswith("accuracy-against-time")] == [
-        "accuracy-against-time-sim-features-images",
-        "accuracy-against-time-sim-features-distinct",
-        "accuracy-against-time-sim-iapr-regions",
+    assert [name for name in names if name.startswith("accuracy-by-epoch-time")] == [
+        "accuracy-by-epoch-time-sim-features-images",
+        "accuracy-by-epoch-time-sim-features-distinct",
+        "accuracy-by-epoch-time-sim-iapr-regions",
     ]
     assert "by-seed" in names
 
 
 def test_the_example_of_a_figure_is_drawn(copy: Copy, results: Path, tmp_path: Path) -> None:
-    command = ["figure", "some-name", "--kind", "accuracy_against_time", "--results", results]
+    command = ["figure", "some-name", "--kind", "accuracy_by_epoch_time", "--results", results]
     parameters = '{"place": "saiapr/regions", "metric": "recall@10"}'
     copy.stages([*command, "--parameters", parameters, "--out", tmp_path / "some-name"])
     for suffix in ("pdf", "svg", "png"):

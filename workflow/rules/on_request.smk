@@ -47,6 +47,21 @@ use rule neighbours_of_labels as images_from_words with:
         cases=scored_read("images_from_words"),
 
 
+use rule neighbours_of_labels as map_of_vectors with:
+    input:
+        sources("stages.map_of_vectors"),
+        rows_read("map_of_vectors", "model.npz"),
+        features_read("map_of_vectors").values(),
+        labels_read("map_of_vectors", "labels.parquet", "images.parquet"),
+    output:
+        "results/map_of_vectors.parquet",
+    log:
+        "results/logs/map_of_vectors.log",
+    params:
+        stage="map_of_vectors",
+        cases=scored_read("map_of_vectors"),
+
+
 use rule neighbours_of_labels as label_scores with:
     input:
         sources("stages.label_scores"),

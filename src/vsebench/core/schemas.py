@@ -179,6 +179,13 @@ IMAGES_FROM_WORDS: Schema = CASE | {
     "first": pl.List(pl.String),  # ids of the first ten images
     "hits": pl.List(pl.Boolean),  # whether each of these has the label
 }
+MAP_OF_VECTORS: Schema = CASE | {
+    "name": pl.String,  # a label's name or an image's id
+    "is_label": pl.Boolean,
+    "x": pl.Float64,
+    "y": pl.Float64,
+    "labels": pl.List(pl.String),  # of a test image; null for a label
+}
 LABEL_SCORES: Schema = CASE | {
     "decision": pl.String,
     "label": pl.String,

@@ -41,15 +41,25 @@ def cosines_of(model: Model, held_out: HeldOut, features: "Features | None") -> 
 
     A vector of zeros has the cosine 0 with all others.
     """
+    vectors = vectors_of(model, held_out, features)
+    if vectors is None:
+        return None
+    images, labels = map(unit, vectors)
+    cosines: Matrix = images @ labels.T
+    return cosines
+
+
+def vectors_of(model: Model, held_out: HeldOut, features: "Features | None") -> tuple[Matrix, Matrix] | None:
+    """Return vectors of images, (q, factors), and labels, (n_labels, factors), without biases; None if none exist."""
     if not isinstance(model, Embedded):
         return None
     images = np.concatenate([model.vectors(queries_of(held_out, features, *ends)) for ends in chunks(held_out)])
     kept = slice(None, -1 if model.biased else None)
-    cosines: Matrix = _unit(images[:, kept]) @ _unit(model.label[:, kept]).T
-    return cosines
+    return images[:, kept], model.label[:, kept]
 
 
-def _unit(rows: Matrix) -> Matrix:
+def unit(rows: Matrix) -> Matrix:
+    """Return rows of length 1; rows of zeros stay so."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     divided: Matrix = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return divided

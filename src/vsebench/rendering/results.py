@@ -16,6 +16,7 @@ from vsebench.core.schemas import (
     EXAMPLES,
     IMAGES_FROM_WORDS,
     LABEL_SCORES,
+    MAP_OF_VECTORS,
     NEIGHBOURS_OF_LABELS,
     POOLED_PRECISION,
     PRECISION_AT,
@@ -87,6 +88,11 @@ class Results:
     def images_from_words(self) -> pl.DataFrame:
         """The ranking of images for each label; empty where no row of the run that a paper names has it."""
         return self._on_request("images_from_words", IMAGES_FROM_WORDS)
+
+    @cached_property
+    def map_of_vectors(self) -> pl.DataFrame:
+        """Where images and labels lie in a plane; empty where no row of the run that a paper names has vectors."""
+        return self._on_request("map_of_vectors", MAP_OF_VECTORS)
 
     @cached_property
     def precision_at(self) -> pl.DataFrame:

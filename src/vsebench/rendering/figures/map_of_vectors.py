@@ -1,0 +1,81 @@
+"""Images and labels in one plane: the test images that carry one of a few labels, and these labels' names."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.results import Results, at
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SHOWN = 8  # labels of a place, as many as there are colours
+NONE = "This run has none of the rows of this figure at a place with new test images"
+
+
+class MapOfVectors(FigureKind):
+    """One panel per place and row, as many as the run has of the rows named."""
+
+    needs: ClassVar[tuple[str, ...]] = ("map_of_vectors", "datasets")
+
+    methods: list[str] = Field(min_length=1)  # our rows
+    protocol: str
+
+    def rows_read(self) -> list[str]:
+        return self.methods
+
+    def figure(self, results: Results) -> "Figure":
+        from vsebench.rendering import drawing, style
+
+        shown = results.map_of_vectors.filter(pl.col("method").is_in(self.methods), protocol=self.protocol)
+        places = [place for place in results.places_of(shown) if not results.is_simulated(place.dataset)]
+        panels = [(place, method) for place in places for method in results.methods_of(at(shown, place))]
+        if not panels:
+            return drawing.nothing(NONE)
+        figure, axes = drawing.panels(len(panels), style.DOUBLE, 2.6, columns=2)
+        for axis, (place, method) in zip(axes, panels, strict=True):
+            draw(axis, at(shown, place).filter(method=method))
+            axis.set_title(f"{results.place_title(place)}\n{results.method_title(method)}")
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            f"Test images (dots) and labels (names) in the plane of the images' first two principal components, all "
+            f"vectors of length 1, first seed. Shown are the {SHOWN} labels with the most test images that share few "
+            "of them, and the images that carry one of these alone. The paper draws such a picture with t-SNE."
+        )
+
+    def alternative(self, results: Results) -> str:
+        return "Dots of images in the colour of the label that they carry, and the labels' names among them."
+
+
+def draw(axis: "Axes", vectors: pl.DataFrame) -> None:
+    """Draw a few labels and the images that carry one of them alone."""
+    from vsebench.rendering import style
+
+    images, labels = vectors.filter(~pl.col("is_label")), vectors.filter(pl.col("is_label"))
+    chosen = apart(images["labels"].to_list(), SHOWN)
+    for name, colour in zip(chosen, style.COLOURS, strict=False):
+        alone = pl.col("labels").list.set_intersection(chosen) == [name]
+        own, (x, y) = images.filter(alone), labels.filter(name=name).select("x", "y").row(0)
+        axis.plot(own["x"], own["y"], linestyle="", marker="o", markersize=2.5, color=colour, alpha=0.6)
+        axis.plot(x, y, marker="D", markersize=4, color=colour, markeredgecolor="black", markeredgewidth=0.5)
+        axis.annotate(name, (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7, weight="bold", color=colour)
+    axis.set(xticks=[], yticks=[])
+
+
+def apart(label_sets: list[list[str]], number: int) -> list[str]:
+    """Return labels in the order of their images, leaving out one of which half the images carry one chosen before."""
+    images: dict[str, set[int]] = {}
+    for image, labels in enumerate(label_sets):
+        for label in labels:
+            images.setdefault(label, set()).add(image)
+    chosen: list[str] = []
+    for label in sorted(images, key=lambda label: (-len(images[label]), label)):
+        taken = set().union(*(images[other] for other in chosen)) if chosen else set()
+        if len(chosen) < number and 2 * len(images[label] & taken) < len(images[label]):
+            chosen.append(label)
+    return chosen
