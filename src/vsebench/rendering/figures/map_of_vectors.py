@@ -54,6 +54,8 @@ class MapOfVectors(FigureKind):
 
 def draw(axis: "Axes", vectors: pl.DataFrame) -> None:
     """Draw a few labels and the images that carry one of them alone."""
+    from matplotlib.patheffects import withStroke
+
     from vsebench.rendering import style
 
     images, labels = vectors.filter(~pl.col("is_label")), vectors.filter(pl.col("is_label"))
@@ -63,7 +65,8 @@ def draw(axis: "Axes", vectors: pl.DataFrame) -> None:
         own, (x, y) = images.filter(alone), labels.filter(name=name).select("x", "y").row(0)
         axis.plot(own["x"], own["y"], linestyle="", marker="o", markersize=2.5, color=colour, alpha=0.6)
         axis.plot(x, y, marker="D", markersize=4, color=colour, markeredgecolor="black", markeredgewidth=0.5)
-        axis.annotate(name, (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7, weight="bold", color=colour)
+        halo = [withStroke(linewidth=1.5, foreground="white")]
+        axis.annotate(name, (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7, path_effects=halo)
     axis.set(xticks=[], yticks=[])
 
 
