@@ -7,14 +7,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from tests.rendering.conftest import SMALL, figure_kind, figures
 from vsebench.cli import main
+from vsebench.rendering.drawing import draw_lines
 from vsebench.rendering.figures import memory_and_settings
 from vsebench.rendering.history import validated_epochs
 from vsebench.rendering.results import Results
-from vsebench.rendering.style import looks, save, style
+from vsebench.rendering.style import COLOURS, looks, save, style
 
 NAMES = [f"{kind}-{place.name}" for kind in ("accuracy", "convergence") for place in SMALL]
 NAMES += [
@@ -164,10 +166,30 @@ def test_a_run_without_trained_methods_says_so(name: str, results: Results) -> N
         assert "o method of this run" in texts(figure_kind(results, name).figure(other))
 
 
+def test_a_method_with_one_epoch_is_a_marker(results: Results) -> None:
+    place = SMALL[1]
+    frame = results.history.filter(dataset=place.dataset, protocol=place.protocol)
+    once = frame.filter(pl.col("epoch") == pl.col("epoch").min().over("method"))
+    figure = Figure()
+    axis = figure.subplots()
+    draw_lines(axis, results, once, "epoch", "validation")
+    drawn = [line for line in axis.get_lines() if len(line.get_path().vertices)]
+    assert drawn
+    assert all(line.get_markevery() is None for line in drawn)
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_no_colour_vanishes_on_white(colour: str) -> None:
+    channels = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in to_rgb(colour)]
+    luminance = sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), channels, strict=True))
+    assert 1.05 / (luminance + 0.05) > 2.7  # the contrast of WCAG 2
+
+
 def test_methods_differ_without_colour_and_controls_are_grey(results: Results) -> None:
     look = looks(results)
     ranked = results.outline.rows_of_role("paper", "baseline")
     assert len({look[row].marker for row in ranked}) == len(ranked)
+    assert len({look[row].colour for row in ranked}) == len(ranked)
     assert len({str(look[row].dashes) for row in ranked}) == len(ranked)
     assert {look[row].colour for row in results.outline.rows_of_role("control")} == {"0.45"}
     assert look["oracle"].colour == "black"

@@ -5,6 +5,7 @@ from math import ceil, floor, isfinite, log10
 from textwrap import fill
 from typing import Any
 
+import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -165,6 +166,9 @@ def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str
         legend=False,
         ax=axis,
     )
+    for line in axis.get_lines():
+        if np.shape(line.get_path().vertices)[0] == 1:  # a closed form has one epoch, which a spacing would leave out
+            line.set_markevery(None)
     if x == "epoch":
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
 

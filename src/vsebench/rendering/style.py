@@ -45,8 +45,11 @@ RC: Any = {  # Any: Matplotlib's stubs want each key as a literal
     "savefig.dpi": 300,
     "savefig.facecolor": "white",
 }
-# Seaborn's palette for colour-blind readers; each colour has a marker and dashes, for printing in grey.
-COLOURS = ["#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc", "#ca9161", "#fbafe4", "#56b4e9"]
+# None is paler than 2.7 : 1 on white. Each has a marker and dashes, for colour-blind readers and for printing in grey.
+COLOURS = [
+    *("#0173b2", "#c77c02", "#029e73", "#d55e00", "#cc78bc", "#332288"),
+    *("#999933", "#882255", "#3fa7d6", "#7a4f2a", "#44aa99"),
+]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "h", "<", ">"]
 DASHES: list[Any] = [(), (4, 1.2), (1.2, 1), (5, 1, 1.2, 1), (2.5, 1), (5, 1, 1.2, 1, 1.2, 1), (7, 1.5)]
 ORACLES: list[Any] = [(3, 2), (1, 1), (6, 2, 1, 2)]  # dashes
