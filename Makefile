@@ -3,9 +3,11 @@
 # make iapr                     the papers' methods on the real IAPR TC-12; make paper: all data sets of the two VSE papers
 # make test                     set up .venv, run the linters, type checks and tests
 # make test-long                tests that take an hour: long fuzzing, and runs that are killed many times
+# make test-slurm               a run over a Slurm that is started on this machine (as root; docs/cluster.md)
 # make benchmark                compare speed with other packages (docs/benchmarks.md); run this on an idle machine
 # make setup-peers              install the third-party packages of the methods implicit_als, lightfm_warp and lightfm_features
 # make setup-images             install what makes features of images with a network (docs/features.md)
+# make setup-cluster            install what sends jobs to Slurm (docs/cluster.md)
 # make lock                     resolve the pinned versions again (needs uv; run it after a change of pyproject.toml)
 PYTHON ?= python3
 CORES ?= all
@@ -17,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every job of a run imports the same modules, so Python keeps them compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run iapr paper test test-long benchmark setup setup-dev setup-peers setup-images check lock clean
+.PHONY: run iapr paper test test-long test-slurm benchmark setup setup-dev setup-peers setup-images setup-cluster check lock clean
 run: setup
 	$(if $(CONFIG),@$(BIN)/python workflow/check_config.py '$(CONFIG)')
 	$(BIN)/snakemake $(TARGETS) --cores $(CORES) --quiet rules reason $(if $(CONFIG),--configfile '$(CONFIG)')
@@ -36,6 +38,9 @@ test-long: setup-dev
 	$(BIN)/pytest -m long
 	$(BIN)/pytest -m hypothesis --hypothesis-profile thorough
 
+test-slurm: setup-dev setup-cluster
+	$(BIN)/pytest -m slurm -v
+
 benchmark: setup-dev setup-peers
 	$(BIN)/python -m benchmarks
 
@@ -43,6 +48,7 @@ setup: $(VENV)/.installed
 setup-dev: $(VENV)/.installed-dev
 setup-peers: $(VENV)/.installed-peers
 setup-images: $(VENV)/.installed-images
+setup-cluster: $(VENV)/.installed-cluster
 
 # The lock files are full, hash-pinned lists. What builds packages is installed first and from its own list, since one
 # dependency of Snakemake comes as source only and pip would otherwise fetch its build tools unpinned.
@@ -67,6 +73,10 @@ $(VENV)/.installed-images: $(VENV)/.installed requirements/images.lock
 	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/images.lock
 	@touch $@
 
+$(VENV)/.installed-cluster: $(VENV)/.installed requirements/cluster.lock
+	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/cluster.lock
+	@touch $@
+
 check:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -81,6 +91,7 @@ lock:
 	$(LOCK) --group dev pyproject.toml --constraint requirements/runtime.lock --output-file requirements/dev.lock
 	$(LOCK) --group peers-build --constraint requirements/dev.lock --output-file requirements/peers-build.lock
 	$(LOCK) --group peers pyproject.toml --constraint requirements/dev.lock --output-file requirements/peers.lock
+	$(LOCK) --group cluster pyproject.toml --constraint requirements/dev.lock --output-file requirements/cluster.lock
 	$(LOCK) --extra images pyproject.toml --constraint requirements/dev.lock --output-file requirements/images.lock
 
 # Deletes results, figures and processed data; keeps the downloads (data/raw), what networks made (data/features) and .venv.

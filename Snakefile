@@ -16,6 +16,37 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 
 
+# On a cluster these run where Snakemake runs: they take a second or two, or need the network.
+localrules:
+    all,
+    splits,
+    accuracy,
+    timing,
+    claims,
+    comparison,
+    audit,
+    tables,
+    figures,
+    report,
+    about,
+    download,
+    download_parents,
+    download_words,
+    outline,
+    gather_datasets,
+    gather_metrics,
+    gather_summary,
+    gather_history,
+    gather_settings,
+    gather_timing,
+    gather_cold,
+    compare,
+    audit_papers,
+    table,
+    figure,
+    report_page,
+
+
 rule all:
     default_target: True
     input:

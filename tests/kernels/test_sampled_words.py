@@ -12,7 +12,7 @@ from tests.reference.arrays import with_unused
 from vsebench.kernels.alias import AliasTable, draw_alias
 from vsebench.kernels.label_sample import BATCH, DRAWN, NEXT_IMAGE, NOTHING, POSITIVES, sample_labels
 from vsebench.kernels.random_numbers import new_state
-from vsebench.kernels.sampled_words import WordTable, move_touched, published_steps, sampled_loss
+from vsebench.kernels.sampled_words import WordTable, add_label_terms, move_touched, published_steps, sampled_loss
 
 LOSSES = {"cross-entropy": (False, reference.cross_entropy), "pairs": (True, reference.pairs)}
 EVERY_LOSS = pytest.mark.parametrize("name", LOSSES)
@@ -172,6 +172,23 @@ def test_derivatives_by_outputs_and_vectors_are_those_of_the_twin_by_differences
     expected = differences(lambda moved: total_of(twin, outputs, moved, chosen, 1.7), vectors)
     np.testing.assert_allclose(gradient, expected, atol=2e-6)
     assert sorted(table.touched[:n_touched]) == sorted(set(chosen[[0, 2]].ravel()))
+
+
+def test_terms_of_labels_alone_and_their_derivatives_are_those_of_the_twin(drawn):
+    outputs, vectors, chosen = drawn
+    table = WordTable.of(vectors, N_LABELS)
+    _, n_touched = sampled_loss(outputs.copy(), chosen, P, 1.0, False, table)
+    of_loss = table.gradient[:n_touched].copy()
+    found = add_label_terms(chosen, P, 0.3, table)
+
+    def twin(moved):
+        moved = moved.astype(np.float64)
+        return 0.3 * sum(reference.label_terms(moved, row[:P], row[P:]) for row in chosen[[0, 2]])
+
+    assert found == pytest.approx(twin(vectors), rel=1e-6)
+    gradient = np.zeros((N_LABELS, D))
+    gradient[table.touched[:n_touched]] = (table.gradient[:n_touched] - of_loss)[:, :D]
+    np.testing.assert_allclose(gradient, differences(twin, vectors), atol=2e-6)
 
 
 def test_a_step_moves_the_drawn_labels_alone_as_adam_moves_them(drawn):

@@ -15,3 +15,9 @@ def cross_entropy(output, vectors, positives, negatives, weight):
 
 def pairs(output, vectors, positives, negatives, weight):
     return -np.mean([[log_sigmoid(output @ vectors[p] - output @ vectors[n]) for n in negatives] for p in positives])
+
+
+def label_terms(vectors, positives, negatives):
+    of_positives = [[log_sigmoid(vectors[p] @ vectors[other]) for other in positives] for p in positives]
+    of_negatives = [[log_sigmoid(-(vectors[p] @ vectors[n])) for n in negatives] for p in positives]
+    return -np.mean(of_positives) - np.mean(of_negatives)

@@ -156,6 +156,46 @@ def add_to_gradient(table, n_touched, chosen, row, slopes, output):
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
+def add_label_terms(chosen, n_positives, weight, table):
+    """Return the sum over images of the terms of labels alone, float64, and add their derivatives to the gradient.
+
+    With means over the P positives p, p' and the N negatives n, the terms of an image are
+
+        weight * (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
+
+    The labels have a row in the gradient already, from `sampled_loss` on the same draws.
+
+    Parameters
+    ----------
+    chosen : (m, P + N) int32, as `sample_labels` has drawn them
+    n_positives : P
+    weight : of the terms beside the loss, alpha
+    table : WordTable with trained vectors
+    """
+    n_drawn = chosen.shape[1]
+    of_positive = weight / n_positives**2
+    of_negative = weight / (n_positives * (n_drawn - n_positives))
+    total = 0.0
+    for row in range(len(chosen)):
+        if chosen[row, 0] < 0:
+            continue
+        for p in range(n_positives):
+            label = chosen[row, p]
+            for j in range(n_drawn):
+                other = chosen[row, j]
+                score = product(table.vectors[label], table.vectors, other)
+                if j < n_positives:
+                    total += of_positive * softplus(-score)
+                    slope = -of_positive * sigmoid(-score)
+                else:
+                    total += of_negative * softplus(score)
+                    slope = of_negative * sigmoid(score)
+                add_row(table.gradient[table.place[label]], slope, table.vectors, other)
+                add_row(table.gradient[table.place[other]], slope, table.vectors, label)
+    return total
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
 def move_touched(table, n_touched, n_images, number, learning_rate):
     """Take Adam's step on the vectors that have a gradient, and clear it; other vectors and their memory stay.
 

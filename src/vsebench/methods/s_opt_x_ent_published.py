@@ -16,6 +16,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from vsebench.kernels.sampled_words import WordTable, published_steps, sampled_loss
 from vsebench.methods.networks import NetworkSettings
@@ -27,6 +28,7 @@ class SOptXEntPublishedSettings(SXEntSettings):
     """Settings of the authors' code."""
 
     joint: Literal[True] = True
+    label_terms: float = Field(default=0.0, ge=0, le=0)  # the code has none
 
 
 class SOptXEntPublished(SXEnt):

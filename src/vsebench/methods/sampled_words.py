@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from vsebench.kernels.alias import AliasTable
 from vsebench.kernels.label_sample import BATCH, DRAWN, NEXT_IMAGE, NOTHING, POSITIVES, sample_labels
 from vsebench.kernels.random_numbers import new_state
-from vsebench.kernels.sampled_words import WordTable, move_touched, sampled_loss
+from vsebench.kernels.sampled_words import WordTable, add_label_terms, move_touched, sampled_loss
 from vsebench.methods.networks import NetworkSettings
 from vsebench.methods.word_networks import JointMethod, JointSettings, refuse_cosine
 from vsebench.problem import Matrix, Problem
@@ -79,6 +79,11 @@ class SampledWordMethod(JointMethod):
         """The weight of the mean over negatives, beside that over positives."""
         return 1.0
 
+    @property
+    def weight_of_labels(self) -> float:
+        """The weight of the terms of labels alone."""
+        return 0.0
+
     def draw(self, images: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return a new sample of the labels of some images, (m, P + N), as `sample_labels` has it."""
         settings, chosen = self.settings, self.chosen[: len(images)]
@@ -91,6 +96,8 @@ class SampledWordMethod(JointMethod):
     def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
         settings, chosen = self.settings, self.draw(images)
         total, n_touched = sampled_loss(scores, chosen, settings.positives, self.weight, self.pairwise, self.table)
+        if self.weight_of_labels:
+            total += add_label_terms(chosen, settings.positives, self.weight_of_labels, self.table)
         move_touched(self.table, n_touched, len(images), self.layers.n_steps + 1, settings.learning_rate)
         return float(total)
 
