@@ -372,7 +372,7 @@ def test_the_claims_of_the_papers_name_what_exists(path):
 
 
 def test_no_claim_of_a_paper_is_lost():
-    assert [len(read_claims(Paper.read(path))) for path in PAPERS] == [27, 53, 12, 16, 31]
+    assert [len(read_claims(Paper.read(path))) for path in PAPERS] == [27, 55, 12, 16, 31]
 
 
 def test_every_module_of_the_folder_is_a_test():
@@ -538,3 +538,30 @@ def test_thresholds_that_grow_with_difficulty():
     assert verdict == "fails"
     with pytest.raises(UntestableError, match="The run has no row nobody to tell the difficulty by"):
         effects("threshold_difficulty", evidence, references=["nobody"], **asked)
+
+
+def test_words_that_training_pulls_apart():
+    """Colours have the cosine 1 before and 0 after, animals 1 before and 0.5 after: the falls are 1 and 0.5."""
+    same = [[1.0, 0.0, 0.0, 0.0]] * 3
+    corners = np.eye(3, 4).tolist()
+    shared = (np.hstack([np.eye(3), np.ones((3, 1))]) / np.sqrt(2)).tolist()
+    vectors = {"other": same + same, "one": corners + shared}
+    table = [
+        {"dataset": "d", "protocol": "official", "method": row, "seed": seed, "label": label, "vector": vector}
+        for row, of_row in vectors.items() for seed in SEEDS
+        for label, vector in zip(["red", "blue", "green", "cat", "dog", "cow"], of_row, strict=True)
+    ]  # fmt: skip
+    tables = {"label_vectors": frame(table, schemas.LABEL_VECTORS)}
+    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
+    colours, animals = ["red", "blue", "green", "unknown"], ["cat", "dog", "cow"]
+    asked = {"method": "one", "fixed": "other"}
+    ((effect, verdict),) = effects("words_apart", evidence, words=colours, beside=animals, **asked).values()
+    assert (effect.value, effect.low, effect.high) == pytest.approx((0.5, 0.5, 0.5))
+    assert verdict == "holds"
+    ((effect, verdict),) = effects("words_apart", evidence, words=animals, beside=colours, **asked).values()
+    assert effect.value == pytest.approx(-0.5)
+    assert verdict == "fails"
+    with pytest.raises(UntestableError, match="fewer than 3 words of a group"):
+        effects("words_apart", evidence, words=colours, beside=["cat", "dog", "ox"], **asked)
+    with pytest.raises(UntestableError, match="no row nobody to compare with"):
+        effects("words_apart", evidence, method="one", fixed="nobody", words=colours, beside=animals)

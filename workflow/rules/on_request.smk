@@ -62,6 +62,20 @@ use rule neighbours_of_labels as map_of_vectors with:
         cases=scored_read("map_of_vectors"),
 
 
+use rule neighbours_of_labels as label_vectors with:
+    input:
+        sources("stages.label_vectors"),
+        rows_read("label_vectors", "model.npz"),
+        labels_read("label_vectors", "labels.parquet"),
+    output:
+        "results/label_vectors.parquet",
+    log:
+        "results/logs/label_vectors.log",
+    params:
+        stage="label_vectors",
+        cases=cases_read("label_vectors"),
+
+
 use rule neighbours_of_labels as label_scores with:
     input:
         sources("stages.label_scores"),

@@ -186,6 +186,10 @@ MAP_OF_VECTORS: Schema = CASE | {
     "y": pl.Float64,
     "labels": pl.List(pl.String),  # of a test image; null for a label
 }
+LABEL_VECTORS: Schema = CASE | {
+    "label": pl.String,
+    "vector": pl.List(pl.Float32),  # of length 1
+}
 LABEL_SCORES: Schema = CASE | {
     "decision": pl.String,
     "label": pl.String,

@@ -32,6 +32,7 @@ GATHERED = {
     "examples": "examples.parquet",
     "images_from_words": "images_from_words.parquet",
     "map_of_vectors": "map_of_vectors.parquet",
+    "label_vectors": "label_vectors.parquet",
     "precision_at": "precision_at.parquet",
     "label_scores": "label_scores.parquet",
     "pooled_precision": "pooled_precision.parquet",
@@ -39,8 +40,8 @@ GATHERED = {
 }
 # Those that a run makes only if a table, a figure or a claim of a paper reads them, of the rows that it names.
 ON_REQUEST = (
-    "neighbours_of_labels", "examples", "images_from_words", "map_of_vectors", "precision_at", "label_scores",
-    "pooled_precision", "thresholds_and_difficulty",
+    "neighbours_of_labels", "examples", "images_from_words", "map_of_vectors", "label_vectors", "precision_at",
+    "label_scores", "pooled_precision", "thresholds_and_difficulty",
 )  # fmt: skip
 
 

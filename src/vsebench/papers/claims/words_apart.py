@@ -1,0 +1,71 @@
+"""Training pulls some words apart: the fall of their mean cosine beside that of other words, over labels and seeds."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
+from vsebench.papers.evidence import Effect, Estimates, Evidence, UntestableError, Values, interval, of_units
+from vsebench.papers.verdict import Verdict
+
+FEWEST = 3  # words of a group that a data set must have
+
+
+class WordsApart(AtPlaces):
+    """The cosines within one group of words fall by more than those within another, from a fixed row to a trained one.
+
+    A label counts with its mean cosine with the others of its group.
+    """
+
+    effect: ClassVar[str] = "fall of the mean cosine, less that of the other words (claimed: above 0)"
+    reads: ClassVar[tuple[str, ...]] = ("label_vectors",)
+
+    fixed: str  # our row whose vectors of labels are the words' own
+    words: list[str] = Field(min_length=FEWEST)  # that are claimed to be pulled apart
+    beside: list[str] = Field(min_length=FEWEST)
+
+    def rows_read(self) -> list[str]:
+        """Return both rows."""
+        return [self.method, self.fixed]
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case per place with both rows."""
+        places = [place for place in self.places(evidence) if self.fixed in place.rows]
+        if not places:
+            raise UntestableError(f"The run has no row {self.fixed} to compare with.")
+        for place in places:
+            yield ClaimCase("fall of the mean cosine", place.place, place.data, self.fixed)
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the fall within `words` less that within `beside`."""
+        tables = [evidence.requested("label_vectors", case.place, row) for row in (self.method, self.fixed)]
+        groups = [[word for word in group if word in set(tables[0]["label"])] for group in (self.words, self.beside)]
+        if min(map(len, groups)) < FEWEST:
+            raise UntestableError(f"The data set {case.place.dataset} has fewer than {FEWEST} words of a group.")
+        of_groups = [
+            of_units([fall(tables, seed, group) for seed in evidence.seeds], evidence.resamples) for group in groups
+        ]
+        return interval(Estimates.side_by_side(of_groups), lambda means: means[:, 0] - means[:, 1], 0.0)
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        """Judge the fall by its interval."""
+        return judge_by_interval(effect, 0.0, float("inf"))
+
+
+def fall(tables: list[pl.DataFrame], seed: int, group: list[str]) -> Values:
+    """Return the fall of each word's mean cosine, (n_words, 1), from the second table's vectors to the first one's."""
+    trained, fixed = (mean_cosines(table.filter(seed=seed), group) for table in tables)
+    falls: Values = (fixed - trained)[:, None]
+    return falls
+
+
+def mean_cosines(vectors: pl.DataFrame, group: list[str]) -> Values:
+    """Return the mean cosine of each word with the others of its group, (n_words,)."""
+    of_label = dict(vectors.select("label", "vector").iter_rows())
+    rows = np.array([of_label[word] for word in group], dtype=np.float64)
+    cosines = rows @ rows.T
+    means: Values = (cosines.sum(axis=1) - cosines.diagonal()) / (len(group) - 1)
+    return means
