@@ -8,6 +8,7 @@
 # make setup-peers              install the third-party packages of the methods implicit_als, lightfm_warp and lightfm_features
 # make setup-images             install what makes features of images with a network (docs/features.md)
 # make setup-cluster            install what sends jobs to Slurm (docs/cluster.md)
+# make docs                     build the site of the pages, docs/_build/index.html, and check all links between them
 # make lock                     resolve the pinned versions again (needs uv; run it after a change of pyproject.toml)
 PYTHON ?= python3
 CORES ?= all
@@ -19,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every job of a run imports the same modules, so Python keeps them compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run iapr paper test test-long test-slurm benchmark setup setup-dev setup-peers setup-images setup-cluster check lock clean
+.PHONY: run iapr paper test test-long test-slurm benchmark setup setup-dev setup-peers setup-images setup-cluster setup-docs docs check lock clean
 run: setup
 	$(if $(CONFIG),@$(BIN)/python workflow/check_config.py '$(CONFIG)')
 	$(BIN)/snakemake $(TARGETS) --cores $(CORES) --quiet rules reason $(if $(CONFIG),--configfile '$(CONFIG)')
@@ -49,6 +50,7 @@ setup-dev: $(VENV)/.installed-dev
 setup-peers: $(VENV)/.installed-peers
 setup-images: $(VENV)/.installed-images
 setup-cluster: $(VENV)/.installed-cluster
+setup-docs: $(VENV)/.installed-docs
 
 # The lock files are full, hash-pinned lists. What builds packages is installed first and from its own list, since one
 # dependency of Snakemake comes as source only and pip would otherwise fetch its build tools unpinned.
@@ -77,6 +79,14 @@ $(VENV)/.installed-cluster: $(VENV)/.installed requirements/cluster.lock
 	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/cluster.lock
 	@touch $@
 
+$(VENV)/.installed-docs: $(VENV)/.installed requirements/docs.lock
+	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/docs.lock
+	@touch $@
+
+docs: setup-docs
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs . docs/_build
+	@echo 'docs/_build/index.html'
+
 check:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -92,6 +102,7 @@ lock:
 	$(LOCK) --group peers-build --constraint requirements/dev.lock --output-file requirements/peers-build.lock
 	$(LOCK) --group peers pyproject.toml --constraint requirements/dev.lock --output-file requirements/peers.lock
 	$(LOCK) --group cluster pyproject.toml --constraint requirements/dev.lock --output-file requirements/cluster.lock
+	$(LOCK) --group docs --constraint requirements/dev.lock --output-file requirements/docs.lock
 	$(LOCK) --extra images pyproject.toml --constraint requirements/dev.lock --output-file requirements/images.lock
 
 # Deletes results, figures and processed data; keeps the downloads (data/raw), what networks made (data/features) and .venv.

@@ -12,7 +12,7 @@ from vsebench.core.errors import UserError
 path = Path(sys.argv[1])
 try:
     if not isinstance(read_yaml(path), dict):
-        raise UserError(f"{path}: no keys; a run's configuration is one YAML mapping, see config/README.md")
+        raise UserError(f"{path}: no keys; a run's configuration is one YAML mapping, see docs/configuration.md")
 except UserError as error:
     sys.exit(f"vsebench: {error}")
 except OSError as error:

@@ -56,6 +56,14 @@ def test_a_figure_is_copied_beside_the_page(fill_in, tmp_path):
     assert (tmp_path / "images/page/curve.png").read_bytes() == b"a picture"
 
 
+def test_keys_need_no_run(fill_in):
+    block = "<!-- keys: Epochs -->\n{}<!-- end of keys -->"
+    status, text = fill_in(block.format("| old |\n"))
+    assert status == 0
+    assert "| `maximum` | whole number >= 1 | needed | epochs at most |" in text
+    assert fill_in(text) == (0, text)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -71,6 +79,7 @@ def test_a_figure_is_copied_beside_the_page(fill_in, tmp_path):
         ("<!-- table: accuracy -->\n" + FIGURE, "1 of 2 blocks are whole"),
         ("<!-- figure: other; text -->\n<!-- end of figure -->", "the run has no figure"),
         ("<!-- figure: curve -->\n<!-- end of figure -->", "what the figure shows"),
+        ("<!-- keys: Path -->\n<!-- end of keys -->", "page.md: keys: Path: this is none of methods, decisions"),
     ],
 )
 def test_a_block_that_cannot_be_filled_changes_nothing(fill_in, tmp_path, capsys, text, message):

@@ -35,7 +35,11 @@ DEFAULT_METRICS = (
 
 
 class Strict(BaseModel):
-    """A section of a configuration file: no unknown keys, no guessing of types."""
+    """A section of a configuration file: no unknown keys, no guessing of types.
+
+    The comment behind a key, or above it, is its meaning in docs/configuration.md and docs/settings.md, which
+    `vsebench fill` makes from these types.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -43,10 +47,10 @@ class Strict(BaseModel):
 class Vocabulary(Strict):
     """Which images and labels of a data set are kept; `formats/vocabulary.py` describes the order of the filters."""
 
-    sample_images: int | None = Field(default=None, ge=1)
-    min_images_per_label: int | None = Field(default=None, ge=1)
-    top_labels: int | None = Field(default=None, ge=1)
-    min_labels_per_image: int | None = Field(default=None, ge=1)
+    sample_images: int | None = Field(default=None, ge=1)  # keep so many of the images with a label, drawn uniformly
+    min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels of fewer images
+    top_labels: int | None = Field(default=None, ge=1)  # keep so many labels, those of most images
+    min_labels_per_image: int | None = Field(default=None, ge=1)  # drop images with fewer labels
     only_parts: bool | None = None  # drop images that are in no part of the official partition
     seed: int = Field(default=0, ge=0)  # of the sample
 
@@ -54,32 +58,36 @@ class Vocabulary(Strict):
 class Epochs(Strict):
     """When training stops."""
 
-    maximum: int = Field(ge=1)
+    maximum: int = Field(ge=1)  # epochs at most
     patience: int = Field(ge=1)  # epochs without a better validation metric
 
 
 class RunDataset(Strict):
     """What to do with one data set in a run."""
 
+    # `distinct`, `regions`, `images`, `labelled_images`, `official`, `unseen_labels`, `unseen_labels_all`,
+    # `unseen_labels_by_frequency`, `from-<data set>`; see [protocols.md](protocols.md)
     protocols: list[str] = Field(min_length=1)
-    methods: list[str] | None = Field(default=None, min_length=1)  # the rows of the run that this set gets; all without
+    methods: list[str] | None = Field(default=None, min_length=1)  # the rows of the run that this set gets; none: all
     protocol_methods: dict[str, list[str]] = {}  # protocol -> its rows, in place of `methods`
-    refit: bool = True  # false: the tested model does not learn the validation labels
+    # false: the tested models do not learn the validation labels; true: training and validation labels together
+    refit: bool = True
     epochs: dict[str, Epochs] = {}  # row -> when its training stops on this set, in place of the run's own limits
-    words: str | None = None  # in place of the data set's own
-    options: dict[str, Any] = {}  # replaces options of the data set's own file, such as the simulator's scale
-    vocabulary: dict[str, Any] = {}  # replaces filters of the data set's own file
-    data: dict[str, Any] | None = (
-        None  # the user's own table: options of formats/table.py, `features`, `siblings`, `words`
-    )
+    words: str | None = None  # a file of config/words in place of the data set's own
+    options: dict[str, Any] = {}  # replaces single options of the data set's own file, such as the simulator's `scale`
+    vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's own file, such as `top_labels`
+    # a table of your own, which has no file in config/datasets: options of the adapter `table`, and if wanted
+    # `features`, `siblings` and `words`; see [own-data.md](own-data.md)
+    data: dict[str, Any] | None = None
 
 
 class Timing(Strict):
     """How often and how long each method is timed."""
 
-    repeats: int = Field(ge=1)
-    epochs: int = Field(ge=1)
-    to_best_epoch: bool = False  # true: each repeat also times all epochs up to the chosen number
+    repeats: int = Field(ge=1)  # fresh processes per row; each takes the split and settings of one seed, in turn
+    epochs: int = Field(ge=1)  # timed in each
+    # true: each repeat also times all epochs up to the chosen number, for claims on the time to converge
+    to_best_epoch: bool = False
 
 
 def _different(sizes: list[int]) -> list[int]:
@@ -94,14 +102,16 @@ Sizes = Annotated[list[Annotated[int, Field(ge=1)]], AfterValidator(_different)]
 class Scaling(Strict):
     """Sizes of a simulated data set at which the growth of a time is measured; `GROWTH` says which its adapter has."""
 
+    # of the adapter `simulator`: the time of an epoch, by `pairs`, `labels` and `factors`; or of `simulated_tree`: the
+    # time to score an image, by `images` and `terms`
     dataset: str
-    options: dict[str, Any] = {}  # replaces options of the data set's own file
+    options: dict[str, Any] = {}  # replaces single options of the data set's own file
     methods: list[str] | None = Field(default=None, min_length=1)  # rows of the run; none: all that can be measured
     repeats: int = Field(ge=2)  # an exponent's interval is computed over the repeats
-    pairs: Sizes | None = None
-    labels: Sizes | None = None
-    factors: Sizes | None = None
-    images: Sizes | None = None
+    pairs: Sizes | None = None  # of training
+    labels: Sizes | None = None  # in the vocabulary
+    factors: Sizes | None = None  # K
+    images: Sizes | None = None  # of training
     terms: Sizes | None = None  # counts of an image, on average
 
     @property
@@ -113,24 +123,38 @@ class Scaling(Strict):
 class RunConfig(Strict):
     """A run: which data sets, protocols, methods and seeds (`config/config.yaml`)."""
 
+    # by the names of their files in config/datasets; `data` stands for a file
     datasets: dict[str, RunDataset] = Field(min_length=1)
+    # rows of the results by the names of their files in config/methods, in the order of display; a row is left out
+    # where it cannot run, such as one that needs image features
     methods: list[str] = Field(min_length=1)
-    seeds: list[int] = Field(min_length=1)
-    factors: int = Field(ge=1)
+    seeds: list[int] = Field(min_length=1)  # a split and a fit for each; results are means over them
+    factors: int = Field(ge=1)  # K of every row that has factors and whose file names none
+    # true: choose settings from each row's `grid` on the validation labels, under `official` with the first seed for
+    # all; false: take its `settings`. The number of epochs is chosen on the validation labels either way
     tune: bool
-    tuning_budget: int = Field(ge=1)
-    tuning_beyond_edges: int = Field(default=0, ge=0)  # configurations more where the best one is on a grid's edge
-    validation_metric: str | None = None  # none: the protocol's
+    tuning_budget: int = Field(
+        ge=1
+    )  # how many configurations every grid has where the run tunes: the same for all rows
+    # configurations that a row may try beyond its grid, each a step by the ratio of its last two values, as long as
+    # the best one is on an edge of what was tried
+    tuning_beyond_edges: int = Field(default=0, ge=0)
+    # what settings and epochs are chosen by: a metric of an image's ranks, larger being better; none: the protocol's,
+    # `ndcg@10` for `distinct` and `regions`, `map` for the others
+    validation_metric: str | None = None
+    # what is measured, by full names, in the order of display; see [metrics.md](metrics.md)
     metrics: list[str] = Field(default=list(DEFAULT_METRICS), min_length=1)
-    validation_images: int = Field(ge=1)
-    bootstrap: int = Field(ge=100)
-    timing: Timing
-    scaling: Scaling | None = None
+    validation_images: int = Field(ge=1)  # the largest number of images to validate on
+    bootstrap: int = Field(ge=100)  # resamples behind intervals and tests
+    timing: Timing  # how often and how long each method is timed
+    scaling: Scaling | None = None  # if given: how a time grows with the size of simulated data
     epochs: dict[str, Epochs] = {}  # row -> when its training stops, in place of what the row's file says
-    grids: dict[str, dict[str, list[Any]]] = {}  # row -> values to try if the run tunes, in place of its file's
+    grids: dict[
+        str, dict[str, list[Any]]
+    ] = {}  # row -> setting -> values to try if the run tunes, in place of its file's
     decisions: dict[str, list[str]] = {}  # a file of config/decisions -> the rows that get it
     sweeps: dict[str, dict[str, list[int | float]]] = {}  # row -> setting -> values to try, all else as chosen
-    papers: list[str] | None = None  # names of files in config/papers; none: all of them
+    papers: list[str] | None = None  # names of files in config/papers, to compare with the results; none: all of them
 
     @property
     def timed_seeds(self) -> list[int]:
@@ -141,17 +165,17 @@ class RunConfig(Strict):
 class SourceFile(Strict):
     """A file to download."""
 
-    name: str = Field(pattern=r"^[\w.+-]+$")
+    name: str = Field(pattern=r"^[\w.+-]+$")  # under which it is kept
     sources: list[str]  # addresses, tried in this order; without one the file must be in place or in the mirror
-    md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")
-    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
+    md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")  # checksum
+    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")  # checksum
     size: int | None = None  # bytes
 
 
 class Expected(Strict):
     """Counts that the processed data set should have."""
 
-    images: int | None = None
+    images: int | None = None  # after the filters
     labels: int | None = None  # labels that occur on at least one image
     pairs: int | None = None  # distinct (image, label) pairs
     occurrences: int | None = None  # pairs with their counts
@@ -163,9 +187,9 @@ class Network(Strict):
     model: str = Field(pattern=r"\.onnx$")  # a name under the data set's `files`, or a path, as `images`
     images: str = Field(min_length=1)  # a folder, a tar archive, or a table of ids and files
     output: str = Field(min_length=1)  # the name of one of the network's outputs
-    transform: TransformName
-    resize: Resize = 256
-    suffixes: Suffixes = "keep"
+    transform: TransformName  # how pixels become numbers; see [features.md](features.md)
+    resize: Resize = 256  # the shorter side in pixels, before the centre is cut out; `squash`: the whole image
+    suffixes: Suffixes = "keep"  # of files in the ids of images
 
 
 class FeaturesFile(Strict):
@@ -174,8 +198,9 @@ class FeaturesFile(Strict):
     `formats/features_file.py` describes the formats of the file.
     """
 
-    file: str | None = Field(default=None, pattern=r"\.(npy|npz|parquet)$")  # under the data set's `files`, or a path
-    network: Network | None = None  # in place of `file`
+    # `.npy`, `.npz` (CSR) or `.parquet`: a name under the data set's `files`, or a path
+    file: str | None = Field(default=None, pattern=r"\.(npy|npz|parquet)$")
+    network: Network | None = None  # in place of `file`: a network and images that it describes
     ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
     image: str = "image"  # the column of image ids in a .parquet file
 
@@ -193,18 +218,18 @@ class FeaturesFile(Strict):
 class Source(Strict):
     """Files and what reads them."""
 
-    adapter: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.formats
+    adapter: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # the module of `src/vsebench/formats` that reads it
     options: dict[str, Any] = {}  # the adapter's own
-    files: list[SourceFile] = []
+    files: list[SourceFile] = []  # what to download
 
 
 class SiblingsConfig(Source):
     """Where parents of labels are from (`config/siblings/<name>.yaml`); labels with a common parent are siblings."""
 
-    title: str
-    licence: str
-    citation: str
-    homepage: str | None = None
+    title: str  # for the report
+    licence: str  # for the report
+    citation: str  # for the report
+    homepage: str | None = None  # for the report
 
     def definition(self, *left_out: str) -> dict[str, Any]:
         """Return the keys of `Source` that are set, without those `left_out`."""
@@ -214,19 +239,21 @@ class SiblingsConfig(Source):
 class WordsDefinition(Source):
     """The keys of a source of words that determine the vectors of labels."""
 
-    aliases: dict[str, str] = {}  # label -> words in its place, where the label itself is no word
+    aliases: dict[
+        str, str
+    ] = {}  # label -> words in its place, where the label itself is no word: `tvmonitor: tv monitor`
     exceptions: str | None = None  # WordNet's irregular plurals, under `files`
     without: str | None = None  # a list under `files` of words that are not used, one per line
-    missing: Literal["error", "leave_out"] = "error"  # what to do if a label has no vector
+    missing: Literal["error", "leave_out"] = "error"  # what to do if a label has no vector; `leave_out`: it gets none
 
 
 class WordsConfig(WordsDefinition):
     """Where vectors of words are from (`config/words/<name>.yaml`)."""
 
-    title: str
-    licence: str
-    citation: str
-    homepage: str | None = None
+    title: str  # for the report
+    licence: str  # for the report
+    citation: str  # for the report
+    homepage: str | None = None  # for the report
 
     @model_validator(mode="after")
     def _fitting(self) -> "WordsConfig":
@@ -253,9 +280,9 @@ class WordsConfig(WordsDefinition):
 class DatasetDefinition(Source):
     """The keys of a data set's file that determine its annotations and features."""
 
-    features: FeaturesFile | None = None
-    vocabulary: Vocabulary = Vocabulary()
-    expected: Expected = Expected()
+    features: FeaturesFile | None = None  # image features apart from the annotations
+    vocabulary: Vocabulary = Vocabulary()  # which images and labels are kept, in the order of `formats/vocabulary.py`
+    expected: Expected = Expected()  # counts to compare with; a difference is reported
 
     @property
     def features_name(self) -> str | None:
@@ -289,13 +316,17 @@ class DatasetDefinition(Source):
 class DatasetConfig(DatasetDefinition):
     """A data set (`config/datasets/<name>.yaml`)."""
 
-    title: str
-    family: Family
-    licence: str
-    citation: str
-    homepage: str | None = None
-    normalise: list[NormalisationStep] = []  # steps for features, in order, for methods whose settings name none
-    siblings: str | None = None  # a file of config/siblings, or the user's own table of labels and parents
+    title: str  # for tables and the report
+    family: Family  # which of a paper's settings for single data sets apply, and which claims
+    licence: str  # for the report
+    citation: str  # for the report
+    homepage: str | None = None  # for the report
+    # steps for image features, in order, for methods whose settings name none: `root` (a row over its sum, then the
+    # square root), `idf`, `standard` (minus the mean, over the deviation), `l2` (rows of unit length)
+    normalise: list[NormalisationStep] = []
+    # where the parents of labels are from, for metrics of siblings: a file of config/siblings, or a table of your own
+    # with the columns `label` and `parent`
+    siblings: str | None = None
     words: str | None = None  # a file of config/words: the vectors of the labels' names
 
     def definition(self, *left_out: str) -> dict[str, Any]:
@@ -332,14 +363,17 @@ class DatasetConfig(DatasetDefinition):
 class MethodConfig(Strict):
     """A row of the results: a method with its settings (`config/methods/<row>.yaml`)."""
 
-    title: str
-    method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.methods
-    role: Role  # a method of the papers, a baseline, a control, or an oracle, which is not compared with the others
+    title: str  # for tables and the report
+    method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of `src/vsebench/methods`; rows can share one
+    # a method of the papers, a baseline, a control, or an oracle, which knows what no method may know, so that it is
+    # shown and not compared
+    role: Role
     source: str  # paper, equation, and where the settings are from
+    # all settings of the method that have no default; `factors` only where the row has a size of its own
     settings: dict[str, Any] = {}
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
-    epochs: Epochs | None = None  # none: the method is not trained by epochs
-    grid: dict[str, list[Any]] = {}  # values to try on the validation labels if the run tunes
+    epochs: Epochs | None = None  # when training stops; exactly where the method is trained by epochs
+    grid: dict[str, list[Any]] = {}  # setting -> values to try if the run tunes; all combinations are tried
     members: list[str] = []  # rows of the run, for an ensemble, which has no settings, epochs or grid of its own
 
     @property
@@ -350,7 +384,7 @@ class MethodConfig(Strict):
 class Search(Strict):
     """What a search on the validation labels chose for a row, out of how many configurations."""
 
-    configurations: int = Field(ge=1)
+    configurations: int = Field(ge=1)  # how many were tried
     grid: dict[str, list[Any]] = Field(min_length=1)  # the values that were tried
     seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings of the row
 
@@ -358,31 +392,31 @@ class Search(Strict):
 class SearchesAtPlace(Strict):
     """The searches on a data set under one protocol."""
 
-    validation_metric: str
-    rows: dict[str, Search]
+    validation_metric: str  # what settings were chosen by
+    rows: dict[str, Search]  # row -> its search
 
 
 class ChosenSettings(Strict):
     """The settings that a tuned run chose on a data set (`config/chosen/<data set>.yaml`, by `vsebench record`)."""
 
     options: dict[str, Any]  # of the data set in that run, all of them
-    vocabulary: Vocabulary
-    protocols: dict[str, SearchesAtPlace]
+    vocabulary: Vocabulary  # its filters in that run
+    protocols: dict[str, SearchesAtPlace]  # protocol -> the searches under it
 
 
 class Decided(Strict):
     """A rule that chooses label sets, with its settings."""
 
-    decision: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of vsebench.evaluation.decisions
-    settings: dict[str, Any] = {}
+    decision: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of `src/vsebench/evaluation/decisions`
+    settings: dict[str, Any] = {}  # the decision's own
     tuned_for: str | None = None  # a metric of sets, which is as good as possible on the validation images
 
 
 class DecisionConfig(Decided):
     """A decision of the results (`config/decisions/<name>.yaml`)."""
 
-    title: str
-    role: Role
+    title: str  # for tables and the report
+    role: Role  # as in a row's file
     source: str  # paper, section, and where the settings are from
 
 

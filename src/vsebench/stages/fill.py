@@ -1,4 +1,4 @@
-"""Fill a Markdown page with tables and figures of a finished run.
+"""Fill a Markdown page with tables and figures of a finished run, and with the keys of configuration files.
 
 In the page, a block names a table or a figure of the run by its file's name. For a table it may name the columns to
 keep, and what the heading of a group of rows must contain:
@@ -8,6 +8,12 @@ keep, and what the heading of a group of rows must contain:
 
     <!-- figure: vse_fs_figure2; Seconds and accuracy as sizes and settings vary -->
     <!-- end of figure -->
+
+A block of keys names a type of `core/configuration.py`, or `methods` or `decisions` for their settings, and needs no
+run:
+
+    <!-- keys: RunConfig -->
+    <!-- end of keys -->
 
 What stands between the two lines is replaced. Intervals and the notes below a table are left out; `intervals: yes`
 keeps the intervals. A figure is copied to `images/PAGE/` beside the page; the text behind its name describes it.
@@ -20,17 +26,18 @@ from pathlib import Path
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import replacing
+from vsebench.rendering.keys import keys
 
 BLOCK = re.compile(
-    r"<!-- (?P<kind>table|figure): (?P<asked>[^\n]*?) -->\n(?P<old>.*?)<!-- end of (?P=kind) -->", re.DOTALL
+    r"<!-- (?P<kind>table|figure|keys): (?P<asked>[^\n]*?) -->\n(?P<old>.*?)<!-- end of (?P=kind) -->", re.DOTALL
 )
-START = re.compile("^<!-- (?:table|figure):", re.MULTILINE)
+START = re.compile("^<!-- (?:table|figure|keys):", re.MULTILINE)
 Lines = list[list[str]]  # the cells of a table's lines: the headings, the rule, and the rows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the stage's arguments."""
-    parser.add_argument("page", type=Path, help="a Markdown file with blocks for tables and figures")
+    parser.add_argument("page", type=Path, help="a Markdown file with blocks for tables, figures and keys")
     parser.add_argument("--tables", type=Path, default=Path("results/tables"), help="folder (default: results/tables)")
     parser.add_argument("--figures", type=Path, default=Path("figures"), help="folder (default: figures)")
 
@@ -52,6 +59,8 @@ def run(arguments: argparse.Namespace) -> None:
         if block["kind"] == "figure":
             text, picture = figure(block["asked"], page, arguments.figures, where)
             pictures.append(picture)
+        elif block["kind"] == "keys":
+            text = keys(block["asked"], where)
         else:
             text = table(block["asked"], arguments.tables, where)
         return f"<!-- {block['kind']}: {block['asked']} -->\n\n{text}\n\n<!-- end of {block['kind']} -->"
@@ -63,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
         shutil.copyfile(picture, copy)
     with replacing(page) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    print(f"{page}: {len(blocks) - len(pictures)} tables and {len(pictures)} figures")
+    print(f"{page}: {len(blocks)} blocks filled")
 
 
 def figure(asked: str, page: Path, folder: Path, where: str) -> tuple[str, Path]:

@@ -1,0 +1,54 @@
+"""Sphinx's settings for the site of the pages (`make docs`): the same Markdown files that a code host shows.
+
+Sphinx reads from the root of the repository, so that links between pages are the same here and there.
+"""
+
+import re
+from pathlib import Path
+
+from pygments.lexers.special import TextLexer
+from sphinx.application import Sphinx
+
+project = "vsebench"
+copyright = "The vsebench developers, Apache-2.0"  # noqa: A001
+root_doc = "docs/index"
+include_patterns = [
+    "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "config/README.md", "config/papers/README.md",
+    "data/included/README.md",
+]  # fmt: skip
+exclude_patterns = [".*", "data/raw", "data/processed", "data/features", "results", "figures", "docs/_build"]  # large
+
+extensions = ["myst_parser"]
+myst_heading_anchors = 4  # headings can be linked to under the names that code hosts give them
+highlight_language = "text"  # of commands and files without a language
+
+html_theme = "furo"
+html_title = "vsebench"
+html_copy_source = False
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+
+GROUP = re.compile(r"^## (.+)\n((?:(?!## ).*\n)*)", re.MULTILINE)
+PAGE = re.compile(r"^- \[(.+?)\]\(([^)#]+)\.md\)", re.MULTILINE)
+
+
+def setup(app: Sphinx) -> None:
+    """Hook the contents and the first page into the build."""
+    app.add_lexer("csv", TextLexer)
+    app.connect("source-read", add_contents)
+    app.connect("build-finished", add_first_page)
+
+
+def add_contents(app: Sphinx, name: str, source: list[str]) -> None:
+    """Make the lists of links in index.md the contents at the side of every page: a group for each heading."""
+    if name != root_doc:
+        return
+    for heading, text in GROUP.findall(source[0]):
+        pages = "\n".join(f"{title} <{page}>" for title, page in PAGE.findall(text))
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {heading}\n\n{pages}\n```\n"
+
+
+def add_first_page(app: Sphinx, error: Exception | None) -> None:
+    """Lead from the site's root to its first page."""
+    page = f'<!doctype html><title>vsebench</title><meta http-equiv="refresh" content="0; url={root_doc}.html">\n'
+    (Path(app.outdir) / "index.html").write_text(page, encoding="utf-8")
