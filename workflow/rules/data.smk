@@ -47,6 +47,8 @@ rule network_features:
     log:
         "results/logs/features/{dataset}.log",
     threads: 8
+    resources:
+        runtime=480,
     params:
         out=subpath(output[0], parent=True),
         options=network_options,

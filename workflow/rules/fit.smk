@@ -58,6 +58,9 @@ rule fit:
     log:
         f"{MODEL}/fit.log",
     threads: 1
+    resources:
+        mem_mb=memory(80),
+        runtime=480,
     params:
         split=split_folder,
         inputs=input_options,
@@ -86,6 +89,9 @@ rule sweep:
     log:
         f"{MODEL}/sweep/{{parameter}}.log",
     threads: 1
+    resources:
+        mem_mb=memory(80),
+        runtime=480,
     params:
         split=split_folder,
         inputs=input_options,

@@ -10,6 +10,8 @@ rule split:
         multiext(f"{SPLIT}/", *SPLIT_NAMES),
     log:
         f"{SPLIT}/split.log",
+    resources:
+        mem_mb=memory(50),
     params:
         processed=subpath(input[0], parent=True),
         words=split_words_option,
