@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
@@ -101,6 +102,13 @@ def test_nothing_is_loaded_from_elsewhere(page: Page, text: str) -> None:
         assert address in links or not address.startswith(("http:", "https:", "//", "/", "file:"))
     assert "url(" not in text
     assert "@import" not in text
+
+
+def test_an_interval_is_smaller_than_its_value_on_paper_too(text: str) -> None:
+    # Tables are smaller in print, so a size that is not relative to the table's would stay as it is on a screen.
+    size = re.search(r"^\.interval {.*font-size: ([0-9.]+)em;", text, re.MULTILINE)
+    assert size is not None
+    assert float(size[1]) < 1
 
 
 def test_links_lead_to_files_and_sections(page: Page, folder: Path, results: Results) -> None:
