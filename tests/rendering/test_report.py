@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
@@ -103,13 +104,23 @@ def test_nothing_is_loaded_from_elsewhere(page: Page, text: str) -> None:
     assert "@import" not in text
 
 
+def test_an_interval_is_smaller_than_its_value_on_paper_too(text: str) -> None:
+    # Tables are smaller in print, so a size that is not relative to the table's would stay as it is on a screen.
+    size = re.search(r"^\.interval {.*font-size: ([0-9.]+)em;", text, re.MULTILINE)
+    assert size is not None
+    assert float(size[1]) < 1
+
+
 def test_links_lead_to_files_and_sections(page: Page, folder: Path, results: Results) -> None:
     ids = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
     assert len(ids) == sum("id" in attributes for _, attributes in page.elements)
     links = [attributes["href"] for tag, attributes in page.elements if tag == "a"]
     assert {link[1:] for link in links if link.startswith("#")} <= ids
     files = [link for link in links if not link.startswith(("#", "https:"))]
-    assert len(files) == 3 * len(tables(results)) + len(figures(results))
+    # All are under "Files", and beside the table or figure as well; the list of all claims is shown in parts.
+    assert len(set(files)) == 3 * len(tables(results)) + len(figures(results))
+    for file in set(files):
+        assert files.count(file) == (1 if Path(file).stem == "claims" else 2), file
     assert all((folder / "results" / link).is_file() for link in files)
 
 

@@ -74,7 +74,7 @@ def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Pat
         datasets=[(results.dataset_title(name), entry) for name, entry in results.datasets.items()],
         sources=[(results.method_title(row), entry.source) for row, entry in results.outline.rows.items()],
         machine=list(flatten(results.machine)),
-        files=files(results.folder / "tables", table_names, figures, [*drawn, *of_papers], folder),
+        downloads=files(results.folder / "tables", table_names, figures, [*drawn, *of_papers], folder),
     )
 
 
@@ -182,14 +182,14 @@ def flatten(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]
 
 def files(
     tables: Path, table_names: Sequence[str], figures: Path, figure_names: Sequence[str], folder: Path
-) -> list[tuple[str, list[tuple[str, str]]]]:
+) -> dict[str, list[tuple[str, str]]]:
     """Return the files of each table and figure that exist, as links relative to `folder`."""
     groups = [("table", tables, name, ("csv", "md", "tex")) for name in table_names]
     groups += [("figure", figures, name, ("pdf", "svg", "png")) for name in figure_names]
-    found = []
+    found = {}
     for what, where, name, suffixes in groups:
         paths = [(suffix, where / f"{name}.{suffix}") for suffix in suffixes]
         links = [(suffix, Path(os.path.relpath(path, folder)).as_posix()) for suffix, path in paths if path.exists()]
         if links:
-            found.append((f"{what} {name}", links))
+            found[f"{what} {name}"] = links
     return found
