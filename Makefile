@@ -84,7 +84,7 @@ $(VENV)/.installed-docs: $(VENV)/.installed requirements/docs.lock
 	@touch $@
 
 docs: setup-docs
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs . docs/_build
+	$(BIN)/sphinx-build --quiet --write-all --fail-on-warning --keep-going --conf-dir docs . docs/_build
 	@echo 'docs/_build/index.html'
 
 check:

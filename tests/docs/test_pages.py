@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import yaml
 
 from tests.docs.conftest import ROOT, files_of, page, section
 
@@ -24,6 +25,31 @@ PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.
 def test_an_example_takes_as_many_files_as_the_readme_says(what: str, name: str, heading: str) -> None:
     (number,) = re.findall(rf"^\| {what}[^|]* \| (\d)", page("README.md"), re.MULTILINE)
     assert len(files_of(section(page(f"docs/{name}.md"), heading))) == int(number)
+
+
+def test_the_readme_lists_every_method_and_data_set_once() -> None:
+    """Methods are those that a row has; names are in the second column."""
+    methods, _, data = section(page("README.md"), "## Methods and data sets").partition("| data |")
+    rows = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in (ROOT / "config/methods").glob("*.yaml")]
+    for table, names in (
+        (methods, {row["method"] for row in rows}),
+        (data, {path.stem for path in (ROOT / "config/datasets").glob("*.yaml")}),
+    ):
+        cells = re.findall(r"^\|[^|]+\|([^|]+)\|[^|]+\|$", table, re.MULTILINE)
+        listed = re.findall(r"`([\w-]+)`", "".join(cells))
+        assert sorted(listed) == sorted(names)
+
+
+def test_no_paragraph_of_the_readme_is_longer_than_three_lines() -> None:
+    for part in re.split(r"\n\n|\n(?=- |\|)", page("README.md")):
+        if not part.startswith(("|", "    ")):
+            assert len(part) <= 3 * 120, part
+
+
+def test_the_readme_names_commands_of_the_makefile() -> None:
+    targets = re.findall(r"^([a-z-]+):", page("Makefile"), re.MULTILINE)
+    named = re.findall(r"^    make ([a-z-]+)|`make ([a-z-]+)`", page("README.md"), re.MULTILINE)
+    assert {"iapr", "paper", "test", "docs"} <= {first or second for first, second in named} <= set(targets)
 
 
 def anchors(text: str) -> set[str]:

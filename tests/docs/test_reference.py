@@ -31,7 +31,7 @@ def test_the_page_is_current(name: str, tmp_path: Path) -> None:
     assert copy.read_text(encoding="utf-8") == page(name), f"make it again: .venv/bin/vsebench fill {name}"
 
 
-@pytest.mark.parametrize("name", ["docs/configuration.md"])
+@pytest.mark.parametrize("name", ["docs/configuration.md", "docs/settings.md"])
 def test_every_key_has_a_meaning(name: str) -> None:
     rows = re.findall(r"^\| `(.+?)` \|.*\| (.*?) ?\|$", page(name), re.MULTILINE)
     assert len(rows) > 50

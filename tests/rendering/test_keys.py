@@ -97,5 +97,7 @@ def test_modules_of_one_type_share_a_table_and_those_without_settings_are_named(
 
 
 def test_a_name_that_is_no_type_is_one_line() -> None:
-    with pytest.raises(UserError, match=r"^page\.md: keys: json: this is none of methods, decisions and the types of "):
+    with pytest.raises(
+        UserError, match=r"^page\.md: keys: json: this is none of methods, decisions, adapters and the types of "
+    ):
         keys("json", "page.md: keys: json")

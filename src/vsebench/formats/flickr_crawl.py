@@ -71,13 +71,13 @@ Day = Annotated[str, BeforeValidator(_day)]
 class Options(TagOptions):
     """Which photos to request from Flickr, and how fast."""
 
-    address: str = Field(default=OFFICIAL, pattern=r"^(https://|http://(127\.0\.0\.1|localhost)[:/])")
+    address: str = Field(default=OFFICIAL, pattern=r"^(https://|http://(127\.0\.0\.1|localhost)[:/])")  # of the API
     first_day: Day  # of upload, UTC
     last_day: Day  # included
     text: str | None = None  # in title, description or tags
-    tags: list[str] = Field(default=[])
-    tag_mode: Literal["any", "all"] = "any"
-    images: int | None = Field(default=None, ge=1)  # maximum, the earliest uploads; None: all of the days
+    tags: list[str] = Field(default=[])  # that the photos carry; none: any photo
+    tag_mode: Literal["any", "all"] = "any"  # whether one of these tags is enough
+    images: int | None = Field(default=None, ge=1)  # maximum, the earliest uploads; none: all of the days
     min_tags: int = Field(default=1, ge=0)  # photos with fewer are left out, machine tags count
     rate: float = Field(default=1.0, gt=0)  # requests per second
 

@@ -67,8 +67,8 @@ IMAGE: Fields = {"ID": None, "sbow": {"word": None}}
 class Options(Strict):
     """The archives of visual words, and how features are kept."""
 
-    archives: list[Annotated[str, Field(pattern=r"^[\w.+-]+$")]] = Field(min_length=1)
-    features: Literal["sparse"]
+    archives: list[Annotated[str, Field(pattern=r"^[\w.+-]+$")]] = Field(min_length=1)  # of visual words
+    features: Literal["sparse"]  # how they are kept
 
 
 class Label(NamedTuple):

@@ -41,9 +41,9 @@ KINDS = {"hvec": ("<u2", "<u2"), "hvec32": ("<u4", "<u4"), "fvec": ("<u4", "<f4"
 class Options(Strict):
     """Which of the archives to read, and which feature of it, such as DenseHue."""
 
-    prefix: str = Field(pattern=r"^\w+$")
-    release: str = Field(default="20091111", pattern=r"^\w+$")
-    features: str | None = Field(default=None, pattern=r"^\w+$")
+    prefix: str = Field(pattern=r"^\w+$")  # of the archive's name and of the files in it
+    release: str = Field(default="20091111", pattern=r"^\w+$")  # the date in the archive's name
+    features: str | None = Field(default=None, pattern=r"^\w+$")  # one of the archive's, such as DenseHue
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:

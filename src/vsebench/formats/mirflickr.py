@@ -37,7 +37,7 @@ Bounds = Annotated[list[int], Field(min_length=2, max_length=2)]
 class Numbering(Strict):
     """How images are called, and which numbers are which part."""
 
-    prefix: str = Field(default="", pattern=r"^\w*$")
+    prefix: str = Field(default="", pattern=r"^\w*$")  # of the number in an image's id, such as `im`
     # First and last number of an image of the part; images of no part stay, unless the filter `only_parts` is set.
     parts: dict[Literal["train", "valid", "test"], Bounds] = Field(default={})
 

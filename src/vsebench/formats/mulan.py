@@ -65,11 +65,11 @@ Kind = Literal["sparse", "dense"]
 class Options(Strict):
     """The files: either `arff`, one file, or `parts`, a file for each part of the official partition."""
 
-    labels: str = Field(pattern=r"^[\w.+-]+\.xml$")
+    labels: str = Field(pattern=r"^[\w.+-]+\.xml$")  # the file that names the labels
     features: Kind  # how the rows are written, and how the features are kept
-    arff: FileName | None = None
+    arff: FileName | None = None  # the file with all rows
     train_rows: int | None = Field(default=None, ge=1)  # of `arff`: the first rows, for training; the others test
-    parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})
+    parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})  # in place of `arff`: part -> its file
 
     @model_validator(mode="after")
     def _one_or_several(self) -> "Options":

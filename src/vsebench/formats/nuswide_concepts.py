@@ -34,7 +34,7 @@ MISPRINTED, MISPRINT = "Labels_lake_Train.txt", re.compile(rb"^-1130179(?=\s*$)"
 class Options(Strict):
     """Which of the low-level features to read with the concepts."""
 
-    features: FeatureName | None = None
+    features: FeatureName | None = None  # one of the low-level features; see `formats/nuswide_features.py`
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:

@@ -53,18 +53,18 @@ Part = Literal["train", "validation", "test"]
 class ClassNames(Strict):
     """Where the labels' names are."""
 
-    archive: str = FileName
-    member: str = FileName
+    archive: str = FileName  # the file, under `files`
+    member: str = FileName  # the table in it
 
 
 class Options(Strict):
     """What to read."""
 
-    archive: str = FileName
-    table: str = Field(default="labels.csv", pattern=r"^[\w.+-]+$")
-    parts: list[Part] = Field(default=["train", "validation"], min_length=1)
-    min_confidence: float = Field(ge=0, le=1)
-    class_names: ClassNames | None = None
+    archive: str = FileName  # the file, under `files`
+    table: str = Field(default="labels.csv", pattern=r"^[\w.+-]+$")  # the name of each part's table in it
+    parts: list[Part] = Field(default=["train", "validation"], min_length=1)  # that are read
+    min_confidence: float = Field(ge=0, le=1)  # of a label; 1: people confirmed it
+    class_names: ClassNames | None = None  # where the labels' names are; none: labels are mids
 
 
 @dataclass

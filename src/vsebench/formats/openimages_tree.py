@@ -27,7 +27,7 @@ NAME_AND_MID = re.compile(r".* \((/[a-z]/\w+)\)")
 class Options(Strict):
     """Where the classes' names are; without it labels are mids."""
 
-    class_names: ClassNames | None = None
+    class_names: ClassNames | None = None  # where the classes' names are; none: labels are mids
 
 
 def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:

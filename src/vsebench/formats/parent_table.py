@@ -25,8 +25,8 @@ class Options(Strict):
     """What the table is, and what its columns are called."""
 
     parents: str  # the file: one that the configuration lists under `files`, or a path
-    label: str = "label"
-    parent: str = "parent"
+    label: str = "label"  # column
+    parent: str = "parent"  # column
 
     @field_validator("parents")
     @classmethod

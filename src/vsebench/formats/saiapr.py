@@ -25,7 +25,7 @@ NUMBER = re.compile(r"[0-9]{1,18}")  # int() accepts more, also more than fits a
 class Options(Strict):
     """Which file to read."""
 
-    archive: str = Field(default="saiapr_tc-12.tar.gz", pattern=r"^[\w.+-]+$")
+    archive: str = Field(default="saiapr_tc-12.tar.gz", pattern=r"^[\w.+-]+$")  # the file
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:

@@ -25,9 +25,9 @@ FEATURES, GIVEN = 0, 1  # streams of the seed
 class Parts(Strict):
     """How many images of each round are in each part of the official partition."""
 
-    train: int = Field(ge=1)
-    valid: int = Field(ge=0)
-    test: int = Field(ge=1)
+    train: int = Field(ge=1)  # images of a round that train
+    valid: int = Field(ge=0)  # images of a round that validate
+    test: int = Field(ge=1)  # images of a round that test
 
     def of(self, n_images: int) -> pl.Series:
         """Return the part of each image, (n_images,) String: in each round first train, then valid, then test."""
@@ -38,11 +38,11 @@ class Parts(Strict):
 class NormalOptions(Strict):
     """Size and draw of a set of images with standard normal features."""
 
-    images: int = Field(ge=1)
-    parts: Parts
-    features: Literal["dense"]
-    scale: float = Field(default=1.0, gt=0)
-    seed: int = Field(default=0, ge=0)
+    images: int = Field(ge=1)  # before `scale`
+    parts: Parts  # how images are dealt to the official partition, in rounds
+    features: Literal["dense"]  # how they are kept
+    scale: float = Field(default=1.0, gt=0)  # multiplies the images
+    seed: int = Field(default=0, ge=0)  # of the draw
 
 
 def draw_features(options: NormalOptions) -> NDArray[np.float32]:

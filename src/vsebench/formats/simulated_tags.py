@@ -51,20 +51,20 @@ Values = NDArray[np.float64]
 class Options(Strict):
     """Size, law and draw of the set."""
 
-    images: int = Field(ge=1)
-    parts: Parts
-    labels: int = Field(ge=2)
-    latent: int = Field(ge=1)  # m
+    images: int = Field(ge=1)  # before `scale`
+    parts: Parts  # how images are dealt to the official partition, in rounds
+    labels: int = Field(ge=2)  # in the vocabulary
+    latent: int = Field(ge=1)  # m, the dimensions of looks
     beta: float = Field(gt=0)  # how far an image decides its labels
-    labels_per_image: float = Field(gt=0)
-    zipf: float = Field(ge=0)
-    features: Literal["dense"]
+    labels_per_image: float = Field(gt=0)  # on average
+    zipf: float = Field(ge=0)  # exponent of the labels' frequencies
+    features: Literal["dense"]  # how they are kept
     dimensions: int = Field(ge=1)  # of features
-    feature_noise: float = Field(gt=0)  # sigma
-    tag_noise: float = Field(default=0.0, ge=0, lt=1)  # eta
+    feature_noise: float = Field(gt=0)  # sigma, the deviation of the noise
+    tag_noise: float = Field(default=0.0, ge=0, lt=1)  # eta, the expected share of wrong tags
     tested_on: Literal["truth", "tags"] = "truth"  # what images that test carry
-    scale: float = Field(default=1.0, gt=0)
-    seed: int = Field(default=0, ge=0)
+    scale: float = Field(default=1.0, gt=0)  # multiplies the images
+    seed: int = Field(default=0, ge=0)  # of the draw
 
 
 def looks(n_labels: int, latent: int, seed: int) -> Values:

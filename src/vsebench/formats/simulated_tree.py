@@ -53,11 +53,11 @@ TREE, IMAGES = 0, 1  # streams of the seed
 class Shares(Strict):
     """How much of an image's terms is from where; they add up to 1."""
 
-    background: float = Field(gt=0)
-    top: float = Field(ge=0)
-    parent: float = Field(ge=0)
-    label: float = Field(ge=0)
-    view: float = Field(ge=0)
+    background: float = Field(gt=0)  # w0, common to all images
+    top: float = Field(ge=0)  # w1
+    parent: float = Field(ge=0)  # w2
+    label: float = Field(ge=0)  # w3
+    view: float = Field(ge=0)  # w4
 
     @model_validator(mode="after")
     def _whole(self) -> "Shares":
@@ -73,21 +73,21 @@ class Shares(Strict):
 class Options(Strict):
     """Size and shape of a simulated tree and of its images; see the formulas of the module."""
 
-    images: int = Field(ge=1)
-    labels: int = Field(ge=2)
+    images: int = Field(ge=1)  # before `scale`
+    labels: int = Field(ge=2)  # the leaves of the tree
     children: int = Field(ge=1)  # labels of a parent; the last may have fewer
     parents: int = Field(ge=1)  # parents of a top
-    terms: int = Field(ge=1)
-    terms_per_node: int = Field(ge=1)
-    views: int = Field(ge=1)
-    shares: Shares
-    length: float = Field(gt=0)
-    confusion: float = Field(ge=0, le=0.5)
-    exponent: float = Field(default=0.0, ge=0)
-    parts: Parts
-    features: Literal["sparse"]
-    scale: float = Field(default=1.0, gt=0)
-    seed: int = Field(default=0, ge=0)
+    terms: int = Field(ge=1)  # different ones, which are the features
+    terms_per_node: int = Field(ge=1)  # that a top, a parent, a label or a view draws
+    views: int = Field(ge=1)  # of a label
+    shares: Shares  # how much of an image's terms is from where; they add up to 1
+    length: float = Field(gt=0)  # terms of an image, on average
+    confusion: float = Field(ge=0, le=0.5)  # the chance that the given label is another one of the same parent
+    exponent: float = Field(default=0.0, ge=0)  # of the labels' frequencies by rank; 0: all are equal
+    parts: Parts  # how images are dealt to the official partition, in rounds
+    features: Literal["sparse"]  # how they are kept
+    scale: float = Field(default=1.0, gt=0)  # multiplies the images
+    seed: int = Field(default=0, ge=0)  # of the draw
 
     @model_validator(mode="after")
     def _enough_terms(self) -> "Options":

@@ -27,12 +27,12 @@ MEANINGS, AXES, COMMON = 100, 101, 102  # streams of the seed, beside those of t
 class Options(Strict):
     """The law; labels, latent and seed are those of the data set."""
 
-    labels: int = Field(ge=2)
-    latent: int = Field(ge=1)  # m
-    dimensions: int = Field(ge=1)  # d
-    correlation: float = Field(ge=0, le=1)  # rho
-    common: float = Field(ge=0, lt=1)  # kappa
-    seed: int = Field(default=0, ge=0)
+    labels: int = Field(ge=2)  # as the data set has it
+    latent: int = Field(ge=1)  # m, as the data set has it
+    dimensions: int = Field(ge=1)  # d, of the words
+    correlation: float = Field(ge=0, le=1)  # rho: 1, words are alike as looks are; 0, they know nothing of them
+    common: float = Field(ge=0, lt=1)  # kappa, how much of one direction all words have
+    seed: int = Field(default=0, ge=0)  # as the data set has it
 
     @model_validator(mode="after")
     def _room_for_the_axes(self) -> "Options":

@@ -45,41 +45,43 @@ BALANCING = 50  # sweeps over topics and labels; more change the labels' popular
 class Popularity(Strict):
     """How unequal the labels are; see the formula of the module."""
 
-    exponent: float = Field(ge=0)
-    shift: float = Field(gt=0)
-    decay: float = Field(default=0.0, ge=0)
+    exponent: float = Field(ge=0)  # of the frequencies by rank
+    shift: float = Field(gt=0)  # added to a rank, which is a share of the vocabulary
+    decay: float = Field(default=0.0, ge=0)  # of a cut-off, exp(-decay * rank)
 
 
 class LabelsPerImage(Strict):
     """How many labels the images have; the mean follows from `occurrences`."""
 
-    sigma: float = Field(ge=0)
-    minimum: int = Field(default=1, ge=0)
-    maximum: int = Field(ge=1)
+    sigma: float = Field(ge=0)  # standard deviation of the number's logarithm
+    minimum: int = Field(default=1, ge=0)  # labels of an image, at least
+    maximum: int = Field(ge=1)  # labels of an image, at most
 
 
 class SimulatedFeatures(Strict):
     """Image features; see the formula of the module."""
 
-    dimensions: int = Field(ge=1)
+    dimensions: int = Field(ge=1)  # numbers of an image
     noise: float = Field(ge=0)  # standard deviation of what is added to each number
 
 
 class Options(Strict):
     """Size and shape of a simulated set."""
 
-    images: int = Field(ge=1)
-    labels: int = Field(ge=2)
-    occurrences: int = Field(ge=1)
+    images: int = Field(ge=1)  # before `scale`
+    labels: int = Field(ge=2)  # in the vocabulary, before `scale`
+    occurrences: int = Field(ge=1)  # labels of all images together, before `scale`
+    # Label n + 1 of an image is with the chance n / (n + novelty) a copy of one before it; none: no label repeats.
     novelty: float | None = Field(default=None, gt=0)
-    scale: float = Field(default=1.0, gt=0)
-    topics: int = Field(ge=1)
-    concentration: float = Field(gt=0)
-    spread: float = Field(ge=0, le=6)  # above, a topic has so few labels that drawing new ones takes almost forever
-    popularity: Popularity
-    labels_per_image: LabelsPerImage
-    features: SimulatedFeatures | None = None
-    seed: int = Field(default=0, ge=0)
+    scale: float = Field(default=1.0, gt=0)  # multiplies images and occurrences, and labels by its square root
+    topics: int = Field(ge=1)  # T
+    concentration: float = Field(gt=0)  # of an image on few topics: the smaller, the fewer
+    # How different topics are. Above 6 a topic has so few labels that drawing new ones takes almost forever.
+    spread: float = Field(ge=0, le=6)
+    popularity: Popularity  # how unequal the labels are
+    labels_per_image: LabelsPerImage  # how many labels images have; the mean follows from `occurrences`
+    features: SimulatedFeatures | None = None  # if given: image features, a noisy linear view of the topics
+    seed: int = Field(default=0, ge=0)  # of the draw
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:

@@ -46,10 +46,10 @@ class Options(Strict):
     """What the table is, and what its columns are called."""
 
     pairs: str  # the file: one that the configuration lists under `files`, or a path
-    layout: Literal["long", "wide"] = "long"
-    image: str = "image"
-    label: str = "label"
-    count: str | None = None  # none: the column "count" if there is one; only in the long layout
+    layout: Literal["long", "wide"] = "long"  # one row per label of an image, or one row per image
+    image: str = "image"  # column
+    label: str = "label"  # column
+    count: str | None = None  # column; none: the column "count" if there is one; only in the long layout
     separator: str | None = Field(default=None, min_length=1)  # between labels in the wide layout; none: white space
 
     @field_validator("pairs")

@@ -61,7 +61,7 @@ StopList = Literal["cameras", "software", "flickr"]
 class TagOptions(Strict):
     """Which tags do not become labels."""
 
-    stop_lists: list[StopList] = Field(default=["cameras", "software", "flickr"])
+    stop_lists: list[StopList] = Field(default=["cameras", "software", "flickr"])  # of tags that are no labels
     stop_tags: list[str] = Field(default=[])  # further ones, in any spelling; a star at the end matches any ending
     as_written: bool = False  # tags are neither normalised nor checked for machine tags
 

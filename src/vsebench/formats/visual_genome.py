@@ -38,7 +38,7 @@ Entry = dict[str, Any]
 class Options(Strict):
     """What a label is."""
 
-    labels: Literal["synsets", "names"] = "synsets"
+    labels: Literal["synsets", "names"] = "synsets"  # of objects: WordNet's, or names as they were typed
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:

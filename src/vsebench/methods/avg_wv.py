@@ -23,7 +23,7 @@ Target = Literal["mean", "sum"]
 class AvgWvSettings(WordNetworkSettings):
     """Settings of the regression of word vectors."""
 
-    target: Target = "mean"
+    target: Target = "mean"  # of the word vectors of an image's labels
 
 
 class AvgWv(WordNetworkMethod):

@@ -21,8 +21,8 @@ from vsebench.methods.word_vectors import WordSettings, label_vectors
 class AvgWvRidgeSettings(RidgeSettings, WordSettings):
     """Settings of the ridge regression of word vectors."""
 
-    target: Target = "mean"
-    score: Score = "dot"
+    target: Target = "mean"  # of the word vectors of an image's labels
+    score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's
 
 
 class AvgWvRidge(FeatureControl):

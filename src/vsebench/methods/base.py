@@ -36,7 +36,7 @@ class Settings(Strict):
 class FactorSettings(Settings):
     """Settings of a method that learns embeddings."""
 
-    factors: int = Field(ge=1)  # K
+    factors: int = Field(ge=1)  # K, the length of a vector
 
 
 @dataclass(frozen=True)

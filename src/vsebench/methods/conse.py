@@ -30,8 +30,8 @@ from vsebench.problem import Matrix, Queries
 class ConseSettings(RidgeSettings, WordSettings):
     """Settings of ConSE on ridge regression."""
 
-    most_probable: int = Field(default=10, ge=1)  # T
-    score: Score = "cosine"
+    most_probable: int = Field(default=10, ge=1)  # T, so many labels have a share in an image's vector
+    score: Score = "cosine"  # the inner product or the cosine of an image's vector and a label's
 
 
 @dataclass(frozen=True)

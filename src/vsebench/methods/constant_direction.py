@@ -15,7 +15,7 @@ from vsebench.problem import Problem
 class ConstantDirectionSettings(WordSettings):
     """Settings of the ranking by one direction."""
 
-    score: Score = "dot"
+    score: Score = "dot"  # the inner product or the cosine of a label's vector and the mean
 
 
 class ConstantDirection(Control):

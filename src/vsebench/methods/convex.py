@@ -30,7 +30,7 @@ CORRECTIONS = 10  # pairs of steps and gradients that L-BFGS keeps
 class ConvexSettings(FeatureSettings):
     """Settings of a linear map with a convex loss."""
 
-    regularisation: float = Field(gt=0)  # a
+    regularisation: float = Field(gt=0)  # a, the penalty of squared weights, beside the mean loss
     iterations: int = Field(ge=1)  # of L-BFGS, at most
 
 

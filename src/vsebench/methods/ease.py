@@ -16,7 +16,7 @@ from vsebench.problem import Problem
 class EaseSettings(Settings):
     """The one setting of EASE."""
 
-    regularisation: float = Field(gt=0)  # lambda
+    regularisation: float = Field(gt=0)  # lambda, the penalty of squared weights
 
 
 class Ease(Control):

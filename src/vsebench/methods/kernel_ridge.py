@@ -31,8 +31,8 @@ LARGEST = 30_000  # training images: a kernel of 7.2 GB
 class KernelRidgeSettings(FeatureSettings):
     """Settings of kernel ridge regression."""
 
-    gamma: float = Field(gt=0)  # g
-    regularisation: float = Field(gt=0)  # a
+    gamma: float = Field(gt=0)  # g of the kernel exp(-g |x - x_m|^2)
+    regularisation: float = Field(gt=0)  # a, added to the kernel of each image with itself
 
 
 @dataclass(frozen=True)

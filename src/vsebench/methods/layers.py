@@ -29,7 +29,7 @@ class LayerSettings(Strict):
 
     # Units of each hidden layer; without one the network is a linear map.
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(), strict=False)
-    learning_rate: float = Field(gt=0)
+    learning_rate: float = Field(gt=0)  # of AdamW, constant
     decay: float = Field(default=1e-4, ge=0)  # of the weights, not of the intercepts
     dropout: float = Field(default=0.0, ge=0, lt=1)  # the share of hidden units that are left out of a batch
     batch: int = Field(default=100, ge=1)  # images

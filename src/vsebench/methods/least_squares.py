@@ -21,7 +21,7 @@ from vsebench.problem import LabelMatrix, Matrix
 class RidgeSettings(FeatureSettings):
     """Settings of ridge regression."""
 
-    regularisation: float = Field(gt=0)  # a
+    regularisation: float = Field(gt=0)  # a, the penalty of squared weights, beside the undivided sum of squares
 
 
 def weighted(labels: LabelMatrix, weights: NDArray[np.float64]) -> sparse.csr_array:

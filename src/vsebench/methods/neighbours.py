@@ -42,18 +42,16 @@ SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "exponential": 1e-6, "inverse_distan
 
 
 class NeighbourSettings(FeatureSettings):
-    """Settings of a neighbourhood.
-
-    Weights, where c is the cosine of a neighbour and e its distance: `equal` 1; `cosine` c^power, 0 where c < 0;
-    `exponential` exp(sharpness (c - c of the nearest)); `inverse_distance` 1 / e.
-    """
+    """Settings of a neighbourhood."""
 
     neighbours: int | None = Field(ge=1)  # all images if there are fewer; none: all images
     skipped: int = Field(default=0, ge=0)  # so many of the nearest images are passed over
-    distance: Distance = "cosine"
+    distance: Distance = "cosine"  # by which images are near
+    # Of a neighbour with the cosine c and the distance e: `equal` 1; `cosine` c^power, 0 where c < 0; `exponential`
+    # exp(sharpness (c - c of the nearest)); `inverse_distance` 1 / e.
     weights: Literal["equal", "cosine", "exponential", "inverse_distance"] = "equal"
-    power: float = Field(default=1.0, gt=0)
-    sharpness: float = Field(default=20.0, gt=0)
+    power: float = Field(default=1.0, gt=0)  # of the weights `cosine`
+    sharpness: float = Field(default=20.0, gt=0)  # of the weights `exponential`
 
     @model_validator(mode="after")
     def _fitting(self) -> "NeighbourSettings":

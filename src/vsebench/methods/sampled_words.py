@@ -33,7 +33,7 @@ class SampledWordSettings(JointSettings):
     """Settings of a loss of a sample of labels."""
 
     positives: int = Field(default=5, ge=1)  # P, of an image's labels, with replacement
-    negatives: int = Field(default=10, ge=1)  # N
+    negatives: int = Field(default=10, ge=1)  # N, drawn for each image
     negative_power: float = Field(default=1.0, ge=0)  # a; the chance of a negative is in proportion to c_l^a
     # What is drawn again when it is drawn as a negative: nothing, the image's drawn positives, all its labels, or the
     # drawn positives of the whole batch. With `next_image` negatives are labels of the next image of the batch.

@@ -38,7 +38,7 @@ class VseFsSettings(FactorSettings):
     beta_0: float = Field(gt=0)  # total weight of the non-positive pairs of an image
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
     gamma: float = Field(ge=0)  # weight of the positive labels' vectors in an image's extended vector
-    regularisation: float = Field(ge=0)  # lambda
+    regularisation: float = Field(ge=0)  # lambda, the penalty of squared vectors
     weights: Literal["ones", "counts"]  # w_ic: 1, or how often the label is on the image
     deviation: float = Field(gt=0)  # standard deviation of the normal distribution that embeddings start from
 

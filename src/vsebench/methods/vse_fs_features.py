@@ -49,7 +49,7 @@ class VseFsFeaturesSettings(FactorSettings, FeatureSettings):
 
     beta_0: float = Field(gt=0)  # total weight of the non-positive pairs of an image
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
-    regularisation: float = Field(ge=0)  # lambda
+    regularisation: float = Field(ge=0)  # lambda, the penalty of squared vectors and of the map
     deviation: float = Field(gt=0)  # standard deviation of the normal distribution that labels start from
     steps: int = Field(ge=1)  # of conjugate gradients per epoch
 

@@ -18,7 +18,7 @@ from vsebench.problem import Problem
 class WarpSettings(SgdSettings):
     """Settings of WARP."""
 
-    trials: int | None = Field(ge=1)  # maximum number of trials per step; None: the number of negatives
+    trials: int | None = Field(ge=1)  # maximum number of trials per step; `null`: the number of negatives
     maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3; 0: no limit
     shorten_start: bool = False  # true: rows that start longer than C are shortened to C, not when first touched
 

@@ -15,7 +15,7 @@ from vsebench.problem import Problem
 class WarpAdaptiveSettings(SgdSettings):
     """Settings of WARP with Adagrad and biases."""
 
-    trials: int | None = Field(ge=1)  # maximum number of trials per step; None: the number of negatives
+    trials: int | None = Field(ge=1)  # maximum number of trials per step; `null`: the number of negatives
 
 
 class WarpAdaptive(SgdMethod):

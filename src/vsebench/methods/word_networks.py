@@ -27,7 +27,7 @@ ABSENT = 0.5  # the number of images that a label without a training image is ta
 class WordNetworkSettings(NetworkSettings, WordSettings):
     """Settings of a network whose output is compared with the labels' vectors."""
 
-    score: Score = "dot"
+    score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's
 
 
 class JointSettings(WordNetworkSettings):

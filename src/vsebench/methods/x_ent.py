@@ -25,7 +25,7 @@ from vsebench.problem import Matrix
 class XEntSettings(JointSettings):
     """Settings of the cross-entropy of all labels."""
 
-    offset: Literal["none", "frequency"] = "none"
+    offset: Literal["none", "frequency"] = "none"  # added to a label's score: nothing, or log(c_l / n)
 
     @model_validator(mode="after")
     def _no_offset_of_cosines(self) -> "XEntSettings":

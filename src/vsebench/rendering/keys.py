@@ -20,16 +20,18 @@ from pydantic.fields import FieldInfo
 from vsebench.core import configuration
 from vsebench.core.errors import UserError
 from vsebench.evaluation.decisions.base import load_decision
+from vsebench.formats.adapters import KINDS, load_adapter
 from vsebench.methods.base import EnsembleSettings, load_method
 
 PACKAGE = Path(__file__).parents[1]
+READS = ("read", *KINDS)  # the functions of adapters
 WORDS = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", Any: "anything"}
 LIMITS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 HEAD = "| key | type | default | meaning |\n|---|---|---|---|"
 
 
 def keys(asked: str, where: str) -> str:
-    """Return the keys of a type of `core.configuration`, or the settings of all `methods` or all `decisions`.
+    """Return the keys of a type of `core.configuration`, or the settings of all methods, decisions or adapters.
 
     Raises
     ------
@@ -37,20 +39,24 @@ def keys(asked: str, where: str) -> str:
         There is no such type, which names `where`; a method's package is not installed.
     """
     if asked == "methods":
-        return settings({name: load_method(name).settings_type for name in _modules("methods", "METHOD")})
+        return settings({name: load_method(name).settings_type for name in _modules("methods", "METHOD = ")})
     if asked == "decisions":
-        found = _modules("evaluation/decisions", "DECISION")
+        found = _modules("evaluation/decisions", "DECISION = ")
         return settings({name: load_decision(name).settings_type for name in found}, "evaluation.decisions")
+    if asked == "adapters":
+        reads = {name: read for read in READS for name in _modules("formats", f"def {read}(")}
+        types = {name: load_adapter(name, where, reads[name]).Options for name in sorted(reads)}
+        return settings(types, "formats")
     model = getattr(configuration, asked, None)
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
-        raise UserError(f"{where}: this is none of methods, decisions and the types of core/configuration.py")
+        raise UserError(f"{where}: this is none of methods, decisions, adapters and the types of core/configuration.py")
     return table(model)
 
 
-def _modules(folder: str, name: str) -> list[str]:
-    """Return the modules of a folder of the package that define `name`, in their order."""
+def _modules(folder: str, beginning: str) -> list[str]:
+    """Return the modules of a folder of the package that have a line with this beginning, in their order."""
     files = sorted((PACKAGE / folder).glob("*.py"))
-    return [file.stem for file in files if f"\n{name} = " in file.read_text(encoding="utf-8")]
+    return [file.stem for file in files if f"\n{beginning}" in file.read_text(encoding="utf-8")]
 
 
 def settings(types: dict[str, type[BaseModel]], package: str = "methods") -> str:

@@ -15,7 +15,7 @@ GOALS = {"exact_match": bayes.exact_match, "example_f1": bayes.example_f1, "labe
 class BestPossibleSettings(DecisionSettings):
     """Settings of a best possible decision."""
 
-    goal: Literal["exact_match", "example_f1", "label_count"]
+    goal: Literal["exact_match", "example_f1", "label_count"]  # what is best on average
 
 
 class BestPossible(Decision):

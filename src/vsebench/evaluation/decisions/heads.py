@@ -22,9 +22,9 @@ class HeadSettings(DecisionSettings, LayerSettings):
 
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(100, 10), strict=False)
     learning_rate: float = Field(default=1e-3, gt=0)
-    epochs: int = Field(default=40, ge=1)
+    epochs: int = Field(default=40, ge=1)  # at most
     patience: int = Field(default=5, ge=1)  # epochs without a better value on the validation images
-    inputs: Literal["vectors", "scores", "both"] = "vectors"
+    inputs: Literal["vectors", "scores", "both"] = "vectors"  # what the network reads of the fitted model
 
 
 class Head:

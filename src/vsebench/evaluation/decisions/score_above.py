@@ -9,7 +9,7 @@ from vsebench.problem import Mask
 class ScoreAboveSettings(DecisionSettings):
     """Settings of a given threshold."""
 
-    threshold: float = 0.0
+    threshold: float = 0.0  # labels that score above are chosen
 
 
 class ScoreAbove(Decision):
