@@ -38,7 +38,8 @@ class AccuracyAgainstTime(FigureKind):
         look = style.looks(results)
         for axis, (place, of_place) in zip(axes, found.items(), strict=True):
             for row, (seconds, value) in of_place.items():
-                axis.plot(seconds, value, **drawing.line_style(look[row]) | {"linestyle": "", "markersize": 6})
+                dot = drawing.line_style(look[row]) | {"linestyle": "", "markersize": 6}
+                axis.plot(seconds, value, **dot, clip_on=False, zorder=3)
             ends = sorted(of_place[row] for row in front(of_place))
             axis.plot(*zip(*ends, strict=True), color=style.GREY, linewidth=0.8, zorder=1, drawstyle="steps-post")
             axis.set(xscale="log", xlabel="training seconds (log)")
