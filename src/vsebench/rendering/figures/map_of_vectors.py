@@ -64,7 +64,7 @@ def draw(axis: "Axes", vectors: pl.DataFrame) -> None:
         alone = pl.col("labels").list.set_intersection(chosen) == [name]
         own, (x, y) = images.filter(alone), labels.filter(name=name).select("x", "y").row(0)
         axis.plot(own["x"], own["y"], linestyle="", marker="o", markersize=2.5, color=colour, alpha=0.6)
-        axis.plot(x, y, marker="D", markersize=4, color=colour, markeredgecolor="black", markeredgewidth=0.5)
+        axis.plot(x, y, marker="D", markersize=4, color=colour, markeredgecolor="black", markeredgewidth=0.5, zorder=3)
         halo = [withStroke(linewidth=1.5, foreground="white")]
         axis.annotate(name, (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7, path_effects=halo)
     axis.set(xticks=[], yticks=[])
