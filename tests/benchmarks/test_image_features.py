@@ -258,9 +258,7 @@ def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):
         pytest.importorskip(package)
     monkeypatch.setattr(command, "QUICK", TINY)
     where = ["--results", str(tmp_path), "--figures", str(tmp_path / "figures")]
-    parts = [
-        name for name in command.ON_FEATURES if name not in torch_networks.RACES
-    ]  # test_torch_networks.py has these
+    parts = [name for name in command.ON_FEATURES if name not in torch_networks.RACES]
     titles = {name: title for name, title in FEATURE_TITLES.items() if name not in torch_networks.RACES}
     assert command.main(["--quick", "--only", *parts, *where]) == 0
     found = results.read(tmp_path)
