@@ -46,6 +46,8 @@ def missing() -> str:
     absent = [name for name in PROGRAMS if shutil.which(name, path=searched()) is None]
     if absent:
         return f"{', '.join(absent)} not found; on Debian: apt-get install slurm-wlm munge"
+    if any(process.name() == "slurmctld" for process in psutil.process_iter()):
+        return "a Slurm runs on this machine already"
     if CONFIGURATION.exists() and not CONFIGURATION.read_text(encoding="utf-8").startswith(OURS):
         return f"{CONFIGURATION} belongs to a Slurm of this machine, which the tests leave alone"
     return ""
@@ -83,9 +85,13 @@ class Slurm:
         os.chown(MUNGE, munge.pw_uid, munge.pw_gid)
         for name in ("state", "spool"):
             (self.folder / name).mkdir(parents=True)
-        self.start("munged", "--foreground", user="munge")
-        self.start("slurmctld", "-D")
-        self.start_node()
+        try:
+            self.start("munged", "--foreground", user="munge")
+            self.start("slurmctld", "-D")
+            self.start_node()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def start(self, name: str, *options: str, **more: Any) -> None:

@@ -47,14 +47,14 @@ def project(local: Project, tmp_path: Path) -> Project:
     return project
 
 
-def times(project: Project) -> dict[str, tuple[str, float, float]]:
-    """Return the rule of each output with the times at which its job began and ended, as Snakemake recorded them."""
-    records = {}
+def times(project: Project) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return when each job, by its rule and log, began and ended, as Snakemake recorded it."""
+    found = {}
     for path in (project.folder / ".snakemake" / "metadata").rglob("*"):
         if path.is_file():
             record = json.loads(path.read_text(encoding="utf-8"))
-            records[path.name] = (record["rule"], record["starttime"], record["endtime"])
-    return records
+            found[record["rule"], str(record["log"])] = (record["starttime"], record["endtime"])
+    return found
 
 
 def test_a_run_over_slurm_has_the_same_bytes_and_times_alone(slurm: Slurm, local: Project, project: Project) -> None:
@@ -62,12 +62,11 @@ def test_a_run_over_slurm_has_the_same_bytes_and_times_alone(slurm: Slurm, local
     assert outcome.status == 0, outcome.text
     assert "has been submitted with SLURM jobid" in outcome.text
     assert project.found(*SAME) == local.found(*SAME)
-    recorded = times(project).values()
-    timed = [record for record in recorded if record[0] in {"time_methods", "scale"}]
-    assert timed
-    for rule, start, end in timed:
-        beside = [name for name, began, ended in recorded if name != rule and began < end and ended > start]
-        assert beside == []
+    recorded = times(project)
+    timed = {job: ends for job, ends in recorded.items() if job[0] in {"time_methods", "scale"}}
+    assert len(timed) == 2  # one for each place
+    for job, (start, end) in timed.items():
+        assert [other for other, ends in recorded.items() if other != job and ends[0] < end and ends[1] > start] == []
 
 
 def test_a_cancelled_job_and_a_node_that_dies_are_survived(slurm: Slurm, local: Project, project: Project) -> None:

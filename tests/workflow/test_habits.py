@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+import yaml
 
 from tests.workflow.project import ROOT, Project
 
@@ -95,3 +96,17 @@ def test_the_report_of_snakemake_itself(finished):
 def at_root(directory, *arguments):
     """Run in the checkout itself, with a working directory elsewhere."""
     return Project(ROOT).snakemake(*arguments, "--directory", directory / "work")
+
+
+def test_the_rules_that_a_cluster_treats_apart_exist():
+    """Snakemake takes no offence at a name that no rule has."""
+    workflow = [ROOT / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in workflow)
+    rules = set(re.findall(r"^ *(?:rule (\w+):|use rule \w+ as (\w+) with:)", text, re.MULTILINE))
+    rules = {name for pair in rules for name in pair if name}
+    local = re.search(r"^localrules:\n((?: {4}\w+,\n)+)", text, re.MULTILINE)
+    assert local
+    profile = yaml.safe_load((ROOT / "profiles" / "slurm" / "profile.yaml").read_text(encoding="utf-8"))
+    grouped = dict(entry.split("=") for entry in profile["groups"])
+    assert set(re.findall(r"\w+", local[1])) | grouped.keys() <= rules
+    assert set(grouped.values()) == {entry.split("=")[0] for entry in profile["group-components"]}

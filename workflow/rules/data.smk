@@ -48,7 +48,7 @@ rule network_features:
         "results/logs/features/{dataset}.log",
     threads: 8
     resources:
-        runtime=480,
+        runtime=120,
     params:
         out=subpath(output[0], parent=True),
         options=network_options,

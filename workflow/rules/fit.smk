@@ -60,7 +60,7 @@ rule fit:
     threads: 1
     resources:
         mem_mb=memory(80),
-        runtime=480,
+        runtime=120,
     params:
         split=split_folder,
         inputs=input_options,
@@ -91,7 +91,7 @@ rule sweep:
     threads: 1
     resources:
         mem_mb=memory(80),
-        runtime=480,
+        runtime=120,
     params:
         split=split_folder,
         inputs=input_options,

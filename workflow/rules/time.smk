@@ -33,7 +33,7 @@ rule time_methods:
     resources:
         slot=100,
         mem_mb=memory(80),
-        runtime=480,
+        runtime=120,
     params:
         seeds=as_json(PLAN.config.timed_seeds),
         inputs=timed_options,
@@ -83,7 +83,7 @@ if PLAN.config.scaling:
         threads: 1
         resources:
             slot=100,
-            runtime=480,
+            runtime=120,
         params:
             methods=literally(as_json(PLAN.scaled_rows)),
             options=literally(as_json(PLAN.config.scaling.options)),
