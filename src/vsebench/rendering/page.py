@@ -1,12 +1,12 @@
 """The report: one self-contained page with every table and figure of a run."""
 
-import base64
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
@@ -150,18 +150,29 @@ def drawing(results: Results, figures: Path, instance: Instance) -> Drawing:
     """Return a figure with its data and words."""
     path = figures / f"{instance.name}.svg"
     try:
-        data = path.read_bytes()
+        svg = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run the stage figure with {instance.name} first") from None
-    points = re.search(rb'<svg [^>]*?width="([0-9.]+)pt"', data[:2000])
+    points = re.search(r'<svg [^>]*?width="([0-9.]+)pt"', svg[:2000])
     share = min(1.0, float(points[1]) / (72 * PAGE_INCHES)) if points else 1.0
     kind = make(FigureKind, instance.kind, instance.parameters, instance.name)
     return Drawing(
-        source=f"data:image/svg+xml;base64,{base64.b64encode(data).decode('ascii')}",
+        source=data_address(svg),
         width=f"{PAGE_REM * share:.0f}rem",
         caption=place_in_paper(results, instance) + kind.caption(results),
         alternative=kind.alternative(results),
     )
+
+
+def data_address(svg: str) -> str:
+    """Return a drawing as an address: without what says where it is from, and with two decimals of a point.
+
+    >>> data_address('<?xml version="1.0"?><svg><metadata>x</metadata><path d="M 1.23456 2"/></svg>')
+    "data:image/svg+xml,%3Csvg%3E%3Cpath d='M 1.23 2'/%3E%3C/svg%3E"
+    """
+    svg = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r' (?:d|x|y)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), svg)
+    return "data:image/svg+xml," + quote(re.sub(r"\s+", " ", svg).replace('"', "'"), safe=" !$&'()*+,-./:;=?@[]_{}~")
 
 
 def flatten(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
