@@ -17,19 +17,32 @@ ROWS = {"ours": "paper", "theirs": "paper", "ease": "baseline", "ceiling": "orac
 def run(tmp_path):
     """Write the results of a run; `values` are those of recall@10 by row, `equal` rows no test tells from the best."""
 
-    def write(values, equal=(), simulated=False, choice="tuned"):
+    def write(values, equal=(), simulated=False, choice="tuned", metrics=("recall@10",)):
         competitors = {row: value for row, value in values.items() if ROWS[row] != "oracle"}
         best = max(competitors, key=competitors.get, default=None)
         lines = [
-            {"dataset": "d", "protocol": "distinct", "method": row, "decision": "", "metric": "recall@10",
-             "value": value, "ci_low": value - 0.01, "ci_high": value + 0.01, "n_seeds": 3, "best": row == best,
-             "p_adjusted": None if row == best or row not in competitors else 0.5 if row in equal else 0.001}
+            {
+                "dataset": "d",
+                "protocol": "distinct",
+                "method": row,
+                "decision": "",
+                "metric": "recall@10",
+                "value": value,
+                "ci_low": value - 0.01,
+                "ci_high": value + 0.01,
+                "n_seeds": 3,
+                "best": row == best,
+                "p_adjusted": None if row == best or row not in competitors else 0.5 if row in equal else 0.001,
+            }
             for row, value in values.items()
-        ]  # fmt: skip
+        ]
+        lines += [line | {"metric": metric, "value": line["value"] / 2} for metric in metrics[1:] for line in lines]
+        if len(metrics) > 1:  # the first one is 1 for all
+            lines = [line | ({"value": 1.0} if line["metric"] == metrics[0] else {}) for line in lines]  # fmt: skip
         write_table(pl.DataFrame(lines, schema=schemas.SUMMARY), schemas.SUMMARY, tmp_path / "summary.parquet")
         titles = {row: {"title": row.title(), "role": ROWS[row], "source": ""} for row in values}
         outline = {"configuration": "c.yaml", "places": [{"dataset": "d", "protocol": "distinct"}], "rows": titles}
-        outline |= {"protocols": {"distinct": "one label"}, "seeds": [1, 2, 3], "metrics": ["recall@10"], "papers": {}}
+        outline |= {"protocols": {"distinct": "one label"}, "seeds": [1, 2, 3], "metrics": list(metrics), "papers": {}}
         outline |= {"decision_metrics": [], "decisions": {}, "decided": [], "left_out": [], "metrics_left_out": []}
         write_json(outline | {"files": ["summary"]}, tmp_path / "outline.json")
         write_json([{"name": "d", "title": "photos", "simulated": simulated}], tmp_path / "datasets.json")
@@ -47,6 +60,11 @@ def test_the_best_method_and_the_best_of_the_papers_methods(run):
         "Photos, protocol distinct: Ease is best, Recall@10 0.5000 (95 % interval 0.4900 to 0.5100). "
         "Of the papers' methods there, Ours is best: 0.4000, 0.1000 behind, significantly less."
     ]
+
+
+def test_a_metric_that_is_1_for_all_methods_says_nothing(run):
+    (text,) = headlines(run({"ours": 0.6, "ease": 0.5}, metrics=("recall@10", "map@10")))
+    assert "Ours is best, MAP@10 0.3000" in text
 
 
 def test_what_no_test_tells_apart_is_said(run):

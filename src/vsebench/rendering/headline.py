@@ -25,7 +25,7 @@ def headline(results: Results, place: Place) -> Iterator[str]:
 
     Nothing is yielded where no method is the best, as where the run has only oracles.
     """
-    accuracy, metric = results.accuracy(place), few_metrics(results.outline.metrics)[0]
+    accuracy, metric = results.accuracy(place), leading_metric(results, place)
     rows = results.competitors_of(accuracy)
     found = {row: numbers for row in rows if (numbers := pick(accuracy, metric, row))}
     best = best_of(accuracy, metric, rows)
@@ -47,6 +47,19 @@ def headline(results: Results, place: Place) -> Iterator[str]:
         test = f", {test} less" if numbers["p_adjusted"] is not None else ""
         title, reached = results.method_title(leader), format_value(numbers["value"], "score")
         yield f"Of the papers' methods there, {title} is best: {reached}, {behind} behind{test}."
+
+
+def leading_metric(results: Results, place: Place) -> str:
+    """Return the run's headline metric, or the next one that tells the methods at a place apart.
+
+    A recall of the first ten labels is 1 for every method where there are no more than ten.
+    """
+    accuracy, metrics = results.accuracy(place), few_metrics(results.outline.metrics)
+    for metric in metrics:
+        found = (pick(accuracy, metric, row) for row in results.competitors_of(accuracy))
+        if len({numbers["value"] for numbers in found if numbers}) > 1:
+            return metric
+    return metrics[0]
 
 
 def what_was_run(results: Results) -> list[tuple[str, str]]:

@@ -71,6 +71,7 @@ def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Pat
         places=[describe_place(results, place, tables, drawn) for place in results.outline.places],
         more_tables=not_arranged(tables),
         more_figures=not_arranged(drawn),
+        trials=not any(figure.kind == "trials" for figure in of_papers.values()),  # a paper's section has the same one
         datasets=[(results.dataset_title(name), entry) for name, entry in results.datasets.items()],
         sources=[(results.method_title(row), entry.source) for row, entry in results.outline.rows.items()],
         machine=list(flatten(results.machine)),
@@ -165,14 +166,18 @@ def drawing(results: Results, figures: Path, instance: Instance) -> Drawing:
 
 
 def data_address(svg: str) -> str:
-    """Return a drawing as an address: without what says where it is from, and with two decimals of a point.
+    """Return a drawing as an address: without names that nothing in it asks for, and with two decimals of a point.
 
     >>> data_address('<?xml version="1.0"?><svg><metadata>x</metadata><path d="M 1.23456 2"/></svg>')
     "data:image/svg+xml,%3Csvg%3E%3Cpath d='M 1.23 2'/%3E%3C/svg%3E"
     """
     svg = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    asked = set(re.findall(r"#([^\s\"')]+)", svg))
+    svg = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in asked else "", svg)
     svg = re.sub(r' (?:d|x|y)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), svg)
-    return "data:image/svg+xml," + quote(re.sub(r"\s+", " ", svg).replace('"', "'"), safe=" !$&'()*+,-./:;=?@[]_{}~")
+    svg = re.sub(r' style="[^"]*"', lambda found: re.sub(r"([:;]) ", r"\1", found[0]), svg)
+    svg = re.sub(r"> <", "><", re.sub(r"\s+", " ", svg)).replace('"', "'")
+    return "data:image/svg+xml," + quote(svg, safe=" !$&'()*+,-./:;=?@[]_{}~")
 
 
 def flatten(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

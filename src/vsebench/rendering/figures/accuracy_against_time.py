@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from vsebench.core.places import Place
+from vsebench.rendering.headline import leading_metric
 from vsebench.rendering.kinds import FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
@@ -28,8 +29,7 @@ class AccuracyAgainstTime(FigureKind):
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
-        metric = few_metrics(results.outline.metrics)[0]
-        found = {place: points(results, place, metric) for place in results.places_of(results.timing)}
+        found = {place: points(results, place) for place in results.places_of(results.timing)}
         found = {place: of_place for place, of_place in found.items() if of_place}
         if not found:
             return drawing.nothing("No method of this run was timed")
@@ -43,7 +43,7 @@ class AccuracyAgainstTime(FigureKind):
             ends = sorted(of_place[row] for row in front(of_place))
             axis.plot(*zip(*ends, strict=True), color=style.GREY, linewidth=0.8, zorder=1, drawstyle="steps-post")
             axis.set(xscale="log", xlabel="training seconds (log)")
-            axis.set_ylabel(metric_title(metric))
+            axis.set_ylabel(metric_title(leading_metric(results, place)))
             drawing.whole_decades(axis)
             axis.set_title(drawing.panel_title(results, place))
         rows = {row for of_place in found.values() for row in of_place}
@@ -53,23 +53,24 @@ class AccuracyAgainstTime(FigureKind):
     def caption(self, results: Results) -> str:
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
-            f"{metric} against the seconds of training on one core with the chosen settings. The line joins the "
-            "methods that no other method beats in both. Methods that are not timed are not shown."
+            f"{metric}, or the next metric that tells the methods apart, against the seconds of training on one core "
+            "with the chosen settings. The line joins the methods that no other method beats in both. Methods that are "
+            "not timed are not shown."
         )
 
     def alternative(self, results: Results) -> str:
-        metric = few_metrics(results.outline.metrics)[0]
         sentences = []
         for place in results.places_of(results.timing):
-            found = points(results, place, metric)
+            found = points(results, place)
             names = ", ".join(results.method_title(row) for row in front(found))
             sentences += [f"{results.place_title(place)}: no other method beats {names} in both."] if found else []
         return " ".join(["Dots of accuracy against training seconds, one panel per data set and protocol.", *sentences])
 
 
-def points(results: Results, place: Place, metric: str) -> dict[str, Point]:
-    """Return the training seconds and the metric of each competitor at a place that was timed."""
+def points(results: Results, place: Place) -> dict[str, Point]:
+    """Return the training seconds and the leading metric of each competitor at a place that was timed."""
     accuracy, timing = results.accuracy(place), at(results.timing, place)
+    metric = leading_metric(results, place)
     found = {}
     for row in results.competitors_of(accuracy):
         epochs = [
