@@ -10,14 +10,12 @@ from pathlib import Path
 
 import polars as pl
 
-from vsebench import models, splits
 from vsebench.cases import add_cases_arguments, named_cases
 from vsebench.core.places import Case
 from vsebench.core.schemas import IMAGES_FROM_WORDS
 from vsebench.core.storage import read_parquet, write_table
-from vsebench.evaluation.ranking import check_finite, check_labels
+from vsebench.evaluation.fitted import fitted
 from vsebench.evaluation.retrieval import cosines_of, retrieve, scores_of
-from vsebench.inputs import load_features
 from vsebench.problem import HeldOut
 
 
@@ -30,17 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
     tables = [pl.DataFrame(schema=IMAGES_FROM_WORDS)]
-    features = {dataset: load_features(Path(path)) for dataset, path in arguments.features.items()}
-    for case in named_cases(arguments):
-        test, own = splits.load(case.split(arguments.results)).test, features.get(case.place.dataset)
+    for case, model, test, own in fitted(named_cases(arguments), arguments.results, arguments.features):
         if test.known.n_pairs:
             continue
-        model, processed = (
-            models.load(case.folder(arguments.results) / "model.npz"),
-            arguments.processed / case.place.dataset,
-        )
-        check_finite(model, str(case))
-        check_labels(model, test, str(case))
+        processed = arguments.processed / case.place.dataset
         for by, numbers in (("score", scores_of(model, test, own)), ("cosine", cosines_of(model, test, own))):
             if numbers is not None:
                 found = retrieve(numbers, test.right.mask(), test.candidates)

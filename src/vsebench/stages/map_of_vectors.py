@@ -10,15 +10,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from vsebench import models, splits
 from vsebench.cases import add_cases_arguments, named_cases
 from vsebench.core.places import Case
 from vsebench.core.schemas import MAP_OF_VECTORS
 from vsebench.core.storage import read_parquet, write_table
+from vsebench.evaluation.fitted import fitted
 from vsebench.evaluation.map_of_vectors import plane
-from vsebench.evaluation.ranking import check_finite, check_labels
 from vsebench.evaluation.retrieval import vectors_of
-from vsebench.inputs import load_features
 from vsebench.problem import HeldOut
 
 
@@ -31,18 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
     tables = [pl.DataFrame(schema=MAP_OF_VECTORS)]
-    features = {dataset: load_features(Path(path)) for dataset, path in arguments.features.items()}
-    for case in named_cases(arguments):
-        test, dataset = splits.load(case.split(arguments.results)).test, case.place.dataset
-        if case.seed != arguments.seeds[0] or test.known.n_pairs:
-            continue
-        model = models.load(case.folder(arguments.results) / "model.npz")
-        check_finite(model, str(case))
-        check_labels(model, test, str(case))
-        vectors = vectors_of(model, test, features.get(dataset))
+    cases = (case for case in named_cases(arguments) if case.seed == arguments.seeds[0])
+    for case, model, test, own in fitted(cases, arguments.results, arguments.features):
+        vectors = None if test.known.n_pairs else vectors_of(model, test, own)
         if vectors is not None and vectors[1].shape[1] > 1:
             images, labels = plane(*vectors)
-            tables.append(named(images, labels, case, test, arguments.processed / dataset))
+            tables.append(named(images, labels, case, test, arguments.processed / case.place.dataset))
     write_table(pl.concat(tables), MAP_OF_VECTORS, arguments.out)
 
 

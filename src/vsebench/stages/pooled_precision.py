@@ -9,18 +9,16 @@ as in the authors' code.
 
 import argparse
 import json
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench import models, splits
 from vsebench.cases import add_cases_arguments, named_cases
 from vsebench.core.schemas import POOLED_PRECISION
 from vsebench.core.storage import write_table
+from vsebench.evaluation.fitted import fitted
 from vsebench.evaluation.ranking import chunks, queries_of
-from vsebench.inputs import load_features
 from vsebench.problem import Mask, Matrix
 
 LEVELS = np.linspace(0.02, 1.0, 50)  # of recall
@@ -35,10 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
     tables = []
-    features = {dataset: load_features(Path(path)) for dataset, path in arguments.features.items()}
-    for case in named_cases(arguments):
-        model = models.load(case.folder(arguments.results) / "model.npz")
-        test, own = splits.load(case.split(arguments.results)).test, features.get(case.place.dataset)
+    for case, model, test, own in fitted(named_cases(arguments), arguments.results, arguments.features):
         scores = np.concatenate([model.scores(queries_of(test, own, *ends)) for ends in chunks(test)])
         right, asked = test.right.mask(), ~test.known.mask()
         keys = {key: pl.lit(value) for key, value in case.keys.items()}
