@@ -453,6 +453,19 @@ def test_a_fit_has_the_same_parameters_whatever_else_a_run_says(changes):
     assert parameters(Plan.read(CONFIG, default(**changes), [])) == parameters(Plan.read(CONFIG, default(), []))
 
 
+def test_methods_are_timed_with_the_named_protocols():
+    sets = {"sim-tree": {"protocols": ["official", "images"]}}
+
+    def timed(**timing):
+        changes = {"datasets": sets, "methods": ["ridge"], "timing": {"repeats": 1, "epochs": 1} | timing}
+        return [place.protocol for place in Plan.read(CONFIG, default(**changes), []).timed_places]
+
+    assert timed() == ["official", "images"]
+    assert timed(protocols=["images"]) == ["images"]
+    with pytest.raises(UserError, match=r"timing.protocols: no data set of the run has the protocol regions"):
+        timed(protocols=["official", "regions"])
+
+
 def test_the_first_seed_chooses_settings_where_all_seeds_have_the_same_split():
     sets = {"sim-tree": {"protocols": ["official", "images"]}}
     plan = Plan.read(CONFIG, default(datasets=sets, methods=["ridge", "random"], seeds=[7, 2], tune=True), [])

@@ -113,6 +113,7 @@ class Plan:
         plan._check_grids(where)
         plan._check_decisions(where)
         plan._check_sweeps(where)
+        plan._check_timing(where)
         plan._check_scaling(where)
         plan._check_lists_of_siblings(where)
         plan._check_papers()
@@ -258,6 +259,12 @@ class Plan:
                 f"{where}: metrics: {of_decisions[0]} is of the label sets that decisions choose, and the run has no "
                 f"`decisions`; for the first labels of a ranking use {of_decisions[0]}@5"
             )
+
+    def _check_timing(self, where: str) -> None:
+        """Check that every protocol with which methods are timed is one of the run's."""
+        for name in self.config.timing.protocols or ():
+            if name not in {place.protocol for place in self.places}:
+                raise UserError(f"{where}: timing.protocols: no data set of the run has the protocol {name}; remove it")
 
     def _check_scaling(self, where: str) -> None:
         """Check that the sizes of the data set that is scaled can be varied."""
@@ -545,6 +552,12 @@ class Plan:
             if entry.row in oracles or self.decisions[entry.decision].role == "oracle"
         ]
         return [*map(Entry, oracles), *decided]
+
+    @property
+    def timed_places(self) -> list[Place]:
+        """The places where methods are timed."""
+        protocols = self.config.timing.protocols
+        return [place for place in self.places if protocols is None or place.protocol in protocols]
 
     def timed_rows(self, place: Place) -> list[str]:
         """Return the rows that are timed: those for which something is chosen."""

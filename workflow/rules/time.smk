@@ -54,7 +54,7 @@ rule time_methods:
 use rule gather_metrics as gather_timing with:
     input:
         sources("stages.gather"),
-        parts=expand("results/{place}/timing.parquet", place=PLAN.places),
+        parts=expand("results/{place}/timing.parquet", place=PLAN.timed_places),
     output:
         "results/timing.parquet",
     log:

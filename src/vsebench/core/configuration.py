@@ -88,6 +88,7 @@ class Timing(Strict):
     epochs: int = Field(ge=1)  # timed in each
     # true: each repeat also times all epochs up to the chosen number, for claims on the time to converge
     to_best_epoch: bool = False
+    protocols: list[str] | None = Field(default=None, min_length=1)  # with which methods are timed; none: with all
 
 
 def _different(sizes: list[int]) -> list[int]:

@@ -245,8 +245,16 @@ class Evidence:
         return found
 
     def median_by_repeat(self, place: Place, row: str, column: str, phase: str = "epoch") -> Values:
-        """Return the median of a column of TIMING over the laps of a phase of each repeat, (n_repeats,)."""
+        """Return the median of a column of TIMING over the laps of a phase of each repeat, (n_repeats,).
+
+        Raises
+        ------
+        UntestableError
+            The row was not timed at this place.
+        """
         laps = self.timing.filter(phase=phase, dataset=place.dataset, protocol=place.protocol, method=row)
+        if laps.is_empty():
+            raise UntestableError(f"The run did not time {row} there.")
         medians = laps.group_by("repeat").agg(pl.col(column).median()).sort("repeat")
         return medians[column].cast(pl.Float64).to_numpy()
 
