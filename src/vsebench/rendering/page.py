@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.papers.base import Paper
+from vsebench.rendering import explore
 from vsebench.rendering.claims import NOT_TESTED, count_claims
 from vsebench.rendering.headline import headlines, what_was_run
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
@@ -58,6 +59,7 @@ def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Pat
     described = [describe_paper(paper, results) for paper in papers]
     return template().render(
         headlines=headlines(results),
+        numbers=explore.numbers(results),
         summary=what_was_run(results),
         simulated=[results.dataset_title(name) for name in results.datasets if results.is_simulated(name)],
         real=[results.dataset_title(name) for name in results.datasets if not results.is_simulated(name)],

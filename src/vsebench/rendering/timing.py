@@ -5,6 +5,8 @@ from statistics import median
 
 import polars as pl
 
+from vsebench.core.places import Place
+from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell
 
 
@@ -49,3 +51,10 @@ def training_seconds(timing: pl.DataFrame, epochs: Sequence[int]) -> float | Non
             return float(median(measured))
     one = epoch_cell(timing).value
     return one * sum(epochs) / len(epochs) if isinstance(one, float) and epochs else None
+
+
+def chosen_epochs(results: Results, place: Place, row: str) -> list[int]:
+    """Return the numbers of epochs that were chosen for a row at a place, one per seed; none for a closed form."""
+    keys = (place.dataset, place.protocol, row)
+    entries = [one for one in results.settings if (one["dataset"], one["protocol"], one["method"]) == keys]
+    return [entry["epochs"] for entry in entries if entry["epochs"]]

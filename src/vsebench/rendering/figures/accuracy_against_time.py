@@ -9,7 +9,7 @@ from vsebench.rendering.kinds import FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at, pick
-from vsebench.rendering.timing import training_seconds
+from vsebench.rendering.timing import chosen_epochs, training_seconds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,13 +73,8 @@ def points(results: Results, place: Place) -> dict[str, Point]:
     metric = leading_metric(results, place)
     found = {}
     for row in results.competitors_of(accuracy):
-        epochs = [
-            entry["epochs"]
-            for entry in results.settings
-            if (entry["dataset"], entry["protocol"], entry["method"]) == (place.dataset, place.protocol, row)
-            and entry["epochs"]
-        ]
-        seconds, numbers = training_seconds(timing.filter(method=row), epochs), pick(accuracy, metric, row)
+        seconds = training_seconds(timing.filter(method=row), chosen_epochs(results, place, row))
+        numbers = pick(accuracy, metric, row)
         if seconds is not None and numbers is not None:
             found[row] = (seconds, float(numbers["value"]))
     return found

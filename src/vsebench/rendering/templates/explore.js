@@ -1,0 +1,168 @@
+// The chart at the top: choose data, metric and methods, and read values by pointing at a mark. Without this script the
+// still figure below it stands in its place, as it does on paper.
+{
+  const SHAPES = { // corners in units of a mark's radius
+    s: "-.85,-.85 .85,-.85 .85,.85 -.85,.85", D: "0,-1.15 1.15,0 0,1.15 -1.15,0",
+    "^": "0,-1.1 1.05,.85 -1.05,.85", v: "0,1.1 1.05,-.85 -1.05,-.85",
+    "<": "-1.1,0 .85,-1.05 .85,1.05", ">": "1.1,0 -.85,-1.05 -.85,1.05",
+    P: "-.4,-1.1 .4,-1.1 .4,-.4 1.1,-.4 1.1,.4 .4,.4 .4,1.1 -.4,1.1 -.4,.4 -1.1,.4 -1.1,-.4 -.4,-.4",
+    X: "0,-.5 .6,-1.1 1.1,-.6 .5,0 1.1,.6 .6,1.1 0,.5 -.6,1.1 -1.1,.6 -.5,0 -1.1,-.6 -.6,-1.1",
+    h: "0,-1.1 .95,-.55 .95,.55 0,1.1 -.95,.55 -.95,-.55", _: "-1.1,-.25 1.1,-.25 1.1,.25 -1.1,.25",
+    "*": "0,-1.2 .3,-.4 1.15,-.37 .48,.16 .7,.97 0,.5 -.7,.97 -.48,.16 -1.15,-.37 -.3,-.4",
+  };
+  const data = JSON.parse(document.getElementById("numbers").textContent);
+  const box = document.getElementById("explore");
+  const hidden = new Set(); // methods that the reader has switched off
+  const element = (name, attributes = {}, text = "") => {
+    const made = document.createElement(name);
+    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+    made.textContent = text;
+    return made;
+  };
+  const drawn = (name, attributes, text = "") => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+    made.textContent = text;
+    return made;
+  };
+  const choice = (label, options) => {
+    const select = element("select"), wrapped = element("label", {}, label + " ");
+    select.append(...options.map((text, number) => element("option", { value: number }, text)));
+    wrapped.append(select);
+    return [wrapped, select];
+  };
+  const mark = (method, x, y, radius) => {
+    const { marker, colour } = data.methods[method];
+    if (!(marker in SHAPES)) return drawn("circle", { cx: x, cy: y, r: radius, fill: colour, class: "mark" });
+    const transform = `translate(${x} ${y}) scale(${radius})`;
+    return drawn("polygon", { points: SHAPES[marker], transform, fill: colour, class: "mark" });
+  };
+  const seconds = (value) => value >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
+  const ticks = (low, high) => { // four to eight round numbers
+    const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].find((times) => times * power >= rough) * power;
+    const first = Math.ceil(low / step - 1e-9);
+    const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+    return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, n) => ((first + n) * step).toFixed(digits));
+  };
+
+  const [placeLabel, place] = choice("Data and protocol", data.places.map((each) => each.title));
+  const [metricLabel, metric] = choice("Metric", data.metrics);
+  const [viewLabel, view] = choice("Shown", ["against training time", "with 95 % intervals"]);
+  const controls = element("div", { class: "controls" });
+  controls.append(placeLabel, metricLabel, viewLabel);
+  const chart = element("div", { class: "chart" }), legend = element("div", { class: "legend", role: "group", "aria-label": "Methods" });
+  const tip = element("div", { class: "tip", role: "status" });
+  box.append(controls, chart, legend, element("p", { class: "hint" }));
+
+  // The methods at the chosen place, with what is known of them in the chosen metric.
+  const found = () => data.values
+    .filter(([where, what]) => where === +place.value && what === +metric.value)
+    .map(([, , method, value, low, high, best]) => {
+      const timed = data.seconds.find(([where, row]) => where === +place.value && row === method);
+      return { method, value, low, high, best, seconds: timed ? timed[2] : null, ...data.methods[method] };
+    });
+  const words = (row) => {
+    const interval = row.low === null ? "" : ` [${row.low.toFixed(4)}, ${row.high.toFixed(4)}]`;
+    const verdict = ["", "; not significantly different from the best", "; best"][row.best];
+    const time = row.seconds === null ? "" : `; ${seconds(row.seconds)} s of training`;
+    return `${row.title}: ${data.metrics[metric.value]} ${row.value.toFixed(4)}${interval}${verdict}${time}`;
+  };
+  const pointing = (shape, row, x, y) => {
+    Object.entries({ tabindex: 0, role: "img", "aria-label": words(row) }).forEach(([key, value]) => shape.setAttribute(key, value));
+    const show = () => {
+      tip.textContent = words(row);
+      chart.append(tip);
+      tip.style.left = `${Math.max(0, Math.min(x + 12, chart.clientWidth - tip.offsetWidth))}px`;
+      tip.style.top = `${y > 70 ? y - tip.offsetHeight - 10 : y + 12}px`;
+    };
+    ["pointerenter", "focus"].forEach((event) => shape.addEventListener(event, show));
+    ["pointerleave", "blur"].forEach((event) => shape.addEventListener(event, () => tip.remove()));
+    return shape;
+  };
+
+  const against_time = (rows, width) => {
+    const height = 340, left = 56, right = width - 16, top = 16, bottom = height - 44;
+    const svg = drawn("svg", { width, height, role: "group", "aria-label": `${data.metrics[metric.value]} against seconds of training` });
+    const times = rows.map((row) => row.seconds), values = rows.map((row) => row.value);
+    const first = Math.floor(Math.log10(Math.min(...times) * .95)), last = Math.max(first + 1, Math.ceil(Math.log10(Math.max(...times) * 1.05)));
+    const spread = Math.max(...values) - Math.min(...values) || .1;
+    const low = Math.max(0, Math.min(...values) - .08 * spread), high = Math.max(...values) + .08 * spread;
+    const x = (value) => left + (Math.log10(value) - first) / (last - first) * (right - left);
+    const y = (value) => bottom - (value - low) / (high - low) * (bottom - top);
+    for (const tick of ticks(low, high)) {
+      svg.append(drawn("line", { x1: left, x2: right, y1: y(tick), y2: y(tick), class: "grid" }));
+      svg.append(drawn("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end" }, tick));
+    }
+    for (let decade = first; decade <= last; decade += 1) {
+      for (const times of last - first <= 2 && decade < last ? [1, 2, 5] : [1]) {
+        const at = x(times * 10 ** decade);
+        svg.append(drawn("line", { x1: at, x2: at, y1: top, y2: bottom, class: "grid" }));
+        svg.append(drawn("text", { x: at, y: bottom + 18, "text-anchor": "middle" }, seconds(times * 10 ** decade)));
+      }
+    }
+    svg.append(drawn("text", { x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, "seconds of training on one core (log)"));
+    const beaten = (row) => rows.some((other) => other !== row && other.seconds <= row.seconds && other.value >= row.value && (other.seconds < row.seconds || other.value > row.value));
+    const front = rows.filter((row) => row.role !== "oracle" && !beaten(row)).sort((a, b) => a.seconds - b.seconds);
+    svg.append(drawn("path", { d: front.map((row, n) => n ? `H${x(row.seconds)}V${y(row.value)}` : `M${x(row.seconds)} ${y(row.value)}`).join(""), class: "front" }));
+    for (const row of rows) svg.append(pointing(mark(row.method, x(row.seconds), y(row.value), 6), row, x(row.seconds), y(row.value)));
+    for (const row of front) {
+      const end = x(row.seconds) > (left + right) / 2;
+      svg.append(drawn("text", { x: x(row.seconds) + (end ? -10 : 10), y: y(row.value) - 9, "text-anchor": end ? "end" : "start", class: "name" }, row.title));
+    }
+    return svg;
+  };
+
+  const with_intervals = (rows, width) => {
+    const step = 22, height = rows.length * step + 50, left = Math.min(230, width * .45), right = width - 20, bottom = height - 40;
+    const svg = drawn("svg", { width, height, role: "group", "aria-label": `${data.metrics[metric.value]} with 95 % intervals, best first` });
+    const ends = rows.flatMap((row) => [row.low ?? row.value, row.high ?? row.value]);
+    const spread = Math.max(...ends) - Math.min(...ends) || .1, low = Math.max(0, Math.min(...ends) - .05 * spread), high = Math.max(...ends) + .02 * spread;
+    const x = (value) => left + (value - low) / (high - low) * (right - left);
+    for (const tick of ticks(low, high)) {
+      svg.append(drawn("line", { x1: x(tick), x2: x(tick), y1: 4, y2: bottom, class: "grid" }));
+      svg.append(drawn("text", { x: x(tick), y: bottom + 18, "text-anchor": "middle" }, tick));
+    }
+    [...rows].sort((a, b) => b.value - a.value).forEach((row, number) => {
+      const y = 14 + number * step, fits = Math.floor((left - 12) / 7.2);
+      const title = row.title.length > fits ? row.title.slice(0, fits - 1) + "…" : row.title;
+      svg.append(drawn("text", { x: left - 12, y: y + 4, "text-anchor": "end", class: row.best ? "name" : "" }, title));
+      if (row.low !== null) svg.append(drawn("line", { x1: x(row.low), x2: x(row.high), y1: y, y2: y, stroke: row.colour, class: "mark interval-line" }));
+      svg.append(pointing(mark(row.method, x(row.value), y, 5), row, x(row.value), y));
+    });
+    svg.append(drawn("text", { x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, data.metrics[metric.value]));
+    return svg;
+  };
+
+  const redraw = () => {
+    const all = found(), by_time = view.value === "0";
+    const possible = by_time ? all.filter((row) => row.seconds !== null) : all;
+    const rows = possible.filter((row) => !hidden.has(row.method));
+    const nothing = all.length ? (possible.length ? "All methods are switched off." : "No method was timed here.") : "This metric was not measured here.";
+    chart.replaceChildren(rows.length ? (by_time ? against_time : with_intervals)(rows, chart.clientWidth) : element("p", {}, nothing));
+    legend.replaceChildren(...possible.map((row) => {
+      const button = element("button", { type: "button", "aria-pressed": !hidden.has(row.method) });
+      const swatch = drawn("svg", { width: 14, height: 14, "aria-hidden": true });
+      swatch.append(mark(row.method, 7, 7, 5.5));
+      button.append(swatch, row.title);
+      button.addEventListener("click", () => {
+        if (!hidden.delete(row.method)) hidden.add(row.method);
+        const number = [...legend.children].indexOf(button);
+        redraw();
+        legend.children[number].focus();
+      });
+      return button;
+    }));
+    box.lastChild.textContent = by_time
+      ? "The line joins the methods that no other beats in both. Methods that were not timed are not here. Point at a mark for its numbers; press a name to hide it."
+      : "Bold: the best method, and those that are not significantly different from it. Point at a mark for its numbers; press a name to hide it.";
+  };
+  const choose_place = () => { metric.value = data.places[place.value].metric; redraw(); };
+  place.addEventListener("change", choose_place);
+  [metric, view].forEach((select) => select.addEventListener("change", redraw));
+  if (!data.seconds.length) view.value = "1";
+  document.documentElement.classList.add("live");
+  choose_place();
+  let width = chart.clientWidth;
+  new ResizeObserver(() => { if (chart.clientWidth !== width) { width = chart.clientWidth; redraw(); } }).observe(chart);
+}
