@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from tests.rendering.conftest import SMALL, figure_kind, figures
 from vsebench.cli import main
 from vsebench.rendering.drawing import draw_lines
-from vsebench.rendering.figures import memory_and_settings
+from vsebench.rendering.figures import effects_of_claims, memory_and_settings, wins_and_losses
 from vsebench.rendering.history import validated_epochs
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import COLOURS, looks, save, style
@@ -21,6 +21,9 @@ from vsebench.rendering.style import COLOURS, looks, save, style
 NAMES = [f"{kind}-{place.name}" for kind in ("accuracy", "convergence") for place in SMALL]
 NAMES += [
     "mean-ranks",
+    "wins-and-losses",
+    "effects-of-claims",
+    "published-against-ours",
     "accuracy-against-time",
     "overview",
     "training-time",
@@ -70,7 +73,8 @@ def test_all_figures_are_tested(results: Results) -> None:
 def test_a_figure_says_what_is_simulated_and_fits_its_page(name: str, results: Results) -> None:
     with style():
         figure = figure_kind(results, name).figure(results)
-        assert ("imulated" in texts(figure)) == ("saiapr" not in name)
+        of_real_data = "saiapr" in name or name == "published-against-ours"
+        assert ("imulated" in texts(figure)) == (not of_real_data)
         check_page(figure)
 
 
@@ -193,3 +197,42 @@ def test_methods_differ_without_colour_and_controls_are_grey(results: Results) -
     assert len({str(look[row].dashes) for row in ranked}) == len(ranked)
     assert {look[row].colour for row in results.outline.rows_of_role("control")} == {"0.45"}
     assert look["oracle"].colour == "black"
+
+
+def test_wins_are_counted_by_hand(results: Results) -> None:
+    rows = [("ease", 1, 0.4), ("warp", 1, 0.3), ("vse_fs", 1, 0.4), ("ease", 2, 0.1), ("warp", 2, 0.3)]
+    keys = {"dataset": "saiapr", "protocol": "regions", "decision": "", "metric": "recall@10"}
+    metrics = pl.DataFrame([keys | {"method": row, "seed": seed, "value": value} for row, seed, value in rows])
+    methods, wins, comparisons = wins_and_losses.counted(changed(results, metrics=metrics))
+    assert methods == ["vse_fs", "ease", "warp"]  # 1.5 of 2, 1.5 of 3, 1 of 3
+    assert wins.tolist() == [[0, 0.5, 1], [0.5, 0, 1], [0, 1, 0]]
+    assert comparisons.tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]
+
+
+def test_the_effects_are_those_of_the_judged_claims(results: Results) -> None:
+    drawn = [
+        test for start in ("difference", "ratio (") for _, of in effects_of_claims.drawn(results, start) for test in of
+    ]
+    wanted = [
+        test
+        for test in results.claims.to_dicts()
+        if test["verdict"] in ("holds", "fails", "undecided")
+        and str(test["effect_is"]).startswith(("difference of a metric", "ratio ("))
+    ]
+    assert len(drawn) == len(wanted) > 0
+    with style():
+        lines = figure_kind(results, "effects-of-claims").figure(results)
+    marks = [line for axis in lines.axes for line in axis.get_lines() if line.get_marker() == "o"]
+    assert len(marks) == len(wanted)
+
+
+def test_published_numbers_lie_on_the_horizontal_axis(results: Results) -> None:
+    with style():
+        figure = figure_kind(results, "published-against-ours").figure(results)
+    marks = {
+        (float(line.get_xdata()[0]), float(line.get_ydata()[0]))  # type: ignore[index]
+        for axis in figure.axes
+        for line in axis.get_lines()
+        if line.get_marker() not in ("None", "_")
+    }
+    assert marks >= set(results.comparison.select("published", "ours").iter_rows())

@@ -54,10 +54,13 @@ def test_names_of_a_run(results: Results) -> None:
         *(f"accuracy-{place}" for place in places),
         "accuracy-against-time",
         *(f"convergence-{place}" for place in places),
+        "effects-of-claims",
         "mean-ranks",
         "overview",
+        "published-against-ours",
         "training-time",
         "trials",
+        "wins-and-losses",
     ]
     assert {
         name for name, table in instances_of_run(TableKind, results.outline).items() if table.kind == "accuracy"

@@ -70,6 +70,12 @@ def panel_title(results: Results, place: Place) -> str:
     return fill(results.dataset_title(place.dataset), 26) + f"\nprotocol {place.protocol}"
 
 
+def simulated_share(results: Results) -> str:
+    """Return how much of the run's data is simulated, as the end of a title."""
+    simulated = [results.is_simulated(dataset) for dataset in results.metrics["dataset"].unique()]
+    return "" if not any(simulated) else ", all data simulated" if all(simulated) else ", part of the data simulated"
+
+
 def label_edges(axes: Sequence[Axes], x: str, y: str = "") -> None:
     """Label the lowest panel of each column and the first of each row."""
     columns = min(COLUMNS, len(axes))

@@ -33,7 +33,7 @@ class MeanRanksFigure(FigureKind):
             return drawing.nothing(found)
         bars, half = len(found.groups), -(-len(found.methods) // 2)
         figure, (axis,) = drawing.panels(1, style.DOUBLE, 0.75 + 0.17 * half + 0.07 * bars)
-        axis.set_title(f"{metric_title(metric)}, {found.blocks} blocks{simulated_share(results)}")
+        axis.set_title(f"{metric_title(metric)}, {found.blocks} blocks{drawing.simulated_share(results)}")
         draw_diagram(axis, found, [results.method_title(method) for method in found.methods])
         return figure
 
@@ -53,12 +53,6 @@ def ranked_by(results: Results) -> str:
     """Return the metric by which the methods are ranked."""
     metrics = results.outline.metrics
     return METRIC if METRIC in metrics else few_metrics(metrics)[0]
-
-
-def simulated_share(results: Results) -> str:
-    """Return how much of the data is simulated, as the end of a title."""
-    simulated = [results.is_simulated(dataset) for dataset in results.metrics["dataset"].unique()]
-    return "" if not any(simulated) else ", all data simulated" if all(simulated) else ", part of the data simulated"
 
 
 def draw_diagram(axis: "Axes", found: MeanRanks, titles: list[str]) -> None:

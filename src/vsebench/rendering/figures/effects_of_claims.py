@@ -1,0 +1,123 @@
+"""Forest plot of the claims' tests: each effect with its interval beside the line of no effect, claim by claim."""
+
+from collections.abc import Sequence
+from math import isfinite
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED
+from vsebench.rendering.claims import Test, claim_tests, claims_of
+from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINE = 0.042  # inches between two tests of a claim
+GAP = 0.14  # inches around a claim's tests
+COLOURS = {HOLDS: "#18733a", FAILS: "#b3261e", UNDECIDED: "#6b7280"}
+SIMULATED: dict[str, Any] = {"marker": "o", "markersize": 3.5, "markerfacecolor": "white", "markeredgewidth": 0.7}
+# What is drawn: how `effect_is` begins, what the axis says, where no effect lies, and the axis' scale.
+PANELS = (
+    ("difference of a metric", "difference of a metric", 0.0, "linear"),
+    ("ratio (", "ratio (log)", 1.0, "log"),
+)
+
+
+class EffectsOfClaims(FigureKind):
+    """A panel of differences and one of ratios; a claim's tests lie below each other."""
+
+    needs: ClassVar[tuple[str, ...]] = ("claims", "datasets")
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {"effects-of-claims": {}} if outline.papers else {}
+
+    def figure(self, results: Results) -> "Figure":
+        from matplotlib.lines import Line2D
+
+        from vsebench.rendering import drawing, style
+
+        found = [(panel, claims) for panel in PANELS if (claims := drawn(results, panel[0]))]
+        if not found:
+            return drawing.nothing("This run has no test of a claim with an effect and an interval")
+        heights = [sum(height_of(tests) for _, tests in claims) for _, claims in found]
+        figure, groups = drawing.panels_of_groups([1] * len(found), style.DOUBLE, [high + 0.45 for high in heights])
+        for (axis,), (panel, claims), height in zip(groups, found, heights, strict=True):
+            draw(axis, claims, panel, height)
+        handles = [
+            Line2D([], [], color=colour, marker="o", markersize=3.5, linewidth=1, label=verdict)
+            for verdict, colour in COLOURS.items()
+        ]
+        handles.append(Line2D([], [], **SIMULATED, color="black", linestyle="", label="on simulated data"))
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            "Effects that the papers' claims are about, with 95 % intervals; one line per data set, protocol, rival "
+            "and metric. Right of the vertical line the effect is as claimed, or near the line for a claim of "
+            "equality. Intervals that leave the panel are cut. Tests without a verdict are not shown."
+        )
+
+    def alternative(self, results: Results) -> str:
+        tests = [test for panel in PANELS for _, tests in drawn(results, panel[0]) for test in tests]
+        counts = [f"{sum(test['verdict'] == verdict for test in tests)} {verdict}" for verdict in COLOURS]
+        return f"Intervals of effects, claim by claim: {', '.join(counts)}."
+
+
+def drawn(results: Results, beginning: str) -> list[tuple[str, list[Test]]]:
+    """Return each claim's name and its judged tests whose effect is of one sort, from the largest to the smallest."""
+    found = []
+    for claim, tests in claims_of(claim_tests(results)):
+        judged = [
+            test
+            for test in tests
+            if test["verdict"] in COLOURS and test["effect"] is not None and test["effect_is"].startswith(beginning)
+        ]
+        if judged:
+            judged.sort(key=lambda test: -float(test["effect"]))
+            found.append((claim, judged))
+    papers = {claim["paper"] for claim, _ in found}
+    prefixes = {name: f"{results.outline.papers.get(name, name)}: " if len(papers) > 1 else "" for name in papers}
+    return [(prefixes[claim["paper"]] + claim["claim"], judged) for claim, judged in found]
+
+
+def height_of(tests: Sequence[Test]) -> float:
+    """Return the inches that a claim takes."""
+    return GAP + LINE * len(tests)
+
+
+def draw(
+    axis: "Axes", claims: Sequence[tuple[str, list[Test]]], panel: tuple[str, str, float, str], inches: float
+) -> None:
+    """Draw the tests of all claims, the first claim on top; the vertical axis is in inches."""
+    _, title, none, scale = panel
+    top, middles, effects = 0.0, [], [none]
+    for _, tests in claims:
+        for number, test in enumerate(tests):
+            y, colour = top + GAP / 2 + LINE * (number + 0.5), COLOURS[test["verdict"]]
+            ends = [test["ci_low"], test["ci_high"]]
+            if None not in ends:
+                axis.plot(ends, [y, y], color=colour, linewidth=0.8, solid_capstyle="butt")
+            face = "white" if test["data"] == "simulated" else colour
+            axis.plot(
+                test["effect"], y, color=colour, marker="o", markersize=2.2, markeredgewidth=0.5, markerfacecolor=face
+            )
+            effects.append(float(test["effect"]))
+        middles.append(top + height_of(tests) / 2)
+        top += height_of(tests)
+        axis.axhline(top, color="0.92", linewidth=0.5)
+    axis.axvline(none, color="black", linewidth=0.7)
+    axis.set(xscale=scale, xlabel=title, ylim=(inches, 0))
+    axis.set_yticks(middles, [fill(name, 60) for name, _ in claims], fontsize=5.5, linespacing=0.95)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(visible=False, axis="y")
+    if scale == "log":
+        effects = [effect for effect in effects if effect > 0 and isfinite(effect)]
+        axis.set_xlim(min(effects) / 1.6, max(effects) * 1.6)
+    else:
+        margin = 0.15 * (max(effects) - min(effects) or 0.1)
+        axis.set_xlim(min(effects) - margin, max(effects) + margin)

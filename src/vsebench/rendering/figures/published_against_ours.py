@@ -1,0 +1,72 @@
+"""Published numbers against ours: one panel per paper and unit, a dot per cell of its tables that can be compared."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import polars as pl
+
+from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.outline import Outline
+from vsebench.rendering.results import Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+UNITS = {"1": "metric", "seconds": "seconds (log)"}
+
+
+class PublishedAgainstOurs(FigureKind):
+    """Dots on the diagonal are numbers that came out as they were published."""
+
+    needs: ClassVar[tuple[str, ...]] = ("comparison", "datasets")
+
+    @classmethod
+    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
+        return {"published-against-ours": {}} if outline.papers else {}
+
+    def figure(self, results: Results) -> "Figure":
+        from vsebench.rendering import drawing, style
+
+        numbers_of = results.comparison.partition_by("paper", "unit", maintain_order=True, as_dict=True)
+        found = dict(sorted(numbers_of.items(), key=lambda entry: entry[0][1] == "seconds"))  # metrics first
+        if not found:
+            return drawing.nothing("This run has no number on a paper's own data")
+        width = style.SINGLE if len(found) == 1 else style.DOUBLE
+        figure, axes = drawing.panels(len(found), width, 2.6, columns=2 if len(found) == 4 else 3)
+        for axis, ((paper, unit), numbers) in zip(axes, found.items(), strict=True):
+            draw(axis, results, numbers, in_seconds=unit == "seconds")
+            title = results.outline.papers.get(str(paper), str(paper))
+            axis.set(xlabel=f"published {UNITS[str(unit)]}", ylabel=f"ours, {UNITS[str(unit)]}", title=title)
+        drawing.legend_of_lines(figure, results, results.methods_of(results.comparison), dots=True)
+        return figure
+
+    def caption(self, results: Results) -> str:
+        return (
+            "The papers' printed numbers and ours, on the same data and protocol: one dot per metric and method, with "
+            "95 % intervals (seconds: the range). On the diagonal both agree; above it ours is larger. Seconds are of "
+            "different machines."
+        )
+
+    def alternative(self, results: Results) -> str:
+        metrics = results.comparison.filter(unit="1")
+        inside = len(metrics.filter(verdict="inside"))
+        return (
+            "Dots of published numbers against ours beside a diagonal. "
+            f"{inside} of {len(metrics)} published metrics lie in our intervals."
+        )
+
+
+def draw(axis: "Axes", results: Results, numbers: pl.DataFrame, in_seconds: bool) -> None:
+    """Draw the comparisons of one paper in one unit, and the diagonal."""
+    from vsebench.rendering import drawing, style
+
+    look = style.looks(results)
+    for row in numbers.iter_rows(named=True):
+        below, above = max(0.0, row["ours"] - row["ci_low"]), max(0.0, row["ci_high"] - row["ours"])
+        dot = drawing.line_style(look[row["method"]]) | {"linestyle": "", "elinewidth": 0.7}
+        axis.errorbar(row["published"], row["ours"], yerr=[[below], [above]], **dot)
+    both = [*numbers["published"], *numbers["ours"]]
+    ends = [min(both) / 1.5, max(both) * 1.5] if in_seconds else [0.0, max(both) * 1.05]
+    axis.plot(ends, ends, color=style.GREY, linewidth=0.8, zorder=1)
+    scale = "log" if in_seconds else "linear"
+    axis.set(xscale=scale, yscale=scale, xlim=ends, ylim=ends, aspect="equal")
