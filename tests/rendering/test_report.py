@@ -6,13 +6,17 @@ import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 
-from tests.rendering.conftest import PAPERS, SMALL, figures, make_results, table_kind, tables
+from tests.rendering.conftest import PAPERS, SMALL, figure_kind, figures, make_results, table_kind, tables
 from vsebench.cli import main
 from vsebench.rendering.csv import to_csv
+from vsebench.rendering.page import data_address
 from vsebench.rendering.results import Results
+from vsebench.rendering.style import save, style
 from vsebench.stages.table import write_table
 
 SVG = "<svg xmlns='http://www.w3.org/2000/svg'/>"
@@ -199,3 +203,17 @@ def test_a_missing_figure_is_one_line(folder: Path, tmp_path: Path, capsys: pyte
     message = capsys.readouterr().err
     assert ".svg: no such file" in message
     assert message.count("\n") == 1
+
+
+def test_a_drawing_in_an_address_is_still_a_drawing(results: Results, tmp_path: Path) -> None:
+    with style():
+        save(figure_kind(results, "overview").figure(results), tmp_path / "overview")
+    svg = (tmp_path / "overview.svg").read_text(encoding="utf-8")
+    head, _, body = data_address(svg).partition(",")
+    assert head == "data:image/svg+xml"
+    shown = ElementTree.fromstring(unquote(body))
+    tag = "{http://www.w3.org/2000/svg}"
+    assert "".join(text.text or "" for text in shown.iter(f"{tag}text")) == "".join(
+        text.text or "" for text in ElementTree.fromstring(svg).iter(f"{tag}text")
+    )
+    assert len(body) < 0.8 * len(svg)

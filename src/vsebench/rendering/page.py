@@ -178,7 +178,9 @@ def data_address(svg: str) -> str:
     asked = set(re.findall(r"#([^\s\"')]+)", svg))
     svg = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in asked else "", svg)
     svg = re.sub(r' (?:d|x|y)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), svg)
-    svg = re.sub(r' style="[^"]*"', lambda found: re.sub(r"([:;]) ", r"\1", found[0]), svg)
+    svg = re.sub(r' style="[^"]*"', lambda found: re.sub(r"([:;,]) |'", r"\1", found[0]), svg)  # names of fonts, too
+    svg = re.sub(r"(font-family:DejaVu Sans)(?!,)", r"\1,sans-serif", svg)  # of formulas
+    svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
     svg = re.sub(r"> <", "><", re.sub(r"\s+", " ", svg)).replace('"', "'")
     return "data:image/svg+xml," + quote(svg, safe=" !$&'()*+,-./:;=?@[]_{}~")
 
