@@ -63,6 +63,8 @@ class Paper(Strict):
         UserError
             The file is missing or has a mistake; the message names file and key.
         """
+        if path.is_dir():
+            raise UserError(f"{path}: a paper's YAML file is needed, not a folder")
         paper = check(cls, read_yaml(path), str(path))
         paper._path = path
         for key, place in paper.places.items():

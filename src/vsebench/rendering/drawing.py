@@ -10,7 +10,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from vsebench.core.places import Place
 from vsebench.rendering.results import Results, near_best, pick
@@ -201,9 +201,10 @@ def legend_of_lines(figure: Figure, results: Results, methods: Sequence[str], do
 
 
 def whole_decades(axis: Axes) -> None:
-    """Widen a logarithmic axis to powers of ten and label each, so that it has at least two labels."""
+    """Widen a logarithmic axis to powers of ten, label each, so that there are two labels, and put ticks between."""
     axis.xaxis.set_major_locator(LogLocator(numticks=20))
-    axis.xaxis.set_minor_locator(NullLocator())
+    axis.xaxis.set_minor_locator(LogLocator(subs="auto", numticks=20))
+    axis.xaxis.set_minor_formatter(NullFormatter())
     low, high = axis.dataLim.intervalx
     if isfinite(low) and isfinite(high) and low > 0:
         axis.set_xlim(10 ** floor(log10(low * 0.95)), 10 ** ceil(log10(high * 1.05)))

@@ -54,4 +54,16 @@ class Convergence(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        return "Lines of the validation metric, one per method."
+        place = Place.of(self.place)
+        history = validated_epochs(at(results.history, place))
+        if history.is_empty():
+            return f"{results.place_title(place)}: nothing to draw."
+        means = history.group_by("method", "epoch").agg(pl.col("validation").mean())
+        top = means.filter(pl.col("validation") == pl.col("validation").max().over("method"))
+        best = [
+            f"{results.method_title(method)} {numbers['validation']:.4f} at epoch {numbers['epoch']}"
+            for method in results.methods_of(top)
+            for numbers in [top.filter(method=method).sort("epoch").row(0, named=True)]
+        ]
+        metric = validation_metric(results, place)
+        return f"Lines of {metric} on validation labels, one per method; the best epoch of each: {', '.join(best)}."

@@ -46,7 +46,13 @@ class MeanRanksFigure(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        return "An axis of mean ranks with the methods' names on both sides and bars over those that do not differ."
+        found = mean_ranks(results.metrics, ranked_by(results), results.competitors_of(results.metrics))
+        if isinstance(found, str):
+            return f"{found}."
+        names = [
+            f"{results.method_title(row)} {rank:.2f}" for row, rank in zip(found.methods, found.ranks, strict=True)
+        ]
+        return f"An axis of mean ranks, with bars over methods that do not differ: {', '.join(names)}."
 
 
 def ranked_by(results: Results) -> str:

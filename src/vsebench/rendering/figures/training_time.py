@@ -7,6 +7,7 @@ import polars as pl
 from vsebench.rendering.kinds import FigureKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
+from vsebench.rendering.table import format_value
 from vsebench.rendering.timing import epoch_cell
 
 if TYPE_CHECKING:
@@ -52,7 +53,17 @@ class TrainingTime(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        return (
-            "Dots on a logarithmic scale, one panel per data set and protocol; the table of training times has the "
-            "numbers."
-        )
+        timing, sentences = results.timing.filter(pl.col("phase") == "epoch"), []
+        for place in results.places_of(timing):
+            rows = results.methods_of(at(timing, place))
+            cells = {row: epoch_cell(at(timing, place).filter(method=row)).value for row in rows}
+            seconds = {row: value for row, value in cells.items() if isinstance(value, float)}
+            ends = [
+                (min(seconds, key=seconds.__getitem__), "shortest"),
+                (max(seconds, key=seconds.__getitem__), "longest"),
+            ]
+            words = [
+                f"{how} for {results.method_title(row)}, {format_value(seconds[row], 'seconds')} s" for row, how in ends
+            ]
+            sentences.append(f"{results.place_title(place)}: an epoch is {' and '.join(words)}.")
+        return " ".join(["Dots of seconds per epoch on a logarithmic scale, one panel per place.", *sentences])

@@ -44,4 +44,12 @@ class Trials(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        return "Lines of trials per step against epochs, one panel per data set and protocol."
+        history, sentences = sampled_epochs(results.history), []
+        for place in results.places_of(history):
+            of_place = at(history, place)
+            for method in results.methods_of(of_place):
+                own = of_place.filter(method=method).sort("epoch")
+                ends = [own.filter(epoch=own["epoch"][end])["trials_per_step"].to_numpy().mean() for end in (0, -1)]
+                words = " to ".join(f"{float(trials):.1f}" for trials in ends)
+                sentences.append(f"{results.place_title(place)}: {results.method_title(method)} from {words}.")
+        return " ".join(["Lines of trials per step against epochs, from the first to the last.", *sentences])

@@ -21,7 +21,7 @@ COLUMNS = (
     Column("threads", "Threads", "count"),
     Column("epoch_seconds", "Seconds\nper epoch", "seconds", interval=True),
     Column("epochs_to_convergence", "Epochs to\nconverge", "count"),
-    Column("seconds_to_convergence", "Seconds to\nconverge", "seconds"),
+    Column("seconds_to_convergence", "Seconds to\nconverge", "seconds", interval=True),
     Column("compile_seconds", "Seconds to\ncompile", "seconds"),
     Column("peak_rss_bytes", "Memory\n(MiB)", "mebibytes"),
     Column("image_seconds", "Seconds per\ntest image", "seconds", interval=True),
@@ -59,7 +59,7 @@ class TrainingTime(TableKind):
                 "Seconds per epoch: median [minimum, maximum] over repeats, each a fresh process. No other job of the "
                 f"run runs beside it; other processes used at most {load} cores meanwhile.",
                 "Convergence: the epoch with the best validation metric and the training seconds up to its end, "
-                f"median over seeds{alone}.",
+                f"median over seeds and, for seconds, their range{alone}.",
                 "Compile: compiling the kernels or loading them. Memory: the largest peak of the process.",
                 "Test image: scoring all labels in batches of 256 images on one core, no ranking; median and range "
                 "over repeats. Model: its arrays as they are saved.",
@@ -79,7 +79,7 @@ def row_cells(results: Results, place: Place, method: str, timed: pl.DataFrame) 
         Cell(timed["threads"].first()),  # type: ignore[arg-type]
         epoch_cell(timed),
         Cell(median(converged["epoch"].to_list()) if len(converged) else None),
-        Cell(median(seconds) if seconds else None),
+        Cell(median(seconds), min(seconds), max(seconds)) if seconds else Cell(),
         Cell(median(compiled.to_list()) if len(compiled) else None),
         Cell(timed["peak_rss_bytes"].max()),  # type: ignore[arg-type]
         scoring_cell(timed),
