@@ -60,7 +60,8 @@ def test_an_evaluation_is_the_workflows(folder):
         assert run("fit", *arguments, *validated, "--out", root / row) == 0
         files = ["--ranks", root / row / "ranks.parquet", "--lists", root / row / "lists.parquet"]
         assert run("rank", "--split", folder / "split", "--model", root / row / "model.npz", *files) == 0
-    files = [word for name in ("out", "summary", "cold") for word in (f"--{name}", folder / f"{name}.parquet")]
+    written = ("out", "summary", "cold", "by-frequency")
+    files = [word for name in written for word in (f"--{name}", folder / f"{name}.parquet")]
     where = ["--results", folder / "results", "--dataset", "sim-tiny", "--protocol", "distinct", "--seeds", 1]
     more = ["--metrics", "recall@10", "auc", "--bootstrap", 1000, *files]
     assert run("measure", *where, "--rows", "vse_fs", "ease", *more) == 0

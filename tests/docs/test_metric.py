@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.conftest import STAGES, Copy
 from vsebench.core.places import Case, Place
-from vsebench.core.schemas import LISTS, RANKS, SPLIT_LABELS
+from vsebench.core.schemas import LISTS, PAIRS, RANKS, SPLIT_LABELS
 from vsebench.core.storage import write_table
 
 PLACE = Place("made-up", "images")
@@ -24,6 +24,8 @@ def results(tmp_path: Path) -> Path:
     write_table(pl.DataFrame(schema=LISTS), LISTS, case.folder(tmp_path) / "lists.parquet")
     candidates = pl.DataFrame({"label": range(10), "first": True, "final": True, "valid": True, "test": True})
     write_table(candidates.cast(SPLIT_LABELS), SPLIT_LABELS, case.split(tmp_path) / "labels.parquet")
+    training = pl.DataFrame({"image": [0], "label": [0], "count": [1]}, schema=PAIRS)
+    write_table(training, PAIRS, case.split(tmp_path) / "final.parquet")
     return tmp_path
 
 
@@ -32,6 +34,7 @@ def command(results: Path, *metrics: str) -> list[object]:
         "measure", "--results", results, "--dataset", PLACE.dataset, "--protocol", PLACE.protocol, "--rows", "some_row",
         "--seeds", 1, "--metrics", *metrics, "--bootstrap", 100, "--out", results / "metrics.parquet",
         "--summary", results / "summary.parquet", "--cold", results / "cold.parquet",
+        "--by-frequency", results / "by_frequency.parquet",
     ]  # fmt: skip
 
 

@@ -90,7 +90,8 @@ def measured(prepared, dataset, module, settings, columns, seed=1, options=()):
                out / "label_ranks.parquet") == 0  # fmt: skip
     assert run("measure", "--results", folder, *keys, "--rows", "row", "--seeds", 1, "--metrics", *columns,
                "--bootstrap", 100, "--out", out / "metrics.parquet", "--summary",
-               out / "summary.parquet", "--cold", out / "cold.parquet") == 0  # fmt: skip
+               out / "summary.parquet", "--cold", out / "cold.parquet",
+               "--by-frequency", out / "by_frequency.parquet") == 0  # fmt: skip
     found = dict(read_parquet(out / "metrics.parquet").select("metric", "value").iter_rows())
     return [found[name] for name in columns]
 

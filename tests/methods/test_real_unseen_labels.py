@@ -83,7 +83,8 @@ def measured(folder, name, module, settings):
                    "--lists", out / "lists.parquet") == 0  # fmt: skip
     assert run("measure", "--results", folder, *keys, "--rows", "row", "--seeds", 1, 2, 3, "--metrics", *COLUMNS,
                "--bootstrap", 100, "--out", out / "metrics.parquet", "--summary",
-               out / "summary.parquet", "--cold", out / "cold.parquet") == 0  # fmt: skip
+               out / "summary.parquet", "--cold", out / "cold.parquet",
+               "--by-frequency", out / "by_frequency.parquet") == 0  # fmt: skip
     table = read_parquet(out / "metrics.parquet")
     return [np.mean(table.filter(metric=name)["value"].to_numpy()) for name in COLUMNS]
 

@@ -173,6 +173,13 @@ class MadeUp:
                     value = share * ROWS[case.row][2] * part
                     yield case.keys | {"metric": metric, "images": images, "value": value, "n": n}
 
+    def by_frequency(self) -> Iterator[dict[str, Any]]:
+        for case in self.cases():
+            for band in range(1, 6):
+                value = ROWS[case.row][2] / band
+                sizes = {"labels": 51, "fewest": 1000 // 4**band, "most": 4000 // 4**band, "cutoff": 10}
+                yield case.keys | {"band": band, "value": value} | sizes
+
     def scaling(self) -> Iterator[dict[str, Any]]:
         sizes = {"pairs": [20000, 40000, 80000], "labels": [500, 1000, 2000], "factors": [16, 32, 64]}
         fixed = {"images": 5000, "labels": 500, "pairs": 20000, "factors": 32, "phase": "epoch", "machine": "made up"}
@@ -272,7 +279,7 @@ def make_results(folder: Path, places: Sequence[Place] = SMALL, seeds: int = 3, 
     run = MadeUp(places, seeds, epochs)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "outline.json").write_text(run.outline().model_dump_json(), encoding="utf-8")
-    for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling", "cold"):
+    for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling", "cold", "by_frequency"):
         schema = getattr(schemas, name.upper())
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
     write_json([run.settings(case) for case in run.cases()], folder / "settings.json")

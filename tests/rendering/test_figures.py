@@ -23,6 +23,7 @@ NAMES = [f"{kind}-{place.name}" for kind in ("accuracy", "convergence") for plac
 NAMES += [
     "mean-ranks",
     "wins-and-losses",
+    "labels-by-frequency",
     "effects-of-claims",
     "published-against-ours",
     "accuracy-against-time",

@@ -55,6 +55,7 @@ def test_names_of_a_run(results: Results) -> None:
         "accuracy-against-time",
         *(f"convergence-{place}" for place in places),
         "effects-of-claims",
+        "labels-by-frequency",
         "mean-ranks",
         "overview",
         "published-against-ours",

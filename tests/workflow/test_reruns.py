@@ -8,7 +8,7 @@ import json
 from tests.workflow.project import LABEL_ROWS, MODELS, SAME, TINY, TRAINED, Project, tiny_set
 
 RENDERING = {"outline", "table", "figure", "report_page", "all", "test_claims", "compare"}
-EVALUATION = {"measure", "gather_metrics", "gather_summary", "gather_cold"}
+EVALUATION = {"measure", "gather_metrics", "gather_summary", "gather_cold", "gather_by_frequency"}
 TIMING = {"time_methods", "gather_timing"}
 FITS = ("fit", "rank")
 

@@ -76,13 +76,14 @@ rule measure:
         split=expand(
             f"{SPLIT}/{{name}}",
             seed=PLAN.config.seeds,
-            name=["split.json", "labels.parquet"],
+            name=["split.json", "labels.parquet", "final.parquet"],
             allow_missing=True,
         ),
     output:
         metrics=f"{PLACE}/metrics.parquet",
         summary=f"{PLACE}/summary.parquet",
         cold=f"{PLACE}/cold.parquet",
+        by_frequency=f"{PLACE}/by_frequency.parquet",
     log:
         f"{PLACE}/measure.log",
     params:
@@ -98,7 +99,8 @@ rule measure:
     shell:
         "python -m vsebench measure --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
         " --rows {params.rows} {params.decisions} --not-compared {params.not_compared} --seeds {params.seeds} --metrics {params.metrics}"
-        " {params.siblings} --bootstrap {params.bootstrap} --out {output.metrics} --summary {output.summary} --cold {output.cold} > {log} 2>&1"
+        " {params.siblings} --bootstrap {params.bootstrap} --out {output.metrics} --summary {output.summary} --cold {output.cold}"
+        " --by-frequency {output.by_frequency} > {log} 2>&1"
 
 
 rule gather_metrics:
@@ -121,6 +123,16 @@ use rule gather_metrics as gather_summary with:
         "results/summary.parquet",
     log:
         "results/logs/gather/summary.log",
+
+
+use rule gather_metrics as gather_by_frequency with:
+    input:
+        sources("stages.gather"),
+        parts=expand("results/{place}/by_frequency.parquet", place=PLAN.places),
+    output:
+        "results/by_frequency.parquet",
+    log:
+        "results/logs/gather/by-frequency.log",
 
 
 if PLAN.cold_places:

@@ -94,6 +94,14 @@ COLD: Schema = CASE | {  # metrics of images by whether they are cold, where a p
     "value": pl.Float64,
     "n": pl.Int64,  # number of images that it is over
 }
+BY_FREQUENCY: Schema = CASE | {  # recall of labels in groups of equal size, by their number of training images
+    "band": pl.Int64,  # 1 has the most frequent labels
+    "labels": pl.Int64,
+    "fewest": pl.Int64,  # training images of a label
+    "most": pl.Int64,
+    "cutoff": pl.Int64,
+    "value": pl.Float64,  # mean over the labels of the group
+}
 SUMMARY: Schema = PLACE | {
     "method": pl.String,
     "decision": pl.String,

@@ -17,6 +17,7 @@ GATHERED = {
     "summary": "summary.parquet",
     "metrics": "metrics.parquet",
     "cold": "cold.parquet",
+    "by_frequency": "by_frequency.parquet",
     "history": "history.parquet",
     "timing": "timing.parquet",
     "scaling": "scaling.parquet",

@@ -29,7 +29,7 @@ ARRANGED = {
     *("claims-summary", "claims", "methods-by-places", "best", "training-time", "growth", "settings"),
     *("datasets", "words"),
     *("audit", "audit-depends", "audit-counts"),
-    *("accuracy-against-time", "overview", "mean-ranks", "trials", "wins-and-losses"),
+    *("accuracy-against-time", "overview", "mean-ranks", "trials", "wins-and-losses", "labels-by-frequency"),
     *("published-against-ours", "effects-of-claims"),
 }
 

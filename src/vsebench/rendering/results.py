@@ -67,6 +67,11 @@ class Results:
         return read_parquet(self.folder / GATHERED["cold"])
 
     @cached_property
+    def by_frequency(self) -> pl.DataFrame:
+        """Recall of frequent and of rare labels; empty where no label has a training image."""
+        return read_parquet(self.folder / GATHERED["by_frequency"])
+
+    @cached_property
     def scaling(self) -> pl.DataFrame | None:
         return self._table("scaling") if "scaling" in self.outline.files else None
 

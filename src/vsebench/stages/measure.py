@@ -3,7 +3,7 @@
 Writes metrics.parquet (one row per method, seed and metric, with a bootstrap interval) and summary.parquet (means over
 seeds, with a paired test against the best method). Metrics of the label sets that decisions chose have lines of their
 own: one for each row with each of its decisions. cold.parquet has the metrics of images with and without a training
-label apart, where there are images without.
+label apart, where there are images without. by_frequency.parquet has the recall of frequent and of rare labels.
 """
 
 import argparse
@@ -13,8 +13,9 @@ import polars as pl
 
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Entry, Place
-from vsebench.core.schemas import COLD, METRICS, SUMMARY
+from vsebench.core.schemas import BY_FREQUENCY, COLD, METRICS, SUMMARY
 from vsebench.core.storage import read_parquet, write_table
+from vsebench.evaluation.by_frequency import recall_by_frequency
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets, values_of_cold
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
 from vsebench.evaluation.reading import n_candidates_of, read_ranked, read_sets
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, help="metrics.parquet")
     parser.add_argument("--summary", type=Path, required=True, help="summary.parquet")
     parser.add_argument("--cold", type=Path, required=True, help="cold.parquet")
+    parser.add_argument("--by-frequency", type=Path, required=True, help="by_frequency.parquet")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -49,6 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
     summaries = [summarise(place, found, names, not_compared) for names, found in parts]
     write_table(pl.concat(summaries), SUMMARY, arguments.summary)
     write_table(measure_cold(arguments, place, of_rankings), COLD, arguments.cold)
+    write_table(measure_by_frequency(arguments, place, of_rankings), BY_FREQUENCY, arguments.by_frequency)
 
 
 def measure_rankings(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> dict[Entry, BySeed]:
@@ -75,6 +78,20 @@ def measure_cold(arguments: argparse.Namespace, place: Place, metrics: list[str]
         if ranks["cold"].any():
             keys = {key: pl.lit(value) for key, value in case.keys.items()}
             parts.append(values_of_cold(ranks, names).with_columns(**keys).select(*COLD).cast(COLD))
+    return pl.concat(parts)
+
+
+def measure_by_frequency(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> pl.DataFrame:
+    """Return the recall of frequent and of rare labels, within the first cutoff of the metrics, or 10."""
+    cutoff = next((cut for name in metrics if (cut := load_metric(name).cutoff)), 10)
+    parts = [pl.DataFrame(schema=BY_FREQUENCY)]
+    for seed in arguments.seeds:
+        training = read_parquet(Case(place, arguments.rows[0], seed).split(arguments.results) / "final.parquet")
+        for row in arguments.rows:
+            case = Case(place, row, seed)
+            found = recall_by_frequency(read_ranked(case, arguments.results).ranks, training, cutoff)
+            keys = {key: pl.lit(value) for key, value in case.keys.items()}
+            parts.append(found.with_columns(cutoff=cutoff, **keys).select(*BY_FREQUENCY).cast(BY_FREQUENCY))
     return pl.concat(parts)
 
 
