@@ -98,7 +98,8 @@ def test_metrics_of_label_sets_agree_with_scikit_learn(folder, tmp_path):
     decided = [f"lsep/{name}" for name in DECISIONS]
     assert run("measure", "--results", folder / "results", *PLACE, "--rows", "lsep", "--decisions", *decided,
                "--seeds", 1, "--metrics", *names, "--bootstrap", 50, "--out", out,
-               "--summary", summary, "--cold", tmp_path / "cold.parquet", "--by-frequency", tmp_path / "by_frequency.parquet") == 0  # fmt: skip
+               "--summary", summary, "--cold", tmp_path / "cold.parquet",
+               "--by-frequency", tmp_path / "by_frequency.parquet") == 0  # fmt: skip
     found = read_parquet(out)
     assert set(found.filter(decision="")["metric"]) == {"map", "exact_match@4"}
     for name in DECISIONS:
@@ -126,7 +127,8 @@ def test_no_size_of_a_label_set_is_the_best(folder, tmp_path):
     out, summary = tmp_path / "metrics.parquet", tmp_path / "summary.parquet"
     assert run("measure", "--results", folder / "results", *PLACE, "--rows", "lsep", "--decisions", "lsep/best_k",
                "lsep/count", "--seeds", 1, "--metrics", "map", "set_size", "--bootstrap", 50, "--out", out, "--summary",
-               summary, "--cold", tmp_path / "cold.parquet", "--by-frequency", tmp_path / "by_frequency.parquet") == 0  # fmt: skip
+               summary, "--cold", tmp_path / "cold.parquet",
+               "--by-frequency", tmp_path / "by_frequency.parquet") == 0  # fmt: skip
     sizes = read_parquet(summary).filter(metric="set_size")
     assert sizes.select("difference", "p_adjusted").null_count().row(0) == (2, 2)
     assert not sizes["best"].any()
