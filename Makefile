@@ -57,6 +57,7 @@ setup-docs: $(VENV)/.installed-docs
 $(VENV)/.installed: requirements/build.lock requirements/runtime.lock pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "vsebench needs Python 3.11 or newer; name one with: make PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "vsebench needs Python 3.11 or newer, and that in $(VENV) is older; delete $(VENV) and run make again")'
 	$(BIN)/pip install --quiet --require-hashes -r requirements/build.lock
 	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/runtime.lock
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .

@@ -14,7 +14,7 @@ import pytest
 from tests.rendering.conftest import PAPERS, SMALL, figure_kind, figures, make_results, table_kind, tables
 from vsebench.cli import main
 from vsebench.rendering.csv import to_csv
-from vsebench.rendering.page import data_address
+from vsebench.rendering.page import data_address, notices
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import save, style
 from vsebench.stages.table import write_table
@@ -217,3 +217,15 @@ def test_a_drawing_in_an_address_is_still_a_drawing(results: Results, tmp_path: 
         text.text or "" for text in ElementTree.fromstring(svg).iter(f"{tag}text")
     )
     assert len(body) < 0.8 * len(svg)
+
+
+def test_a_protocol_of_occurrences_without_repeated_labels_is_mentioned(results: Results) -> None:
+    assert not any("no label stands twice" in notice for notice in notices(results))
+    datasets = {name: dict(entry) for name, entry in results.datasets.items()}
+    counts = datasets["saiapr"]["counts"]
+    datasets["saiapr"]["counts"] = counts | {"occurrences": counts["pairs"]}
+    other = Results(results.folder)
+    vars(other)["datasets"] = datasets
+    found = [notice for notice in notices(other) if "no label stands twice" in notice]
+    assert len(found) == 1
+    assert found[0].startswith("SAIAPR TC-12 (region labels), protocol regions: ")

@@ -22,6 +22,7 @@ class Protocol(ABC):
     new_images : whether test images are never learnt from; then a method needs features
     validation_metric : what settings and epochs are chosen by, unless a run names another metric
     leaves_cold : whether an image can lose its only label, so that nothing is known of it
+    by_occurrence : whether occurrences of labels are held out, which a data set with counts has more of than labels
     fixed : whether all seeds have the same split; a run then chooses settings with its first seed, for all of them
     unseen : whether some of the labels to rank are never trained; then a data set needs word vectors
     only_unseen : whether all labels to rank are such labels; then a method needs to know labels by other things
@@ -31,6 +32,7 @@ class Protocol(ABC):
     new_images: ClassVar[bool]
     validation_metric: ClassVar[str]
     leaves_cold: ClassVar[bool] = False
+    by_occurrence: ClassVar[bool] = False
     fixed: ClassVar[bool] = False
     unseen: ClassVar[bool] = False
     only_unseen: ClassVar[bool] = False

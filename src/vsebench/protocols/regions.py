@@ -13,6 +13,7 @@ class Regions(Protocol):
     words = "one region label of each image held out, repeated labels stay"
     new_images = False
     leaves_cold = True
+    by_occurrence = True
     validation_metric = "ndcg@10"
 
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:

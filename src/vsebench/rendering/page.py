@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.papers.base import Paper
+from vsebench.protocols.base import load_protocol
 from vsebench.rendering import explore
 from vsebench.rendering.claims import NOT_TESTED, count_claims
 from vsebench.rendering.headline import headlines, what_was_run
@@ -116,6 +117,13 @@ def notices(results: Results) -> Iterator[str]:
             yield f"{title}: {found} {key.replace('_', ' ')}, but {expected} were expected."
         for dropped in entry["dropped"]:
             yield f"{title}: dropped {format_value(dropped['number'], 'count')} {dropped['what']} ({dropped['why']})."
+    for at_place in results.outline.places:
+        counts = results.datasets[at_place.dataset]["counts"]
+        if load_protocol(at_place.protocol).by_occurrence and counts["occurrences"] == counts["pairs"]:
+            yield (
+                f"{results.place_title(at_place)}: no label stands twice on an image of this data, so that one occurrence "
+                "is one label; a column of counts says otherwise (docs/own-data.md)."
+            )
     for left in results.outline.left_out:
         place = results.place_title(Place(left.dataset, left.protocol))
         yield f"{place}: {results.method_title(left.method)} is left out: {left.reason}"
