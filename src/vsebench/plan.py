@@ -140,6 +140,10 @@ class Plan:
                     separator = ": " if entry.data is None else "."
                     inside = name_of_file if entry.data is None else name_of_file.removeprefix("options.")
                     raise UserError(f"{key}{separator}{inside}: there is no file {path} (seen from {Path.cwd()})")
+            if dataset.pictures is not None and not dataset.pictures.path.exists():
+                inside = f"{key}{': ' if entry.data is None else '.'}pictures.images"
+                missing = dataset.pictures.images
+                raise UserError(f"{inside}: there is no file or folder {missing} (seen from {Path.cwd()})")
             if dataset.network is not None:
                 _check_network(dataset, dataset.network, f"{key}{': ' if entry.data is None else '.'}features.network")
 
@@ -466,6 +470,12 @@ class Plan:
             papers={paper.name: paper.title for paper in self.papers},
             files=[name for name in GATHERED if makes.get(name, True)],
         )
+
+    @property
+    def pictures(self) -> dict[str, dict[str, Any]]:
+        """Where the pictures of the data sets' images are, for those that say so."""
+        sources = {name: dataset.shown_pictures for name, dataset in self.datasets.items()}
+        return {name: source.model_dump() for name, source in sources.items() if source is not None}
 
     @cached_property
     def tables(self) -> dict[str, Instance]:
@@ -827,7 +837,7 @@ def _own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Dat
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")
     key = f"{where}: datasets.{name}.data"
-    beside = {name for name in ("features", "normalise", "siblings", "words") if name in data}
+    beside = {name for name in ("features", "normalise", "siblings", "words", "pictures") if name in data}
     options = check(table.Options, {option: value for option, value in data.items() if option not in beside}, key)
     description = {
         "title": name,

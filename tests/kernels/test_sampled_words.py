@@ -12,7 +12,14 @@ from tests.reference.arrays import with_unused
 from vsebench.kernels.alias import AliasTable, draw_alias
 from vsebench.kernels.label_sample import BATCH, DRAWN, NEXT_IMAGE, NOTHING, POSITIVES, sample_labels
 from vsebench.kernels.random_numbers import new_state
-from vsebench.kernels.sampled_words import WordTable, add_label_terms, move_touched, published_steps, sampled_loss
+from vsebench.kernels.sampled_words import (
+    WordTable,
+    add_label_terms,
+    add_up_gradient,
+    move_touched,
+    published_steps,
+    sampled_loss,
+)
 
 LOSSES = {"cross-entropy": (False, reference.cross_entropy), "pairs": (True, reference.pairs)}
 EVERY_LOSS = pytest.mark.parametrize("name", LOSSES)
@@ -144,7 +151,7 @@ def total_of(twin, outputs, vectors, chosen, weight):
 def test_a_sampled_loss_is_the_sum_over_draws(name, weight, drawn):
     outputs, vectors, chosen = drawn
     pairwise, twin = LOSSES[name]
-    found, _ = sampled_loss(outputs.copy(), chosen, P, weight, pairwise, WordTable.of(vectors, 0))
+    found, _ = sampled_loss(outputs.copy(), chosen, P, weight, pairwise, WordTable.of(vectors))
     assert found == pytest.approx(total_of(twin, outputs, vectors, chosen, weight), rel=1e-6)
 
 
@@ -159,16 +166,24 @@ def differences(function, point, step=1e-5):
     return found
 
 
+def gradients(table, n_touched):
+    """Return the gradients of all labels' vectors, zeros for those that were not drawn."""
+    found, one = np.zeros((N_LABELS, D)), np.zeros(table.vectors.shape[1], dtype=np.float32)
+    for place in range(n_touched):
+        add_up_gradient(table, place, one)
+        found[table.touched[place]] = one[:D]
+    return found
+
+
 @EVERY_LOSS
 def test_derivatives_by_outputs_and_vectors_are_those_of_the_twin_by_differences(name, drawn):
     outputs, vectors, chosen = drawn
     pairwise, twin = LOSSES[name]
-    table, slopes = WordTable.of(vectors, N_LABELS), outputs.copy()
+    table, slopes = WordTable.of(vectors, (3, P + N)), outputs.copy()
     _, n_touched = sampled_loss(slopes, chosen, P, 1.7, pairwise, table)
     expected = differences(lambda moved: total_of(twin, moved, vectors, chosen, 1.7), outputs)
     np.testing.assert_allclose(slopes, expected, atol=2e-6)
-    gradient = np.zeros((N_LABELS, D))
-    gradient[table.touched[:n_touched]] = table.gradient[:n_touched, :D]
+    gradient = gradients(table, n_touched)
     expected = differences(lambda moved: total_of(twin, outputs, moved, chosen, 1.7), vectors)
     np.testing.assert_allclose(gradient, expected, atol=2e-6)
     assert sorted(table.touched[:n_touched]) == sorted(set(chosen[[0, 2]].ravel()))
@@ -176,9 +191,9 @@ def test_derivatives_by_outputs_and_vectors_are_those_of_the_twin_by_differences
 
 def test_terms_of_labels_alone_and_their_derivatives_are_those_of_the_twin(drawn):
     outputs, vectors, chosen = drawn
-    table = WordTable.of(vectors, N_LABELS)
+    table = WordTable.of(vectors, (3, P + N), with_terms=True)
     _, n_touched = sampled_loss(outputs.copy(), chosen, P, 1.0, False, table)
-    of_loss = table.gradient[:n_touched].copy()
+    of_loss = gradients(table, n_touched)
     found = add_label_terms(chosen, P, 0.3, table)
 
     def twin(moved):
@@ -186,36 +201,34 @@ def test_terms_of_labels_alone_and_their_derivatives_are_those_of_the_twin(drawn
         return 0.3 * sum(reference.label_terms(moved, row[:P], row[P:]) for row in chosen[[0, 2]])
 
     assert found == pytest.approx(twin(vectors), rel=1e-6)
-    gradient = np.zeros((N_LABELS, D))
-    gradient[table.touched[:n_touched]] = (table.gradient[:n_touched] - of_loss)[:, :D]
-    np.testing.assert_allclose(gradient, differences(twin, vectors), atol=2e-6)
+    np.testing.assert_allclose(gradients(table, n_touched) - of_loss, differences(twin, vectors), atol=2e-6)
+    move_touched(table, n_touched, 3, 1, 0.01)
+    assert not table.terms.any()
 
 
 def test_a_step_moves_the_drawn_labels_alone_as_adam_moves_them(drawn):
     outputs, vectors, chosen = drawn
-    table = WordTable.of(vectors, N_LABELS)
+    table = WordTable.of(vectors, (3, P + N))
     mean, square, value = (np.zeros((N_LABELS, D)) for _ in range(3))
     value[:] = vectors
     drawn_labels = sorted(set(chosen[[0, 2]].ravel()))
     for number in (1, 2, 3):
         _, n_touched = sampled_loss(outputs.copy(), chosen, P, 1.0, False, table)
-        slope = np.zeros((N_LABELS, D))
-        slope[table.touched[:n_touched]] = table.gradient[:n_touched, :D] / 3
+        slope = gradients(table, n_touched) / 3
         move_touched(table, n_touched, 3, number, 0.01)
         mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
         value -= 0.01 * (mean / (1 - 0.9**number)) / (np.sqrt(square / (1 - 0.999**number)) + 1e-8)
     np.testing.assert_allclose(table.vectors[drawn_labels, :D], value[drawn_labels], atol=1e-5)
     others = np.setdiff1d(np.arange(N_LABELS), drawn_labels)
     assert np.array_equal(table.vectors[others, :D], vectors[others])
-    assert not table.gradient.any()
-    assert (table.place == -1).all()
+    assert (table.last == -1).all()
 
 
 @EVERY_LOSS
 def test_outputs_of_1000_give_finite_losses_and_derivatives(name, drawn):
     outputs, vectors, chosen = drawn
     slopes = outputs * np.float32(1000)
-    value, _ = sampled_loss(slopes, chosen, P, 1.0, LOSSES[name][0], WordTable.of(vectors, N_LABELS))
+    value, _ = sampled_loss(slopes, chosen, P, 1.0, LOSSES[name][0], WordTable.of(vectors, (3, P + N)))
     assert np.isfinite(value)
     assert np.isfinite(slopes).all()
 
@@ -228,6 +241,6 @@ def test_published_steps_are_undivided_one_image_after_the_other_and_without_rep
             before = expected.copy()
             for label in set(drawn_labels.tolist()):
                 expected[label] += 0.1 * sign / (1 + np.exp(sign * (before[label] @ output))) * output
-    table = WordTable.of(vectors, 0)
+    table = WordTable.of(vectors)
     published_steps(table.vectors, outputs, chosen, P, 0.1)
     np.testing.assert_allclose(table.vectors[:, :D], expected, atol=1e-5)

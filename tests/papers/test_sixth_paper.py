@@ -54,7 +54,7 @@ def results(config, plan):
     folder, run = config.parent / "results", MadeUp(SMALL, seeds=3, epochs=20)
     outline = run.outline().model_copy(update={"papers": plan.outline.papers})
     write_json(outline.model_dump(mode="json"), folder / "outline.json")
-    for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling", "cold"):
+    for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling", "cold", "by_frequency"):
         schema = getattr(schemas, name.upper())
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
     write_json([run.settings(case) for case in run.cases()], folder / "settings.json")

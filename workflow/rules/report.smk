@@ -14,7 +14,10 @@ rule report_page:
         sources("stages.report"),
         kind_sources(kinds.TableKind, PLAN.tables),
         kind_sources(kinds.FigureKind, PLAN.figures),
-        os.path.relpath(PACKAGE / "rendering" / "templates" / "report.html.j2"),
+        [
+            os.path.relpath(path)
+            for path in sorted((PACKAGE / "rendering" / "templates").glob("*.*"))
+        ],
         PRINTED,
     output:
         report("results/report.html", caption="../report/page.rst", category="Page"),
@@ -26,6 +29,7 @@ rule report_page:
         shown=lambda wildcards: [
             paper.model_dump(exclude={"claims", "checks"}) for paper in PLAN.papers
         ],
+        pictures=literally(as_json(PLAN.pictures)),
     shell:
-        "python -m vsebench report --results results --figures figures --papers {params.papers:q} --out {output}"
-        " > {log} 2>&1"
+        "python -m vsebench report --results results --figures figures --papers {params.papers:q}"
+        " --pictures {params.pictures:q} --out {output} > {log} 2>&1"

@@ -193,6 +193,18 @@ class Network(Strict):
     suffixes: Suffixes = "keep"  # of files in the ids of images
 
 
+class Pictures(Strict):
+    """Where the pictures of a data set's images are, for the report."""
+
+    images: str = Field(min_length=1)  # a folder, a tar archive, or a table of ids and files
+    suffixes: Suffixes = "keep"  # of files in the ids of images
+
+    @property
+    def path(self) -> Path:
+        """The folder or file."""
+        return Path(self.images)
+
+
 class FeaturesFile(Strict):
     """Image features apart from the annotations: a file, or a network that makes one of the user's images.
 
@@ -329,10 +341,18 @@ class DatasetConfig(DatasetDefinition):
     # with the columns `label` and `parent`
     siblings: str | None = None
     words: str | None = None  # a file of config/words: the vectors of the labels' names
+    pictures: Pictures | None = None  # for the report; without it those that the network of `features` describes
 
     def definition(self, *left_out: str) -> dict[str, Any]:
         """Return the keys of `DatasetDefinition` that are set, without those `left_out`."""
         return self.model_dump(include=set(DatasetDefinition.model_fields) - set(left_out), exclude_defaults=True)
+
+    @property
+    def shown_pictures(self) -> Pictures | None:
+        """Where the user's pictures of the images are, if anywhere."""
+        if self.pictures is not None or self.network is None or self.downloads(self.network.images):
+            return self.pictures
+        return Pictures(images=self.network.images, suffixes=self.network.suffixes)
 
     def with_features_in(self, folder: str) -> "DatasetConfig":
         """Return the data set with features from the files that its network made in a folder."""

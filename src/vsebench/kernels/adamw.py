@@ -22,9 +22,21 @@ def adamw_step(parameters, gradient, means, squares, number, learning_rate, deca
     number : integer, of the step, from 1
     learning_rate, decay : float; the decay is multiplied with the learning rate
     """
+    adamw_move(parameters, gradient, means, squares, adamw_rates(number, learning_rate, decay))
+
+
+@njit(cache=True, nogil=True)
+def adamw_rates(number, learning_rate, decay):
+    """Return the factors of a step's means, squares and decay, three float32; arguments are those of `adamw_step`."""
     of_mean = np.float32(learning_rate / (1 - MEAN_RATE**number))
     of_square = np.float32(1 / (1 - SQUARE_RATE**number))
-    shrinking = np.float32(learning_rate * decay)
+    return of_mean, of_square, np.float32(learning_rate * decay)
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def adamw_move(parameters, gradient, means, squares, rates):
+    """Take one step with the factors of `adamw_rates`; arrays are those of `adamw_step`."""
+    of_mean, of_square, shrinking = rates
     old_mean, new_mean = np.float32(MEAN_RATE), np.float32(1 - MEAN_RATE)
     old_square, new_square = np.float32(SQUARE_RATE), np.float32(1 - SQUARE_RATE)
     smallest = broadcast(np.float32(SMALLEST))

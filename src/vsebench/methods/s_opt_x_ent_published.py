@@ -39,7 +39,7 @@ class SOptXEntPublished(SXEnt):
 
     def __init__(self, problem: Problem, settings: SOptXEntPublishedSettings) -> None:
         super().__init__(problem, settings)
-        self.table = WordTable.of(self.start[self.is_learnt], 0)  # no memory of gradients
+        self.table = WordTable.of(self.start[self.is_learnt])  # no memory of gradients
 
     def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
         settings, chosen, outputs = self.settings, self.draw(images), scores.copy()

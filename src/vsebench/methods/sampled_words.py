@@ -67,8 +67,8 @@ class SampledWordMethod(JointMethod):
     def __init__(self, problem: Problem, settings: SampledWordSettings) -> None:
         super().__init__(problem, settings)
         n_drawn = settings.positives + settings.negatives
-        most_touched = min(settings.batch * n_drawn, len(self.n_images_of)) if settings.joint else 0
-        self.table = WordTable.of(self.start[self.is_learnt], most_touched)
+        draws = (settings.batch, n_drawn) if settings.joint else None
+        self.table = WordTable.of(self.start[self.is_learnt], draws, with_terms=self.weight_of_labels > 0)
         self.negatives = AliasTable.of(self.n_images_of.astype(np.float64) ** settings.negative_power)
         self.chosen = np.empty((settings.batch, n_drawn), dtype=np.int32)
         self.in_batch = np.zeros(len(self.n_images_of) if settings.exclude == "batch" else 0, dtype=np.bool_)

@@ -234,7 +234,7 @@ def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[
         start, end = format_value(cell.value, column.form), ""
         if column.is_text and broken and not column.width:
             start, end = _in_two(start)
-        if column.form == "words":
+        if column.form in ("words", "pictures"):
             above.append(_words(start))
         else:
             above.append(_text(start, column) if column.is_text else _latex_number(cell, column.form))

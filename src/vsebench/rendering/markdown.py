@@ -30,7 +30,7 @@ def _bars(cells: Sequence[str]) -> str:
 
 
 def _markdown_cell(cell: Cell, form: Form) -> str:
-    value = _words(cell.value) if form == "words" else _escape_markdown(format_value(cell.value, form))
+    value = _words(cell.value) if form in ("words", "pictures") else _escape_markdown(format_value(cell.value, form))
     value = (f"**{value}**" if cell.bold else value) + (DAGGER if cell.dagger else "")
     interval = format_interval(cell, form)
     return f"{value} {interval}" if interval else value

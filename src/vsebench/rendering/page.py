@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from vsebench.core.configuration import Pictures
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.papers.base import Paper
@@ -20,6 +21,7 @@ from vsebench.rendering.headline import headlines, what_was_run
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.paper_section import describe_audit, describe_paper, figures_of, place_in_paper, tables_of
+from vsebench.rendering.pictures import find_pictures, ids_in
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table, format_interval, format_value, spans
 
@@ -45,7 +47,13 @@ class Drawing:
     alternative: str
 
 
-def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Path) -> str:
+def render(
+    results: Results,
+    figures: Path,
+    papers: Sequence[Paper],
+    folder: Path,
+    pictures: Mapping[str, Pictures] | None = None,
+) -> str:
     """Return the page.
 
     Parameters
@@ -53,24 +61,29 @@ def render(results: Results, figures: Path, papers: Sequence[Paper], folder: Pat
     figures : folder with the figures
     papers : those that have a section each
     folder : where the page will be; its links are relative to this folder
+    pictures : data set -> where the pictures of its images are
     """
     tables = instances_of_run(TableKind, results.outline)
     drawn = instances_of_run(FigureKind, results.outline)
     of_papers = {name: figure for paper in papers for name, figure in figures_of(paper).items()}
     table_names = [*tables, *(name for paper in papers for name in tables_of(paper))]
-    described = [describe_paper(paper, results) for paper in papers]
+    described = [section for paper in papers if (section := describe_paper(paper, results)) is not None]
+    shown = {name: make(TableKind, one.kind, one.parameters, name).table(results) for name, one in tables.items()}
+    of_described = (table for section in described for table in section.tables.values())
+    seen = find_pictures([*shown.values(), *of_described], pictures or {})
     return template().render(
         headlines=headlines(results),
         numbers=explore.numbers(results),
         summary=what_was_run(results),
         simulated=[results.dataset_title(name) for name in results.datasets if results.is_simulated(name)],
         real=[results.dataset_title(name) for name in results.datasets if not results.is_simulated(name)],
-        notices=list(notices(results)),
+        notices=[*notices(results), *seen.notices],
+        pictures=seen.pictures,
         claims=count_claims(results),
         tested=by_verdict(results),
         audit=describe_audit(results),
-        papers=[section for section in described if section is not None],
-        tables={name: make(TableKind, one.kind, one.parameters, name).table(results) for name, one in tables.items()},
+        papers=described,
+        tables=shown,
         figures={name: drawing(results, figures, one) for name, one in (drawn | of_papers).items()},
         places=[describe_place(results, place, tables, drawn) for place in results.outline.places],
         more_tables=not_arranged(tables),
@@ -92,7 +105,7 @@ def template() -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals.update(format_value=format_value, format_interval=format_interval, spans=spans)
+    found.globals.update(format_value=format_value, format_interval=format_interval, ids_in=ids_in, spans=spans)
     return found.get_template("report.html.j2")
 
 
@@ -121,8 +134,8 @@ def notices(results: Results) -> Iterator[str]:
         counts = results.datasets[at_place.dataset]["counts"]
         if load_protocol(at_place.protocol).by_occurrence and counts["occurrences"] == counts["pairs"]:
             yield (
-                f"{results.place_title(at_place)}: no label stands twice on an image of this data, so that one occurrence "
-                "is one label; a column of counts says otherwise (docs/own-data.md)."
+                f"{results.place_title(at_place)}: no label stands twice on an image of this data, so that an "
+                "occurrence is a label; a column of counts says otherwise (docs/own-data.md)."
             )
     for left in results.outline.left_out:
         place = results.place_title(Place(left.dataset, left.protocol))

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Literal
 
 Value = str | int | float | None
-Form = Literal["text", "words", "count", "mean", "score", "percent", "seconds", "mebibytes", "effect", "p"]
+Form = Literal["text", "words", "count", "mean", "score", "percent", "seconds", "mebibytes", "effect", "p", "pictures"]
 Face = Literal["", "italic", "bold"]
 
 MISSING = "\N{EN DASH}"
@@ -45,7 +45,7 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        return self.form in ("text", "words")
+        return self.form in ("text", "words", "pictures")
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,12 @@ class Table:
     def shown(self) -> list[int]:
         """The positions of the columns that a reader sees."""
         return [place for place, column in enumerate(self.columns) if column.shown]
+
+    def dataset_of(self, row: Row) -> str | None:
+        """Return the data set of the images that a row names, if it has a column that says so."""
+        keys = [column.key for column in self.columns]
+        found = row.cells[keys.index("dataset_name")].value if "dataset_name" in keys else None
+        return None if found is None else str(found)
 
     @property
     def groups(self) -> list[tuple[str, list[Row]]]:

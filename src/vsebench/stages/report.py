@@ -1,8 +1,10 @@
 """Write the report: one page with every table and figure."""
 
 import argparse
+import json
 from pathlib import Path
 
+from vsebench.core.configuration import Pictures, check
 from vsebench.core.storage import replacing
 from vsebench.papers.base import Paper
 from vsebench.rendering.page import render
@@ -14,12 +16,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
     parser.add_argument("--figures", type=Path, required=True, help="folder with the figures")
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files of the papers with a section")
+    parser.add_argument(
+        "--pictures", type=json.loads, default={}, help='JSON: {"data set": {"images": path, ...}, ...}'
+    )
     parser.add_argument("--out", type=Path, required=True, help="page to write")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
     papers = [Paper.read(path) for path in arguments.papers]
-    page = render(Results(arguments.results), arguments.figures, papers, arguments.out.parent)
+    pictures = {name: check(Pictures, source, "--pictures") for name, source in arguments.pictures.items()}
+    page = render(Results(arguments.results), arguments.figures, papers, arguments.out.parent, pictures)
     with replacing(arguments.out) as temporary:
         temporary.write_text(page, encoding="utf-8")

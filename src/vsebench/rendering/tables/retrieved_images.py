@@ -11,9 +11,10 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
+    Column("dataset_name", "Name", shown=False),
     Column("word", "Word", width=0.15),
     Column("method", "Method", width=0.15),
-    Column("images", "First images", "words", width=0.6),
+    Column("images", "First images", "pictures", width=0.6),
 )
 NOTES = ("Bold: an image with the label; behind a word is the number of these. First seed, ranked by cosine.",)
 NONE = "This run has none of the rows of this table at a place with new test images and one of its words."
@@ -45,7 +46,13 @@ class RetrievedImages(TableKind):
                 for method in results.methods_of(found):
                     own = found.filter(method=method).row(0, named=True)
                     name = f"{word} ({own['images']})"
-                    cells = (title, name, results.method_title(method), listed(own["first"], own["hits"]))
+                    cells = (
+                        title,
+                        place.dataset,
+                        name,
+                        results.method_title(method),
+                        listed(own["first"], own["hits"]),
+                    )
                     rows.append(Row(tuple(map(Cell, cells)), group=title))
         return Table(COLUMNS, tuple(rows), "The first images that words find", notes=NOTES if rows else (NONE,))
 

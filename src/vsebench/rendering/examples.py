@@ -1,0 +1,44 @@
+"""What tables of example images share: the first labels of several methods for a few test images."""
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from vsebench.core.places import Place
+from vsebench.rendering.results import Results, at
+from vsebench.rendering.table import Cell, Column, Row
+
+COLUMNS = (
+    Column("dataset", "Data set", shown=False),
+    Column("dataset_name", "Name", shown=False),
+    Column("image", "Image", "pictures", width=0.14),
+    Column("truth", "Its labels", width=0.18),
+    Column("method", "Method", width=0.14),
+    Column("labels", "First labels", "words", width=0.46),
+)
+LIMIT = 5  # images of a place that are kept
+
+
+def example_rows(results: Results, methods: Sequence[str], images: int) -> Iterator[Row]:
+    """Yield the lists of each method for the first test images of each place, image by image, of the first seed."""
+    seed = results.outline.seeds[0]
+    shown = results.examples.filter(pl.col("number") <= images, pl.col("method").is_in(methods), seed=seed)
+    for place in results.places_of(shown):
+        for _, of_image in at(shown, place).group_by("number", maintain_order=True):
+            for method in results.methods_of(of_image):
+                yield _row(results, place, of_image.filter(method=method), method)
+
+
+def _row(results: Results, place: Place, found: pl.DataFrame, method: str) -> Row:
+    title = results.place_title(place)
+    texts = (title, place.dataset, found["image"][0], found["truth"][0], results.method_title(method), listed(found))
+    return Row(tuple(map(Cell, texts)), group=title)
+
+
+def listed(found: pl.DataFrame) -> str:
+    """Return the labels of one list as words: right ones bold, siblings of right ones in italics."""
+    words = []
+    for row in found.sort("place").iter_rows(named=True):
+        mark = "**" if row["right"] else "*" if row["sibling"] else ""
+        words.append(mark + row["label"].replace("*", "") + mark)
+    return ", ".join(words)

@@ -1,0 +1,32 @@
+"""The first labels of several methods for a few test images, right and wrong ones."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from vsebench.rendering.examples import COLUMNS, LIMIT, example_rows
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Table
+
+NONE = "This run has none of the rows of this table."
+NOTES = (
+    "Bold: a held-out label of the image. Italics: a sibling of one. The first ten labels for the first test images "
+    "with a label, in the order of the data set, first seed.",
+)
+
+
+class LabelsOfImages(TableKind):
+    """The lists of each row for the first test images of each place."""
+
+    needs: ClassVar[tuple[str, ...]] = ("examples", "datasets")
+
+    methods: list[str] = Field(min_length=1)  # our rows
+    images: int = Field(default=3, ge=1, le=LIMIT)  # of each place
+
+    def rows_read(self) -> list[str]:
+        return self.methods
+
+    def table(self, results: Results) -> Table:
+        rows = tuple(example_rows(results, self.methods, self.images))
+        return Table(COLUMNS, rows, "Labels of the first test images", notes=NOTES if rows else (NONE,))
