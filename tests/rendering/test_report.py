@@ -229,3 +229,8 @@ def test_a_protocol_of_occurrences_without_repeated_labels_is_mentioned(results:
     found = [notice for notice in notices(other) if "no label stands twice" in notice]
     assert len(found) == 1
     assert found[0].startswith("SAIAPR TC-12 (region labels), protocol regions: ")
+
+
+def test_no_two_tables_have_the_same_caption(text: str) -> None:
+    captions = re.findall(r"<caption[^>]*><span>(.*?)</span></caption>", text)
+    assert len(captions) == len(set(captions)) > 20

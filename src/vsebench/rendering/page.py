@@ -118,7 +118,9 @@ def by_verdict(results: Results) -> tuple[Table, Table]:
         tuple(row for row, without in zip(table.rows, untested, strict=True) if without == wanted)
         for wanted in (False, True)
     )
-    return replace(table, rows=tested), replace(table, rows=others, notes=())
+    return replace(table, rows=tested), replace(
+        table, rows=others, notes=(), caption="Claims that this run cannot test"
+    )
 
 
 def notices(results: Results) -> Iterator[str]:

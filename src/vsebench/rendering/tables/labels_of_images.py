@@ -4,8 +4,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from vsebench.papers.base import Paper
 from vsebench.rendering.examples import COLUMNS, LIMIT, example_rows
-from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table
 
@@ -21,6 +22,7 @@ class LabelsOfImages(TableKind):
 
     needs: ClassVar[tuple[str, ...]] = ("examples", "datasets")
 
+    paper: PaperFile
     methods: list[str] = Field(min_length=1)  # our rows
     images: int = Field(default=3, ge=1, le=LIMIT)  # of each place
 
@@ -29,4 +31,5 @@ class LabelsOfImages(TableKind):
 
     def table(self, results: Results) -> Table:
         rows = tuple(example_rows(results, self.methods, self.images))
-        return Table(COLUMNS, rows, "Labels of the first test images", notes=NOTES if rows else (NONE,))
+        caption = f"{Paper.read(self.paper).title} paper, labels of the first test images on this run's data"
+        return Table(COLUMNS, rows, caption, notes=NOTES if rows else (NONE,))

@@ -44,7 +44,8 @@ class TimeBesidePublished(TableKind):
         notes = [f"Here: seconds {words}." for words in measured]
         notes += ["The machines are years apart, so only the ratios can be compared."]
         notes = notes if len(found) else [NOTHING_OF_OURS, *notes]
-        return Table(tuple(columns), tuple(rows), caption(paper, self.printed), notes=tuple(notes), fold=5)
+        words = caption(paper, self.printed, "seconds and ratios, published and recomputed")
+        return Table(tuple(columns), tuple(rows), words, notes=tuple(notes), fold=5)
 
     def _our_row(self, paper: Paper) -> str | None:
         """Return the first of our rows for the method that the others are compared with."""
