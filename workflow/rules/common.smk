@@ -1,6 +1,7 @@
 """Read and check the configuration, and define what the rules share."""
 
 import json
+import logging
 import os
 import shlex
 import sys
@@ -14,6 +15,7 @@ from vsebench import job_server
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.core.sources import PACKAGE, sources_of
+from vsebench.core.time_to_go import TimeToGo
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.formats.image_files import folders_of
 from vsebench.plan import DATASET_NAME, FEATURES, ROW_NAME, Plan
@@ -47,6 +49,13 @@ if workflow.resource_settings.cores == 0:
 if workflow.is_main_process:
     for line in PLAN.left_out_lines():
         print(line, file=sys.stderr)
+    if workflow.local_exec and not workflow.dryrun:
+        logging.getLogger("snakemake.logging").addHandler(
+            TimeToGo(
+                workflow.resource_settings.cores,
+                {"time_methods", "scale"},
+            )
+        )
 
 # Commands find the Python that runs Snakemake, with or without an activated environment.
 BIN = shlex.quote(str(Path(sys.executable).parent))
