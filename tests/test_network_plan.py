@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from vsebench import plan
 from vsebench.core.configuration import DatasetConfig, check
 from vsebench.core.errors import UserError
-from vsebench.plan import Plan
+from vsebench.plan import Plan, checks
 
 ROOT = Path(__file__).parent.parent
 NETWORK = {"model": "net.onnx", "images": "photos", "output": "fc7", "transform": "torchvision"}
@@ -19,7 +18,7 @@ NETWORK = {"model": "net.onnx", "images": "photos", "output": "fc7", "transform"
 def read(tmp_path, monkeypatch):
     """Return a function that reads a run on a table with the folder `photos` and the network net.onnx beside it."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(plan, "find_spec", lambda name: importlib.util.find_spec("numpy"))  # whatever is installed
+    monkeypatch.setattr(checks, "find_spec", lambda name: importlib.util.find_spec("numpy"))  # whatever is installed
     (tmp_path / "tags.csv").write_text("image,label\na,b\n")
     (tmp_path / "net.onnx").write_bytes(b"")
     (tmp_path / "photos").mkdir()
@@ -83,7 +82,7 @@ def test_features_are_a_file_or_a_network(features, words, read):
 
 
 def test_without_onnxruntime_the_make_target_is_named(read, monkeypatch):
-    monkeypatch.setattr(plan, "find_spec", lambda name: None)
+    monkeypatch.setattr(checks, "find_spec", lambda name: None)
     with pytest.raises(UserError) as error:
         read({"network": NETWORK})
     assert str(error.value).endswith(
@@ -96,4 +95,4 @@ def test_files_that_are_downloaded_need_not_be_there(read):
     files = [{"name": "far.onnx", "sources": []}, {"name": "far.tar", "sources": []}]
     features = {"network": NETWORK | {"model": "far.onnx", "images": "far.tar"}}
     dataset = check(DatasetConfig, about | {"files": files, "features": features}, "here")
-    plan._check_network(dataset, dataset.network, "here")
+    checks.check_network(dataset, dataset.network, "here")

@@ -18,7 +18,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import LACKS, Ensemble, load_method, read_settings, with_factors
-from vsebench.plan import NO_DECISIONS, NO_SIBLINGS, Plan
+from vsebench.plan.plan import NO_DECISIONS, NO_SIBLINGS, Plan
 
 ROOT = Path(__file__).parent.parent
 CONFIG = ROOT / "config"

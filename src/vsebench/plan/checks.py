@@ -1,0 +1,370 @@
+"""Mistakes in a run's configuration, told before the first job starts, with file and key."""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from vsebench.core.configuration import (
+    GROWTH,
+    SIZED,
+    DatasetConfig,
+    MethodConfig,
+    Network,
+    RunConfig,
+    check,
+)
+from vsebench.core.errors import ONNX, UserError, missing_package
+from vsebench.core.places import Place
+from vsebench.evaluation.decisions.base import load_decision
+from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
+from vsebench.formats.adapters import load_adapter
+from vsebench.methods.base import Ensemble, Method, epochs_mistake, load_method, read_settings, with_factors
+from vsebench.papers.audit.checking import choose
+from vsebench.papers.published import read_published
+from vsebench.papers.verdicts import read_claims
+from vsebench.plan.files import read_named
+from vsebench.protocols.base import FROM, load_protocol, source_of
+from vsebench.rendering.kinds import (
+    FigureKind,
+    TableKind,
+    instances_of_paper,
+)
+
+if TYPE_CHECKING:
+    from vsebench.plan.plan import Plan
+
+
+def check_plan(plan: "Plan", where: str) -> None:
+    """Check what a run's configuration says of its data sets, rows and papers; raises a `UserError` that names the key.
+
+    Parameters
+    ----------
+    plan : with everything that the configuration names
+    where : the files that the configuration is from
+    """
+    check_data(plan, where)
+    check_epochs(plan, where)  # before the rows' files: a wrong row here is no mistake of its file
+    check_settings(plan, where)
+    check_members(plan, where)
+    check_grids(plan, where)
+    check_decisions(plan, where)
+    check_sweeps(plan, where)
+    check_timing(plan, where)
+    check_scaling(plan, where)
+    check_lists_of_siblings(plan, where)
+    check_papers(plan)
+    check_places(plan, where)
+
+
+def check_config(config: RunConfig, where: str) -> None:
+    """Check what can be checked of a run's configuration before the files that it names are read."""
+    check_lists(config, where)
+    check_protocols(config, where)
+    check_chosen_rows(config, where)
+
+
+def check_data(plan: "Plan", where: str) -> None:
+    """Check the options of the data sets' adapters, and that the user's own files exist."""
+    for name, dataset in plan.datasets.items():
+        entry = plan.config.datasets[name]
+        key = f"{where}: datasets.{name}.data" if entry.data is not None else f"{plan.folder}/datasets/{name}.yaml"
+        replaced = f" (replaced by the run: {', '.join(entry.options)})" if entry.options else ""
+        adapter = load_adapter(dataset.adapter, key)
+        if entry.data is None:
+            check(adapter.Options, dataset.options, f"{key}: options{replaced}")
+        if dataset.adapter == "table" and "pairs" in entry.options:
+            raise UserError(f"{where}: datasets.{name}.options.pairs: name the table in the data set's own file")
+        if dataset.features is not None and dataset.options.get("features"):
+            raise UserError(f"{key}: features: a data set has one set of features; options.features names another")
+        if dataset.features_name == "features.npz" and "standard" in dataset.normalise:
+            raise UserError(f"{key}: normalise: 'standard' would make sparse features dense; leave it out")
+        for name_of_file, path in dataset.own_files.items():
+            if not Path(path).is_file():
+                separator = ": " if entry.data is None else "."
+                inside = name_of_file if entry.data is None else name_of_file.removeprefix("options.")
+                raise UserError(f"{key}{separator}{inside}: there is no file {path} (seen from {Path.cwd()})")
+        if dataset.pictures is not None and not dataset.pictures.path.exists():
+            inside = f"{key}{': ' if entry.data is None else '.'}pictures.images"
+            missing = dataset.pictures.images
+            raise UserError(f"{inside}: there is no file or folder {missing} (seen from {Path.cwd()})")
+        if dataset.network is not None:
+            check_network(dataset, dataset.network, f"{key}{': ' if entry.data is None else '.'}features.network")
+
+
+def check_settings(plan: "Plan", where: str) -> None:
+    """Check every row's settings and each value of its grid before the first job."""
+    for row, method in plan.methods.items():
+        file = f"{plan.folder}/methods/{row}.yaml"
+        try:
+            module = load_method(method.method)
+        except UserError as error:
+            raise UserError(f"{file}: {error}") from None
+        if issubclass(module, Method) != (method.epochs is not None):
+            raise UserError(f"{file}: epochs: {epochs_mistake(module)}")
+        if "test_labels" in module.needs and method.role != "oracle":
+            raise UserError(f"{file}: role: {module.__name__} reads the test labels; set role: oracle")
+        if issubclass(module, Ensemble) or method.members:
+            continue  # its settings are its members, see _check_members
+        families, grid = method.family_settings.items(), grid_key(plan, row, where)
+        changes: list[tuple[str, dict[str, Any]]] = [(f"{file}: settings", {})]
+        changes += [(f"{file}: family_settings.{family}", values) for family, values in families]
+        changes += [(grid, {key: value}) for key, values in method.grid.items() for value in values]
+        for key, values in changes:
+            changed = with_factors(module, method.settings | values, plan.config.factors)
+            read_settings(module, changed, key)
+
+
+def check_members(plan: "Plan", where: str) -> None:
+    """Check that ensembles, and they alone, name members: rows of the run of a kind that can be added up."""
+    for row, method in plan.methods.items():
+        file, module = f"{plan.folder}/methods/{row}.yaml", plan.method_class(row)
+        if not issubclass(module, Ensemble):
+            if method.members:
+                raise UserError(f"{file}: members: {module.__name__} is no ensemble; remove this key")
+            continue
+        if len(set(method.members)) < max(2, len(method.members)):
+            raise UserError(f"{file}: members: name two or more rows, each once")
+        if method.settings or method.family_settings or method.grid:
+            raise UserError(f"{file}: settings, family_settings, grid: an ensemble has none; remove these keys")
+        for member in method.members:
+            if member not in plan.methods:
+                raise UserError(f"{where}: methods: {row} is an ensemble of {member}, which is missing; add it")
+            if not issubclass(plan.method_class(member), module.member_type):
+                raise UserError(f"{file}: members: {module.__name__} cannot add up {member}; name other rows")
+    for place in plan.places:
+        rows = plan.rows(place)
+        missing = [(row, member) for row in rows for member in plan.methods[row].members if member not in rows]
+        for row, member in missing:
+            key = f"datasets.{place.dataset}.methods"
+            raise UserError(f"{where}: {key}: {row} is an ensemble of {member}, which is missing; add it")
+
+
+def grid_key(plan: "Plan", row: str, where: str) -> str:
+    """Return where a row's grid is from: the run or the row's file."""
+    return f"{where}: grids.{row}" if row in plan.config.grids else f"{plan.folder}/methods/{row}.yaml: grid"
+
+
+def check_grids(plan: "Plan", where: str) -> None:
+    """Check that the run's grids are of its rows, and that every grid has as many configurations as its budget."""
+    for row in plan.config.grids:
+        if row not in plan.methods:
+            raise UserError(f"{where}: grids: {row} is not among the run's methods; add it there")
+    for row, method in plan.methods.items():
+        if plan.config.tune and method.grid and method.grid_size != plan.config.tuning_budget:
+            raise UserError(
+                f"{grid_key(plan, row, where)}: {method.grid_size} configurations, but tuning_budget is "
+                f"{plan.config.tuning_budget}; every method gets the same number"
+            )
+
+
+def check_epochs(plan: "Plan", where: str) -> None:
+    """Check that the rows in the keys `epochs` are trained by epochs."""
+    for row in plan.config.epochs:
+        trained(plan, row, f"{where}: epochs")
+    for dataset, entry in plan.config.datasets.items():
+        for row in entry.epochs:
+            trained(plan, row, f"{where}: datasets.{dataset}.epochs")
+
+
+def trained(plan: "Plan", row: str, where: str) -> MethodConfig:
+    """Return a row that is trained by epochs; it need not be among the run's methods, but must have a file."""
+    method: MethodConfig = read_named(MethodConfig, plan.folder / "methods", row, where)
+    if not method.epochs:
+        raise UserError(f"{where}: {row} is not trained by epochs")
+    return method
+
+
+def check_sweeps(plan: "Plan", where: str) -> None:
+    """Check each value of each setting that is varied."""
+    for row, sweeps in plan.config.sweeps.items():
+        method = trained(plan, row, f"{where}: sweeps")
+        module = load_method(method.method)
+        for parameter, values in sweeps.items():
+            for value in values:
+                changed = with_factors(module, method.settings | {parameter: value}, plan.config.factors)
+                read_settings(module, changed, f"{where}: sweeps.{row}")
+
+
+def check_decisions(plan: "Plan", where: str) -> None:
+    """Check the settings of decisions, that their rows exist, and that their models can teach them.
+
+    As with sweeps, a row that is not in the run is left out, so that a user can change its methods alone.
+    """
+    for name, decision in plan.decisions.items():
+        file = f"{plan.folder}/decisions/{name}.yaml"
+        for row in plan.config.decisions[name]:
+            read_named(MethodConfig, plan.folder / "methods", row, f"{where}: decisions.{name}")
+        try:
+            kind = load_decision(decision.decision)
+            tuned = decision.tuned_for is not None and is_of_decision(decision.tuned_for)
+            judged = decision.tuned_for is None or load_metric(decision.tuned_for).is_quality
+        except UserError as error:
+            raise UserError(f"{file}: {error}") from None
+        check(kind.settings_type, decision.settings, f"{file}: settings")
+        for row in set(plan.config.decisions[name]) & set(plan.methods):
+            if "thresholds" in kind.needs and "thresholds" not in plan.method_class(row).gives:
+                raise UserError(f"{where}: decisions.{name}: {row} learns no thresholds; name another row")
+        if kind.tunes and not (tuned and judged):
+            raise UserError(f"{file}: tuned_for: a metric of label sets is needed, such as macro_f1 or exact_match")
+        if not kind.tunes and decision.tuned_for is not None:
+            raise UserError(f"{file}: tuned_for: {kind.__name__} is not tuned for a metric; remove this key")
+    of_decisions = [name for name in plan.config.metrics if is_of_decision(name)]
+    if of_decisions and not plan.decisions:
+        raise UserError(
+            f"{where}: metrics: {of_decisions[0]} is of the label sets that decisions choose, and the run has no "
+            f"`decisions`; for the first labels of a ranking use {of_decisions[0]}@5"
+        )
+
+
+def check_timing(plan: "Plan", where: str) -> None:
+    """Check that every protocol with which methods are timed is one of the run's."""
+    for name in plan.config.timing.protocols or ():
+        if name not in {place.protocol for place in plan.places}:
+            raise UserError(f"{where}: timing.protocols: no data set of the run has the protocol {name}; remove it")
+
+
+def check_scaling(plan: "Plan", where: str) -> None:
+    """Check that the sizes of the data set that is scaled can be varied."""
+    scaling = plan.config.scaling
+    if scaling is None:
+        return
+    config = read_named(DatasetConfig, plan.folder / "datasets", scaling.dataset, f"{where}: scaling")
+    if config.adapter not in GROWTH:
+        raise UserError(f"{where}: scaling.dataset: {scaling.dataset} is not simulated, so its size cannot be varied")
+    if set(scaling.sizes) != set(GROWTH[config.adapter]):
+        wanted = ", ".join(GROWTH[config.adapter])
+        raise UserError(f"{where}: scaling: the sizes of {scaling.dataset} are {wanted}; name these and no others")
+    for key in SIZED[config.adapter]:
+        if key in scaling.options:
+            raise UserError(f"{where}: scaling.options.{key}: the sizes say it; remove this key")
+    options = load_adapter(config.adapter, where).Options
+    check(options, config.options | scaling.options, f"{where}: scaling.options")
+    for row in scaling.methods or ():
+        if row not in plan.scaled_rows:
+            reason = "is not among the run's methods" if row not in plan.methods else "cannot be measured there"
+            raise UserError(f"{where}: scaling.methods: {row} {reason}")
+
+
+def check_places(plan: "Plan", where: str) -> None:
+    """Check that at least one row can run on every data set, and that unseen labels can be drawn."""
+    for place in plan.named_places:
+        if load_protocol(place.protocol).unseen:
+            check_words(plan, place, f"{where}: datasets.{place.dataset}.protocols: {place.protocol}")
+        if place.dataset not in {found.dataset for found in plan.places}:
+            reasons = "; ".join(f"{row}: {reason}" for row, reason in plan.obstacles(place).items())
+            raise UserError(f"{where}: datasets.{place.dataset}: no method can run under {place.protocol} ({reasons})")
+
+
+def check_words(plan: "Plan", place: Place, key: str) -> None:
+    """Check that all labels of a place with unseen labels have words from the same source."""
+    for name in [place.dataset, *source_datasets([place.protocol])]:
+        if name not in plan.words:
+            wanted = f"name a file of {plan.folder}/words under `words` of {name}"
+            raise UserError(f"{key} is for labels with word vectors, and nothing says where these are from; {wanted}")
+        if plan.datasets[name].words != plan.datasets[place.dataset].words:
+            sources = f"{plan.datasets[place.dataset].words} and {plan.datasets[name].words}"
+            raise UserError(f"{key}: the words are from {sources}; name the same file under `words` for both")
+
+
+def check_lists_of_siblings(plan: "Plan", where: str) -> None:
+    """Check that a metric of siblings can be computed at one place at least."""
+    if plan.list_metrics and not plan.siblings:
+        raise UserError(
+            f"{where}: metrics: {plan.list_metrics[0]}: no data set of the run says which labels are siblings; "
+            "name a source under `siblings` in a data set's file"
+        )
+
+
+def check_papers(plan: "Plan") -> None:
+    """Check the papers' files before the first job."""
+    for paper in plan.papers:
+        read_claims(paper)
+        choose(paper.checks, f"{paper.path}: checks")
+        read_published([paper.numbers])
+        instances_of_paper(TableKind, paper.path, paper.tables)
+        instances_of_paper(FigureKind, paper.path, paper.figures)
+
+
+def check_metrics(config: RunConfig, where: str) -> None:
+    """Check the names of metrics; settings are chosen by a metric of an image's ranks."""
+    for name in config.metrics:
+        try:
+            load_metric(name)
+        except UserError as error:
+            raise UserError(f"{where}: metrics: {error}") from None
+    if not any(isinstance(load_metric(name), RankMetric) for name in config.metrics):
+        raise UserError(f"{where}: metrics: name at least one of an image's ranks, such as map or recall@10")
+    if config.validation_metric is not None:
+        try:
+            metric = load_metric(config.validation_metric)
+        except UserError as error:
+            raise UserError(f"{where}: validation_metric: {error}") from None
+        if not isinstance(metric, RankMetric) or metric.lower_is_better:
+            raise UserError(
+                f"{where}: validation_metric: {config.validation_metric} cannot choose settings; use ndcg@10 or map"
+            )
+
+
+def check_lists(config: RunConfig, where: str) -> None:
+    """Refuse duplicates, which would count twice in the results."""
+    lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
+    lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
+    lists |= {f"decisions.{name}": rows for name, rows in config.decisions.items()}
+    lists |= dict(chosen_rows(config))
+    for key, values in lists.items():
+        twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
+        if twice:
+            raise UserError(f"{where}: {key}: {twice[0]!r} is there more than once")
+    if min(config.seeds) < 0:
+        raise UserError(f"{where}: seeds: {min(config.seeds)} is negative")
+
+
+def check_chosen_rows(config: RunConfig, where: str) -> None:
+    """Check that the rows named for a data set, or for one of its protocols, are rows of the run."""
+    for key, rows in chosen_rows(config):
+        for row in rows:
+            if row not in config.methods:
+                raise UserError(f"{where}: {key}: {row} is not among the run's methods; add it there")
+    for name, entry in config.datasets.items():
+        for protocol in entry.protocol_methods:
+            if protocol not in entry.protocols:
+                key = f"datasets.{name}.protocol_methods"
+                raise UserError(f"{where}: {key}: {protocol} is not among the data set's protocols; add it there")
+
+
+def chosen_rows(config: RunConfig) -> Iterator[tuple[str, list[str]]]:
+    """Yield each key that names rows for a data set or one of its protocols, with the rows."""
+    for name, entry in config.datasets.items():
+        yield f"datasets.{name}.methods", entry.methods or []
+        for protocol, rows in entry.protocol_methods.items():
+            yield f"datasets.{name}.protocol_methods.{protocol}", rows
+
+
+def check_protocols(config: RunConfig, where: str) -> None:
+    """Check the names of protocols."""
+    for name, entry in config.datasets.items():
+        for protocol in entry.protocols:
+            try:
+                load_protocol(protocol)
+            except UserError as error:
+                raise UserError(f"{where}: datasets.{name}.protocols: {error}") from None
+        for source in source_datasets(entry.protocols):
+            if source not in config.datasets or source == name:
+                key = f"{where}: datasets.{name}.protocols: {FROM}{source}"
+                raise UserError(f"{key}: {source!r} is no other data set of the run; add it under `datasets`")
+
+
+def source_datasets(protocols: list[str]) -> list[str]:
+    """Return the data sets that protocols train on in place of the tested one."""
+    return [source for source in map(source_of, protocols) if source is not None]
+
+
+def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
+    """Check that the user's own files are there, and the package that runs the network."""
+    if not (dataset.downloads(network.model) or Path(network.model).is_file()):
+        raise UserError(f"{key}.model: there is no file {network.model} (seen from {Path.cwd()})")
+    if not (dataset.downloads(network.images) or Path(network.images).exists()):
+        raise UserError(f"{key}.images: there is no file or folder {network.images} (seen from {Path.cwd()})")
+    if find_spec(ONNX) is None:
+        raise UserError(f"{key}: {missing_package(ONNX)}")
