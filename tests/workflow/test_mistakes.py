@@ -80,5 +80,6 @@ def add_method(project, row, code):
 def assert_explained(outcome, words):
     assert outcome.status != 0
     assert "Traceback" not in outcome.text
+    assert "common.smk" not in outcome.text
     for word in words:
         assert word in outcome.text

@@ -8,7 +8,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
 from snakemake.shell import shell
 
 from vsebench import job_server
@@ -41,10 +40,10 @@ try:
         overridden=list(workflow.config_settings.config),
     )
 except UserError as error:
-    raise WorkflowError(str(error)) from None
+    sys.exit(f"vsebench: {error}")  # Snakemake's own error would show this file as well
 
 if workflow.resource_settings.cores == 0:
-    raise WorkflowError("--cores 0: no job can run; use 1 or more, or all")
+    sys.exit("vsebench: --cores 0: no job can run; use 1 or more, or all")
 
 if workflow.is_main_process:
     for line in PLAN.left_out_lines():
