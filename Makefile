@@ -35,9 +35,11 @@ paper: setup-peers
 test: setup-dev check
 	$(BIN)/pytest --numprocesses $$($(BIN)/python -c 'import os; print(min(8, os.cpu_count() + 1))') --dist loadfile --no-loadscope-reorder
 
+# Kernels are compiled anew with bounds checked, beside those of the runs.
 test-long: setup-dev
 	$(BIN)/pytest -m long
 	$(BIN)/pytest -m hypothesis --hypothesis-profile thorough
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest tests/kernels
 
 test-slurm: setup-dev setup-cluster
 	$(BIN)/pytest -m slurm -v

@@ -7,14 +7,16 @@ from tests.builders import dense, matrix_of
 from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
+from vsebench.core.workers import workers
+from vsebench.evaluation import ranking
 from vsebench.features import Normalisation
 from vsebench.methods.embedded_features import EmbeddedFeatures
 from vsebench.methods.kernel_ridge import KernelMap
 from vsebench.methods.linear_map import LinearMap
 from vsebench.methods.nearest_images import NearestImages
 from vsebench.methods.neighbours import NeighbourSettings
-from vsebench.models import Embeddings, LabelWeights
-from vsebench.problem import Queries
+from vsebench.models import Embeddings, LabelWeights, checked_scores, checked_vectors
+from vsebench.problem import HeldOut, Queries
 
 NO_STEPS = Normalisation((), ())
 
@@ -141,3 +143,52 @@ def test_a_number_that_is_not_finite_or_too_large_is_noticed(kind, number):
     arrays[name] = arrays[name].copy()
     arrays[name][0, 0] = number
     assert not type(model).from_arrays(arrays).has_finite_scores()
+
+
+class Wrong(Embeddings):
+    """A model whose scores or vectors a user's mistake has changed."""
+
+    def __init__(self, scores=None, vectors=None):
+        super().__init__(floats(4, 2), floats(3, 2))
+        object.__setattr__(self, "changed", (scores, vectors))
+
+    def scores(self, queries):
+        change = self.changed[0]
+        return super().scores(queries) if change is None else change(super().scores(queries))
+
+    def vectors(self, queries):
+        change = self.changed[1]
+        return super().vectors(queries) if change is None else change(super().vectors(queries))
+
+
+MISTAKES = {
+    "labels": lambda found: found[:, :-1],
+    "images": lambda found: found[:-1],
+    "type": lambda found: found.astype(np.float64),
+    "order": np.asfortranarray,
+    "flat": np.ravel,
+    "list": lambda found: found.tolist(),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_what_a_model_returns_is_checked_before_a_kernel_reads_it(mistake):
+    for checked, model, name in (
+        (checked_scores, Wrong(scores=MISTAKES[mistake]), "Wrong.scores"),
+        (checked_vectors, Wrong(vectors=MISTAKES[mistake]), "Wrong.vectors"),
+    ):
+        with pytest.raises(UserError, match=rf"^{name}[: ]"):
+            checked(model, QUERIES)
+    assert np.array_equal(checked_scores(Wrong(), QUERIES), Wrong().scores(QUERIES))
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("ranked", ["rank", "list_tops", "rank_images"])
+def test_no_ranking_reads_outside_of_what_a_model_returns(mistake, ranked):
+    held_out = HeldOut(
+        np.array([0, 1, 2, 3], dtype=np.int32), matrix_of([[0], [1, 2], [2], []], 3), matrix_of([[], [], [], []], 3),
+        np.ones(3, dtype=bool),
+    )  # fmt: skip
+    arguments = [Wrong(scores=MISTAKES[mistake]), held_out, None]
+    with workers(1) as pool, pytest.raises(UserError, match=r"^Wrong\.scores"):
+        getattr(ranking, ranked)(*arguments, pool, *(["here"] if ranked == "rank" else []))

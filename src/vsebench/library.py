@@ -27,7 +27,7 @@ from vsebench.evaluation.ranking import check_finite, list_tops, rank, rank_imag
 from vsebench.evaluation.summary import summarise
 from vsebench.features import Features, Rows
 from vsebench.methods.base import LACKS, Fitter, Method, load_method, read_settings, with_factors
-from vsebench.models import Model, by_frequency
+from vsebench.models import Model, by_frequency, checked_scores
 from vsebench.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, Words
 from vsebench.protocols.base import load_protocol, split_generator
 from vsebench.training import Attempt, DivergenceError, attempt, finish, open_validation, problems, refit
@@ -465,7 +465,7 @@ def _diverged(case: Case) -> UserError:
 def _first(model: Model, queries: Queries, k: int) -> tuple[Ids, Matrix]:
     """Return the first labels that are not known, and their scores."""
     _check_count("k", k, 1)
-    scores = np.where(queries.known.mask(), -np.inf, model.scores(queries)).astype(np.float32)
+    scores = np.where(queries.known.mask(), -np.inf, checked_scores(model, queries)).astype(np.float32)
     top = np.argsort(-scores, axis=1, kind="stable")[:, :k].astype(np.int32)
     best = np.take_along_axis(scores, top, axis=1)
     return np.where(np.isneginf(best), -1, top).astype(np.int32), best

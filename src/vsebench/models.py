@@ -65,6 +65,35 @@ class Model(ABC):
         return self.largest_score() < LARGEST_SCORE  # False for NaN as well
 
 
+def checked_scores(model: Model, queries: Queries) -> Matrix:
+    """Return a model's scores of all labels, (n, n_labels) float32, after a check of what it returned.
+
+    The kernels read them without a check of their own.
+
+    Raises
+    ------
+    UserError
+        They have another shape or type, or are not contiguous.
+    """
+    return _checked(model.scores(queries), (len(queries.images), model.n_labels), f"{type(model).__name__}.scores")
+
+
+def checked_vectors(model: "Embedded", queries: Queries) -> Matrix:
+    """Return a model's vectors of images, (n, K) float32, after a check of what it returned; see `checked_scores`."""
+    shape = len(queries.images), model.label.shape[1]
+    return _checked(model.vectors(queries), shape, f"{type(model).__name__}.vectors")
+
+
+def _checked(found: Matrix, shape: tuple[int, int], what: str) -> Matrix:
+    if not isinstance(found, np.ndarray):
+        raise UserError(f"{what} is of type {type(found).__name__}, not an array")
+    try:
+        check_matrix(found, what, shape)
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    return found
+
+
 class Embedded(Model):
     """A model whose score is the inner product of an image's vector with a label's, K numbers each.
 

@@ -87,7 +87,7 @@ def test_effects_are_named_in_words_and_explained_below(results):
     assert found.notes[0] == (
         "Effect: share of random distributions whose minimiser has a less probable label above a more probable one, or "
         "its largest distance from log P + c (claimed: 0); difference of a metric (claimed: above 0); "
-        "ratio (claimed: above 1); exponent of growth (claimed: "
+        "ratio (claimed: above 1, or the claim's bound); ratio (claimed: above 1); exponent of growth (claimed: "
         "within the claim's bounds); largest error of the formula, relative (claimed: below the claim's bound); "
         "smallest of all a_k and a_k - a_(k + 1) (claimed: at least 0); largest expected "
         "number of scores over the bound (claimed: at most 1); ratio by formula (claimed: at least the claim's bound); "

@@ -99,4 +99,4 @@ def test_controls_are_shown_where_one_of_the_rows_is(results):
 def test_a_table_has_the_first_images_of_its_words(results):
     table = RetrievedImages(methods=["my_row"], words=["b", "wedding"]).table(results)
     (row,) = table.rows
-    assert [cell.value for cell in row.cells[1:]] == ["b (1)", "Mine", "z, **y**, x"]
+    assert [cell.value for cell in row.cells[1:]] == ["tiny", "b (1)", "Mine", "z, **y**, x"]

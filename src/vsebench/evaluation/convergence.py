@@ -15,7 +15,7 @@ def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def seconds_by_seed(timing: pl.DataFrame) -> dict[int, float]:
-    """Return the training seconds up to the chosen number of epochs, where they were timed alone on the machine.
+    """Return the training seconds up to the chosen number of epochs, timed with no other job beside them.
 
     Takes the rows of TIMING of one method on one data set and protocol. Returns the median of each seed's repeats, in
     the order of the seeds; empty where the run does not time all epochs (`timing.to_best_epoch`).

@@ -24,7 +24,7 @@ from vsebench.core.workers import Workers
 from vsebench.kernels.held_out import count_images_above, rank_right_labels, top_labels
 from vsebench.kernels.ranking import count_embedded
 from vsebench.kernels.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
-from vsebench.models import Embedded, Model
+from vsebench.models import Embedded, Model, checked_scores, checked_vectors
 from vsebench.problem import HeldOut, Ids, Matrix, Queries
 
 if TYPE_CHECKING:  # features need SciPy, which most models do without
@@ -85,9 +85,11 @@ def _rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wo
         first, last = held_out.right.offsets[start], held_out.right.offsets[stop]
         queries = queries_of(held_out, features, start, stop)
         if rounded is not None and isinstance(model, Embedded):
-            counts[:, first:last] = rank_embedded(model.vectors(queries), rounded, held_out, start, stop)
+            counts[:, first:last] = rank_embedded(checked_vectors(model, queries), rounded, held_out, start, stop)
         else:
-            counts[:, first:last] = rank_right_labels(model.scores(queries), *label_arguments(held_out, start, stop))
+            counts[:, first:last] = rank_right_labels(
+                checked_scores(model, queries), *label_arguments(held_out, start, stop)
+            )
 
     pool.run(task, chunks(held_out) if rounded is None else even_chunks(len(held_out.images), ROUNDED_A_CHUNK))
     above, tied, right, negatives = (pl.Series(row) for row in counts)
@@ -111,7 +113,7 @@ def score_deviation(model: Model, held_out: HeldOut, features: "Features | None"
     """Return the standard deviation of a model's scores of all labels for some images, float64."""
     total, squares, count = 0.0, 0.0, 0
     for start, stop in chunks(held_out):
-        scores = model.scores(queries_of(held_out, features, start, stop)).astype(np.float64)
+        scores = checked_scores(model, queries_of(held_out, features, start, stop)).astype(np.float64)
         total, squares = total + float(scores.sum()), squares + float(np.vdot(scores, scores))
         count += scores.size
     return float(np.sqrt(max(squares / count - (total / count) ** 2, 0.0)))
@@ -157,7 +159,7 @@ def _list_tops(model: Model, held_out: HeldOut, features: "Features | None", poo
     lists = np.empty((len(held_out.images), LIST_LENGTH), dtype=np.int32)
 
     def task(start: int, stop: int) -> None:
-        scores = model.scores(queries_of(held_out, features, start, stop))
+        scores = checked_scores(model, queries_of(held_out, features, start, stop))
         lists[start:stop] = top_labels(scores, *label_arguments(held_out, start, stop), LIST_LENGTH)
 
     pool.run(task, chunks(held_out))
@@ -178,7 +180,7 @@ def rank_images(model: Model, held_out: HeldOut, features: "Features | None", po
     own = np.empty(right.n_pairs, dtype=np.float32)
 
     def read_own(start: int, stop: int) -> None:
-        scores = model.scores(queries_of(held_out, features, start, stop))
+        scores = checked_scores(model, queries_of(held_out, features, start, stop))
         pairs = slice(right.offsets[start], right.offsets[stop])
         own[pairs] = scores[right.image_of_pair[pairs] - start, right.label_of_pair[pairs]]
 
@@ -188,7 +190,7 @@ def rank_images(model: Model, held_out: HeldOut, features: "Features | None", po
     sorted_scores = own[order]
     differences = np.zeros((2, right.n_pairs + 1), dtype=np.int64)
     for start, stop in chunks(held_out):  # one after the other: they add to the same counts
-        scores = model.scores(queries_of(held_out, features, start, stop))
+        scores = checked_scores(model, queries_of(held_out, features, start, stop))
         offsets = right.offsets[start : stop + 1]
         count_images_above(scores, offsets, right.label_of_pair, sorted_scores, score_offsets, *differences)
     above, tied = np.cumsum(differences, axis=1)[:, :-1]

@@ -14,7 +14,7 @@ import polars as pl
 
 from vsebench.core.schemas import Schema
 from vsebench.evaluation.ranking import chunks, queries_of
-from vsebench.models import Embedded, Model
+from vsebench.models import Embedded, Model, checked_scores, checked_vectors
 from vsebench.problem import HeldOut, Mask, Matrix
 
 if TYPE_CHECKING:  # features need SciPy, which most models do without
@@ -33,7 +33,7 @@ RETRIEVED: Schema = {
 
 def scores_of(model: Model, held_out: HeldOut, features: "Features | None") -> Matrix:
     """Return the scores of all images and labels, (q, n_labels) float32."""
-    return np.concatenate([model.scores(queries_of(held_out, features, *ends)) for ends in chunks(held_out)])
+    return np.concatenate([checked_scores(model, queries_of(held_out, features, *ends)) for ends in chunks(held_out)])
 
 
 def cosines_of(model: Model, held_out: HeldOut, features: "Features | None") -> Matrix | None:
@@ -53,7 +53,9 @@ def vectors_of(model: Model, held_out: HeldOut, features: "Features | None") -> 
     """Return vectors of images, (q, factors), and labels, (n_labels, factors), without biases; None if none exist."""
     if not isinstance(model, Embedded):
         return None
-    images = np.concatenate([model.vectors(queries_of(held_out, features, *ends)) for ends in chunks(held_out)])
+    images = np.concatenate(
+        [checked_vectors(model, queries_of(held_out, features, *ends)) for ends in chunks(held_out)]
+    )
     kept = slice(None, -1 if model.biased else None)
     return images[:, kept], model.label[:, kept]
 

@@ -5,7 +5,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from vsebench.evaluation.ranking import queries_of
-from vsebench.models import Model
+from vsebench.models import Model, checked_scores
 from vsebench.problem import HeldOut
 
 if TYPE_CHECKING:  # features need SciPy, which most models do without
@@ -20,7 +20,7 @@ def scoring_seconds(model: Model, held_out: HeldOut, features: "Features | None"
 
     def score_all() -> None:
         for start in range(0, len(held_out.images), BATCH):
-            model.scores(queries_of(held_out, features, start, min(start + BATCH, len(held_out.images))))
+            checked_scores(model, queries_of(held_out, features, start, min(start + BATCH, len(held_out.images))))
 
     score_all()  # what a model computes once, such as a transposed matrix
     passes: list[float] = []

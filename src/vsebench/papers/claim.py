@@ -3,7 +3,7 @@
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -85,6 +85,9 @@ class AtPlaces(ClaimTest):
 
     families: list[Family] = Field(min_length=1)  # of the data that the claim is about
     protocols: list[str] | None = Field(default=None, min_length=1)  # none: every protocol of the run
+    # our data sets that the claim's sentence names, where it does not speak of all of the paper's; other real ones
+    # count as data that the paper did not use
+    named: list[str] | None = Field(default=None, min_length=1)
 
     def places(self, evidence: Evidence) -> list[RunPlace]:
         """Return the places, at least one; raises `UntestableError` if there is none."""
@@ -98,7 +101,12 @@ class AtPlaces(ClaimTest):
         found = [place for place in usable if self.method in place.rows]
         if not found:
             raise UntestableError(f"The run has no row {self.method} on such data.")
-        return found
+        return [
+            replace(place, data="other")
+            if place.data == "paper" and self.named is not None and place.place.dataset not in self.named
+            else place
+            for place in found
+        ]
 
     def each_metric(self, evidence: Evidence, rows: Sequence[str], metrics: Sequence[str]) -> Iterator[ClaimCase]:
         """Yield one case per metric and place with all these rows; `UntestableError` if there is no such place."""

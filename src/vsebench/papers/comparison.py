@@ -54,7 +54,7 @@ class Ours:
     def seconds_to_converge(self, place: Place, row: str) -> Numbers | None:
         """Return the median, lowest and highest training seconds up to the best epoch over the seeds.
 
-        Timed alone on the machine if the run did so, else beside other jobs.
+        Timed with no other job beside it if the run did so, else beside others.
         """
         timed = list(seconds_by_seed(_of(self.timing, place, row)).values())
         return _range(timed or to_best_epoch(_of(self.history, place, row))["seconds"].to_list())
@@ -70,12 +70,13 @@ class Time:
 
 TIMES = {  # by the column's name in the CSV files
     "iteration_time": Time(
-        "of an iteration (an epoch), median and range over repeats, each a fresh process alone on one core",
+        "of an iteration (an epoch), median and range over repeats, each a fresh process on one core with no other job "
+        "of the run beside it",
         Ours.seconds_of_epoch,
     ),
     "training_time": Time(
-        "of training up to the best epoch on the validation labels, median and range over seeds, alone on one core if "
-        "the run has `timing.to_best_epoch`",
+        "of training up to the best epoch on the validation labels, median and range over seeds, on one core with no "
+        "other job beside it if the run has `timing.to_best_epoch`",
         Ours.seconds_to_converge,
     ),
 }

@@ -168,6 +168,11 @@ class Results:
         """Return the oracles in a table, in display order."""
         return [row for row in self.methods_of(frame) if self.is_oracle(row)]
 
+    @property
+    def units(self) -> str:
+        """What intervals and tests are over, in words."""
+        return "images and seeds" if len(self.outline.seeds) > 1 else "images"
+
     def is_oracle(self, row: str) -> bool:
         """Return whether a row knows what no method may know, so that it is a ceiling and not a competitor."""
         return self.outline.rows[row].role == "oracle"

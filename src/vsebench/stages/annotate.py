@@ -15,7 +15,7 @@ from vsebench.core.schemas import ANNOTATIONS
 from vsebench.core.storage import read_parquet, replacing
 from vsebench.features import Features
 from vsebench.formats.features_file import read_rows
-from vsebench.models import Model
+from vsebench.models import Model, checked_scores
 from vsebench.problem import Ids, Matrix, Queries
 
 BATCH = 1000  # images that are scored at once
@@ -78,7 +78,7 @@ def annotate(model: Model, features: Features, n_places: int) -> tuple[Ids, Matr
     found: list[tuple[Any, Any]] = []
     for start, stop in tqdm(even_chunks(features.n_images, BATCH), desc="annotating", mininterval=5):
         rows = features.rows(np.arange(start, stop))
-        scores = model.scores(Queries.of_new_images(rows, model.n_labels))
+        scores = checked_scores(model, Queries.of_new_images(rows, model.n_labels))
         top = np.argsort(-scores, axis=1, kind="stable")[:, :n_places]
         found.append((top.astype(np.int32), np.take_along_axis(scores, top, axis=1)))
     return np.concatenate([top for top, _ in found]), np.concatenate([scores for _, scores in found])

@@ -18,7 +18,7 @@ from vsebench.cases import add_cases_arguments, named_cases
 from vsebench.core.schemas import POOLED_PRECISION
 from vsebench.core.storage import write_table
 from vsebench.evaluation.fitted import fitted
-from vsebench.evaluation.ranking import chunks, queries_of
+from vsebench.evaluation.retrieval import scores_of
 from vsebench.problem import Mask, Matrix
 
 LEVELS = np.linspace(0.02, 1.0, 50)  # of recall
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
     tables = []
     for case, model, test, own in fitted(named_cases(arguments), arguments.results, arguments.features):
-        scores = np.concatenate([model.scores(queries_of(test, own, *ends)) for ends in chunks(test)])
+        scores = scores_of(model, test, own)
         right, asked = test.right.mask(), ~test.known.mask()
         keys = {key: pl.lit(value) for key, value in case.keys.items()}
         for normalised in (False, True):

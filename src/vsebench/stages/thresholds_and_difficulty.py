@@ -12,7 +12,6 @@ import argparse
 import json
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from vsebench import models, splits
@@ -20,7 +19,7 @@ from vsebench.cases import add_cases_arguments, named_entries
 from vsebench.core.places import Case
 from vsebench.core.schemas import THRESHOLDS_AND_DIFFICULTY
 from vsebench.core.storage import read_parquet, write_table
-from vsebench.evaluation.ranking import chunks, queries_of
+from vsebench.evaluation.retrieval import scores_of
 from vsebench.features import Features
 from vsebench.inputs import load_features
 
@@ -54,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
 def difficulties(case: Case, results: Path, features: Features) -> pl.DataFrame:
     """Return the negative scores of the test images' own labels by a reference, which are ordered as the difficulty."""
     model, test = models.load(case.folder(results) / "model.npz"), splits.load(case.split(results)).test
-    scores = np.concatenate([model.scores(queries_of(test, features, *ends)) for ends in chunks(test)])
+    scores = scores_of(model, test, features)
     rows, labels = test.right.image_of_pair, test.right.label_of_pair
     return pl.DataFrame({"image": test.images[rows], "label": labels, "difficulty": -scores[rows, labels]})
 

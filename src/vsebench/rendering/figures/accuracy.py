@@ -39,7 +39,7 @@ class Accuracy(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            f"{results.place_title(Place.of(self.place))}. Means with 95 % intervals over images and seeds; "
+            f"{results.place_title(Place.of(self.place))}. Means with 95 % intervals over {results.units}; "
             "labels of an image that a method was trained on are excluded from the candidates, and ties count against "
             "the method. Filled: the best, or not significantly different from it."
         )

@@ -58,8 +58,9 @@ class EffectsOfClaims(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             "Effects that the papers' claims are about, with 95 % intervals; one line per data set, protocol, rival "
-            "and metric. Right of the vertical line the effect is as claimed, or near the line for a claim of "
-            "equality. Intervals that leave the panel are cut. Tests without a verdict are not shown."
+            "and metric. Right of the vertical line the effect has the claimed direction; a claim of equality wants it "
+            "near the line, and one of a size beyond that size. Intervals that leave the panel are cut. Tests without "
+            "a verdict are not shown."
         )
 
     def alternative(self, results: Results) -> str:

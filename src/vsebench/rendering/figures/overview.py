@@ -42,7 +42,7 @@ class Overview(FigureKind):
     def caption(self, results: Results) -> str:
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
-            f"{metric} of every method on every data set, with 95 % intervals over images and seeds. "
+            f"{metric} of every method on every data set, with 95 % intervals over {results.units}. "
             "Filled: the best, or not significantly different from it."
         )
 

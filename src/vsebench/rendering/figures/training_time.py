@@ -48,7 +48,7 @@ class TrainingTime(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "Seconds of one training epoch on a logarithmic scale, timed with nothing else running: "
+            "Seconds of one training epoch on a logarithmic scale, timed with no other job of the run beside it: "
             "median and range over repeats."
         )
 

@@ -16,7 +16,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 NOTES = (
     "Percent. The data sets of this run are others than the paper's, so no number here can be compared with a "
     "published one; the order of the methods can.",
-    "Here: mean over seeds with 95 % intervals over images and seeds; settings chosen on validation. Bold: "
+    "Here: mean over seeds with 95 % intervals over {units}; settings chosen on validation. Bold: "
     "best of all methods of the run on that data set; †: not significantly different from the best.",
 )
 
@@ -53,7 +53,11 @@ class AccuracyBesideOwnData(TableKind):
             if self.protocols is not None and place.protocol not in self.protocols:
                 continue
             rows += our_rows(results, place, [*ours, *self.also], metrics)
-        notes = [*NOTES, *([self.note] if self.note else []), *notes_of_places(paper, cells)]
+        notes = [
+            *(note.format(units=results.units) for note in NOTES),
+            *([self.note] if self.note else []),
+            *notes_of_places(paper, cells),
+        ]
         missing = [name for name in [*ours, *self.also] if not has(results, name)]
         notes += [f"Left out, as this run has no such rows: {', '.join(missing)}."] if missing else []
         return Table(

@@ -10,7 +10,7 @@ from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 NOTES = (
-    "Here: mean over seeds with 95 % intervals over images and seeds; settings chosen on validation.",
+    "Here: mean over seeds with 95 % intervals over {units}; settings chosen on validation.",
     "Bold: the published value is in our interval.",
 )
 PERCENT = "The paper prints percentages; they are shown as shares."
@@ -41,7 +41,11 @@ class AccuracyBesidePublished(TableKind):
             for row, ours in ours_of(found, line):
                 texts = [Cell(group), Cell(results.method_title(row)), Cell("here")]
                 rows.append(Row((*texts, *(our_cell(ours.get(metric)) for metric in metrics)), group=group))
-        notes = [*([] if len(found) else [NOTHING_OF_OURS]), *NOTES, *([self.note] if self.note else [])]
+        notes = [
+            *([] if len(found) else [NOTHING_OF_OURS]),
+            *(note.format(units=results.units) for note in NOTES),
+            *([self.note] if self.note else []),
+        ]
         notes += [PERCENT] if any(cell.unit == "percent" for cell in cells) else []
         notes += notes_of_places(paper, cells)
         return Table(tuple(columns), tuple(rows), caption(paper, self.printed), notes=tuple(notes), fold=5)

@@ -37,7 +37,7 @@ class Best(TableKind):
             tuple(row_of(results, place, metrics, oracles) for place in results.places_of(results.summary)),
             caption=f"The method with the highest {headline} on each data set",
             notes=(
-                "Means over seeds with 95 % intervals over images and seeds; bold: the best in that metric, "
+                f"Means over seeds with 95 % intervals over {results.units}; bold: the best in that metric, "
                 "too. An oracle knows what no method may know.",
             ),
             fold=2,

@@ -15,7 +15,7 @@ NOTES = (
     "validation images; the models have not learnt the validation images.",
     "Precision, recall and F1 per class are means over all labels, 0 where a label is never predicted or has no test "
     "image; exact match and example F1 are means over all test images, those without a label included.",
-    "Bold: best; †: not significantly different from the best (paired test over images and seeds, corrected "
+    "Bold: best; †: not significantly different from the best (paired test over {units}, corrected "
     "over all pairs, p ≥ 0.05). Set size and count error say how large the sets are, not how good.",
 )
 
@@ -53,6 +53,6 @@ class Decisions(TableKind):
             tuple(columns),
             tuple(sorted(rows, key=lambda row: row.apart)),
             caption=f"Label sets on {results.place_title(place)}",
-            notes=(*simulated, *NOTES),
+            notes=(*simulated, *(note.format(units=results.units) for note in NOTES)),
             fold=5,
         )

@@ -48,7 +48,11 @@ class TrainingTime(TableKind):
         others = results.timing["others"].drop_nulls()
         load = f"{max(others.to_list()):.2g}" if len(others) else "an unknown number of"
         timed = not results.timing.filter(phase="training").is_empty()
-        alone = ", timed alone on the machine" if timed else "; that training shares the machine with other jobs"
+        alone = (
+            ", timed with no other job of the run beside it"
+            if timed
+            else "; that training shares the machine with other jobs"
+        )
         machines = results.timing["machine"].drop_nulls().unique().sort().to_list()
         return Table(
             COLUMNS,
