@@ -27,6 +27,7 @@ from benchmarks import (
     results,
     starts,
     torch_networks,
+    word_search,
 )
 from benchmarks.clock import SCHEMA, Row, named
 from benchmarks.comparisons import COMPARISONS, Bench
@@ -49,7 +50,13 @@ RACES = {
 } | torch_networks.RACES
 SEARCHES = {
     part.__name__: part
-    for part in (neighbour_search.dense_neighbours, neighbour_search.sparse_neighbours, neighbour_search.tree)
+    for part in (
+        neighbour_search.dense_neighbours,
+        neighbour_search.sparse_neighbours,
+        neighbour_search.tree,
+        word_search.image_search,
+        word_search.negative_draws,
+    )
 }
 ON_FEATURES = (
     *RACES,

@@ -24,6 +24,8 @@ FEATURE_TITLES = {
     "lsep_linear_torch": "One epoch on blobs, LSEP, a linear map, beside PyTorch",
     "dense_neighbours": "Exact neighbours, dense rows",
     "sparse_neighbours": "Exact neighbours, sparse rows",
+    "image_search": "A search for a word among images",
+    "negative_draws": "Five positives and ten negatives for an image",
 }
 TREE = "tree"  # has no goal
 
@@ -70,6 +72,10 @@ def goal(what: str, peer: str, threads: int) -> Goal:
             return Goal(1 / 1.15, 1 / 1.1) if peer == "sgemm" else Goal(2.1, 2.5)  # at most 1.15 and 1.1 times the time
         case "sparse_neighbours":
             return Goal(2.5, 3.0)
+        case "image_search":
+            return Goal(1 / 1.25, 1 / 1.1)  # at most 1.25 and 1.1 times the time
+        case "negative_draws":
+            return Goal(10.0, 100.0)
     raise ValueError(what)
 
 

@@ -60,6 +60,7 @@ class OnFeatures:
     steps: dict[str, tuple[int, ...]]
     losses: dict[str, tuple[int, ...]]
     epochs: dict[str, tuple[int, ...]]
+    searched: tuple[int, int]
 
 
 def scaled(size: int, scale: float) -> int:
@@ -128,6 +129,7 @@ ON_FEATURES = OnFeatures(
     steps={"non_zeros": (93, 185, 370), "factors": (50, 100, 200, 400), "labels": (250, 1000, 4000)},
     losses={"labels": (100, 400, 1600, 6400), "per_image": (2, 8)},
     epochs={"labels": (291, 925, 13_980, 100_000, 432_213), "images": (4096,)},
+    searched=(1_700_000, 300),
 )
 
 FULL = Plan(
@@ -167,5 +169,6 @@ QUICK = Plan(
         steps={"non_zeros": (93, 185), "factors": (50, 100), "labels": (250, 1000)},
         losses={"labels": (100, 400), "per_image": (2,)},
         epochs={"labels": (291, 925), "images": (256,)},
+        searched=(20_000, 300),
     ),
 )

@@ -19,6 +19,7 @@ from benchmarks import (
     report,
     results,
     torch_networks,
+    word_search,
 )
 from benchmarks.clock import SCHEMA, comparison
 from benchmarks.feature_rows import Searched
@@ -45,6 +46,7 @@ TINY = replace(
         steps={"non_zeros": (10, 20), "factors": (8, 20), "labels": (25, 50)},
         losses={"labels": (20, 40), "per_image": (2, 3)},
         epochs={"labels": (30, 60), "images": (20,)},
+        searched=(500, 16),
     ),
 )
 
@@ -262,7 +264,7 @@ def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):
     titles = {name: title for name, title in FEATURE_TITLES.items() if name not in torch_networks.RACES}
     assert command.main(["--quick", "--only", *parts, *where]) == 0
     found = results.read(tmp_path)
-    assert len(found.features) == 5 * 2 + 2 * 2 + 1 * 2 + 3 * 2
+    assert len(found.features) == 5 * 2 + 2 * 2 + 1 * 2 + 3 * 2 + 2 + 2
     assert set(found.features["what"]) == {*titles, "tree"}
     assert len(found.feature_settings) == 5 * 2
     assert found.features.filter(what="tree", ours="p = 0")["quality_ours"].to_list() == [1.0] * 3
@@ -274,3 +276,17 @@ def test_a_whole_run_on_tiny_data(tmp_path, monkeypatch):
     )
     page = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
     assert all(title in page for title in titles.values())
+
+
+def test_a_search_finds_the_nearest_images_best_first():
+    images = np.random.default_rng(2).standard_normal((300, 8), dtype=np.float32)
+    word = images[7].copy()
+    expected = sorted(range(300), key=lambda image: -float(images[image] @ word))[: word_search.FIRST]
+    assert word_search.search(images, word).tolist() == expected
+
+
+def test_the_published_rule_draws_from_the_labels_that_are_left(monkeypatch):
+    labels = LabelMatrix(4, np.array([0, 1]), np.array([2], dtype=np.int32), np.ones(1, dtype=np.int32))
+    word_search.draw_as_published(labels, np.array([0.25, 0.25, 0.25, 0.25]))
+    with pytest.raises(ValueError, match="Fewer non-zero|NaN|sum to 1"):  # none is left
+        word_search.draw_as_published(labels, np.array([0.0, 0.0, 1.0, 0.0]))

@@ -1,0 +1,82 @@
+"""What the sampled tagging paper says of its speed on users' images: a search for a word, and draws of negatives.
+
+Vectors and labels are drawn, so nothing here says how good a search is.
+"""
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.clock import Row, clock_for, comparison, interleave, timed
+from benchmarks.epochs_by_labels import drawn, method_of
+from benchmarks.neighbour_search import Work, limited
+from benchmarks.plan import SEED, Plan
+from vsebench.core.workers import workers
+from vsebench.methods.sampled_words import SampledWordMethod
+from vsebench.problem import LabelMatrix, Matrix
+from vsebench.streams import Stream, generator
+
+FIRST = 20  # images of a search
+DRAWN_FOR = 64  # images
+
+
+def image_search(plan: Plan) -> list[Row]:
+    """Score all images by a word's vector and find the first ones, beside reading the images' vectors once."""
+    n_images, size = plan.on_features.searched
+    rng = generator(SEED, Stream.SIMULATED_LABELS)
+    images = rng.standard_normal((n_images, size), dtype=np.float32)
+    images /= np.linalg.norm(images, axis=1, keepdims=True)
+    keys = {"what": "image_search", "size": f"{n_images:,} x {size}", "ours": "a search", "peer": "reading the vectors"}
+    rows = []
+    for threads in plan.threads:
+        turns: list[Work] = [partial(search, images, images[0].copy()), partial(read, images)]
+        turns = [partial(limited, turn, threads) for turn in turns]
+        ours, peer = interleave([timed(turn, clock_for(threads)) for turn in turns], plan.repeats)
+        rows.append(comparison(keys | {"threads": threads}, ours, peer))
+    return rows
+
+
+def search(images: Matrix, word: Matrix) -> NDArray[np.intp]:
+    """Return the `FIRST` images with the largest inner products with a word's vector, best first."""
+    scores = images @ word
+    first = np.argpartition(scores, -FIRST)[-FIRST:]
+    found: NDArray[np.intp] = first[np.argsort(-scores[first], kind="stable")]
+    return found
+
+
+def read(images: Matrix) -> float:
+    """Read all vectors once."""
+    flat = images.ravel()
+    return float(flat @ flat)
+
+
+def negative_draws(plan: Plan) -> list[Row]:
+    """Draw the labels of a step, beside the authors' code, which makes the labels' distribution anew for each image."""
+    rows = []
+    for n_labels in plan.on_features.epochs["labels"]:
+        with workers(1) as pool:
+            problem = drawn(n_labels, DRAWN_FOR, pool)
+            method = method_of("s_x_ent", problem)
+            assert isinstance(method, SampledWordMethod)
+            images = np.arange(DRAWN_FOR)
+            share = method.n_images_of / method.n_images_of.sum()
+            turns: list[Work] = [
+                partial(method.draw, images),
+                partial(draw_as_published, problem.training.labels, share),
+            ]
+            seconds = interleave([timed(turn, clock_for(1)) for turn in turns], plan.repeats)
+        ours, peer = ([time / DRAWN_FOR for time in times] for times in seconds)
+        keys = {"what": "negative_draws", "size": f"{n_labels:,} labels", "threads": 1}
+        rows.append(comparison(keys | {"ours": "alias table", "peer": "the authors' rule"}, ours, peer))
+    return rows
+
+
+def draw_as_published(labels: LabelMatrix, share: NDArray[np.float64]) -> None:
+    """Draw five positives and ten negatives for each image as the authors' code does."""
+    rng = generator(SEED, Stream.NEGATIVES)
+    for image in range(labels.n_rows):
+        positives = rng.choice(labels.label_of_pair[labels.offsets[image] : labels.offsets[image + 1]], 5)
+        others = share.copy()
+        others[positives] = 0
+        rng.choice(len(share), 10, p=others / others.sum())
