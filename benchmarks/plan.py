@@ -47,6 +47,7 @@ class OnFeatures:
     steps : non-zeros of a row (1, 2 and 4 times those of `sparse`), D and Y for which a step is measured
     losses : labels, and labels of an image, for which losses are measured
     epochs : labels for which an epoch with word vectors is measured, and its images
+    searched : images among which a word is searched, and the size of their vectors
     """
 
     blobs: SparseRows

@@ -285,8 +285,15 @@ def test_a_search_finds_the_nearest_images_best_first():
     assert word_search.search(images, word).tolist() == expected
 
 
-def test_the_published_rule_draws_from_the_labels_that_are_left(monkeypatch):
+def test_the_published_rule_makes_its_draws_for_every_image(monkeypatch):
+    sizes = []
+
+    class Recorded:
+        def choice(self, labels, size, p=None):
+            sizes.append((size, None if p is None else np.asarray(p).tolist()))
+            return np.array([2] * size)
+
+    monkeypatch.setattr(word_search, "generator", lambda *names: Recorded())
     labels = LabelMatrix(4, np.array([0, 1]), np.array([2], dtype=np.int32), np.ones(1, dtype=np.int32))
-    word_search.draw_as_published(labels, np.array([0.25, 0.25, 0.25, 0.25]))
-    with pytest.raises(ValueError, match="Fewer non-zero|NaN|sum to 1"):  # none is left
-        word_search.draw_as_published(labels, np.array([0.0, 0.0, 1.0, 0.0]))
+    word_search.draw_as_published(labels, np.array([0.2, 0.2, 0.5, 0.1]))
+    assert sizes == [(5, None), (10, pytest.approx([0.4, 0.4, 0.0, 0.2]))]
