@@ -11,8 +11,9 @@ def test_a_comment_repeats_nothing(changed):
 
 def test_an_edited_claim_repeats_the_tests_and_what_shows_them(changed):
     outcome = changed(change=lambda clone: clone.edit(PAPER, "metrics: [recall@5, ", "metrics: ["))
-    assert outcome.rules == {"test_claims", "table"} | PAGE
+    assert outcome.rules == {"test_claims", "table", "figure"} | PAGE
     assert outcome.of("table", "name") == {"claims", "claims-summary"}
+    assert outcome.of("figure", "name") == {"effects-of-claims"}
 
 
 def test_an_edited_table_makes_that_table_again(changed):
@@ -30,7 +31,8 @@ def test_an_edited_row_repeats_the_comparison_and_the_tables_of_the_paper(change
 
 def test_an_edited_number_repeats_the_audit_too(changed):
     outcome = changed(change=lambda clone: clone.edit("config/papers/vse_ens.csv", "images,112247", "images,112248"))
-    assert outcome.rules == {"audit_papers", "compare", "table"} | PAGE
+    assert outcome.rules == {"audit_papers", "compare", "table", "figure"} | PAGE
+    assert outcome.of("figure", "name") == {"published-against-ours"}
     assert {"vse_ens_table1", "audit", "audit-depends", "audit-counts"} <= outcome.of("table", "name")
 
 
@@ -44,8 +46,9 @@ def test_an_edited_check_repeats_the_audit_only(changed):
 def test_an_edited_test_of_claims_repeats_the_tests_of_claims_only(changed):
     file = "src/vsebench/papers/claims/trials_grow.py"
     outcome = changed(change=lambda clone: clone.edit(file, '"""Negatives ', '"""Negatives (edited) '))
-    assert outcome.rules == {"test_claims", "table"} | PAGE
+    assert outcome.rules == {"test_claims", "table", "figure"} | PAGE
     assert outcome.of("table", "name") == {"claims", "claims-summary"}
+    assert outcome.of("figure", "name") == {"effects-of-claims"}
 
 
 def test_a_new_paper_is_two_files(changed):

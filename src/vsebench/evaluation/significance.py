@@ -63,19 +63,6 @@ def bootstrap_all(tables: list[Values], resamples: int) -> list[Values]:
     return means
 
 
-def adjust_every(p_values: Mapping[Test, float]) -> dict[Test, float]:
-    """Return p-values after the step-down correction of Holm (Scandinavian Journal of Statistics 6, 1979).
-
-    Whatever the effects of the other tests are, not one without an effect falls below 0.05 in 95 % of the cases.
-    """
-    adjusted = {}
-    largest = 0.0
-    for place, test in enumerate(sorted(p_values, key=p_values.__getitem__)):
-        largest = max(largest, min(1.0, p_values[test] * (len(p_values) - place)))
-        adjusted[test] = largest
-    return adjusted
-
-
 def adjust(p_values: Mapping[Test, float]) -> dict[Test, float]:
     """Return p-values after the step-up correction of Benjamini and Hochberg (J. R. Stat. Soc. B 57, 1995).
 

@@ -10,7 +10,7 @@ from vsebench.core.schemas import METRICS, SUMMARY
 from vsebench.evaluation.estimates import Estimate, Estimates
 from vsebench.evaluation.measuring import Measured
 from vsebench.evaluation.metrics.base import load_metric
-from vsebench.evaluation.significance import INTERVAL, Values, adjust_every
+from vsebench.evaluation.significance import INTERVAL, Values, adjust
 
 BySeed = Mapping[int, Measured]
 
@@ -87,7 +87,7 @@ def _p_values(own: Estimates, contenders: Sequence[int], best: int) -> dict[int,
     for place, n in enumerate(contenders[1:], start=1):
         others = contenders[:place]
         of_pairs |= {(n, m): float(p) for m, p in zip(others, own.minus(n, others).p_value(), strict=True)}
-    adjusted = adjust_every(of_pairs)
+    adjusted = adjust(of_pairs)
     return {n: adjusted[max(n, best), min(n, best)] for n in contenders if n != best}
 
 
