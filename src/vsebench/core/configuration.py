@@ -77,7 +77,7 @@ class RunDataset(Strict):
     options: dict[str, Any] = {}  # replaces single options of the data set's own file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's own file, such as `top_labels`
     # a table of your own, which has no file in config/datasets: options of the adapter `table`, and if wanted
-    # `features`, `siblings` and `words`; see [own-data.md](own-data.md)
+    # `features`, `siblings`, `words` and `pictures`; see [own-data.md](own-data.md)
     data: dict[str, Any] | None = None
 
 
