@@ -90,6 +90,23 @@ def test_a_sweep_of_a_method_that_is_not_in_the_run_is_left_out():
     assert plan.sweeps(IAPR) == [("vse_fs", "alpha"), ("vse_fs", "gamma")]
 
 
+def test_a_data_set_without_sweeps():
+    changes = {"sweeps": {"vse_fs": {"alpha": [0]}}, "datasets": {"sim-iapr": ONE | {"sweeps": False}}}
+    plan = Plan.read(CONFIG, default(**changes), [])
+    assert plan.sweeps(IAPR) == []
+    assert "sweeps" not in plan.outline.files
+
+
+def test_how_far_a_search_goes_beyond_the_edges_of_a_grid():
+    changes = {"methods": ["vse_ens", "vse_ens_published"], "tuning_beyond_edges": 3}
+    plan = Plan.read(CONFIG, default(**changes), [])
+    assert [plan.beyond_edges(row) for row in plan.methods] == [3, 0]  # the second stays in its printed range
+    assert plan.beyond_edges("vse_ens", sweep=True) == 3
+    plan = Plan.read(CONFIG, default(**changes, sweeps_beyond_edges=9), [])
+    assert plan.beyond_edges("vse_ens") == 3
+    assert plan.beyond_edges("vse_ens", sweep=True) == 9
+
+
 def test_a_run_limits_the_epochs_of_single_rows():
     usual = Plan.read(CONFIG, default(), [])
     plan = Plan.read(CONFIG, default(epochs={"vse_fs": {"maximum": 3, "patience": 2}}), [])

@@ -273,4 +273,5 @@ def test_the_search_ends_inside_of_the_grid_and_at_what_a_method_does_not_allow(
     assert beyond(Steps, {"share": []}, share[1], share) is None  # 1.28 is no share
     zero = [{"share": value} for value in (0.0, 0.5)]
     assert beyond(Steps, {"share": []}, zero[0], zero) is None  # no ratio leads beyond 0
+    assert beyond(Steps, {"share": []}, zero[1], zero) == {"share": 1.0}  # twice the value beside 0
     assert on_edges({"share": []}, share[0], share[:1]) == []

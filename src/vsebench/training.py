@@ -4,7 +4,7 @@ import copy
 import itertools
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # features need SciPy, which most fits do without
 Record = dict[str, Any]  # of an epoch in the history
 
 WEIGHT_STEPS = 10  # of an ensemble's weights between 0 and 1
+BESIDE_ZERO = 2  # the ratio by which a search goes on beyond a value beside 0
 
 
 class DivergenceError(Exception):
@@ -104,19 +105,47 @@ def beyond(
 ) -> dict[str, Any] | None:
     """Return the best settings with one value a step beyond those tried, where the best is on their edge, or None.
 
-    The step is the ratio of the two outermost values, so there is none beyond or beside 0, nor to a value that the
-    method does not allow.
+    The step is the ratio of the two outermost values, or 2 from a value beside 0. There is none beyond 0, nor to a
+    value that the method does not allow.
     """
     for name in on_edges(grid, best, tried):
         values = sorted({settings[name] for settings in tried})
         last, inner = (values[-1], values[-2]) if best[name] == values[-1] else (values[0], values[1])
-        if min(last, inner) <= 0:
+        if last <= 0 or inner < 0:
             continue
-        value = float(f"{last * last / inner:.6g}")
+        value = float(f"{last * (last / inner if inner else BESIDE_ZERO):.6g}")
         further = best | {name: round(value) if isinstance(last, int) else value}
         if further not in tried and is_allowed(method, further):
             return further
     return None
+
+
+def search(
+    method: type[Fitter],
+    grid: dict[str, list[Any]],
+    base: dict[str, Any],
+    further: int,
+    tries: list[Attempt],
+    case: Case,
+) -> Iterator[dict[str, Any]]:
+    """Yield the settings of a grid, and then at most `further` beyond its edges.
+
+    Parameters
+    ----------
+    method : the row's method
+    grid : setting -> values to try
+    base : the other settings
+    further : the largest number of configurations beyond the grid
+    tries : what was tried of those yielded before; the caller appends to it
+    case : for errors
+    """
+    yield from configurations(base, grid)
+    for _ in range(further if any(tried.value is not None for tried in tries) else 0):
+        best = tries[best_attempt(tries, case)].settings
+        settings = beyond(method, grid, best, [tried.settings for tried in tries])
+        if settings is None:
+            return
+        yield settings
 
 
 def is_number(value: object) -> bool:

@@ -372,7 +372,7 @@ def test_the_claims_of_the_papers_name_what_exists(path):
 
 
 def test_no_claim_of_a_paper_is_lost():
-    assert [len(read_claims(Paper.read(path))) for path in PAPERS] == [27, 55, 17, 22, 31]
+    assert [len(read_claims(Paper.read(path))) for path in PAPERS] == [27, 55, 20, 25, 31]
 
 
 def test_every_module_of_the_folder_is_a_test():
@@ -565,3 +565,33 @@ def test_words_that_training_pulls_apart():
         effects("words_apart", evidence, words=colours, beside=["cat", "dog", "ox"], **asked)
     with pytest.raises(UntestableError, match="no row nobody to compare with"):
         effects("words_apart", evidence, method="one", fixed="nobody", words=colours, beside=animals)
+
+
+def test_a_full_sample_loss_is_compared_at_one_beta_0_by_seeds():
+    table = [
+        {"dataset": "d", "protocol": "official", "method": row, "seed": seed, "beta_0": beta_0, "loss": loss * beta_0}
+        for row, loss in (("one", 0.1), ("other", 0.2)) for seed in SEEDS for beta_0 in (1.0, 2.0)
+    ]  # fmt: skip
+    tables = {"full_sample_loss": frame(table, schemas.FULL_SAMPLE_LOSS)}
+    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
+    asked = {"method": "one", "rivals": ["other"]}
+    ((effect, verdict),) = effects("full_sample_loss", evidence, beta_0=2.0, **asked).values()
+    assert effect.value == pytest.approx(2.0)
+    assert verdict == "holds"
+    with pytest.raises(UntestableError, match="no full-sample loss of one with beta_0 = 3"):
+        effects("full_sample_loss", evidence, beta_0=3.0, **asked)
+
+
+@pytest.mark.parametrize(("at_most", "verdict"), [(0.3, "holds"), (0.1, "fails")])
+def test_the_distance_of_a_sampler_is_judged_by_its_interval(at_most, verdict):
+    table = [
+        {"dataset": "d", "protocol": "official", "method": "one", "seed": seed, "image": image, "uniform": 0.9,
+         "lists": 0.15 + 0.01 * (image % 10)}
+        for seed in SEEDS for image in range(50)
+    ]  # fmt: skip
+    tables = {"sampler_distance": frame(table, schemas.SAMPLER_DISTANCE)}
+    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
+    ((effect, judged),) = effects("sampler_distance", evidence, method="one", at_most=at_most).values()
+    assert effect.value == pytest.approx(0.195)
+    assert effect.low < 0.195 < effect.high
+    assert judged == verdict

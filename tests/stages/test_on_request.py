@@ -4,12 +4,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.builders import matrix_of
 from tests.stages.small import run
-from vsebench import models
+from vsebench import models, splits
 from vsebench.core import schemas
 from vsebench.core.places import Case, Place
-from vsebench.core.storage import write_table
+from vsebench.core.storage import write_json, write_table
+from vsebench.evaluation.full_sample_loss import full_sample_losses
+from vsebench.evaluation.sampler_distance import distances
 from vsebench.models import Embeddings, LabelWeights
+from vsebench.problem import HeldOut, LabelMatrix, Split, Training
 from vsebench.stages.neighbours_of_labels import nearest
 
 CASE = Case(Place("tiny", "official"), "my_row", 1)
@@ -100,3 +104,38 @@ def test_precision_at_every_length(folder):
     # Image x has the right label first, image z at place 3; its sibling a is first.
     assert found["precision"][:3].to_list() == pytest.approx([1 / 2, 1 / 4, 1 / 3])
     assert found["sibling_precision"][:3].to_list() == pytest.approx([1, 1 / 2, 2 / 3])
+
+
+def fitted_row(folder, settings):
+    """Write a split of three images with the labels 0, then 0 and 1, then none, and what the row was fitted with."""
+    training = Training.all_of(matrix_of([[0], [0, 1], []], 4))
+    nothing = LabelMatrix.empty(0, 4)
+    empty = HeldOut(np.empty(0, dtype=np.int32), nothing, nothing, np.ones(4, dtype=bool))
+    splits.save(Split(training, empty, training, empty), CASE.split(folder / "results"))
+    write_json({"selection": {"settings": settings}}, CASE.folder(folder / "results") / "run.json")
+
+
+def test_full_sample_losses_are_of_the_training_labels(folder):
+    fitted_row(folder, {})
+    found = made(folder, "full_sample_loss", schemas.FULL_SAMPLE_LOSS)
+    assert found["beta_0"].to_list() == [1, 2, 4, 16, 128]
+    expected = full_sample_losses(np.ones((3, 2), np.float32), VECTORS, matrix_of([[0], [0, 1], []], 4), [1, 2])
+    assert found["loss"].to_list()[:2] == pytest.approx(expected)
+
+
+def test_sampler_distances_are_of_the_row_s_own_lambda(folder):
+    fitted_row(folder, {"rank_scale": 0.5})
+    found = made(folder, "sampler_distance", schemas.SAMPLER_DISTANCE)
+    assert found["image"].to_list() == [0, 1, 2]
+    of_lists, of_uniform = distances(np.ones((3, 2), np.float32), VECTORS, 2.0)
+    assert found["lists"].to_list() == pytest.approx(of_lists.tolist())
+    assert found["uniform"].to_list() == pytest.approx(of_uniform.tolist())
+
+
+@pytest.mark.parametrize("stage", ["full_sample_loss", "sampler_distance"])
+def test_a_row_without_vectors_of_images_is_one_line(folder, stage, capsys):
+    fitted_row(folder, {})
+    models.save(LabelWeights(np.eye(4, dtype=np.float32)), CASE.folder(folder / "results") / "model.npz")
+    arguments = ["--results", folder / "results", "--processed", folder / "processed", "--rows", "tiny/official/my_row"]
+    assert run(stage, *arguments, "--seeds", 1, "--out", folder / "out.parquet") == 1
+    assert "name another row in the paper's file" in capsys.readouterr().err

@@ -20,9 +20,9 @@ def folder(tmp_path):
     return tmp_path
 
 
-def sweep(folder, parameter, values, grid=None):
+def sweep(folder, parameter, values, grid=None, beyond=0):
     what = ["--chosen", folder / "model/run.json", "--parameter", parameter, "--values", json.dumps(values)]
-    what += ["--grid", json.dumps(grid or {})]
+    what += ["--grid", json.dumps(grid or {}), "--beyond", beyond]
     what += ["--epochs", json.dumps(EPOCHS), "--metric", "ndcg@10", "--images", 1000]
     assert run("sweep", *case(folder), *what, "--ranks", folder / "r.parquet", "--out", folder / "s.parquet") == 0
     files = ["--sweeps", folder / "s.parquet", "--ranks", folder / "r.parquet", "--metrics", "ndcg@10", "mrr"]
@@ -59,3 +59,13 @@ def test_other_settings_of_the_grid_are_chosen_anew_at_each_value(folder):
     for value in (0.02, 0.05):
         best = max(table.filter(metric="mrr", value=value)["validation"].item() for table in alone)
         assert both.filter(metric="mrr", value=value)["validation"].item() == best
+
+
+def test_at_each_value_the_search_goes_on_beyond_the_grid(folder):
+    grid = {"regularisation": [0.5, 1.0]}
+    inside, further = (sweep(folder, "learning_rate", [0.05], grid, beyond)[0] for beyond in (0, 4))
+    steps = [2.0**step for step in range(-5, 5)]  # the grid, and four steps beyond each edge
+    by_hand = [sweep(folder, "learning_rate", [0.05], {"regularisation": [value]})[0] for value in steps]
+    first, last, *each = (table.filter(metric="mrr")["validation"].item() for table in (inside, further, *by_hand))
+    assert first < last <= max(each)
+    assert last in each

@@ -299,9 +299,10 @@ def grid_options(wildcards):
     chosen = settings_chosen(wildcards)
     if chosen:
         return f"--chosen {chosen.format(**wildcards)}"
-    grid = PLAN.grid(wildcards.row)
-    beyond = f" --beyond {PLAN.config.tuning_beyond_edges}" if grid else ""
-    return f"--grid {shlex.quote(as_json(grid))}{beyond}"
+    grid, beyond = PLAN.grid(wildcards.row), PLAN.beyond_edges(wildcards.row)
+    return f"--grid {shlex.quote(as_json(grid))}" + (
+        f" --beyond {beyond}" if grid else ""
+    )
 
 
 def refit_option(wildcards):

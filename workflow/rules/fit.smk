@@ -99,6 +99,7 @@ rule sweep:
         settings=row_settings,
         validation=validation_options,
         grid=lambda wildcards: as_json(PLAN.grid(wildcards.row)),
+        beyond=lambda wildcards: PLAN.beyond_edges(wildcards.row, sweep=True),
         values=lambda wildcards: as_json(
             PLAN.config.sweeps[wildcards.row][wildcards.parameter]
         ),
@@ -107,6 +108,7 @@ rule sweep:
         " --protocol {wildcards.protocol} --row {wildcards.row} --module {params.module}"
         " --settings {params.settings:q} --seed {wildcards.seed} --threads {threads} {params.validation}"
         " --chosen {input.chosen} --parameter {wildcards.parameter} --values {params.values:q} --grid {params.grid:q}"
+        " --beyond {params.beyond}"
         " --ranks {output.ranks} --out {output.table} > {log} 2>&1"
 
 

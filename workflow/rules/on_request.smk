@@ -133,3 +133,31 @@ use rule neighbours_of_labels as precision_at with:
     params:
         stage="precision_at",
         cases=cases_read("precision_at"),
+
+
+use rule neighbours_of_labels as full_sample_loss with:
+    input:
+        sources("stages.full_sample_loss"),
+        rows_read("full_sample_loss", "model.npz"),
+        labels_read("full_sample_loss"),
+    output:
+        "results/full_sample_loss.parquet",
+    log:
+        "results/logs/full_sample_loss.log",
+    params:
+        stage="full_sample_loss",
+        cases=cases_read("full_sample_loss"),
+
+
+use rule neighbours_of_labels as sampler_distance with:
+    input:
+        sources("stages.sampler_distance"),
+        rows_read("sampler_distance", "model.npz", "run.json"),
+        labels_read("sampler_distance"),
+    output:
+        "results/sampler_distance.parquet",
+    log:
+        "results/logs/sampler_distance.log",
+    params:
+        stage="sampler_distance",
+        cases=cases_read("sampler_distance"),

@@ -73,6 +73,7 @@ class RunDataset(Strict):
     # false: the tested models do not learn the validation labels; true: training and validation labels together
     refit: bool = True
     epochs: dict[str, Epochs] = {}  # row -> when its training stops on this set, in place of the run's own limits
+    sweeps: bool = True  # false: the run's `sweeps` are not made on this set
     words: str | None = None  # a file of config/words in place of the data set's own
     options: dict[str, Any] = {}  # replaces single options of the data set's own file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's own file, such as `top_labels`
@@ -137,8 +138,8 @@ class RunConfig(Strict):
     tuning_budget: int = Field(
         ge=1
     )  # how many configurations every grid has where the run tunes: the same for all rows
-    # configurations that a row may try beyond its grid, each a step by the ratio of its last two values, as long as
-    # the best one is on an edge of what was tried
+    # configurations that a row may try beyond its grid, each a step by the ratio of its last two values (2 beside a 0),
+    # as long as the best one is on an edge of what was tried
     tuning_beyond_edges: int = Field(default=0, ge=0)
     # what settings and epochs are chosen by: a metric of an image's ranks, larger being better; none: the protocol's,
     # `ndcg@10` for `distinct` and `regions`, `map` for the others
@@ -154,7 +155,11 @@ class RunConfig(Strict):
         str, dict[str, list[Any]]
     ] = {}  # row -> setting -> values to try if the run tunes, in place of its file's
     decisions: dict[str, list[str]] = {}  # a file of config/decisions -> the rows that get it
-    sweeps: dict[str, dict[str, list[int | float]]] = {}  # row -> setting -> values to try, all else as chosen
+    # row -> setting -> values to try; where the run tunes, the other settings of the row's grid are tuned at each
+    sweeps: dict[str, dict[str, list[int | float]]] = {}
+    # as `tuning_beyond_edges`, at each value of a sweep, whose other settings may be best far from the row's grid;
+    # none: as many
+    sweeps_beyond_edges: int | None = Field(default=None, ge=0)
     papers: list[str] | None = None  # names of files in config/papers, to compare with the results; none: all of them
 
     @property
@@ -395,6 +400,7 @@ class MethodConfig(Strict):
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
     epochs: Epochs | None = None  # when training stops; exactly where the method is trained by epochs
     grid: dict[str, list[Any]] = {}  # setting -> values to try if the run tunes; all combinations are tried
+    stays_in_grid: bool = False  # true: no search beyond the grid's edges, such as those of a range in print
     members: list[str] = []  # rows of the run, for an ensemble, which has no settings, epochs or grid of its own
 
     @property

@@ -198,6 +198,12 @@ LABEL_VECTORS: Schema = CASE | {
     "label": pl.String,
     "vector": pl.List(pl.Float32),  # of length 1
 }
+FULL_SAMPLE_LOSS: Schema = CASE | {"beta_0": pl.Float64, "loss": pl.Float64}  # per positive, of what was learnt
+SAMPLER_DISTANCE: Schema = CASE | {  # total variation from draws by rank
+    "image": pl.Int32,
+    "lists": pl.Float64,  # of draws from the sorted lists of VSE-ens
+    "uniform": pl.Float64,  # of uniform draws
+}
 LABEL_SCORES: Schema = CASE | {
     "decision": pl.String,
     "label": pl.String,

@@ -2,8 +2,8 @@
 
 Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling",
 Eq. 5 to 9 and Algorithm 1. Choices that the paper leaves open: lambda is inside the exponent of Eq. 5 and is
-given as a share of the labels; the lists are sorted before the first draw and again every |A| ln |A| steps; a draw that
-is a positive is repeated.
+given as a share of the labels; the lists are sorted before the first draw and again every |A| ln |A| steps, or as many
+times that as a setting says; a draw that is a positive is repeated.
 """
 
 import math
@@ -26,6 +26,7 @@ class VseEnsSettings(SgdSettings):
     """Settings of VSE-ens."""
 
     rank_scale: float = Field(gt=0)  # lambda / |A|: a rank r is drawn with probability ~ exp(-r / lambda)
+    sort_every: float = Field(default=1.0, gt=0)  # the lists are sorted again after so many times |A| ln |A| steps
 
 
 class VseEns(SgdMethod):
@@ -41,7 +42,7 @@ class VseEns(SgdMethod):
         order = np.empty((settings.factors, train.n_labels), dtype=smallest)
         self.lists = SortedLists(order, aligned(self.labels.shape[1]))
         self.draws = new_draws(self.labels.shape[1])
-        self.list_life = max(1, int(train.n_labels * math.log(train.n_labels)))
+        self.list_life = max(1, int(settings.sort_every * train.n_labels * math.log(train.n_labels)))
         self.steps_left = 0
 
     def epoch(self) -> Progress:

@@ -202,7 +202,7 @@ class Plan:
     @cached_property
     def outline(self) -> Outline:
         """What the run consists of, for tables, figures and the report."""
-        makes = {"scaling": self.config.scaling is not None, "sweeps": bool(self.config.sweeps)}
+        makes = {"scaling": self.config.scaling is not None, "sweeps": any(map(self.sweeps, self.places))}
         makes |= {"words": bool(self.words), "cold": bool(self.cold_places)}
         makes |= {name: bool(self.rows_read(name)) for name in ON_REQUEST}
         protocols = {place.protocol: load_protocol(place.protocol).words for place in self.places}
@@ -424,6 +424,13 @@ class Plan:
         """Return the grid that is tried on the validation labels; it is empty if the run does not tune."""
         return self.methods[row].grid if self.config.tune else {}
 
+    def beyond_edges(self, row: str, sweep: bool = False) -> int:
+        """Return how many configurations are tried beyond the edges of a row's grid, or that at a value of a sweep."""
+        if self.methods[row].stays_in_grid:
+            return 0
+        own = self.config.sweeps_beyond_edges if sweep else None
+        return self.config.tuning_beyond_edges if own is None else own
+
     def seed_of_settings(self, row: str, place: Place, seed: int) -> int:
         """Return the seed that chooses the settings of a row: its own, or the first where all have the same split."""
         first = self.config.seeds[0]
@@ -460,7 +467,7 @@ class Plan:
 
     def sweeps(self, place: Place) -> list[tuple[str, str]]:
         """Return each (row, setting) that is varied at a place."""
-        rows = self.rows(place)
+        rows = self.rows(place) if self.config.datasets[place.dataset].sweeps else []
         return [(row, parameter) for row, sweep in self.config.sweeps.items() if row in rows for parameter in sweep]
 
 

@@ -38,11 +38,13 @@ GATHERED = {
     "label_scores": "label_scores.parquet",
     "pooled_precision": "pooled_precision.parquet",
     "thresholds_and_difficulty": "thresholds_and_difficulty.parquet",
+    "full_sample_loss": "full_sample_loss.parquet",
+    "sampler_distance": "sampler_distance.parquet",
 }
 # Those that a run makes only if a table, a figure or a claim of a paper reads them, of the rows that it names.
 ON_REQUEST = (
     "neighbours_of_labels", "examples", "images_from_words", "map_of_vectors", "label_vectors", "precision_at",
-    "label_scores", "pooled_precision", "thresholds_and_difficulty",
+    "label_scores", "pooled_precision", "thresholds_and_difficulty", "full_sample_loss", "sampler_distance",
 )  # fmt: skip
 
 

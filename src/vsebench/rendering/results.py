@@ -264,12 +264,11 @@ def pick(accuracy: pl.DataFrame, metric: str, row: str) -> dict[str, Any] | None
 
 
 def best_of(accuracy: pl.DataFrame, metric: str, rows: Sequence[str]) -> str | None:
-    """Return the row that is marked as the best in a metric."""
-    for row in rows:
-        found = pick(accuracy, metric, row)
-        if found and found["best"]:
-            return row
-    return None
+    """Return the row that is marked as the best in a metric; None if all rows have the same value."""
+    found = {row: numbers for row in rows if (numbers := pick(accuracy, metric, row))}
+    if len(found) > 1 and len({numbers["value"] for numbers in found.values()}) == 1:
+        return None  # as the recall of ten of ten labels
+    return next((row for row, numbers in found.items() if numbers["best"]), None)
 
 
 def best_sentence(results: Results, place: Place) -> str:

@@ -6,7 +6,6 @@ epoch with the chosen settings, and of the final fit) and run.json (settings, al
 
 import argparse
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -34,13 +33,12 @@ from vsebench.training import (
     Validation,
     attempt,
     best_attempt,
-    beyond,
-    configurations,
     finish,
     history,
     on_edges,
     open_validation,
     problems,
+    search,
     weigh,
 )
 
@@ -115,7 +113,8 @@ def choose(
         base, first_seed = other["selection"]["settings"], other["seed"]
     tries: list[Attempt] = []
     selected, kept = nothing, None
-    for settings in search(arguments, method, base, tries, case):
+    settings_to_try = search(method, arguments.grid, base, arguments.beyond, tries, case)
+    for settings in tqdm(settings_to_try, desc=str(case), mininterval=5):
         tried, epochs, model = attempt(method, settings, validation, limits, case)
         tries.append(tried)
         if model is not None and tries[best_attempt(tries, case)] is tried:
@@ -125,19 +124,6 @@ def choose(
     record = record_of(winner, tries, arguments.metric)
     record |= {"settings_of_seed": first_seed, "grid": arguments.grid, "on_edges": edges}
     return winner, selected, record, kept
-
-
-def search(
-    arguments: argparse.Namespace, method: type[Fitter], base: dict[str, Any], tries: list[Attempt], case: Case
-) -> Iterator[dict[str, Any]]:
-    """Yield the settings of the grid, and then some beyond its edges; `tries` is what was tried of those before."""
-    yield from tqdm(configurations(base, arguments.grid), desc=str(case), mininterval=5)
-    for _ in range(arguments.beyond if any(tried.value is not None for tried in tries) else 0):
-        best = tries[best_attempt(tries, case)].settings
-        further = beyond(method, arguments.grid, best, [tried.settings for tried in tries])
-        if further is None:
-            return
-        yield further
 
 
 def read_member(path: Path) -> Member:

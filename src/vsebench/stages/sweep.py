@@ -1,8 +1,8 @@
 """Vary one setting of a method around the chosen ones: how much it matters (VSE-fs paper, Fig. 2 (b)).
 
 For each value the number of epochs is chosen on the validation labels, and where the run tunes, so are the other
-settings of the row's grid, with the same configurations at each value. Then the method is fitted to training and
-validation labels together and tested, as in the main results.
+settings of the row's grid, with the same budget at each value: the grid, and as many steps beyond its edges. Then the
+method is fitted to training and validation labels together and tested, as in the main results.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from vsebench.evaluation.ranking import rank
 from vsebench.inputs import load_features, load_words
 from vsebench.models import by_frequency
 from vsebench.problem import Split
-from vsebench.training import DivergenceError, attempt, configurations, finish, open_validation, problems
+from vsebench.training import Attempt, DivergenceError, attempt, best_attempt, finish, open_validation, problems, search
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--grid", type=json.loads, default={}, help="JSON: values to try for other settings, at each value"
     )
+    parser.add_argument("--beyond", type=int, default=0, help="settings to try beyond the grid's edges, at each value")
     parser.add_argument("--ranks", type=Path, required=True, help="parquet: the ranks with each value")
     parser.add_argument("--out", type=Path, required=True, help="parquet: one row per value")
 
@@ -63,17 +64,22 @@ def try_value(
     first, final = problems(split, arguments.seed, pool, features, words=words)
     validation = open_validation(first, split, arguments.metric, arguments.images)
     others = {name: values for name, values in arguments.grid.items() if name != arguments.parameter}
-    tries = configurations(chosen | {arguments.parameter: value}, others)
-    found = [attempt(method, settings, validation, limits, case) for settings in tries]
-    tried, _, kept = max(found, key=lambda one: -1.0 if one[0].value is None else one[0].value)
+    tries: list[Attempt] = []
+    kept = None
+    for settings in search(method, others, chosen | {arguments.parameter: value}, arguments.beyond, tries, case):
+        tried, _, model = attempt(method, settings, validation, limits, case)
+        tries.append(tried)
+        if model is not None and tries[best_attempt(tries, case)] is tried:
+            kept = model
+    if all(tried.value is None for tried in tries):
+        return None
+    best = tries[best_attempt(tries, case)]
     try:
-        if tried.value is None:
-            raise DivergenceError
-        model, _ = finish(method, tried, kept, first, final, case)
+        model, _ = finish(method, best, kept, first, final, case)
     except DivergenceError:
         return None
     for_cold = by_frequency(split.final.labels) if method.knows_labels_alone() else None
     ranks = rank(model, split.test, features, pool, str(case), for_cold)
     keys = case.keys | {"parameter": arguments.parameter, "value": float(value)}
-    keys |= {"chosen": value == chosen.get(arguments.parameter), "epochs": tried.epochs, "validation": tried.value}
+    keys |= {"chosen": value == chosen.get(arguments.parameter), "epochs": best.epochs, "validation": best.value}
     return pl.DataFrame([keys], schema=SWEEP), ranks.select(pl.lit(float(value)).alias("value"), pl.all())

@@ -11,6 +11,7 @@ from vsebench.core.storage import replacing
 from vsebench.papers.audit.printed import Interval, decimals, rounded, show
 from vsebench.papers.published import PrintedCell
 
+CONDITION = "; contradicts only if "  # in a cell's note, before what else has to be true
 AGREES, DEPENDS, CONTRADICTS = VERDICTS = ("agrees", "depends", "contradicts")
 
 
@@ -36,6 +37,12 @@ class Finding:
 def verdict(agrees: bool, condition: str = "") -> str:
     """Return the verdict on a number that contradicts only if a condition holds; without one, it does anyway."""
     return AGREES if agrees else DEPENDS if condition else CONTRADICTS
+
+
+def note_and_condition(cell: PrintedCell) -> tuple[str, str]:
+    """Return a cell's note, and what else has to be true for a contradiction; empty if the note does not say."""
+    note, _, condition = cell.note.partition(CONDITION)
+    return note, condition
 
 
 def judge(

@@ -16,7 +16,7 @@ CAPTIONS = {
 NOTES = (
     "Recomputed from other printed numbers, with every value that rounds to them: a number contradicts only if none of "
     "these values gives it.",
-    "S: a table of the supplement.",
+    "S: a table of the supplement; F: a figure.",
 )
 
 
@@ -53,17 +53,27 @@ class Audit(TableKind):
 def texts(finding: Finding) -> tuple[str, ...]:
     """Return the cells of a row."""
     judged, _, others = finding.cells.partition("; ")
-    number = finding.table.replace("supplement_table", "S").removeprefix("table")
+    number = finding.table.replace("supplement_table", "S").replace("figure", "F").removeprefix("table")
     return (
         finding.paper,
         number,
-        judged.removeprefix(f"{finding.table} "),
+        cell_in_words(judged.removeprefix(f"{finding.table} ")),
         finding.check,
         finding.published,
         finding.recomputed.replace(" to ", "\N{EN DASH}"),
         explanation(finding),
         others,
     )
+
+
+def cell_in_words(name: str) -> str:
+    """Return the name of a cell as words.
+
+    >>> cell_in_words("webdata/approx_knn memory")
+    'webdata, approx knn: memory'
+    """
+    row, space, column = name.partition(" ")
+    return f"{row.replace('/', ', ')}{space and ': '}{column}".replace("_", " ")
 
 
 def explanation(finding: Finding) -> str:

@@ -50,7 +50,8 @@ def row_of(results: Results, place: Place, metrics: list[str], oracles: list[str
     competitors = results.competitors_of(accuracy)
     best = best_of(accuracy, metrics[0], competitors)
     found = [(method, pick(accuracy, metrics[0], method)) for method in competitors]
-    equal = [results.method_title(method) for method, numbers in found if numbers and near_best(numbers)]
+    near = [results.method_title(method) for method, numbers in found if numbers and near_best(numbers)]
+    equal = (", ".join(near) or "none") if best else "all are the same"
     ceilings = [pick(accuracy, metrics[0], oracle) for oracle in oracles]
     return Row(
         (
@@ -58,7 +59,7 @@ def row_of(results: Results, place: Place, metrics: list[str], oracles: list[str
             Cell(place.protocol),
             Cell(results.method_title(best) if best else None),
             *(accuracy_cells(results, pick(accuracy, metric, best) if best else None)[0] for metric in metrics),
-            Cell(", ".join(equal) or "none"),
+            Cell(equal),
             *(Cell(numbers["value"] if numbers else None) for numbers in ceilings),
         )
     )

@@ -23,7 +23,7 @@ from fractions import Fraction
 from vsebench.papers.audit.checks.counts import count
 from vsebench.papers.audit.checks.metrics import beside, harmonic_mean
 from vsebench.papers.audit.checks.one_label import Z, standard_error
-from vsebench.papers.audit.findings import Finding, names, verdict
+from vsebench.papers.audit.findings import Finding, names, note_and_condition, verdict
 from vsebench.papers.audit.printed import Interval, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
@@ -32,7 +32,6 @@ STATEMENT = re.compile(r"([\w@]+?)_(above|near)_(\w+)")
 MOST = re.compile(r"(most|many) cases")
 EVERYWHERE = re.compile(r"all (three )?datasets")
 ANY = "metrics"
-CONDITION = "; contradicts only if "
 RANKED = ("held_out_images", "leave_one_out", "regions", "zero_shot", "cross_corpus")
 TIMED = ("per_iteration", "per_epoch", "to_convergence")
 # How many times another number one can be that is said to be near it; generous, so that what is beyond is not near.
@@ -174,7 +173,7 @@ def judge_statement(
     most = MOST.search(statement.value)
     holding, all_cells = sum(holds), len(found) + missing
     sources = [cell for each in found for cell in (*each.own.sources, *each.rival.sources)]
-    note, _, condition = statement.note.partition(CONDITION)
+    note, condition = note_and_condition(statement)
     quote = f'"{statement.value}"' + (f" ({note})" if note else "")
     agrees = 2 * holding > all_cells if most else holding == all_cells
     return Finding(

@@ -6,11 +6,12 @@ from math import exp, inf, prod
 
 from vsebench.papers.audit.checks.counts import count, label_numbers, pair_numbers
 from vsebench.papers.audit.checks.times import seconds
-from vsebench.papers.audit.findings import Finding, judge, names, verdict
+from vsebench.papers.audit.findings import Finding, judge, names, note_and_condition, verdict
 from vsebench.papers.audit.printed import Interval, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
 TERMS, BY_TIME, RATE, IDENTITY = "terms", "trials by time", "rate of the network", "identity"
+DEFINED = "defined"
 TRIALS_STEP, OWN_STEP = "O(Tk)", "O(2k)"  # the costs of a step with T trials, and of one that draws once
 FLOP = 6  # of a weight for an image: 2 forwards, 4 backwards
 IDENTITIES: dict[str, tuple[Callable[[float, float], float], Callable[[float, float], float]]] = {
@@ -19,6 +20,9 @@ IDENTITIES: dict[str, tuple[Callable[[float, float], float], Callable[[float, fl
         lambda a, b: sigmoid(a - b) + exp(a) + exp(-b),
     ),
 }
+
+
+WEIGHTS: dict[str, Callable[[int], float]] = {"1/j": lambda j: 1 / j, "1/(j-1)": lambda j: 1 / (j - 1)}
 
 
 def sigmoid(x: float) -> float:
@@ -139,4 +143,26 @@ def identities(cells: PrintedCells) -> Iterator[Finding]:
                 recomputed=f"{left(a, b):.2f} and {right(a, b):.2f}",
                 verdict=verdict(not wrong),
                 explanation=f"{cell.value}: both sides at a = {a}, b = {b}; {cell.note}",
+            )
+
+
+def weights_of_ranks(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that printed weights alpha_j of a rank have a value at its first place, j = 1."""
+    for cell in cells.all:
+        if cell.column.endswith("rank_weights") and cell.value in WEIGHTS:
+            note, condition = note_and_condition(cell)
+            try:
+                first = f"{WEIGHTS[cell.value](1):g}"
+            except ZeroDivisionError:
+                first = "not defined"
+            yield Finding(
+                paper=cell.paper,
+                table=cell.table,
+                cells=names([cell]),
+                check=DEFINED,
+                published="a number at j = 1",
+                recomputed=first,
+                verdict=verdict(first != "not defined", condition),
+                explanation=f"alpha_j = {cell.value}; {note}",
+                condition=condition if first == "not defined" else "",
             )

@@ -146,6 +146,15 @@ def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
             yield judge(LABELS, cell, [labels], count(labels), "the vocabulary as printed elsewhere", count(cell))
 
 
+def labels_of_files(cells: PrintedCells) -> Iterator[Finding]:
+    """Check a data set's number of labels against that of its label files, which was measured."""
+    for measured in cells.numbers("labels_in_files"):
+        labels = cells.find(measured.paper, measured.row, "labels")
+        if labels:
+            condition = "the paper's labels are those of the files"
+            yield judge(LABELS, labels, [measured], exact(measured.value), measured.note, count(labels), condition)
+
+
 def compare(one: Statement, other: Statement) -> Finding:
     """Judge one statement by another."""
     rule = "the same data set's number elsewhere" if len(other.cells) == 1 else "positive + other labels of an image"

@@ -5,7 +5,7 @@ from itertools import combinations
 from math import inf
 
 from vsebench.papers.audit.checks.counts import count
-from vsebench.papers.audit.findings import Finding, judge, names, verdict
+from vsebench.papers.audit.findings import Finding, judge, names, note_and_condition, verdict
 from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
@@ -31,9 +31,9 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
         for cell in others:
             before, again = readings(first, cell)
             cut = cell.in_text and first.value.startswith(cell.value)
-            condition = (
-                "the text rounds; these are the first digits of the number, with the others left out" if cut else ""
-            )
+            condition = note_and_condition(cell)[1]
+            if cut:
+                condition = "the text rounds; these are the first digits of the number, with the others left out"
             yield judge(REPEATED, cell, [first], before, f"as in {first.table}", again, condition)
 
 

@@ -1,14 +1,16 @@
 """Times, iterations and memory."""
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
 from vsebench.papers.audit.checks.counts import count, same_data
-from vsebench.papers.audit.findings import Finding, judge, names, verdict
+from vsebench.papers.audit.findings import Finding, judge, names, note_and_condition, verdict
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
 
-ITERATIONS, PER_IMAGE, MEMORY = "iterations", "time per image", "memory"
+ITERATIONS, PER_IMAGE, MEMORY, ENSEMBLE, FLAT = "iterations", "time per image", "memory", "ensemble", "flat cost"
+BELOW = re.compile(r"test_time_below_(\w+)")
 # Growth of memory as a paper prints it, in images n, labels Y, features d, non-zero features d_nz, dimension D.
 SPACE: dict[str, Callable[[dict[str, Interval]], Interval]] = {
     "O(n d_nz)": lambda size: size["n"] * size["d_nz"],
@@ -79,6 +81,60 @@ def seconds_per_image(cells: PrintedCells) -> Iterator[Finding]:
         if whole and images and {whole.unit, cell.unit} <= set(SECONDS):
             single = seconds(whole) / count(images) / SECONDS[cell.unit]
             yield judge(PER_IMAGE, cell, [whole, images], single, "time of the test set / its images")
+
+
+def ensembles(cells: PrintedCells) -> Iterator[Finding]:
+    """Check that an ensemble, named `<method>_<sizes>`, scores images in less time than another method.
+
+    Its time is that of the method times the sum of its members' sizes over the size behind the method's time.
+    """
+    for statement in cells.all:
+        below = BELOW.fullmatch(statement.column)
+        method, *sizes = re.split(r"_(?=\d)", statement.row.partition("/")[2])
+        if not below or not sizes:
+            continue
+        one = cells.find(statement.paper, f"{statement.dataset}/{method}", "test_time")
+        rival = cells.find(statement.paper, f"{statement.dataset}/{below[1]}", "test_time")
+        size = cells.find(statement.paper, method, "factors")
+        if one and rival and size and one.unit == rival.unit:
+            time = rounded(one.value) * sum(map(int, sizes)) / exact(size.value)
+            note, condition = note_and_condition(statement)
+            parts = " + ".join(sizes)
+            yield Finding(
+                paper=statement.paper,
+                table=statement.table,
+                cells=names([statement, one, size, rival]),
+                check=ENSEMBLE,
+                published=f"below {rival.value} {rival.unit}",
+                recomputed=f"{time.show(1)} {one.unit}",
+                verdict=verdict(time.low < rounded(rival.value).high, condition),
+                explanation=f'"{statement.value}" ({note}): {one.value} {one.unit} x ({parts}) / {size.value}',
+                condition=condition if time.low >= rounded(rival.value).high else "",
+            )
+
+
+def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
+    """Check the time of an epoch of a data set against those of smaller ones, where an image costs the same in all.
+
+    The statement is the printed cost of an image, `cost_per_image` in the row of a method; the larger data set's time
+    is printed without a method, as its images are those with tags.
+    """
+    for statement in cells.all:
+        if statement.column != "cost_per_image":
+            continue
+        timed_rows = [cell for cell in timed(cells, "epoch_time") if cell.paper == statement.paper]
+        rates = {cell: cells.find(cell.paper, cell.dataset, "images") for cell in timed_rows}
+        known = {cell: images for cell, images in rates.items() if images and cell.row.endswith(f"/{statement.row}")}
+        for cell in timed_rows:
+            images = cells.find(cell.paper, cell.row, "images_by_name")
+            share = cells.find(cell.paper, cell.row, "images_with_that_mean")
+            if images and share and known:
+                tagged = exact(images.value) * rounded(share.value) / 100
+                single = [seconds(row) / count(own) * tagged / SECONDS[cell.unit] for row, own in known.items()]
+                expected = Interval(min(each.low for each in single), max(each.high for each in single))
+                rule = f"an image costs {statement.value} everywhere, so as much as on the other data sets"
+                sources = [statement, images, share, *known, *(own for own in known.values())]
+                yield judge(FLAT, cell, sources, expected, rule, condition=note_and_condition(statement)[1])
 
 
 def memory(cells: PrintedCells) -> Iterator[Finding]:

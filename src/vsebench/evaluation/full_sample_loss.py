@@ -1,0 +1,68 @@
+"""The loss of VSE-fs over all pairs of an image and a label, for the scores of any embedding."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.problem import LabelMatrix, Matrix
+
+
+def full_sample_losses(image: Matrix, label: Matrix, training: LabelMatrix, betas: Sequence[float]) -> list[float]:
+    """Return the smallest full-sample loss that a shift and a scale of the scores can reach, per positive.
+
+    With x_ic = <v_i, v_c> and b = beta_0 / M it is the minimum over a and s of
+
+        sum over positives (1 - a - s x_ic)^2 + b sum over all other pairs (a + s x_ic)^2,
+
+    divided by the number of positives: Eq. 1 of VSE-fs without the penalty, with w_ic = 1 and alpha = 0. The shift and
+    the scale are chosen, since a method that was trained with another loss has no reason to score positives near 1 and
+    the others near 0. A score that is the same for all pairs gives n b / (1 + n b), n being the number of other pairs
+    per positive. Images without a training label are left out.
+
+    Parameters
+    ----------
+    image : (n_images, K) float32, v_i
+    label : (n_labels, K) float32, v_c
+    training : the positives, one row per image
+    betas : values of beta_0
+
+    Returns
+    -------
+    list
+        the loss for each beta_0
+
+    Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", Eq. 1.
+    """
+    learnt = np.flatnonzero(training.n_labels_of_row)
+    rows = np.repeat(np.arange(training.n_rows), training.n_labels_of_row)
+    own, other = image.astype(np.float64), label.astype(np.float64)
+    of_positives = scores_of_pairs(own, other, rows, training.label_of_pair)
+    known = own[learnt]
+    everything = np.array(
+        [len(learnt) * len(label), known.sum(axis=0) @ other.sum(axis=0), np.sum((known.T @ known) * (other.T @ other))]
+    )  # the sums of 1, x and x^2 over all pairs
+    positives = np.array([len(of_positives), of_positives.sum(), of_positives @ of_positives])
+    return [_smallest(positives, everything, beta_0 / len(label)) for beta_0 in betas]
+
+
+def scores_of_pairs(
+    image: NDArray[np.float64], label: NDArray[np.float64], rows: NDArray[np.int64], labels: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Return <v_i, v_c> of pairs of an image and a label, (n_pairs,), some pairs at a time."""
+    parts = [
+        np.einsum("pf,pf->p", image[rows[first : first + PAIRS]], label[labels[first : first + PAIRS]])
+        for first in range(0, len(rows), PAIRS)
+    ]
+    return np.concatenate([np.empty(0), *parts])
+
+
+PAIRS = 1 << 16  # whose vectors are in memory at once
+
+
+def _smallest(positives: NDArray[np.float64], everything: NDArray[np.float64], b: float) -> float:
+    """Return the least squares' minimum from the sums of 1, x and x^2 over the positives, and over all pairs."""
+    n, x, squares = positives + b * (everything - positives)
+    target = positives[:2]
+    solution = np.linalg.lstsq(np.array([[n, x], [x, squares]]), target, rcond=None)[0]
+    return float(1.0 - solution @ target / positives[0])

@@ -1,0 +1,37 @@
+"""How far the draws of VSE-ens are from those by rank that they stand for, over images and seeds of fitted models."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from pydantic import Field
+
+from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
+from vsebench.papers.evidence import Effect, Evidence, interval, of_units
+from vsebench.papers.verdict import Verdict
+
+
+class SamplerDistance(AtPlaces):
+    """The negatives drawn from sorted lists have nearly the distribution of negatives drawn by rank (Eq. 5)."""
+
+    effect: ClassVar[str] = (
+        "total variation distance from the rank sampler, 0 if the distributions are the same and 1 if they have no "
+        "label in common (claimed: at most the claim's bound)"
+    )
+    reads: ClassVar[tuple[str, ...]] = ("sampler_distance",)
+
+    at_most: float = Field(gt=0, lt=1)
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case per place."""
+        for place in self.places(evidence):
+            yield ClaimCase("distance from the rank sampler", place.place, place.data)
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the mean distance."""
+        found = evidence.requested("sampler_distance", case.place, self.method)
+        seeds = [own.sort("image").select("lists").to_numpy() for _, own in found.group_by("seed", maintain_order=True)]
+        return interval(of_units(seeds, evidence.resamples), lambda means: means[:, 0], self.at_most)
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        """Judge the distance by its interval."""
+        return judge_by_interval(effect, 0.0, self.at_most)

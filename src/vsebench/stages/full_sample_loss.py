@@ -1,0 +1,35 @@
+"""Compute the full-sample loss of VSE-fs for the embeddings of some rows, on what they have learnt from."""
+
+import argparse
+
+import polars as pl
+
+from vsebench import models, splits
+from vsebench.cases import add_cases_arguments, named_cases
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import FULL_SAMPLE_LOSS
+from vsebench.core.storage import write_table
+from vsebench.evaluation.full_sample_loss import full_sample_losses
+from vsebench.models import Embeddings
+
+BETAS = [1.0, 2.0, 4.0, 16.0, 128.0]  # values of beta_0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the stage's arguments."""
+    add_cases_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the stage."""
+    tables = [pl.DataFrame(schema=FULL_SAMPLE_LOSS)]
+    for case in named_cases(arguments):
+        model = models.load(case.folder(arguments.results) / "model.npz")
+        if not isinstance(model, Embeddings):
+            raise UserError(f"{case}: the model has no vectors of images; name another row in the paper's file")
+        training = splits.load(case.split(arguments.results)).final.labels
+        losses = full_sample_losses(model.image, model.label, training, BETAS)
+        keys = {key: pl.lit(value) for key, value in case.keys.items()}
+        found = pl.DataFrame({"beta_0": BETAS, "loss": losses}).with_columns(**keys)
+        tables.append(found.select(*FULL_SAMPLE_LOSS).cast(FULL_SAMPLE_LOSS))
+    write_table(pl.concat(tables), FULL_SAMPLE_LOSS, arguments.out)
