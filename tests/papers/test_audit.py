@@ -619,7 +619,7 @@ sampled_tagging | table2 nuswide_925_to_1006/x_ent f1@5 | F1 | 16.3
 sampled_tagging | text all averages | F1 by image | all 59
 sampled_tagging | text s_ f1@5_near_without | near | all 20
 sampled_tagging | text equation4 identity | identity | equal
-sampled_tagging | figure4 all search_terms | repeated | 4
+sampled_tagging | text all search_terms | repeated | 6
 wsabie | text wsabie_100 metrics_near_wsabie_300 | near | all 4
 """
 # What contradicts only under a condition, and words of the condition.
