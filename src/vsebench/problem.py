@@ -43,7 +43,7 @@ class LabelMatrix:
     count_of_pair: Ids
 
     def __post_init__(self) -> None:
-        _check(self.offsets, "offsets", np.int64, (len(self.offsets),))
+        _check(self.offsets, "offsets", np.int64, (max(1, len(self.offsets)),))
         _check(self.label_of_pair, "label_of_pair", np.int32, (self.offsets[-1],))
         _check(self.count_of_pair, "count_of_pair", np.int32, (self.offsets[-1],))
         if self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
@@ -329,9 +329,13 @@ class Problem:
     given: LabelMatrix | None = None
 
     def __post_init__(self) -> None:
-        n_labels = self.training.labels.n_labels
+        n_images, n_labels = self.training.labels.n_rows, self.training.labels.n_labels
         if self.words is not None and len(self.words.known) != n_labels:
             raise ValueError(f"words: {len(self.words.known)} rows for {n_labels} labels")
+        if self.features is not None and self.features.n_images != n_images:
+            raise ValueError(f"features: {self.features.n_images} rows for {n_images} images")
+        if self.given is not None and self.given.n_rows != n_images:
+            raise ValueError(f"given: {self.given.n_rows} rows for {n_images} images")
 
 
 def _check(array: NDArray[np.generic], name: str, dtype: type, shape: tuple[int, ...]) -> None:

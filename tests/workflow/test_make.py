@@ -63,3 +63,19 @@ def test_make_checks_and_runs_another_configuration():
         ".venv/bin/python workflow/check_config.py 'config/my run.yaml'",
         ".venv/bin/snakemake accuracy claims --cores 2 --quiet rules reason --configfile 'config/my run.yaml'",
     ]
+
+
+def test_a_venv_of_an_older_python_is_one_line(tmp_path):
+    for name in ("Makefile", "pyproject.toml", "requirements"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    old = tmp_path / ".venv" / "bin" / "python"
+    old.parent.mkdir(parents=True)
+    code = "import sys; sys.version_info = (3, 9, 1); exec(sys.argv[1])"
+    old.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{code}" "$2"\n', encoding="utf-8")
+    old.chmod(0o755)
+    outside = {"PATH": os.environ["PATH"]}
+    done = subprocess.run(["make", "setup"], cwd=tmp_path, env=outside, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    first = "vsebench needs Python 3.11 or newer, and that in .venv is older; delete .venv and run make again"
+    assert done.stderr.splitlines()[0] == first
+    assert not (tmp_path / ".venv" / ".installed").exists()

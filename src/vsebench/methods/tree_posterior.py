@@ -48,6 +48,7 @@ class TreePosterior(Model):
         n_leaves = len(self.parent)
         if self.log_prior.shape != (n_leaves,) or self.ratios.shape[1] % n_leaves or (np.diff(self.parent) < 0).any():
             raise ValueError("parent, log_prior and ratios do not fit together")
+        self.ratios.check_format(full_check=True)  # SciPy's products do not check bounds
         if len(self.label) and not 0 <= self.label.min() <= self.label.max() < n_leaves:
             raise ValueError(f"label: a label is outside the {n_leaves} of the tree")
 

@@ -1,0 +1,79 @@
+"""What does not fit together is refused before a kernel reads it: numba does not check bounds."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import matrix_of
+from tests.methods.problems import PACKAGES, PROBLEMS, fitted_once, method_of, names_of_methods
+from vsebench.core.errors import UserError
+from vsebench.features import Features
+from vsebench.models import checked_scores
+from vsebench.problem import Problem, Training, Words
+
+PLACES = [(name, where) for name in names_of_methods() if name not in PACKAGES for where in PROBLEMS]
+
+
+def kinds():
+    """Return a method and a problem for each kind of model, by its name."""
+    found = {}
+    for name, where in PLACES:
+        if method_of(name).obstacle(PROBLEMS[where]) is None:
+            found.setdefault((fitted_once(name, where)[0].kind, where), (name, where))
+    return found
+
+
+KINDS = kinds()
+SPOILS = {
+    "fewer rows": lambda array, n: array[n:],
+    "fewer rows at the end": lambda array, n: array[:-n],
+    "more rows": lambda array, n: np.concatenate([array, array[:n]]),
+    "fewer columns": lambda array, n: array[..., :-n],
+    "turned": lambda array, _: array.T,
+    "rows of another length": lambda array, _: array.reshape(-1)[: len(array)],
+    "one more axis": lambda array, _: array[np.newaxis],
+    "every second": lambda array, _: array[::2],
+    "column by column": lambda array, _: np.asfortranarray(array),
+    "wide numbers": lambda array, _: array.astype(np.float64 if array.dtype.kind == "f" else np.int64),
+    "narrow numbers": lambda array, _: array.astype(np.float16 if array.dtype.kind == "f" else np.int8),
+    "large": lambda array, n: array + array.dtype.type(100 * n),
+    "negative": lambda array, n: -array - array.dtype.type(n),
+    "nothing": lambda array, _: array[:0],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids="-".join)
+@given(data=st.data())
+def test_spoilt_arrays_of_a_model_are_refused_or_give_scores_of_the_right_shape(kind, data):
+    """A model that reads outside of its arrays gives other scores from call to call, or ends the process."""
+    model, queries = fitted_once(*KINDS[kind])
+    arrays = {name: np.asarray(array) for name, array in model.arrays().items()}
+    numeric = sorted(name for name, array in arrays.items() if array.ndim and array.dtype.kind in "fiu" and array.size)
+    name = data.draw(st.sampled_from(numeric))
+    spoil = data.draw(st.sampled_from(sorted(SPOILS)))
+    spoilt = SPOILS[spoil](arrays[name], data.draw(st.integers(1, 3)))
+    try:
+        loaded = type(model).from_arrays(arrays | {name: spoilt})
+        first = checked_scores(loaded, queries)
+    except (ValueError, UserError):
+        return
+    assert first.shape == (len(queries.images), loaded.n_labels)
+    assert np.array_equal(first, checked_scores(loaded, queries), equal_nan=True)
+
+
+LABELS = Training.all_of(matrix_of([[0], [1, 2], []], 3))
+VECTORS = np.ones((5, 2), dtype=np.float32)
+
+
+@given(n=st.integers(0, 5))
+def test_a_problem_has_a_row_of_features_and_given_labels_for_each_image_and_a_word_for_each_label(n):
+    known = np.ones(n, dtype=bool)
+    parts = {"features": Features(VECTORS[:n], known), "words": Words(VECTORS[:n], known)}
+    parts["given"] = matrix_of([[0]] * n, 3)
+    for name, part in parts.items():
+        if n == 3:
+            Problem(LABELS, 1, None, **{name: part})
+        else:
+            with pytest.raises(ValueError, match=f"{name}: {n} rows for 3"):
+                Problem(LABELS, 1, None, **{name: part})
