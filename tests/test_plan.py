@@ -91,7 +91,7 @@ def test_a_sweep_of_a_method_that_is_not_in_the_run_is_left_out():
 
 
 def test_a_data_set_without_sweeps():
-    changes = {"sweeps": {"vse_fs": {"alpha": [0]}}, "datasets": {"sim-iapr": ONE | {"sweeps": False}}}
+    changes = {"sweeps": {"vse_fs": {"alpha": [0]}}, "datasets": {"sim-iapr": ONE | {"sweeps": []}}}
     plan = Plan.read(CONFIG, default(**changes), [])
     assert plan.sweeps(IAPR) == []
     assert "sweeps" not in plan.outline.files
@@ -162,6 +162,10 @@ def test_a_data_set_limits_the_epochs_of_single_rows():
         ({"factors": 0}, "some.yaml: factors"),
         ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; every method gets the same number"),
         ({"sweeps": {"vse_fx": {"alpha": [0]}}}, "'vse_fx' has no file"),
+        (
+            {"datasets": {"sim-iapr": ONE | {"sweeps": ["regions"]}}},
+            "datasets.sim-iapr.sweeps: regions is not among the data set's protocols; add it there",
+        ),
         ({"epochs": {"vse_fx": {"maximum": 1, "patience": 1}}}, "'vse_fx' has no file"),
         (
             {"tune": True, "epochs": {"popularity": {"maximum": 1, "patience": 1}}},

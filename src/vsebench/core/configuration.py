@@ -73,7 +73,7 @@ class RunDataset(Strict):
     # false: the tested models do not learn the validation labels; true: training and validation labels together
     refit: bool = True
     epochs: dict[str, Epochs] = {}  # row -> when its training stops on this set, in place of the run's own limits
-    sweeps: bool = True  # false: the run's `sweeps` are not made on this set
+    sweeps: list[str] | None = None  # protocols with which the run's `sweeps` are made on this set; none: all of them
     words: str | None = None  # a file of config/words in place of the data set's own
     options: dict[str, Any] = {}  # replaces single options of the data set's own file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's own file, such as `top_labels`

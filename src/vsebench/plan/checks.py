@@ -321,16 +321,17 @@ def check_lists(config: RunConfig, where: str) -> None:
 
 
 def check_chosen_rows(config: RunConfig, where: str) -> None:
-    """Check that the rows named for a data set, or for one of its protocols, are rows of the run."""
+    """Check that the rows named for a data set, or for one of its protocols, are rows of the run, and the protocols."""
     for key, rows in chosen_rows(config):
         for row in rows:
             if row not in config.methods:
                 raise UserError(f"{where}: {key}: {row} is not among the run's methods; add it there")
     for name, entry in config.datasets.items():
-        for protocol in entry.protocol_methods:
-            if protocol not in entry.protocols:
-                key = f"datasets.{name}.protocol_methods"
-                raise UserError(f"{where}: {key}: {protocol} is not among the data set's protocols; add it there")
+        for key, protocols in (("protocol_methods", list(entry.protocol_methods)), ("sweeps", entry.sweeps or [])):
+            for protocol in protocols:
+                if protocol not in entry.protocols:
+                    missing = f"{protocol} is not among the data set's protocols; add it there"
+                    raise UserError(f"{where}: datasets.{name}.{key}: {missing}")
 
 
 def chosen_rows(config: RunConfig) -> Iterator[tuple[str, list[str]]]:

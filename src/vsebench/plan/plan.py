@@ -467,7 +467,8 @@ class Plan:
 
     def sweeps(self, place: Place) -> list[tuple[str, str]]:
         """Return each (row, setting) that is varied at a place."""
-        rows = self.rows(place) if self.config.datasets[place.dataset].sweeps else []
+        protocols = self.config.datasets[place.dataset].sweeps
+        rows = self.rows(place) if protocols is None or place.protocol in protocols else []
         return [(row, parameter) for row, sweep in self.config.sweeps.items() if row in rows for parameter in sweep]
 
 
