@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from vsebench.core.places import Place
 from vsebench.papers.claim import AtPlaces, Bounds, ClaimCase, judge_by_interval
 from vsebench.papers.evidence import Effect, Evidence, MetricName, UntestableError, differences
 from vsebench.papers.verdict import Verdict
@@ -26,27 +27,27 @@ class Setting(AtPlaces):
         return [self.metric]
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per place."""
-        for place in self.places(evidence):
+        """Yield one case per place where the run varies the setting."""
+        places = [place for place in self.places(evidence) if not self._sweep(evidence, place.place).is_empty()]
+        if not places:
+            raise UntestableError(f"The run varies no setting {self.parameter} of {self.method}.")
+        for place in places:
             yield ClaimCase(self.metric, place.place, place.data)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the difference of the metric between the two best values."""
-        if evidence.sweeps is None:
-            raise UntestableError(f"The run varies no setting {self.parameter} of {self.method}.")
-        sweep = evidence.sweeps.filter(
-            dataset=case.place.dataset,
-            protocol=case.place.protocol,
-            method=self.method,
-            parameter=self.parameter,
-            metric=self.metric,
-        )
-        if sweep.is_empty():
-            raise UntestableError(f"The run varies no setting {self.parameter} of {self.method}.")
+        sweep = self._sweep(evidence, case.place)
         chosen = [best_value(sweep, bounds, len(evidence.seeds)) for bounds in (self.better, self.worse)]
         tables = [evidence.read_sweep_ranks(each, self.parameter) for each in evidence.cases(case.place, self.method)]
         better, worse = ([table.filter(pl.col("value") == value) for table in tables] for value in chosen)
         return differences(better, worse, [self.metric], evidence.resamples)[self.metric]
+
+    def _sweep(self, evidence: Evidence, place: Place) -> pl.DataFrame:
+        """Return the rows of SWEEPS of the setting and the metric at a place; none where it is not varied."""
+        if evidence.sweeps is None:
+            return pl.DataFrame()
+        keys = {"dataset": place.dataset, "protocol": place.protocol, "method": self.method}
+        return evidence.sweeps.filter(**keys, parameter=self.parameter, metric=self.metric)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the difference by its interval where the claim has bounds."""
