@@ -14,8 +14,9 @@ import pytest
 from tests.rendering.conftest import PAPERS, SMALL, figure_kind, figures, make_results, table_kind, tables
 from vsebench.cli import main
 from vsebench.rendering.csv import to_csv
-from vsebench.rendering.page import data_address, notices
+from vsebench.rendering.page import notices
 from vsebench.rendering.results import Results
+from vsebench.rendering.small_svg import data_address
 from vsebench.rendering.style import save, style
 from vsebench.stages.table import write_table
 
@@ -216,7 +217,7 @@ def test_a_drawing_in_an_address_is_still_a_drawing(results: Results, tmp_path: 
     assert "".join(text.text or "" for text in shown.iter(f"{tag}text")) == "".join(
         text.text or "" for text in ElementTree.fromstring(svg).iter(f"{tag}text")
     )
-    assert len(body) < 0.8 * len(svg)
+    assert len(body) < 0.6 * len(svg)
 
 
 def test_a_protocol_of_occurrences_without_repeated_labels_is_mentioned(results: Results) -> None:

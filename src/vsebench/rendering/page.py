@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
@@ -23,6 +22,7 @@ from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.paper_section import describe_audit, describe_paper, figures_of, place_in_paper, tables_of
 from vsebench.rendering.pictures import find_pictures, ids_in
 from vsebench.rendering.results import Results
+from vsebench.rendering.small_svg import data_address
 from vsebench.rendering.table import Table, format_interval, format_value, spans
 
 PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
@@ -189,23 +189,6 @@ def drawing(results: Results, figures: Path, instance: Instance) -> Drawing:
         caption=place_in_paper(results, instance) + kind.caption(results),
         alternative=kind.alternative(results),
     )
-
-
-def data_address(svg: str) -> str:
-    """Return a drawing as an address: without names that nothing in it asks for, and with two decimals of a point.
-
-    >>> data_address('<?xml version="1.0"?><svg><metadata>x</metadata><path d="M 1.23456 2"/></svg>')
-    "data:image/svg+xml,%3Csvg%3E%3Cpath d='M 1.23 2'/%3E%3C/svg%3E"
-    """
-    svg = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    asked = set(re.findall(r"#([^\s\"')]+)", svg))
-    svg = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in asked else "", svg)
-    svg = re.sub(r' (?:d|x|y)="[^"]*"', lambda found: re.sub(r"(\.\d\d)\d+", r"\1", found[0]), svg)
-    svg = re.sub(r' style="[^"]*"', lambda found: re.sub(r"([:;,]) |'", r"\1", found[0]), svg)  # names of fonts, too
-    svg = re.sub(r"(font-family:DejaVu Sans)(?!,)", r"\1,sans-serif", svg)  # of formulas
-    svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
-    svg = re.sub(r"> <", "><", re.sub(r"\s+", " ", svg)).replace('"', "'")
-    return "data:image/svg+xml," + quote(svg, safe=" !$&'()*+,-./:;=?@[]_{}~")
 
 
 def flatten(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
