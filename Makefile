@@ -39,7 +39,7 @@ test: setup-dev check
 test-long: setup-dev
 	$(BIN)/pytest -m long
 	$(BIN)/pytest -m hypothesis --hypothesis-profile thorough
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest tests/kernels
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked-kernels $(BIN)/pytest tests/kernels tests/methods/test_boundaries.py
 
 test-slurm: setup-dev setup-cluster
 	$(BIN)/pytest -m slurm -v

@@ -37,8 +37,28 @@ def test_perfect_scores_lose_nothing_and_equal_ones_what_the_docstring_says():
     eye = np.eye(LABELS, dtype=np.float32)
     training = matrix_of(rows, LABELS)
     assert full_sample_losses(perfect, eye, training, [2.0]) == pytest.approx([0.0], abs=1e-12)
-    assert full_sample_losses(3 - 2 * perfect, eye, training, [2.0]) == pytest.approx([0.0], abs=1e-12)
+    for scale, shift in ((-2.0, 3.0), (1e-6, 0.0), (1.0, 1000.0)):
+        moved = (scale * perfect + shift).astype(np.float32)
+        assert full_sample_losses(moved, eye, training, [2.0]) == pytest.approx([0.0], abs=1e-6)
     others, b = (15 - 5) / 5, 2 / LABELS
     assert full_sample_losses(np.ones((4, 1), np.float32), np.ones((LABELS, 1), np.float32), training, [2.0]) == (
         pytest.approx([others * b / (1 + others * b)])
     )
+
+
+def test_a_positives_own_part_in_the_vector_of_its_image_does_not_count():
+    """With gamma, u_i = v_i + gamma |C_i|^(-1/2) sum of the positives' vectors; of each positive, without its own."""
+    rng = np.random.default_rng(5)
+    rows, gamma = [[0, 1], [2], [0, 3, 4]], 0.3
+    image, label = (rng.normal(size=(n, 4)) for n in (3, LABELS))
+    extended = [
+        v + gamma / np.sqrt(len(labels)) * label[labels].sum(axis=0) for v, labels in zip(image, rows, strict=True)
+    ]
+    scores = np.stack(extended) @ label.T
+    for i, labels in enumerate(rows):
+        scores[i, labels] -= gamma / np.sqrt(len(labels)) * (label[labels] ** 2).sum(axis=1)
+    expected = dense(scores, np.eye(LABELS), rows, 4.0)
+    found = full_sample_losses(
+        np.stack(extended).astype(np.float32), label.astype(np.float32), matrix_of(rows, LABELS), [4.0], gamma
+    )
+    assert found == pytest.approx([expected], abs=1e-5)

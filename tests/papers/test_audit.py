@@ -619,8 +619,6 @@ sampled_tagging | table2 nuswide_925_to_1006/x_ent f1@5 | F1 | 16.3
 sampled_tagging | text all averages | F1 by image | all 59
 sampled_tagging | text s_ f1@5_near_without | near | all 20
 sampled_tagging | text equation4 identity | identity | equal
-sampled_tagging | text all search_terms | repeated | 6
-wsabie | text wsabie_100 metrics_near_wsabie_300 | near | all 4
 """
 # What contradicts only under a condition, and words of the condition.
 CONDITIONAL = """
@@ -645,8 +643,10 @@ sampled_tagging | supplement_table1 mscoco/s_opt_x_ent f1@5 | F1 | 53.2 | a mean
 sampled_tagging | table1 nuswide_925/s_x_ent epoch_time | rate of the network | 1.94 | of the printed network
 sampled_tagging | text s_opt_x_ent f1@5_above_fast0tag | above | all 2 | S+Opt+X-Ent is the final algorithm
 sampled_tagging | text espgame labels | labels | 288 | those of the files
+sampled_tagging | text all search_terms | repeated | 6 | the scan lost none
+wsabie | text wsabie_100 metrics_near_wsabie_300 | near | all 4 | within 1.1 times
 sampled_tagging | text yfcc100m epoch_time | flat cost | 3 | near three
-wsabie | text imagenet/wsabie_100_200_300 test_time_below_pamir_ia | ensemble | below 17 hours | a matrix of all
+wsabie | text imagenet/wsabie_100_200_300 test_time_below_pamir_ia | ensemble | below 17 hours | one full matrix
 wsabie | text wsabie mean_rank_weights | defined | a number at j = 1 | the scan has it right
 """
 
@@ -713,7 +713,7 @@ def test_every_improvement_and_speed_up_is_judged(real):
         assert len(judged) == len(printed) - but  # one gain has no printed base
 
 
-VERDICT_COUNTS = {"agrees": 551, "depends": 33, "contradicts": 53}
+VERDICT_COUNTS = {"agrees": 551, "depends": 35, "contradicts": 51}
 
 
 def test_the_counts_are_those_of_the_findings(real):

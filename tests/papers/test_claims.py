@@ -585,8 +585,8 @@ def test_a_full_sample_loss_is_compared_at_one_beta_0_by_seeds():
 @pytest.mark.parametrize(("at_most", "verdict"), [(0.3, "holds"), (0.1, "fails")])
 def test_the_distance_of_a_sampler_is_judged_by_its_interval(at_most, verdict):
     table = [
-        {"dataset": "d", "protocol": "official", "method": "one", "seed": seed, "image": image, "uniform": 0.9,
-         "lists": 0.15 + 0.01 * (image % 10)}
+        {"dataset": "d", "protocol": "official", "method": "one", "seed": seed, "image": image, "uniform": 0.5,
+         "lists": 0.5 * (0.15 + 0.01 * (image % 10))}
         for seed in SEEDS for image in range(50)
     ]  # fmt: skip
     tables = {"sampler_distance": frame(table, schemas.SAMPLER_DISTANCE)}

@@ -106,13 +106,13 @@ def test_precision_at_every_length(folder):
     assert found["sibling_precision"][:3].to_list() == pytest.approx([1, 1 / 2, 2 / 3])
 
 
-def fitted_row(folder, settings):
+def fitted_row(folder, settings, module="opt_auc"):
     """Write a split of three images with the labels 0, then 0 and 1, then none, and what the row was fitted with."""
     training = Training.all_of(matrix_of([[0], [0, 1], []], 4))
     nothing = LabelMatrix.empty(0, 4)
     empty = HeldOut(np.empty(0, dtype=np.int32), nothing, nothing, np.ones(4, dtype=bool))
     splits.save(Split(training, empty, training, empty), CASE.split(folder / "results"))
-    write_json({"selection": {"settings": settings}}, CASE.folder(folder / "results") / "run.json")
+    write_json({"module": module, "selection": {"settings": settings}}, CASE.folder(folder / "results") / "run.json")
 
 
 def test_full_sample_losses_are_of_the_training_labels(folder):
@@ -121,13 +121,17 @@ def test_full_sample_losses_are_of_the_training_labels(folder):
     assert found["beta_0"].to_list() == [1, 2, 4, 16, 128]
     expected = full_sample_losses(np.ones((3, 2), np.float32), VECTORS, matrix_of([[0], [0, 1], []], 4), [1, 2])
     assert found["loss"].to_list()[:2] == pytest.approx(expected)
+    fitted_row(folder, {"gamma": 0.5}, "vse_fs")
+    found = made(folder, "full_sample_loss", schemas.FULL_SAMPLE_LOSS)
+    expected = full_sample_losses(np.ones((3, 2), np.float32), VECTORS, matrix_of([[0], [0, 1], []], 4), [1, 2], 0.5)
+    assert found["loss"].to_list()[:2] == pytest.approx(expected)
 
 
 def test_sampler_distances_are_of_the_row_s_own_lambda(folder):
     fitted_row(folder, {"rank_scale": 0.5})
     found = made(folder, "sampler_distance", schemas.SAMPLER_DISTANCE)
-    assert found["image"].to_list() == [0, 1, 2]
-    of_lists, of_uniform = distances(np.ones((3, 2), np.float32), VECTORS, 2.0)
+    assert found["image"].to_list() == [0, 1]  # image 2 has no label to learn
+    of_lists, of_uniform = distances(np.ones((2, 2), np.float32), VECTORS, 2.0)
     assert found["lists"].to_list() == pytest.approx(of_lists.tolist())
     assert found["uniform"].to_list() == pytest.approx(of_uniform.tolist())
 

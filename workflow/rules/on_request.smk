@@ -138,7 +138,7 @@ use rule neighbours_of_labels as precision_at with:
 use rule neighbours_of_labels as full_sample_loss with:
     input:
         sources("stages.full_sample_loss"),
-        rows_read("full_sample_loss", "model.npz"),
+        rows_read("full_sample_loss", "model.npz", "run.json"),
         labels_read("full_sample_loss"),
     output:
         "results/full_sample_loss.parquet",

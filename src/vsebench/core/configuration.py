@@ -73,7 +73,8 @@ class RunDataset(Strict):
     # false: the tested models do not learn the validation labels; true: training and validation labels together
     refit: bool = True
     epochs: dict[str, Epochs] = {}  # row -> when its training stops on this set, in place of the run's own limits
-    sweeps: list[str] | None = None  # protocols with which the run's `sweeps` are made on this set; none: all of them
+    # protocols with which the run's `sweeps` are made on this set; left out: all of them, `[]`: no sweeps
+    sweeps: list[str] | None = None
     words: str | None = None  # a file of config/words in place of the data set's own
     options: dict[str, Any] = {}  # replaces single options of the data set's own file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's own file, such as `top_labels`
@@ -157,8 +158,8 @@ class RunConfig(Strict):
     decisions: dict[str, list[str]] = {}  # a file of config/decisions -> the rows that get it
     # row -> setting -> values to try; where the run tunes, the other settings of the row's grid are tuned at each
     sweeps: dict[str, dict[str, list[int | float]]] = {}
-    # as `tuning_beyond_edges`, at each value of a sweep, whose other settings may be best far from the row's grid;
-    # none: as many
+    # configurations that are tried beyond the edges of the grid at each value of a sweep, where the best of the other
+    # settings may be far from it; left out: as many as `tuning_beyond_edges`
     sweeps_beyond_edges: int | None = Field(default=None, ge=0)
     papers: list[str] | None = None  # names of files in config/papers, to compare with the results; none: all of them
 

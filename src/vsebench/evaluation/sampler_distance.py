@@ -41,7 +41,9 @@ def drawn(images: Matrix, labels: Matrix, by_place: NDArray[np.float64]) -> NDAr
     in_lists = places(labels.T)
     weights = np.abs(images) * labels.std(axis=0).astype(np.float64)
     totals = weights.sum(axis=1, keepdims=True)
-    shares = np.divide(weights, totals, out=np.full_like(weights, 1 / images.shape[1]), where=totals > 0)
+    last = np.zeros_like(weights)
+    last[:, -1] = 1  # what the kernel's search comes to where all weights are 0
+    shares = np.divide(weights, totals, out=last, where=totals > 0)
     upright = images > 0
     found: NDArray[np.float64] = (shares * upright) @ by_place[in_lists] + (shares * ~upright) @ by_place[
         len(labels) - 1 - in_lists

@@ -28,7 +28,8 @@ def data_address(svg: str) -> str:
     leave_out_groups(root)
     ElementTree.register_namespace("", SVG[1:-1])
     text = ElementTree.tostring(root, encoding="unicode")
-    text = re.sub(r" (?=/>)|(?<=>)\s+(?=<)", "", re.sub(r"\s+", " ", text)).replace('"', "'")
+    text = re.sub(r" (?=/>)|(?<=>) (?=<)", "", re.sub(r"[ \t\r\n]+", " ", text))
+    text = re.sub(r'="([^"\']*)"', r"='\1'", text)  # a quotation mark of text is quoted below
     return "data:image/svg+xml," + quote(text, safe=" !$&'()*+,-./:;=?@[]_{}~")
 
 

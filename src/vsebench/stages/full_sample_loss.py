@@ -8,8 +8,10 @@ from vsebench import models, splits
 from vsebench.cases import add_cases_arguments, named_cases
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import FULL_SAMPLE_LOSS
-from vsebench.core.storage import write_table
+from vsebench.core.storage import read_json, write_table
 from vsebench.evaluation.full_sample_loss import full_sample_losses
+from vsebench.methods.base import load_method
+from vsebench.methods.vse_fs import VseFs
 from vsebench.models import Embeddings
 
 BETAS = [1.0, 2.0, 4.0, 16.0, 128.0]  # values of beta_0
@@ -28,7 +30,10 @@ def run(arguments: argparse.Namespace) -> None:
         if not isinstance(model, Embeddings):
             raise UserError(f"{case}: the model has no vectors of images; name another row in the paper's file")
         training = splits.load(case.split(arguments.results)).final.labels
-        losses = full_sample_losses(model.image, model.label, training, BETAS)
+        record = read_json(case.folder(arguments.results) / "run.json")
+        extends = load_method(record["module"]) is VseFs
+        gamma = record["selection"]["settings"]["gamma"] if extends else 0.0
+        losses = full_sample_losses(model.image, model.label, training, BETAS, gamma)
         keys = {key: pl.lit(value) for key, value in case.keys.items()}
         found = pl.DataFrame({"beta_0": BETAS, "loss": losses}).with_columns(**keys)
         tables.append(found.select(*FULL_SAMPLE_LOSS).cast(FULL_SAMPLE_LOSS))

@@ -5,7 +5,7 @@ import argparse
 import numpy as np
 import polars as pl
 
-from vsebench import models
+from vsebench import models, splits
 from vsebench.cases import add_cases_arguments, named_cases
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import SAMPLER_DISTANCE
@@ -13,7 +13,7 @@ from vsebench.core.storage import read_json, write_table
 from vsebench.evaluation.sampler_distance import distances
 from vsebench.models import Embeddings
 
-IMAGES = 500  # evenly spread over those of the data set
+IMAGES = 500  # evenly spread over those with a training label
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,8 @@ def run(arguments: argparse.Namespace) -> None:
         model, settings = models.load(folder / "model.npz"), read_json(folder / "run.json")["selection"]["settings"]
         if not isinstance(model, Embeddings) or "rank_scale" not in settings:
             raise UserError(f"{case}: it is no row of the method vse_ens; name another row in the paper's file")
-        images = np.unique(np.linspace(0, len(model.image) - 1, IMAGES).astype(np.int32))
+        known = np.flatnonzero(splits.load(case.split(arguments.results)).final.labels.n_labels_of_row)
+        images = known[np.unique(np.linspace(0, len(known) - 1, IMAGES).astype(np.int32))].astype(np.int32)
         scale = settings["rank_scale"] * len(model.label)
         of_lists, of_uniform = distances(model.image[images], model.label, scale)
         keys = {key: pl.lit(value) for key, value in case.keys.items()}

@@ -14,8 +14,8 @@ class SamplerDistance(AtPlaces):
     """The negatives drawn from sorted lists have nearly the distribution of negatives drawn by rank (Eq. 5)."""
 
     effect: ClassVar[str] = (
-        "total variation distance from the rank sampler, 0 if the distributions are the same and 1 if they have no "
-        "label in common (claimed: at most the claim's bound)"
+        "total variation distance from the rank sampler over that of uniform draws: 0 if the draws are the same, 1 if "
+        "they are no nearer than uniform ones (claimed: at most the claim's bound)"
     )
     reads: ClassVar[tuple[str, ...]] = ("sampler_distance",)
 
@@ -24,13 +24,14 @@ class SamplerDistance(AtPlaces):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per place."""
         for place in self.places(evidence):
-            yield ClaimCase("distance from the rank sampler", place.place, place.data)
+            yield ClaimCase("distance from the rank sampler, ratio", place.place, place.data)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the mean distance."""
+        """Return the mean distance over that of uniform draws."""
         found = evidence.requested("sampler_distance", case.place, self.method)
-        seeds = [own.sort("image").select("lists").to_numpy() for _, own in found.group_by("seed", maintain_order=True)]
-        return interval(of_units(seeds, evidence.resamples), lambda means: means[:, 0], self.at_most)
+        by_seed = (own.sort("image") for _, own in found.group_by("seed", maintain_order=True))
+        both = of_units([own.select("lists", "uniform").to_numpy() for own in by_seed], evidence.resamples)
+        return interval(both, lambda means: means[:, 0] / means[:, 1], self.at_most)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the distance by its interval."""

@@ -28,7 +28,7 @@ class Setting(AtPlaces):
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per place where the run varies the setting."""
-        places = [place for place in self.places(evidence) if not self._sweep(evidence, place.place).is_empty()]
+        places = [place for place in self.places(evidence) if not self._varied(evidence, place.place).is_empty()]
         if not places:
             raise UntestableError(f"The run varies no setting {self.parameter} of {self.method}.")
         for place in places:
@@ -36,18 +36,18 @@ class Setting(AtPlaces):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the difference of the metric between the two best values."""
-        sweep = self._sweep(evidence, case.place)
+        sweep = self._varied(evidence, case.place).filter(metric=self.metric)
         chosen = [best_value(sweep, bounds, len(evidence.seeds)) for bounds in (self.better, self.worse)]
         tables = [evidence.read_sweep_ranks(each, self.parameter) for each in evidence.cases(case.place, self.method)]
         better, worse = ([table.filter(pl.col("value") == value) for table in tables] for value in chosen)
         return differences(better, worse, [self.metric], evidence.resamples)[self.metric]
 
-    def _sweep(self, evidence: Evidence, place: Place) -> pl.DataFrame:
-        """Return the rows of SWEEPS of the setting and the metric at a place; none where it is not varied."""
+    def _varied(self, evidence: Evidence, place: Place) -> pl.DataFrame:
+        """Return the rows of SWEEPS of the setting at a place; none where it is not varied."""
         if evidence.sweeps is None:
             return pl.DataFrame()
         keys = {"dataset": place.dataset, "protocol": place.protocol, "method": self.method}
-        return evidence.sweeps.filter(**keys, parameter=self.parameter, metric=self.metric)
+        return evidence.sweeps.filter(**keys, parameter=self.parameter)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the difference by its interval where the claim has bounds."""
