@@ -56,8 +56,9 @@ class MemoryAndSettings(FigureKind):
             return "Peak memory of a training process, median over repeats. This run varies none of the settings."
         return (
             f"Peak memory of a training process, median over repeats; and {metric_title(self.metric)} on the test "
-            f"labels against single settings of {results.method_title(self.method)}, all others as chosen: mean over "
-            "seeds, with a band from the lowest to the highest seed."
+            f"labels against single settings of {results.method_title(self.method)}, where the run varies them: the "
+            "other settings as chosen, or tuned anew at each value where the run tunes; mean over seeds, with a band "
+            "from the lowest to the highest seed."
         )
 
     def alternative(self, results: Results) -> str:
@@ -87,7 +88,9 @@ class MemoryAndSettings(FigureKind):
             draw_memory(axes[0], results, at(timing, place), methods)
             axes[0].set_title(drawing.panel_title(results, place))
             for axis, setting in zip(axes[1:], varied, strict=True):
-                self._draw_setting(axis, results, at(sweeps, place).filter(parameter=setting))
+                values = at(sweeps, place).filter(parameter=setting)
+                axis.set_visible(not values.is_empty())  # a setting need not be varied at every place
+                self._draw_setting(axis, results, values)
                 self._label(axis, setting)
         grid[-1][0].set_xlabel(MEMORY)
         return figure
@@ -114,7 +117,8 @@ class MemoryAndSettings(FigureKind):
             memory.plot(peaks, range(len(methods)), linestyle="none", **look)
             for axis, setting in zip(panels, varied, strict=True):
                 values = over_seeds(at(sweeps, place).filter(parameter=setting))
-                axis.plot(values["value"], values["mean"] / values["mean"].max(), **look)
+                if not values.is_empty():
+                    axis.plot(values["value"], values["mean"] / values["mean"].max(), **look)
             handles.append(Line2D([], [], **look, label=results.place_title(place)))
         drawing.name_methods(memory, results, methods)
         memory.set_xscale("log")
