@@ -106,13 +106,19 @@ def test_precision_at_every_length(folder):
     assert found["sibling_precision"][:3].to_list() == pytest.approx([1, 1 / 2, 2 / 3])
 
 
-def fitted_row(folder, settings, module="opt_auc"):
-    """Write a split of three images with the labels 0, then 0 and 1, then none, and what the row was fitted with."""
-    training = Training.all_of(matrix_of([[0], [0, 1], []], 4))
+def fitted_row(folder, settings, module="opt_auc", refit=True):
+    """Write a split of three images with the labels 0, then 0 and 1, then none, and what the row was fitted with.
+
+    Label 1 is there for validation: a row that is not refit does not learn it.
+    """
+    first, training = (Training.all_of(matrix_of([[0], second, []], 4)) for second in ([0], [0, 1]))
     nothing = LabelMatrix.empty(0, 4)
     empty = HeldOut(np.empty(0, dtype=np.int32), nothing, nothing, np.ones(4, dtype=bool))
-    splits.save(Split(training, empty, training, empty), CASE.split(folder / "results"))
-    write_json({"module": module, "selection": {"settings": settings}}, CASE.folder(folder / "results") / "run.json")
+    splits.save(Split(first, empty, training, empty), CASE.split(folder / "results"))
+    write_json(
+        {"module": module, "refit": refit, "selection": {"settings": settings}},
+        CASE.folder(folder / "results") / "run.json",
+    )
 
 
 def test_full_sample_losses_are_of_the_training_labels(folder):
@@ -120,6 +126,10 @@ def test_full_sample_losses_are_of_the_training_labels(folder):
     found = made(folder, "full_sample_loss", schemas.FULL_SAMPLE_LOSS)
     assert found["beta_0"].to_list() == [1, 2, 4, 16, 128]
     expected = full_sample_losses(np.ones((3, 2), np.float32), VECTORS, matrix_of([[0], [0, 1], []], 4), [1, 2])
+    assert found["loss"].to_list()[:2] == pytest.approx(expected)
+    fitted_row(folder, {}, refit=False)
+    found = made(folder, "full_sample_loss", schemas.FULL_SAMPLE_LOSS)
+    expected = full_sample_losses(np.ones((3, 2), np.float32), VECTORS, matrix_of([[0], [0], []], 4), [1, 2])
     assert found["loss"].to_list()[:2] == pytest.approx(expected)
     fitted_row(folder, {"gamma": 0.5}, "vse_fs")
     found = made(folder, "full_sample_loss", schemas.FULL_SAMPLE_LOSS)

@@ -86,6 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
             **case.keys,
             "module": arguments.module,
             "threads": arguments.threads,
+            "refit": not arguments.no_refit,
             "selection": record,
             **describe(),
         },

@@ -29,8 +29,8 @@ def run(arguments: argparse.Namespace) -> None:
         model = models.load(case.folder(arguments.results) / "model.npz")
         if not isinstance(model, Embeddings):
             raise UserError(f"{case}: the model has no vectors of images; name another row in the paper's file")
-        training = splits.load(case.split(arguments.results)).final.labels
         record = read_json(case.folder(arguments.results) / "run.json")
+        training = splits.load(case.split(arguments.results), refit=record["refit"]).final.labels
         extends = load_method(record["module"]) is VseFs
         gamma = record["selection"]["settings"]["gamma"] if extends else 0.0
         losses = full_sample_losses(model.image, model.label, training, BETAS, gamma)

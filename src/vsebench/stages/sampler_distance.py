@@ -26,10 +26,12 @@ def run(arguments: argparse.Namespace) -> None:
     tables = [pl.DataFrame(schema=SAMPLER_DISTANCE)]
     for case in named_cases(arguments):
         folder = case.folder(arguments.results)
-        model, settings = models.load(folder / "model.npz"), read_json(folder / "run.json")["selection"]["settings"]
+        model, record = models.load(folder / "model.npz"), read_json(folder / "run.json")
+        settings = record["selection"]["settings"]
         if not isinstance(model, Embeddings) or "rank_scale" not in settings:
             raise UserError(f"{case}: it is no row of the method vse_ens; name another row in the paper's file")
-        known = np.flatnonzero(splits.load(case.split(arguments.results)).final.labels.n_labels_of_row)
+        training = splits.load(case.split(arguments.results), refit=record["refit"]).final.labels
+        known = np.flatnonzero(training.n_labels_of_row)
         images = known[np.unique(np.linspace(0, len(known) - 1, IMAGES).astype(np.int32))].astype(np.int32)
         scale = settings["rank_scale"] * len(model.label)
         of_lists, of_uniform = distances(model.image[images], model.label, scale)
