@@ -39,7 +39,6 @@ localrules:
     gather_history,
     gather_settings,
     gather_timing,
-    gather_cold,
     compare,
     audit_papers,
     table,

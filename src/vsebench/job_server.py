@@ -1,10 +1,11 @@
 """A process that has imported the packages once and forks for each job, since imports take most of a small job's time.
 
-workflow/start_job.py asks it for a job and waits. A job is a process like any other: its own arguments, environment,
-folder and streams, and it ends with Snakemake.
+It imports a stage before that stage has its first job. workflow/start_job.py asks it for a job and waits. A job is a
+process like any other: its own arguments, environment, folder and streams, and it ends with Snakemake.
 """
 
 import gc
+import importlib
 import json
 import os
 import selectors
@@ -16,10 +17,14 @@ import sys
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 SERVER = "VSEBENCH_SERVER"
 """The environment variable that names the server's socket; without it a job is started without a server."""
+
+DRAWING = [*(f"matplotlib.backends.backend_{name}" for name in ("agg", "pdf", "svg")), "seaborn"]
+"""What the stage `figure` imports late, since no figure needs all of it."""
 
 _BEGUN: list["subprocess.Popen[bytes]"] = []
 
@@ -119,6 +124,7 @@ def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: s
     if job is None:
         connection.close()
         return None
+    _import_stage("".join(job.arguments[:1]).replace("-", "_"))
     if process := os.fork():
         jobs[process] = connection
         selector.register(connection, selectors.EVENT_READ, process)
@@ -127,6 +133,15 @@ def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: s
     for other in (connection, *jobs.values()):
         other.close()
     return job
+
+
+@cache
+def _import_stage(stage: str) -> None:
+    """Import what the jobs of a stage import; where that fails, the job says so."""
+    with suppress(Exception):
+        for module in [f"vsebench.stages.{stage}", *(DRAWING if stage == "figure" else [])]:
+            importlib.import_module(module)
+    gc.freeze()  # jobs leave these objects alone, so their pages stay shared
 
 
 def _asked(connection: socket.socket) -> Job | None:

@@ -7,7 +7,6 @@ from scipy.optimize import check_grad
 from tests.methods.problems import settings_of
 from tests.methods.test_word_networks import network
 from vsebench.core.errors import UserError
-from vsebench.methods import unseen_words
 from vsebench.methods.base import load_method, read_settings
 from vsebench.methods.unseen_words import UPDATES, rescaled
 
@@ -82,7 +81,7 @@ def test_the_gradient_of_the_nonlinear_update_by_differences(monkeypatch):
         seen.update(loss=loss, start=start)
         raise StopIteration
 
-    monkeypatch.setattr(unseen_words, "minimize", look)
+    monkeypatch.setattr("scipy.optimize.minimize", look)
     before, after, unseen, _ = rotated(12, noise=0.1)
     with pytest.raises(StopIteration):
         UPDATES["nonlinear"](before, after, unseen[:3])

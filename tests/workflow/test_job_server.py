@@ -76,6 +76,27 @@ def test_a_mistake_is_the_same_line_as_without_a_server(starter, tmp_path):
     assert (status, said, errors) == run(tmp_path / "no server", *arguments)
 
 
+@pytest.mark.parametrize("arguments", [[], ["no-such-stage"], ["new-method"]])
+def test_a_wrong_command_line_is_refused_as_without_a_server(starter, tmp_path, arguments):
+    refused = run(starter.socket, *arguments)
+    assert refused[0] == 2
+    assert refused == run(tmp_path / "no server", *arguments)
+    assert run(starter.socket, "gather", "--help")[0] == 0  # the server goes on
+
+
+def test_the_server_imports_a_stage_before_its_first_job(starter):
+    (server,) = psutil.Process(starter.pid).children()
+    before = modules_of(server)
+    assert run(starter.socket, "figure", "--help")[0] == 0
+    new = modules_of(server) - before
+    assert any("matplotlib" in path for path in new)
+
+
+def modules_of(process):
+    """Return the paths of the compiled modules that a process has loaded."""
+    return {found.path for found in process.memory_maps() if found.path.endswith(".so")}
+
+
 def test_a_killed_job_has_the_status_of_one(starter, tmp_path):
     client, job = begin_to_wait(starter, tmp_path)
     job.kill()

@@ -137,6 +137,9 @@ use rule gather_metrics as gather_by_frequency with:
 
 if PLAN.cold_places:
 
+    localrules:
+        gather_cold,
+
     use rule gather_metrics as gather_cold with:
         input:
             sources("stages.gather"),

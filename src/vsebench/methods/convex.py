@@ -11,7 +11,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from scipy.optimize import minimize
 
 from vsebench.chunks import even_chunks
 from vsebench.features import Rows
@@ -71,6 +70,8 @@ class Objective:
 
 def fit_linear(seen: Seen, settings: ConvexSettings, loss: Loss) -> LinearMap:
     """Return the linear map that minimises a loss over the images."""
+    from scipy.optimize import minimize  # takes a tenth of a second, and Snakemake reads this file
+
     objective = Objective(seen.rows, seen.labels, loss, settings.regularisation)
     options = {"maxiter": settings.iterations, "maxfun": 2 * settings.iterations, "maxcor": CORRECTIONS}
     found = minimize(objective, np.zeros(np.prod(objective.shape)), method="L-BFGS-B", jac=True, options=options)

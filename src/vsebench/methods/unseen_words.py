@@ -12,7 +12,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit
 
 Vectors = NDArray[np.float64]
@@ -64,6 +63,8 @@ def nonlinear(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
     D1 minimises the sum over unseen d and all m other than d of log(1 + exp(s_dm)) - sig(c_dm) s_dm, with the products
     s of D1 with W1 and D1, and c of D0 with W0 and D0. L-BFGS begins at D0.
     """
+    from scipy.optimize import minimize  # takes a tenth of a second, and Snakemake reads this file
+
     n_unseen, n_trained = len(unseen), len(before)
     wanted = expit(unseen @ np.vstack([before, unseen]).T)
     others = np.ones(wanted.shape)

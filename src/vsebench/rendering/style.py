@@ -90,7 +90,10 @@ def style() -> Any:
 
 
 def save(figure: Figure, out: Path) -> None:
-    """Write `out`.pdf, `out`.svg and `out`.png."""
+    """Write `out`.pdf, `out`.svg and `out`.png, with the same layout."""
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
+        figure.set_layout_engine("none")  # what has been laid out stays; else each format would do it anew
     for suffix, metadata in METADATA.items():
         with replacing(out.with_name(f"{out.name}.{suffix}")) as temporary:
             figure.savefig(temporary, format=suffix, metadata=metadata)

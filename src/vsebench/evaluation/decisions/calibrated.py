@@ -6,7 +6,6 @@ Source: Platt, "Probabilistic outputs for support vector machines", 1999, withou
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from vsebench.evaluation.decisions.base import Decision, Labelled, Scored
@@ -17,6 +16,8 @@ class Calibrated(Decision):
     """A control: it knows nothing of an image but its scores, and of a label but its score."""
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
+        from scipy.optimize import minimize  # takes a tenth of a second, and Snakemake reads this file
+
         scores = valid.scores.astype(np.float64)
         center, scale = scores.mean(), scores.std() or 1.0
         units, sign = (scores - center) / scale, np.where(valid.right, 1.0, -1.0)
