@@ -40,6 +40,7 @@ RC: Any = {  # Any: Matplotlib's stubs want each key as a literal
     "ytick.major.width": 0.6,
     "xtick.minor.size": 1.5,
     "figure.constrained_layout.use": True,
+    "figure.dpi": 300,  # the layout measures text in these dots
     "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
     "ps.fonttype": 42,
     "svg.fonttype": "none",  # text, which is smaller than outlines
