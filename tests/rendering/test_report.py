@@ -1,23 +1,22 @@
 """Stage `report`: one page that holds everything, needs nothing else, and shows the tables' numbers."""
 
+import base64
 import csv
+import gzip
 import io
+import json
 import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote
-from xml.etree import ElementTree
 
 import pytest
 
-from tests.rendering.conftest import PAPERS, SMALL, figure_kind, figures, make_results, table_kind, tables
+from tests.rendering.conftest import PAPERS, SMALL, figures, make_results, table_kind, tables
 from vsebench.cli import main
 from vsebench.rendering.csv import to_csv
 from vsebench.rendering.page import notices
 from vsebench.rendering.results import Results
-from vsebench.rendering.small_svg import data_address
-from vsebench.rendering.style import save, style
 from vsebench.stages.table import write_table
 
 SVG = "<svg xmlns='http://www.w3.org/2000/svg'/>"
@@ -102,7 +101,7 @@ def test_nothing_is_loaded_from_elsewhere(page: Page, text: str) -> None:
     for tag, attributes in page.elements:
         assert tag not in ("link", "iframe", "object", "embed", "base")
         if "src" in attributes:
-            assert attributes["src"].startswith("data:image/svg+xml,"), tag
+            assert attributes["src"].startswith("../figures/"), tag
         address = attributes.get("href", "")
         assert address in links or not address.startswith(("http:", "https:", "//", "/", "file:"))
     assert "url(" not in text
@@ -138,6 +137,16 @@ def test_every_figure_and_table_is_shown_once(page: Page, results: Results) -> N
     others = ["audit-agreements", "claims-not-tested", *(f"claims-{paper}" for paper in SHOWN)]
     assert sorted(shown_tables(page)) == sorted([*(name for name in tables(results) if name != "claims"), *others])
     assert [tag for tag, _ in page.elements].count("caption") == len(shown_tables(page))
+
+
+def test_every_figure_is_packed_in_the_page(page: Page, text: str, results: Results) -> None:
+    packed = re.search(r'<script type="application/gzip" id="drawings">(.*?)</script>', text)
+    assert packed is not None
+    drawings = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    assert drawings == dict.fromkeys(figures(results), SVG)
+    images = [attributes for tag, attributes in page.elements if tag == "img"]
+    assert {image["data-drawing"] for image in images} <= drawings.keys()
+    assert all(image["src"] == f"../figures/{image['data-drawing']}.svg" for image in images)
 
 
 def test_the_page_has_the_numbers_of_the_csv(page: Page, folder: Path, results: Results) -> None:
@@ -204,20 +213,6 @@ def test_a_missing_figure_is_one_line(folder: Path, tmp_path: Path, capsys: pyte
     message = capsys.readouterr().err
     assert ".svg: no such file" in message
     assert message.count("\n") == 1
-
-
-def test_a_drawing_in_an_address_is_still_a_drawing(results: Results, tmp_path: Path) -> None:
-    with style():
-        save(figure_kind(results, "overview").figure(results), tmp_path / "overview")
-    svg = (tmp_path / "overview.svg").read_text(encoding="utf-8")
-    head, _, body = data_address(svg).partition(",")
-    assert head == "data:image/svg+xml"
-    shown = ElementTree.fromstring(unquote(body))
-    tag = "{http://www.w3.org/2000/svg}"
-    assert "".join(text.text or "" for text in shown.iter(f"{tag}text")) == "".join(
-        text.text or "" for text in ElementTree.fromstring(svg).iter(f"{tag}text")
-    )
-    assert len(body) < 0.6 * len(svg)
 
 
 def test_a_protocol_of_occurrences_without_repeated_labels_is_mentioned(results: Results) -> None:

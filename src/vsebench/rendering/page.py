@@ -1,5 +1,8 @@
 """The report: one self-contained page with every table and figure of a run."""
 
+import base64
+import gzip
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +25,6 @@ from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.paper_section import describe_audit, describe_paper, figures_of, place_in_paper, tables_of
 from vsebench.rendering.pictures import find_pictures, ids_in
 from vsebench.rendering.results import Results
-from vsebench.rendering.small_svg import data_address
 from vsebench.rendering.table import Table, format_interval, format_value, spans
 
 PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
@@ -41,8 +43,10 @@ ARRANGED = {
 class Drawing:
     """A figure on the page."""
 
-    source: str  # a data address that contains the whole image
+    svg: str
+    file: str  # its address, relative to the page
     width: str
+    ratio: str
     caption: str
     alternative: str
 
@@ -71,6 +75,7 @@ def render(
     shown = {name: make(TableKind, one.kind, one.parameters, name).table(results) for name, one in tables.items()}
     of_described = (table for section in described for table in section.tables.values())
     seen = find_pictures([*shown.values(), *of_described], pictures or {})
+    drawings = {name: drawing(results, figures, one, folder) for name, one in (drawn | of_papers).items()}
     return template().render(
         headlines=headlines(results),
         numbers=explore.numbers(results),
@@ -84,7 +89,8 @@ def render(
         audit=describe_audit(results),
         papers=described,
         tables=shown,
-        figures={name: drawing(results, figures, one) for name, one in (drawn | of_papers).items()},
+        figures=drawings,
+        packed=pack({name: each.svg for name, each in drawings.items()}),
         places=[describe_place(results, place, tables, drawn) for place in results.outline.places],
         more_tables=not_arranged(tables),
         more_figures=not_arranged(drawn),
@@ -173,22 +179,39 @@ def not_arranged(instances: Mapping[str, Instance]) -> list[str]:
     return [name for name, one in instances.items() if name not in ARRANGED and "place" not in one.parameters]
 
 
-def drawing(results: Results, figures: Path, instance: Instance) -> Drawing:
-    """Return a figure with its data and words."""
+def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -> Drawing:
+    """Return a figure with its data and words; `folder` is the page's."""
     path = figures / f"{instance.name}.svg"
     try:
         svg = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; run the stage figure with {instance.name} first") from None
-    points = re.search(r'<svg [^>]*?width="([0-9.]+)pt"', svg[:2000])
-    share = min(1.0, float(points[1]) / (72 * PAGE_INCHES)) if points else 1.0
+    size = re.search(r'<svg [^>]*?width="([0-9.]+)pt" height="([0-9.]+)pt"', svg[:2000])
+    width, height = (float(size[1]), float(size[2])) if size else (72 * PAGE_INCHES, 36 * PAGE_INCHES)
     kind = make(FigureKind, instance.kind, instance.parameters, instance.name)
     return Drawing(
-        source=data_address(svg),
-        width=f"{PAGE_REM * share:.0f}rem",
+        svg=svg,
+        file=link(path, folder),
+        width=f"{PAGE_REM * min(1.0, width / (72 * PAGE_INCHES)):.0f}rem",
+        ratio=f"{width:g} / {height:g}",
         caption=place_in_paper(results, instance) + kind.caption(results),
         alternative=kind.alternative(results),
     )
+
+
+def pack(drawings: dict[str, str]) -> str:
+    """Return drawings by name as a JSON object, compressed with gzip, in base64; the page's script unpacks them.
+
+    >>> json.loads(gzip.decompress(base64.b64decode(pack({"overview": "<svg/>"}))))
+    {'overview': '<svg/>'}
+    """
+    text = json.dumps(drawings).encode()
+    return base64.b64encode(gzip.compress(text, mtime=0)).decode()  # no date: the same drawings give the same bytes
+
+
+def link(path: Path, folder: Path) -> str:
+    """Return a file's address, relative to the folder of the page."""
+    return Path(os.path.relpath(path, folder)).as_posix()
 
 
 def flatten(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -216,7 +239,7 @@ def files(
     found = {}
     for what, where, name, suffixes in groups:
         paths = [(suffix, where / f"{name}.{suffix}") for suffix in suffixes]
-        links = [(suffix, Path(os.path.relpath(path, folder)).as_posix()) for suffix, path in paths if path.exists()]
+        links = [(suffix, link(path, folder)) for suffix, path in paths if path.exists()]
         if links:
             found[f"{what} {name}"] = links
     return found

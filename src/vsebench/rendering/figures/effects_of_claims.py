@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINE = 0.042  # inches between two tests of a claim
-GAP = 0.14  # inches around a claim's tests
+GAP = 0.16
 COLOURS = {HOLDS: "#18733a", FAILS: "#b3261e", UNDECIDED: "#6b7280"}
 SIMULATED: dict[str, Any] = {"marker": "o", "markersize": 3.5, "markerfacecolor": "white", "markeredgewidth": 0.7}
 # What is drawn: how `effect_is` begins, what the axis says, where no effect lies, and the axis' scale.
@@ -113,7 +113,7 @@ def draw(
         axis.axhline(top, color="0.92", linewidth=0.5)
     axis.axvline(none, color="black", linewidth=0.7)
     axis.set(xscale=scale, xlabel=title, ylim=(inches, 0))
-    axis.set_yticks(middles, [fill(name, 60) for name, _ in claims], fontsize=5.5, linespacing=0.95)
+    axis.set_yticks(middles, [fill(name, 60) for name, _ in claims], fontsize=5.5, linespacing=1.2)
     axis.tick_params(axis="y", length=0)
     axis.grid(visible=False, axis="y")
     if scale == "log":
