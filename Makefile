@@ -63,6 +63,7 @@ $(VENV)/.installed: requirements/build.lock requirements/runtime.lock pyproject.
 	$(BIN)/pip install --quiet --require-hashes -r requirements/build.lock
 	$(BIN)/pip install --quiet --require-hashes --no-build-isolation --use-pep517 -r requirements/runtime.lock
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -c 'import matplotlib.font_manager' # lists the fonts of this machine, which takes seconds the first time
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements/dev.lock

@@ -5,7 +5,6 @@ from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linprog
 
 from vsebench.papers.audit.printed import Interval
 
@@ -21,6 +20,8 @@ def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | 
     An image with n labels of which h are among its first k has precision h / k, recall h / n and F1 2 h / (k + n). Any
     mixture of such images is possible, so the bounds are those of a linear program. None: no mixture has such means.
     """
+    from scipy.optimize import linprog  # takes a tenth of a second, and Snakemake reads this file
+
     p, r, f1 = _images(k)
     ones = np.ones((1, len(f1)))
     rows = np.stack([p, -p, r, -r])
