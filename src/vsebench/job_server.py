@@ -169,6 +169,7 @@ def _tell_of_ended(jobs: dict[int, socket.socket], selector: selectors.BaseSelec
 
 
 def _main(listener: str, folder: str) -> int:
+    import numba
     import polars  # noqa: F401
     import pydantic  # noqa: F401
     import threadpoolctl  # noqa: F401
@@ -177,9 +178,13 @@ def _main(listener: str, folder: str) -> int:
 
     import vsebench.kernels  # noqa: F401
 
+    numba.njit("void()")(lambda: None)  # a tenth of a second of the first kernel is the same for all
     gc.freeze()  # jobs leave these objects alone, so their pages stay shared
     if job := serve(socket.socket(fileno=int(listener)), sys.stdin.fileno()):
-        return job.run()
+        status = job.run()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)  # without taking down all that was imported, object by object
     shutil.rmtree(folder, ignore_errors=True)
     return 0
 
