@@ -106,7 +106,7 @@
     const front = rows.filter((row) => row.role !== "oracle" && !beaten(row)).sort((a, b) => a.seconds - b.seconds);
     svg.append(drawn("path", { d: front.map((row, n) => n ? `H${x(row.seconds)}V${y(row.value)}` : `M${x(row.seconds)} ${y(row.value)}`).join(""), class: "front" }));
     for (const row of rows) svg.append(pointing(mark(row.method, x(row.seconds), y(row.value), 6), row, x(row.seconds), y(row.value)));
-    for (const row of front) {
+    for (const row of width > 480 ? front : []) { // on a phone, names would lie on marks
       const end = x(row.seconds) > (left + right) / 2;
       svg.append(drawn("text", { x: x(row.seconds) + (end ? -10 : 10), y: y(row.value) - 9, "text-anchor": end ? "end" : "start", class: "name" }, row.title));
     }
