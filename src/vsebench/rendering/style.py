@@ -92,7 +92,7 @@ def style() -> Any:
 
 def save(figure: Figure, out: Path) -> None:
     """Write `out`.pdf, `out`.svg and `out`.png, with the same layout."""
-    if engine := figure.get_layout_engine():
+    if figure.axes and (engine := figure.get_layout_engine()):
         engine.execute(figure)
         figure.set_layout_engine("none")  # what has been laid out stays; else each format would do it anew
     for suffix, metadata in METADATA.items():
