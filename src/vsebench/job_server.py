@@ -4,6 +4,7 @@ It imports a stage before that stage has its first job. workflow/start_job.py as
 process like any other: its own arguments, environment, folder and streams, and it ends with Snakemake.
 """
 
+import atexit
 import gc
 import importlib
 import json
@@ -182,6 +183,7 @@ def _main(listener: str, folder: str) -> int:
     gc.freeze()  # jobs leave these objects alone, so their pages stay shared
     if job := serve(socket.socket(fileno=int(listener)), sys.stdin.fileno()):
         status = job.run()
+        atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)  # without taking down all that was imported, object by object

@@ -18,6 +18,7 @@ class Finished:
 
     project: Project
     outcome: Outcome
+    temporary: Path  # its folder for temporary files
 
 
 @pytest.fixture(scope="session")
@@ -40,10 +41,11 @@ def finished(compiled: None, tmp_path_factory: pytest.TempPathFactory) -> Finish
     # The space in the folder's name is there on purpose.
     project = Project.copy(ROOT, tmp_path_factory.mktemp("workflow") / "my papers" / "vsebench")
     project.configure()
-    status = project.start("--verbose").wait()
+    temporary = tmp_path_factory.mktemp("t")  # a short name, as a socket needs
+    status = project.start("--verbose", TMPDIR=temporary).wait()
     outcome = Outcome(status, project.started)
     assert outcome.status == 0, outcome.text[-5000:]
-    return Finished(project, outcome)
+    return Finished(project, outcome, temporary)
 
 
 @pytest.fixture

@@ -31,6 +31,11 @@ def test_every_result_is_there_and_no_half_written_file(finished):
     assert not list(folder.rglob("*.tmp*"))
 
 
+def test_timed_processes_leave_no_temporary_files(finished):
+    assert (finished.project.folder / "results" / "timing.parquet").exists()
+    assert list(finished.temporary.glob("pymp-*")) == []  # what multiprocessing makes for the sockets of processes
+
+
 def test_snakemake_looks_for_jobs_when_one_has_ended(finished):
     """And not many times a second (lift_default_rate in workflow/rules/common.smk)."""
     text = finished.outcome.text
