@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +28,7 @@ SERVER = "VSEBENCH_SERVER"
 DRAWING = [*(f"matplotlib.backends.backend_{name}" for name in ("agg", "pdf", "svg")), "seaborn"]
 """What the stage `figure` imports late, since no figure needs all of it."""
 
+_STARTED = time.time()
 _BEGUN: list["subprocess.Popen[bytes]"] = []
 
 
@@ -53,6 +55,8 @@ class Job:
             os.dup2(stream, target)
         self.close()
         os.chdir(self.folder)
+        if _edited():
+            os.execve(sys.executable, [sys.executable, "-m", "vsebench", *self.arguments], self.environment)
         os.environ.clear()
         os.environ.update(self.environment)
         sys.argv = ["vsebench", *self.arguments]
@@ -143,6 +147,15 @@ def _import_stage(stage: str) -> None:
         for module in [f"vsebench.stages.{stage}", *(DRAWING if stage == "figure" else [])]:
             importlib.import_module(module)
     gc.freeze()  # jobs leave these objects alone, so their pages stay shared
+
+
+def _edited() -> bool:
+    """Return whether a module of this package was edited since it was imported here, or is gone."""
+    imported = [module.__file__ for name, module in sys.modules.items() if name.startswith("vsebench.")]
+    try:
+        return any(os.stat(file).st_mtime > _STARTED for file in imported if file)  # noqa: PTH116 (pathlib takes twice as long)
+    except FileNotFoundError:
+        return True
 
 
 def _asked(connection: socket.socket) -> Job | None:

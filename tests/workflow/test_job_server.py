@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
@@ -18,9 +20,15 @@ START_SERVER = "import os, sys; from vsebench import job_server as jobs; jobs.st
 @pytest.fixture
 def starter():
     """Yield a process that has started a server and waits."""
+    with started() as process:
+        yield process
+
+
+@contextmanager
+def started(**environment):
     program = f"{START_SERVER}; sys.stdout.flush(); sys.stdin.read()"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", program], text=True, **pipes) as process:
+    options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": {**os.environ, **environment}}
+    with subprocess.Popen([sys.executable, "-c", program], text=True, **options) as process:
         process.socket = Path(process.stdout.readline().strip())
         yield process
         process.kill()
@@ -90,6 +98,19 @@ def test_the_server_imports_a_stage_before_its_first_job(starter):
     assert run(starter.socket, "figure", "--help")[0] == 0
     new = modules_of(server) - before
     assert any("matplotlib" in path for path in new)
+
+
+def test_an_edited_stage_is_imported_anew(tmp_path):
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    stage = tmp_path / "src" / "vsebench" / "stages" / "gather.py"
+    copy = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
+    with started(PYTHONPATH=copy["PYTHONPATH"]) as process:
+        before = run(process.socket, "gather", "--help", env=copy)
+        stage.write_text(stage.read_text().replace('"--inputs"', '"--edited"'))
+        after = run(process.socket, "gather", "--help", env=copy)
+    assert before[0] == after[0] == 0
+    assert "--edited" not in before[1]
+    assert "--edited" in after[1]
 
 
 def modules_of(process):
