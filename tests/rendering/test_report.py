@@ -147,6 +147,10 @@ def test_every_figure_is_packed_in_the_page(page: Page, text: str, results: Resu
     images = [attributes for tag, attributes in page.elements if tag == "img"]
     assert {image["data-drawing"] for image in images} <= drawings.keys()
     assert all(image["src"] == f"../figures/{image['data-drawing']}.svg" for image in images)
+    unpacking, *others = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    assert "DecompressionStream" in unpacking  # a browser without it stops there, and goes on with the next script
+    assert others
+    assert "DecompressionStream" not in "".join(others)
 
 
 def test_the_page_has_the_numbers_of_the_csv(page: Page, folder: Path, results: Results) -> None:
