@@ -150,7 +150,7 @@ def _import_stage(stage: str) -> None:
 
 
 def _edited() -> bool:
-    """Return whether a module of this package was edited since it was imported here, or is gone."""
+    """Return whether a module that the server has imported was edited since the server started, or is gone."""
     imported = [module.__file__ for name, module in sys.modules.items() if name.startswith("vsebench.")]
     try:
         return any(os.stat(file).st_mtime > _STARTED for file in imported if file)  # noqa: PTH116 (pathlib takes twice as long)
@@ -192,14 +192,14 @@ def _main(listener: str, folder: str) -> int:
 
     import vsebench.kernels  # noqa: F401
 
-    numba.njit("void()")(lambda: None)  # a tenth of a second of the first kernel is the same for all
+    numba.njit("void()")(lambda: None)  # the first kernel of a process takes a tenth of a second longer
     gc.freeze()  # jobs leave these objects alone, so their pages stay shared
     if job := serve(socket.socket(fileno=int(listener)), sys.stdin.fileno()):
         status = job.run()
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(status)  # without taking down all that was imported, object by object
+        os._exit(status)  # to free all that was imported takes a twentieth of a second
     shutil.rmtree(folder, ignore_errors=True)
     return 0
 

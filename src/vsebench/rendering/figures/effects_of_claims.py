@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINE = 0.042  # inches between two tests of a claim
-GAP = 0.16
+GAP = 0.16  # inches around a claim's tests
 COLOURS = {HOLDS: "#18733a", FAILS: "#b3261e", UNDECIDED: "#6b7280"}
 SIMULATED: dict[str, Any] = {"marker": "o", "markersize": 3.5, "markerfacecolor": "white", "markeredgewidth": 0.7}
 # What is drawn: how `effect_is` begins, what the axis says, where no effect lies, and the axis' scale.

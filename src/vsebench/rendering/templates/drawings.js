@@ -1,6 +1,5 @@
-// All drawings are packed in the page, which can so be moved and sent alone. Without this script, or in a browser that
-// cannot unpack them, an image comes from its file in the folder of the figures. This is a script of its own, so that the
-// others run there, too.
+// All drawings are packed in the page, so that it can be moved and sent alone. Without this script, or in a browser that
+// cannot unpack them, an image comes from its file in the folder of the figures. An error here ends this script alone.
 {
   const letters = atob(document.getElementById("drawings").textContent);
   const packed = new Blob([Uint8Array.from(letters, (letter) => letter.charCodeAt(0))]);
