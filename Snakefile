@@ -2,6 +2,8 @@ import gc
 
 from snakemake.utils import min_version
 
+from vsebench import workflow as hooks
+
 min_version("9.0")
 # Until the first job starts, Snakemake makes many objects that all stay; to look for garbage among them takes a sixth of
 # that time.
@@ -118,17 +120,21 @@ rule report:
 onstart:
     gc.freeze()
     gc.enable()
-    discard_leftovers()
-    discard_stale_kernels()
-    say_whose_results()
-    lift_default_rate()
+    hooks.discard_leftovers()
+    hooks.discard_stale_kernels()
+    hooks.warn_about_other_run(PLAN.name)
     if workflow.local_exec:  # the jobs of a cluster run elsewhere
         job_server.start()
 
 
 onsuccess:
-    print_results()
+    made = {str(file) for job in workflow.dag.jobs for file in job.output}
+    hooks.print_results(made, len(TABLES) // 3, len(FIGURES) // 3)
 
 
 onerror:
-    print_failures()
+    failed = getattr(workflow.scheduler, "failed", [])
+    # On a cluster several jobs can form a group.
+    hooks.print_failures(
+        job for group in failed for job in getattr(group, "jobs", [group])
+    )

@@ -5,7 +5,6 @@ import logging
 import os
 import shlex
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 from snakemake.shell import shell
@@ -14,15 +13,14 @@ from vsebench import job_server
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.core.sources import PACKAGE, sources_of
-from vsebench.core.time_to_go import TimeToGo
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.formats.image_files import folders_of
 from vsebench.plan import DATASET_NAME, FEATURES, ROW_NAME, Plan
 from vsebench.protocols.base import FROM, known_protocols, load_protocol, source_of
 from vsebench.rendering import kinds
-from vsebench.rendering.outline import read_outline
 from vsebench.splits import FILES as SPLIT_NAMES
 from vsebench.splits import FIT_FILES
+from vsebench.workflow import TimeLeft
 
 ROOT = Path(workflow.current_basedir).parent.parent
 
@@ -50,11 +48,19 @@ if workflow.is_main_process:
         print(line, file=sys.stderr)
     if workflow.local_exec and not workflow.dryrun:
         logging.getLogger("snakemake.logging").addHandler(
-            TimeToGo(
+            TimeLeft(
                 workflow.resource_settings.cores,
                 {"time_methods", "scale"},
             )
         )
+
+# To obey its default limit of 100 jobs per second, Snakemake 9.27 starts a timer after each look for jobs to start. When
+# the timer ends it looks again, and so on, so after a hundred jobs it looks a hundred times per second, which keeps a
+# core busy. Any other limit stays.
+scheduling = workflow.scheduling_settings  # None in a dry run
+limit = scheduling and scheduling.max_jobs_per_timespan
+if limit and (limit.max_jobs, limit.timespan) == (100, 1):
+    scheduling.max_jobs_per_timespan = None
 
 # Commands find the Python that runs Snakemake, with or without an activated environment.
 BIN = shlex.quote(str(Path(sys.executable).parent))
@@ -651,105 +657,4 @@ def tables_of(*kinds_of_tables):
     ]
     return expand(
         "results/tables/{name}.{suffix}", name=names, suffix=["csv", "md", "tex"]
-    )
-
-
-def discard_leftovers():
-    """Delete the temporary files of a run that was killed; their names contain the id of its process."""
-    for folder in ("data", "results", "figures"):
-        for path in Path(folder).rglob(".*.tmp.*"):
-            process = path.name.rpartition(".tmp")[0].rpartition(".")[2]
-            # Another run may be active in this folder: Snakemake allows it if the two make different files.
-            if not is_running(process):
-                path.unlink(missing_ok=True)
-
-
-def say_whose_results():
-    """Say so if the folder has results of a run with another configuration, which this run leaves where they are."""
-    with suppress(UserError):
-        other = read_outline(Path("results/outline.json")).configuration
-        if other != PLAN.name:
-            print(
-                f"results/ has files of a run of {other or 'another configuration'}. This run of {PLAN.name} makes its"
-                " own anew, and leaves what it does not make itself. To keep runs apart, give each a folder of its own"
-                " (--directory).",
-                file=sys.stderr,
-            )
-
-
-def is_running(process):
-    try:
-        os.kill(int(process), 0)
-    except (ProcessLookupError, ValueError):
-        return False
-    except PermissionError:
-        return True  # a process of another user
-    return True
-
-
-def discard_stale_kernels():
-    """Delete compiled kernels that are older than a source file behind them.
-
-    numba compares a kernel with its own file alone, and not with those of the functions that are compiled into it. It
-    also writes the index of its cache before the code, so where it is killed in between, or another process reads at
-    that moment, the old code would pass for that of the edited source.
-    """
-    for compiled in PACKAGE.rglob("__pycache__/*.nbc"):
-        source = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
-        name = ".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts)
-        # Another run may do the same at this moment, and the source may be gone.
-        with suppress(FileNotFoundError):
-            newest = max(path.stat().st_mtime for path in sources_of(name))
-            if compiled.stat().st_mtime < newest:
-                compiled.unlink()
-
-
-def lift_default_rate():
-    """Drop Snakemake's default limit of 100 jobs a second; any other limit stays.
-
-    To obey a limit, Snakemake 9.27 starts a timer each time it has looked for jobs to start. When the timer ends it looks
-    again, and so on, beside the look after each job. So after a hundred jobs it looks a hundred times a second, at every
-    input of every job that waits, which keeps a core busy.
-    """
-    limiter = workflow.scheduler.job_rate_limiter
-    if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
-        workflow.scheduler.job_rate_limiter = None
-
-
-def print_failures():
-    """List the failed jobs and their logs again at the end, below the messages of later jobs."""
-    failed = getattr(workflow.scheduler, "failed", [])
-    # On a cluster several jobs can form a group.
-    jobs = [job for group in failed for job in getattr(group, "jobs", [group])]
-    if jobs:
-        print(
-            "\nFailed. The other jobs' results are kept; run the same command again to continue:",
-            file=sys.stderr,
-        )
-    for job in sorted(jobs, key=str):
-        where = ", ".join(f"{key} {value}" for key, value in job.wildcards_dict.items())
-        print(f"  {job.rule.name}: {where}", file=sys.stderr)
-        for path in job.log:
-            print(f"    {path}: {last_line(Path(path))}", file=sys.stderr)
-
-
-def last_line(path):
-    """Return the last line of a log, which in a traceback says what happened."""
-    text = path.read_text(errors="replace").strip() if path.is_file() else ""
-    return text.splitlines()[-1] if text else "(empty)"
-
-
-def print_results():
-    """Say where the results are, after a run that made the report."""
-    if "results/report.html" not in {
-        str(file) for job in workflow.dag.jobs for file in job.output
-    }:
-        return
-    print(
-        "\nDone. Open results/report.html in a browser: it shows every table and figure."
-    )
-    print(f"  {len(TABLES) // 3} tables as csv, md and tex: results/tables/")
-    print(f"  {len(FIGURES) // 3} figures as pdf, svg and png: figures/")
-    print(
-        "  numbers: results/metrics.parquet, results/summary.parquet, results/timing.parquet"
     )

@@ -1,0 +1,100 @@
+"""What a run does beside its jobs: cleaning up, the time left, and its last messages."""
+
+import io
+import logging
+import os
+from types import SimpleNamespace
+
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from vsebench.workflow import TimeLeft, discard_leftovers, is_running, print_failures, print_results
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def send(handler: TimeLeft, event: object, **values: object) -> None:
+    handler.handle(logging.makeLogRecord({"event": event} | values))
+
+
+def begin(cores: int = 2) -> tuple[TimeLeft, Clock, io.StringIO]:
+    clock, out = Clock(), io.StringIO()
+    handler = TimeLeft(cores, {"time_methods"}, clock, out)
+    send(handler, LogEvent.RUN_INFO, stats={"fit": 4, "time_methods": 1, "split": 2, "total": 7})
+    return handler, clock, out
+
+
+def run_job(handler: TimeLeft, clock: Clock, rule: str, seconds: float, job: int = 1) -> None:
+    send(handler, LogEvent.JOB_INFO, jobid=job, rule_name=rule)
+    clock.now += seconds
+    send(handler, LogEvent.JOB_FINISHED, job_id=job)
+
+
+def test_other_rules_are_expected_to_take_as_long_as_the_average_job_and_timed_jobs_run_alone():
+    handler, clock, _ = begin()
+    assert handler.remaining() == 0
+    run_job(handler, clock, "fit", 6.0)
+    assert handler.remaining() == 3 * 6.0 / 2 + 6.0 + 2 * 6.0 / 2
+
+
+def test_finished_jobs_say_how_long_the_others_of_their_rule_take():
+    handler, clock, out = begin()
+    run_job(handler, clock, "split", 5.0)
+    assert out.getvalue() == ""  # less than the pause
+    run_job(handler, clock, "fit", 30.0)
+    average = (5.0 + 30.0) / 2
+    assert handler.remaining() == 3 * 30.0 / 2 + average + 1 * 5.0 / 2
+    assert out.getvalue() == "about 60 s to go\n"  # 65, in tens to the even side
+
+
+def test_nothing_is_printed_at_the_end_or_for_other_messages():
+    handler, clock, out = begin()
+    send(handler, LogEvent.RUN_INFO, stats={"fit": 1, "total": 1})
+    handler.handle(logging.makeLogRecord({"msg": "Select jobs to execute..."}))
+    send(handler, SimpleNamespace(value="shellcmd"))
+    send(handler, LogEvent.JOB_FINISHED, job_id=3)  # of a job that began before
+    run_job(handler, clock, "fit", 60.0)
+    assert out.getvalue() == ""
+    assert handler.remaining() == 0
+
+
+def test_temporary_files_of_dead_processes_are_deleted_and_those_of_living_ones_stay(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    gone = tmp_path / "results" / ".metrics.parquet.999999999.tmp.x"
+    kept = tmp_path / "results" / f".metrics.parquet.{os.getpid()}.tmp.x"
+    result = tmp_path / "results" / "metrics.parquet"
+    for path in (gone, kept, result):
+        path.touch()
+    assert not is_running("not a number")
+    discard_leftovers()
+    assert not gone.exists()
+    assert kept.exists()
+    assert result.exists()
+
+
+def test_failed_jobs_are_listed_with_the_last_line_of_their_logs(tmp_path, capsys):
+    log, missing = tmp_path / "fit.log", tmp_path / "none.log"
+    log.write_text("Traceback\nValueError: bad\n")
+    job = SimpleNamespace(
+        rule=SimpleNamespace(name="fit"),
+        wildcards_dict={"dataset": "scene", "seed": "1"},
+        log=[str(log), str(missing)],
+    )
+    print_failures([job])
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[2:] == ["  fit: dataset scene, seed 1", f"    {log}: ValueError: bad", f"    {missing}: (empty)"]
+    print_failures([])
+    assert capsys.readouterr().err == ""
+
+
+def test_results_are_named_only_after_a_run_that_made_the_report(capsys):
+    print_results({"results/metrics.parquet"}, 3, 4)
+    assert capsys.readouterr().out == ""
+    print_results({"results/report.html"}, 3, 4)
+    assert "3 tables" in capsys.readouterr().out
