@@ -17,7 +17,8 @@ from vsebench.core.configuration import (
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.formats.adapters import knows, load_adapter
-from vsebench.methods.base import LACKS, Ensemble, load_method, read_settings, with_factors
+from vsebench.methods.base import Ensemble, load_method, read_settings, with_factors
+from vsebench.needs import NEEDS
 from vsebench.plan.plan import NO_DECISIONS, NO_SIBLINGS, Plan
 
 ROOT = Path(__file__).parent.parent
@@ -420,10 +421,10 @@ def test_a_row_runs_where_the_place_offers_what_it_needs():
     assert plan.oracles(IAPR) == ["oracle"]
     left_out = {(entry.dataset, entry.protocol, entry.method): entry.reason for entry in plan.outline.left_out}
     assert left_out == {
-        ("corel5k-densehue", "official", "opt_auc"): LACKS["known_labels"],
-        ("corel5k-densehue", "official", "oracle"): LACKS["truth"],
-        ("corel5k-densehue", "distinct", "oracle"): LACKS["truth"],
-        ("sim-iapr", "distinct", "ridge"): LACKS["features"],
+        ("corel5k-densehue", "official", "opt_auc"): NEEDS["known_labels"].missing_reason,
+        ("corel5k-densehue", "official", "oracle"): NEEDS["truth"].missing_reason,
+        ("corel5k-densehue", "distinct", "oracle"): NEEDS["truth"].missing_reason,
+        ("sim-iapr", "distinct", "ridge"): NEEDS["features"].missing_reason,
     }
 
 
@@ -433,7 +434,7 @@ def test_a_data_set_where_no_row_can_run_is_refused_with_all_reasons():
         Plan.read(CONFIG, default(datasets=datasets, papers=[], methods=["opt_auc", "oracle"]), [])
     message = str(error.value)
     assert "datasets.corel5k-densehue: no method can run under official" in message
-    assert f"opt_auc: {LACKS['known_labels']}; oracle: {LACKS['truth']}" in message
+    assert f"opt_auc: {NEEDS['known_labels'].missing_reason}; oracle: {NEEDS['truth'].missing_reason}" in message
 
 
 def test_settings_are_chosen_by_the_protocols_metric_unless_the_run_names_one():
@@ -688,8 +689,8 @@ def test_a_run_names_the_words_of_a_data_set():
     plan = Plan.read(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
     assert list(plan.words) == ["sim-iapr"]
     assert plan.about("sim-iapr")["words"]["title"] == "GloVe 6B, 300 dimensions"
-    assert "words" in plan.offers(IAPR)
-    assert "words" not in plan.offers(Place("corel5k", "distinct"))
+    assert "words" in plan.provides(IAPR)
+    assert "words" not in plan.provides(Place("corel5k", "distinct"))
     assert "words" in plan.outline.files
     assert "words" in plan.tables
 
@@ -706,7 +707,7 @@ def test_a_row_that_needs_words_is_left_out_where_there_are_none(monkeypatch):
     datasets = {"sim-iapr": ONE | {"words": "glove-6b"}, "corel5k": ONE}
     plan = Plan.read(CONFIG, default(datasets=datasets, methods=["popularity", "random"], papers=[]), [])
     assert plan.rows(IAPR) == ["popularity", "random"]
-    assert plan.left_out_lines() == [f"Left out at corel5k/distinct: popularity: {LACKS['words']}."]
+    assert plan.left_out_lines() == [f"Left out at corel5k/distinct: popularity: {NEEDS['words'].missing_reason}."]
 
 
 def test_words_of_a_users_own_table_and_of_a_data_sets_file(tmp_path, folder):
@@ -770,8 +771,10 @@ def test_where_all_candidates_are_unseen_rows_run_that_know_labels_otherwise():
         assert plan.oracles(Place("corel5k-densehue", name)) == ["unseen_frequency"]
     assert found["official"] == rows[:-1]
     assert found["unseen_labels_all"] == rows
-    assert plan.left_out_lines()[0].endswith(f"official: unseen_frequency: {LACKS['test_labels']}.")
-    assert plan.left_out_lines()[1].endswith(f"unseen_labels: popularity, ridge: {LACKS['trained_labels']}.")
+    assert plan.left_out_lines()[0].endswith(f"official: unseen_frequency: {NEEDS['test_labels'].missing_reason}.")
+    assert plan.left_out_lines()[1].endswith(
+        f"unseen_labels: popularity, ridge: {NEEDS['trained_labels'].missing_reason}."
+    )
 
 
 def test_unseen_labels_without_words_are_refused_in_one_line():
@@ -819,8 +822,8 @@ def test_a_row_runs_after_transfer_where_both_data_sets_have_what_it_needs():
     plan = Plan.read(CONFIG, transfer("from-corel5k"), [])
     place = Place("corel5k-densehue", "from-corel5k")
     assert plan.rows(place) == ["random", "popularity"]  # corel5k has no features
-    assert "given_labels" in plan.offers(place)
-    assert "given_labels" not in plan.offers(Place("sim-features", "images"))
+    assert "given_labels" in plan.provides(place)
+    assert "given_labels" not in plan.provides(Place("sim-features", "images"))
     assert plan.joined_features(place) == []
 
 
@@ -845,5 +848,5 @@ def test_a_protocol_under_which_no_row_can_run_is_left_out_and_said_so():
     values = default(datasets=chosen, methods=["popularity"], decisions={}, sweeps={}, papers=[], metrics=["map"])
     plan = Plan.read(CONFIG, values, [])
     assert plan.places == [Place("sim-tags-rho05", "official")]
-    reason = LACKS["trained_labels"]
+    reason = NEEDS["trained_labels"].missing_reason
     assert f"Left out at sim-tags-rho05/unseen_labels: popularity: {reason}." in plan.left_out_lines()

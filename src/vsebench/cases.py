@@ -12,15 +12,13 @@ from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Entry, Place
 from vsebench.core.storage import read_parquet
 from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method
+from vsebench.needs import FILE_NEEDS
 
 
 def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what names a case, its method and its validation."""
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
-    parser.add_argument("--features", type=Path, help="features of the images, for a method that needs them")
-    parser.add_argument("--words", type=Path, help="words.npz of the labels, for a method that needs them")
-    parser.add_argument("--given", type=Path, help="given.parquet of two joined data sets, for a row of users' labels")
-    parser.add_argument("--truth", type=Path, help="truth.npz of a simulated data set, for an oracle")
+    add_need_arguments(parser)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--row", required=True, help="name of this method with its settings in the results")
@@ -32,6 +30,12 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it nothing is chosen")
     parser.add_argument("--no-refit", action="store_true", help="the tested model does not learn the validation labels")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
+
+
+def add_need_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the files that methods can need besides the labels."""
+    for need in FILE_NEEDS:
+        parser.add_argument(need.option, type=Path, help=f"for a method that needs {need.description}")
 
 
 def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Epochs | None]:

@@ -26,8 +26,9 @@ from vsebench.evaluation.metrics.base import load_metric
 from vsebench.evaluation.ranking import check_finite, list_tops, rank, rank_images
 from vsebench.evaluation.summary import summarise
 from vsebench.features import Features, Rows
-from vsebench.methods.base import LACKS, Fitter, Method, load_method, read_settings, with_factors
+from vsebench.methods.base import Fitter, Method, load_method, read_settings, with_factors
 from vsebench.models import Model, by_frequency, checked_scores
+from vsebench.needs import NEEDS
 from vsebench.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, Words
 from vsebench.protocols.base import load_protocol, split_generator
 from vsebench.training import Attempt, DivergenceError, attempt, finish, open_validation, problems, refit
@@ -183,7 +184,7 @@ def fit(
     """
     row = _row(method, factors, settings)
     labels, given, vectors = _inputs(matrix, features, words)
-    _check_needs(row, _offers(given, vectors) | {"known_labels"})
+    _check_needs(row, _provided(given, vectors) | {"known_labels"})
     _check_count("seed", seed, 0)
     _check_count("threads", threads, 1)
     protocol = "distinct" if "known_labels" in row.method.needs or given is None else "images"
@@ -244,9 +245,9 @@ def evaluate(
     rows = [_row(name, factors, None) for name in methods]
     labels, given, vectors = _inputs(matrix, features, words)
     rules = load_protocol(protocol)
-    offers = _offers(given, vectors) | (set() if rules.new_images else {"known_labels"})
+    provided = _provided(given, vectors) | (set() if rules.new_images else {"known_labels"})
     for row in rows:
-        _check_needs(row, offers - ({"trained_labels"} if rules.only_unseen else set()))
+        _check_needs(row, provided - ({"trained_labels"} if rules.only_unseen else set()))
     place = Place("matrix", protocol)
     with_features = None if given is None else given.known
     dataset = Dataset(labels, None, with_features, None if vectors is None else vectors.known)
@@ -356,17 +357,17 @@ def _words(words: ArrayLike, n_labels: int) -> Words:
         raise UserError(str(error)) from None
 
 
-def _offers(features: Features | None, words: Words | None) -> set[str]:
+def _provided(features: Features | None, words: Words | None) -> set[str]:
     both = {"features": features, "words": words}
     return {"trained_labels"} | {name for name, value in both.items() if value is not None}
 
 
-def _check_needs(row: _Row, offers: set[str]) -> None:
+def _check_needs(row: _Row, provided: set[str]) -> None:
     """Refuse a method that needs what is not there."""
     for need in ("features", "words"):
-        if need in row.method.needs - offers:
+        if need in row.method.needs - provided:
             raise UserError(f"{row.name}: this method needs {need}={need}")
-    obstacle = row.method.obstacle(offers & LACKS.keys())
+    obstacle = row.method.obstacle(provided & NEEDS.keys())
     if obstacle is not None:
         raise UserError(f"{row.name}: cannot run here: {obstacle}")
 
@@ -422,7 +423,7 @@ def _epochs_of(
     dataset = Dataset(labels, None, None if features is None else features.known)
     split = load_protocol(case.place.protocol).split(dataset, split_generator(case.place.protocol, case.seed))
     _check_split(split, case.place.protocol)
-    first, _ = problems(split, case.seed, pool, features, None, words)
+    first, _ = problems(split, case.seed, pool, features, words)
     return _tried(row, case, first, split)[0]
 
 
@@ -440,7 +441,7 @@ def _fit_and_rank(
     row: _Row, case: Case, split: Split, features: Features | None, words: Words | None, pool: Workers
 ) -> Ranked:
     """Do what the stages `fit` and `rank` do."""
-    first, final = problems(split, case.seed, pool, features, None, words)
+    first, final = problems(split, case.seed, pool, features, words)
     chosen, kept = Attempt(row.settings, None, None), None
     if issubclass(row.method, Method):
         chosen, kept = _tried(row, case, first, split)

@@ -4,7 +4,7 @@ An image is a row of its data set, a label a column; both are counted from 0.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -313,20 +313,16 @@ class Problem:
     seed : the only source of random numbers, through `vsebench.streams`
     workers : threads; no result may depend on their number
     features : one row per image of the data set; None if it has no features
-    truth : for oracles only: what the simulator drew the labels from, as in `formats.annotations.RawAnnotations`
     words : the word vectors of the labels; None if the data set has none
-    test : for oracles only: what the model is tested on
-    given : where another data set is trained on, the labels that it has for the tested images; None elsewhere
+    extras : what else a method needs, mostly an oracle: key of `needs.NEEDS` -> value; `needs` has its type
     """
 
     training: Training
     seed: int
     workers: Workers
     features: "Features | None" = None
-    truth: Mapping[str, NDArray[Any]] | None = None
     words: Words | None = None
-    test: HeldOut | None = None
-    given: LabelMatrix | None = None
+    extras: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n_images, n_labels = self.training.labels.n_rows, self.training.labels.n_labels
@@ -334,8 +330,6 @@ class Problem:
             raise ValueError(f"words: {len(self.words.known)} rows for {n_labels} labels")
         if self.features is not None and self.features.n_images != n_images:
             raise ValueError(f"features: {self.features.n_images} rows for {n_images} images")
-        if self.given is not None and self.given.n_rows != n_images:
-            raise ValueError(f"given: {self.given.n_rows} rows for {n_images} images")
 
 
 def _check(array: NDArray[np.generic], name: str, dtype: type, shape: tuple[int, ...]) -> None:

@@ -6,11 +6,11 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from vsebench.core.configuration import Epochs
 from vsebench.core.errors import UserError
@@ -68,13 +68,11 @@ def problems(
     seed: int,
     pool: Workers,
     features: "Features | None" = None,
-    truth: Mapping[str, NDArray[Any]] | None = None,
     words: Words | None = None,
-    test: HeldOut | None = None,
-    given: LabelMatrix | None = None,
+    extras: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Problem, Problem]:
     """Return what is fitted while settings are chosen, and what the tested model is fitted to."""
-    first = Problem(split.first, seed, pool, features, truth, words, test, given)
+    first = Problem(split.first, seed, pool, features, words, extras)
     return first, replace(first, training=split.final)
 
 

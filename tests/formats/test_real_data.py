@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from tests import data_sets
+from vsebench import needs
 from vsebench.cli import main
 from vsebench.core.configuration import SiblingsConfig, WordsConfig, read_config
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.features import read_features
 from vsebench.formats import voc2007
 from vsebench.formats.simulator import Options, read
-from vsebench.inputs import load_words
 
 # images, labels in use, distinct pairs, labels with their counts, images without a label
 COUNTS = {
@@ -316,6 +316,6 @@ def test_word_vectors_of_the_real_labels(prepared, mirror, name, tmp_path):
     summary = read_json(tmp_path / "w.json")
     counts = summary["rules"]
     assert tuple(counts[key] for key in ("whole", "parts", "some parts", "singular", "missing")) == WORDS[name]
-    words = load_words(tmp_path / "w.npz")
+    words = needs.WORDS.load(tmp_path / "w.npz")
     assert words.vectors.shape == (summary["labels"], 300)
     assert words.known.sum() == summary["labels"] - WORDS[name][-1]

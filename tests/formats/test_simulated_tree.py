@@ -169,7 +169,7 @@ def measured(drawn):
     with workers(1) as pool:
         for name, settings in rows.items():
             method = load_method(name)
-            problem = Problem(split.final, 1, pool, drawn.features, drawn.truth)
+            problem = Problem(split.final, 1, pool, drawn.features, extras={"truth": drawn.truth})
             model = method(problem, read_settings(method, settings, name)).model()
             ranks = rank(model, split.test, drawn.features, pool, name)
             found.append(Ranked(ranks, list_tops(model, split.test, drawn.features, pool)))

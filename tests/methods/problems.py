@@ -185,9 +185,10 @@ def problem_of(name, pool, seed=1):
     known = training.labels.rows(images)
     queries = Queries(images, known, None if features is None else features.rows(images))
     words = planted_words() if "words" in offers else None
-    asked = test if "test_labels" in offers else None
-    given = labels if "given_labels" in offers else None
-    return Problem(training, seed, pool, features, truth, words, asked, given), queries
+    extras = {"truth": truth} if truth is not None else {}
+    extras |= {"test_labels": test} if "test_labels" in offers else {}
+    extras |= {"given_labels": labels} if "given_labels" in offers else {}
+    return Problem(training, seed, pool, features, words, extras), queries
 
 
 def fit(name, problem, epochs=2, **changes):

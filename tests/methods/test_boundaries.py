@@ -10,6 +10,7 @@ from tests.methods.problems import PACKAGES, PROBLEMS, fitted_once, method_of, n
 from vsebench.core.errors import UserError
 from vsebench.features import Features
 from vsebench.models import checked_scores
+from vsebench.needs import GIVEN_LABELS
 from vsebench.problem import Problem, Training, Words
 
 PLACES = [(name, where) for name in names_of_methods() if name not in PACKAGES for where in PROBLEMS]
@@ -77,13 +78,22 @@ VECTORS = np.ones((5, 2), dtype=np.float32)
 
 
 @given(n=st.integers(0, 5))
-def test_a_problem_has_a_row_of_features_and_given_labels_for_each_image_and_a_word_for_each_label(n):
+def test_a_problem_has_a_row_of_features_for_each_image_and_a_word_for_each_label(n):
     known = np.ones(n, dtype=bool)
     parts = {"features": Features(VECTORS[:n], known), "words": Words(VECTORS[:n], known)}
-    parts["given"] = matrix_of([[0]] * n, 3)
     for name, part in parts.items():
         if n == 3:
             Problem(LABELS, 1, None, **{name: part})
         else:
             with pytest.raises(ValueError, match=f"{name}: {n} rows for 3"):
                 Problem(LABELS, 1, None, **{name: part})
+
+
+@given(n=st.integers(0, 5))
+def test_given_labels_have_a_row_for_each_image(n):
+    problem = Problem(LABELS, 1, None, extras={"given_labels": matrix_of([[0]] * n, 3)})
+    if n == 3:
+        GIVEN_LABELS.of(problem)
+    else:
+        with pytest.raises(ValueError, match=f"given_labels: {n} rows for 3"):
+            GIVEN_LABELS.of(problem)

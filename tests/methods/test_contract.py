@@ -24,8 +24,9 @@ from tests.methods.problems import (
 from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.methods.base import LACKS, Control, Method, Settings, epochs_mistake, load_method, read_settings
+from vsebench.methods.base import Control, Method, Settings, epochs_mistake, load_method, read_settings
 from vsebench.models import Model
+from vsebench.needs import NEEDS
 
 NAMES = names_of_methods()
 IN_EPOCHS = [
@@ -51,7 +52,7 @@ class TestEveryMethod:
         assert issubclass(method, Method) == (name in IN_EPOCHS)
         assert issubclass(method, Method) != issubclass(method, Control)
         assert issubclass(method.settings_type, Settings)
-        assert method.needs <= set(LACKS)
+        assert method.needs <= set(NEEDS)
         assert method.__doc__
 
     def test_epochs_stand_in_the_file_exactly_if_it_is_trained_by_epochs(self, name):
@@ -72,7 +73,7 @@ class TestEveryMethod:
         reason = method_of(name).obstacle(PROBLEMS[where])
         assert (reason is None) == (not missing)
         if missing:
-            assert reason in {LACKS[need] for need in missing}
+            assert reason in {NEEDS[need].missing_reason for need in missing}
 
     def test_another_seed_gives_another_model_if_there_is_chance(self, name):
         where = "dense features"

@@ -5,7 +5,7 @@ from tests.builders import matrix_of
 from tests.methods.problems import fit, problem_from
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.inputs import load_truth
+from vsebench.needs import TRUTH
 
 
 def model_of(name, matrix, **changes):
@@ -28,11 +28,11 @@ def test_random_ranks_every_label_equally_often():
 
 def test_oracle_returns_the_truth():
     truth = {"image": np.eye(3, 2, dtype=np.float32), "label": np.ones((4, 2), dtype=np.float32)}
-    model = model_of("oracle", matrix_of([[0]] * 3, 4), truth=truth)
+    model = model_of("oracle", matrix_of([[0]] * 3, 4), extras={"truth": truth})
     assert np.array_equal(model.image, truth["image"])
     assert np.array_equal(model.label, truth["label"])
 
 
 def test_real_data_has_no_truth():
-    with pytest.raises(UserError, match="an oracle needs the truth"):
-        load_truth(None)
+    with pytest.raises(UserError, match="this method needs the truth"):
+        TRUTH.load_named(None)

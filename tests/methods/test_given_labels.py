@@ -14,7 +14,7 @@ SEEN = matrix_of([[0]] * 4, 5)
 def test_an_image_has_the_labels_that_it_was_given_before_all_others():
     given = [[1, 3], [], [3], [0]]
     with workers(1) as pool:
-        model, _ = fit("given_labels", problem_from(SEEN, pool, given=matrix_of(given, 5)))
+        model, _ = fit("given_labels", problem_from(SEEN, pool, extras={"given_labels": matrix_of(given, 5)}))
     expected = np.zeros((4, 5))
     for image, labels in enumerate(given):
         expected[image, labels] = 1
@@ -23,4 +23,4 @@ def test_an_image_has_the_labels_that_it_was_given_before_all_others():
 
 def test_images_that_nobody_gave_a_label_are_one_line():
     with workers(1) as pool, pytest.raises(UserError, match="none of the tested images, by id"):
-        fit("given_labels", problem_from(SEEN, pool, given=matrix_of([[]] * 4, 5)))
+        fit("given_labels", problem_from(SEEN, pool, extras={"given_labels": matrix_of([[]] * 4, 5)}))

@@ -40,7 +40,7 @@ def split_of(drawn):
 
 def oracle(drawn, split, pool):
     method = load_method("oracle")
-    problem = Problem(split.final, 1, pool, drawn.features, drawn.truth)
+    problem = Problem(split.final, 1, pool, drawn.features, extras={"truth": drawn.truth})
     return method(problem, read_settings(method, {}, "oracle")).model()
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from tests.builders import dense, rows_of
 from tests.stages.small import run
-from vsebench import splits
+from vsebench import needs, splits
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import IMAGES, LABELS, PAIRS
 from vsebench.core.storage import read_parquet, write_arrays, write_table
-from vsebench.inputs import load_dataset, load_features, load_given, load_words
+from vsebench.inputs import load_dataset
 from vsebench.problem import Dataset, LabelMatrix
 from vsebench.protocols.base import load_protocol, source_of, split_generator
 
@@ -75,7 +75,7 @@ def test_images_and_labels_of_the_tested_set_keep_their_numbers(joined):
     dataset = load_dataset(joined, joined / "words.npz")
     assert rows_of(dataset.labels) == rows
     assert dataset.labels.count_of_pair.tolist() == [2, 1, 1, 1, 1, 1, 2, 1, 2, 2]
-    assert load_words(joined / "words.npz").vectors[:, 0].tolist() == [1, 0, 2, 5, 3, 4]
+    assert needs.WORDS.load(joined / "words.npz").vectors[:, 0].tolist() == [1, 0, 2, 5, 3, 4]
     assert dataset.with_words.tolist() == [True, False, True, True, True, True]
 
 
@@ -87,14 +87,14 @@ def test_what_the_trained_set_says_of_tested_images_is_kept_by_id_and_name(tmp_p
     ids = ["i2", "i1", "i9", "i8", "i0", "i4"]  # of the tested set: images 2, 1, 0 and 4
     write_table(read_parquet(path).with_columns(id=pl.Series(ids)), IMAGES, path)
     assert join(tmp_path) == 0
-    given = load_given(tmp_path / "joined" / "given.parquet")
+    given = needs.GIVEN_LABELS.load(tmp_path / "joined" / "given.parquet")
     # Only `sea` is a label of both, 2 in the tested set; the trained set's images 0, 1 and 4 have it.
     assert rows_of(given) == [[2], [2], [2]] + [[]] * 8
     assert given.count_of_pair.tolist() == [1, 2, 1]
 
 
 def test_features_stand_in_the_order_of_the_images(joined):
-    features = load_features(joined / "features.npy")
+    features = needs.FEATURES.load(joined / "features.npy")
     assert features.values[:, 0].tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5]
     assert np.flatnonzero(~features.known).tolist() == [0, 5]
 

@@ -13,7 +13,7 @@ from tests.stages.small import run, split, write_processed
 from vsebench.core import schemas
 from vsebench.core.places import Case, Place
 from vsebench.core.storage import read_json, read_parquet
-from vsebench.inputs import load_features
+from vsebench.needs import FEATURES
 from vsebench.stages.pooled_precision import level, pooled_precision
 from vsebench.stages.thresholds_and_difficulty import correlations, difficulties
 
@@ -221,7 +221,7 @@ def test_difficulty_is_told_by_the_scores_of_another_row(folder, tmp_path):
     assert set(found["reference"]) <= {"lsep"}
     difficulty = difficulties(
         Case(Place("tiny", "images"), "lsep", 1), folder / "results",
-        load_features(folder / "processed" / "tiny" / "features.npy"),
+        FEATURES.load(folder / "processed" / "tiny" / "features.npy"),
     )  # fmt: skip
     assert difficulty.select("image", "label").equals(
         read(folder, "ranks").select(pl.col("image"), pl.col("label")), null_equal=True

@@ -174,7 +174,7 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
         ),
         (
             {"module": "oracle", "settings": {}, "epochs": None},
-            "--truth: an oracle needs the truth.npz of a simulated data set",
+            "--truth: this method needs the truth.npz of a simulated data set",
         ),
     ],
 )

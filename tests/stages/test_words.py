@@ -11,13 +11,12 @@ import polars as pl
 import pytest
 
 from tests.stages.small import EPOCHS, case, run, split, write_processed
-from vsebench import models
+from vsebench import models, needs
 from vsebench.core.configuration import WordsConfig, check
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import LABELS, WORDS
 from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_table
 from vsebench.formats.wordnet import EXCEPTIONS
-from vsebench.inputs import load_words
 from vsebench.methods.base import FactorSettings, Method, Progress
 from vsebench.models import LabelWeights
 from vsebench.stages import time as timing
@@ -52,7 +51,7 @@ def test_vectors_rules_and_coverage_are_written(stage, tmp_path):
     status, said = stage(labels, **more)
     assert status == 0
     assert said == "small: 1 of 6 labels of mine have no word vector: sea\n"
-    words = load_words(tmp_path / "words.npz")
+    words = needs.WORDS.load(tmp_path / "words.npz")
     assert words.vectors.tolist() == [[0.5, 0, 0], [0, 1, 0], [0, 0, 3], [0.5, 0, 0], [1, 1, 1], [0, 0, 0]]
     assert words.known.tolist() == [True] * 5 + [False]
     rules = read_parquet(tmp_path / "words.parquet")
@@ -89,7 +88,7 @@ def test_a_file_that_knows_no_label_is_refused(stage):
 def test_words_that_the_source_leaves_out_are_not_used(stage, tmp_path):
     (tmp_path / "not.txt").write_text("sky\n")
     assert stage(["sky", "t-shirt"], without="not.txt", missing="leave_out")[0] == 0
-    assert load_words(tmp_path / "words.npz").known.tolist() == [False, True]
+    assert needs.WORDS.load(tmp_path / "words.npz").known.tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +119,7 @@ def test_a_mistake_in_a_file_of_words_names_the_key(change, message):
 def test_damaged_words_are_one_line(tmp_path, arrays):
     write_arrays(tmp_path / "words.npz", **arrays)
     with pytest.raises(UserError, match=r"words\.npz: no word vectors of labels .*; delete it and run again"):
-        load_words(tmp_path / "words.npz")
+        needs.WORDS.load(tmp_path / "words.npz")
 
 
 # A small method that needs words

@@ -15,7 +15,7 @@ from vsebench.core.places import Place
 from vsebench.core.sources import PACKAGE, sources_of
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.formats.image_files import folders_of
-from vsebench.plan import DATASET_NAME, FEATURES, ROW_NAME, Plan
+from vsebench.plan import DATASET_NAME, FEATURES, ROW_NAME, Plan, jobs
 from vsebench.protocols.base import FROM, known_protocols, load_protocol, source_of
 from vsebench.rendering import kinds
 from vsebench.splits import FILES as SPLIT_NAMES
@@ -100,10 +100,7 @@ def place_of(wildcards):
 
 
 def processed(wildcards):
-    """Name the folder that a place is split from: the data set's, or that of the two that are joined."""
-    folder = PROCESSED.format(dataset=wildcards.dataset)
-    source = source_of(wildcards.protocol)
-    return f"{folder}/{FROM}{source}" if source else folder
+    return PLAN.processed(place_of(wildcards))
 
 
 def split_from(wildcards):
@@ -175,26 +172,45 @@ def compiled_kernels(wildcards):
 
 
 def features(wildcards):
-    """Name a data set's features and the table that says which images have some; nothing if it has no features."""
-    if "features" not in PLAN.offers(place_of(wildcards)):
-        return []
-    name = PLAN.datasets[wildcards.dataset].features_name
-    return [f"{processed(wildcards)}/{file}" for file in (name, "images.parquet")]
+    """Name a place's features and the table that says which images have some; nothing if it has no features."""
+    place = place_of(wildcards)
+    return jobs.need_files(PLAN, {"features"} & PLAN.provides(place), place)
 
 
-def features_option(files):
-    """The first file holds the features."""
-    return f"--features {files[0]}" if files else ""
+def features_read_by_model(wildcards):
+    return {"features"} & jobs.needs_read(PLAN, [wildcards.row], place_of(wildcards))
 
 
 def model_features(wildcards):
-    """Name the features that a row's model reads; an oracle can need them for the probabilities of an image."""
-    needs = PLAN.method_class(wildcards.row).needs
-    return features(wildcards) if needs & {"features", "truth"} else []
+    """Name the features that a row's model reads."""
+    return jobs.need_files(
+        PLAN, features_read_by_model(wildcards), place_of(wildcards)
+    )
 
 
 def model_features_option(wildcards):
-    return features_option(model_features(wildcards))
+    return jobs.need_options(
+        PLAN, features_read_by_model(wildcards), place_of(wildcards)
+    )
+
+
+def needs_of_timed_rows(wildcards):
+    place = place_of(wildcards)
+    return jobs.needs_read(PLAN, PLAN.timed_rows(place), place)
+
+
+def timed_inputs(wildcards):
+    """Name what the timed rows of a place read besides their splits."""
+    needs = needs_of_timed_rows(wildcards) - {"test_labels"}  # part of the split
+    return jobs.need_files(PLAN, needs, place_of(wildcards))
+
+
+def timed_options(wildcards):
+    """Say what the timed rows of a place read, and whether they learn the validation labels at last."""
+    named = jobs.need_options(
+        PLAN, needs_of_timed_rows(wildcards), place_of(wildcards)
+    )
+    return f"{named} {refit_option(wildcards)}".strip()
 
 
 def cold_option(wildcards):
@@ -202,23 +218,6 @@ def cold_option(wildcards):
     alone = PLAN.method_class(wildcards.row).knows_labels_alone()
     leaves = load_protocol(wildcards.protocol).leaves_cold
     return "--cold-by-frequency" if alone and leaves else ""
-
-
-def timed_features(wildcards):
-    """Name the features that one of the timed rows of a place reads."""
-    rows = PLAN.timed_rows(place_of(wildcards))
-    needed = any("features" in PLAN.method_class(row).needs for row in rows)
-    return features(wildcards) if needed else []
-
-
-def timed_features_option(wildcards):
-    return features_option(timed_features(wildcards))
-
-
-def truth(wildcards):
-    """Name the truth that a row's method reads."""
-    needs = PLAN.method_class(wildcards.row).needs
-    return [f"data/processed/{wildcards.dataset}/truth.npz"] if "truth" in needs else []
 
 
 def words(wildcards):
@@ -235,38 +234,6 @@ def split_words_option(wildcards):
     return " ".join(f"--words {path}" for path in split_words(wildcards))
 
 
-def model_words(wildcards):
-    """Name the word vectors that a row's method reads."""
-    needs = PLAN.method_class(wildcards.row).needs
-    return words(wildcards) if "words" in needs else []
-
-
-def timed_words(wildcards):
-    """Name the word vectors that one of the timed rows of a place reads."""
-    rows = PLAN.timed_rows(place_of(wildcards))
-    needed = any("words" in PLAN.method_class(row).needs for row in rows)
-    return words(wildcards) if needed else []
-
-
-def timed_options(wildcards):
-    """Say what the timed rows of a place read, and whether they learn the validation labels at last."""
-    named = [f"--words {path}" for path in timed_words(wildcards)]
-    options = [timed_features_option(wildcards), *named, refit_option(wildcards)]
-    return " ".join(filter(None, options))
-
-
-def test_labels(wildcards):
-    """Name the test labels, which an oracle of unseen labels reads."""
-    needs = PLAN.method_class(wildcards.row).needs
-    return [f"{SPLIT}/test.parquet"] if "test_labels" in needs else []
-
-
-def given_labels(wildcards):
-    """Name what another data set says of the tested images, where a row's method reads it."""
-    needs = PLAN.method_class(wildcards.row).needs
-    return [f"{processed(wildcards)}/given.parquet"] if "given_labels" in needs else []
-
-
 def members(wildcards):
     """Name the records of an ensemble's members: what they were fitted with."""
     return expand(
@@ -279,15 +246,10 @@ def members(wildcards):
 
 
 def extra_inputs(wildcards):
-    """Name what a method reads beside the split."""
-    return [
-        *model_features(wildcards),
-        *model_words(wildcards),
-        *truth(wildcards),
-        *test_labels(wildcards),
-        *given_labels(wildcards),
-        *members(wildcards),
-    ]
+    """Name what a method reads besides the split."""
+    place, split = place_of(wildcards), SPLIT.format(**wildcards)
+    needs = jobs.needs_read(PLAN, [wildcards.row], place)
+    return [*jobs.need_files(PLAN, needs, place, split), *members(wildcards)]
 
 
 def settings_chosen(wildcards):
@@ -317,16 +279,13 @@ def refit_option(wildcards):
 
 
 def input_options(wildcards):
-    """Say what a method reads beside the split, and whether it learns the validation labels at last."""
-    named = {
-        "--words": model_words(wildcards),
-        "--truth": truth(wildcards),
-        "--given": given_labels(wildcards),
-        "--members": members(wildcards),
-    }
-    files = [f"{option} {' '.join(names)}" for option, names in named.items() if names]
-    options = [model_features_option(wildcards), *files, refit_option(wildcards)]
-    return " ".join(filter(None, options))
+    """Say what a method reads besides the split, and whether it learns the validation labels at last."""
+    place, records = place_of(wildcards), members(wildcards)
+    named = jobs.need_options(
+        PLAN, jobs.needs_read(PLAN, [wildcards.row], place), place
+    )
+    of_members = f"--members {' '.join(records)}" if records else ""
+    return " ".join(filter(None, [named, of_members, refit_option(wildcards)]))
 
 
 def validation_options(wildcards):
@@ -418,25 +377,21 @@ def decision_sources(wildcards):
     return sources(*modules)
 
 
-def decision_truth(wildcards):
-    """Name the truth, where a decision of a row reads it."""
+def needs_of_decisions(wildcards):
+    """Return what a row's model and decisions read: with the law of the labels, the truth and any features."""
+    place = place_of(wildcards)
     modules = [decision.decision for decision in decisions_of(wildcards).values()]
-    if not any("law" in load_decision(module).needs for module in modules):
-        return []
-    return [f"data/processed/{wildcards.dataset}/truth.npz"]
+    if any("law" in load_decision(module).needs for module in modules):
+        return {"truth"} | {"features"} & PLAN.provides(place)
+    return features_read_by_model(wildcards)
 
 
-def decision_features(wildcards):
-    """Name the features that a row's model reads, or one of its decisions with the law of the labels."""
-    return model_features(wildcards) or (
-        features(wildcards) if decision_truth(wildcards) else []
-    )
+def decision_inputs(wildcards):
+    return jobs.need_files(PLAN, needs_of_decisions(wildcards), place_of(wildcards))
 
 
 def decision_options(wildcards):
-    """Say what a row's decisions read beside the split and the model."""
-    truth = [f"--truth {path}" for path in decision_truth(wildcards)]
-    return " ".join([features_option(decision_features(wildcards)), *truth])
+    return jobs.need_options(PLAN, needs_of_decisions(wildcards), place_of(wildcards))
 
 
 def decisions_made(wildcards):

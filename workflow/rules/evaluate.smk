@@ -43,8 +43,7 @@ use rule rank as rank_new_images with:
 rule decide:
     input:
         decision_sources,
-        decision_features,
-        decision_truth,
+        decision_inputs,
         split=multiext(f"{SPLIT}/", *SPLIT_NAMES),
         model=f"{MODEL}/model.npz",
     output:

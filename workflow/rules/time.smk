@@ -4,8 +4,7 @@
 rule time_methods:
     input:
         sources("stages.time"),
-        timed_features,
-        timed_words,
+        timed_inputs,
         lambda wildcards: sources(
             *(
                 f"methods.{PLAN.methods[row].method}"

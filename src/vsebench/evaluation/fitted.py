@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from vsebench import models, splits
 from vsebench.core.places import Case
 from vsebench.evaluation.ranking import check_finite, check_labels
-from vsebench.inputs import load_features
 from vsebench.models import Model
+from vsebench.needs import FEATURES
 from vsebench.problem import HeldOut
 
 if TYPE_CHECKING:  # features need SciPy, which most models do without
@@ -31,7 +31,7 @@ def fitted(
     UserError
         A model has numbers that are not finite, or does not fit the labels of its split.
     """
-    of_dataset = {dataset: load_features(Path(path)) for dataset, path in features.items()}
+    of_dataset = {dataset: FEATURES.load(Path(path)) for dataset, path in features.items()}
     for case in cases:
         model, test = models.load(case.folder(results) / "model.npz"), splits.load(case.split(results)).test
         check_finite(model, str(case))

@@ -13,7 +13,7 @@ KINDS = {  # of adapters that read no data set, by their function
 
 
 def knows(adapter: str) -> frozenset[str]:
-    """Return what a simulator knows of its data and nobody of real data, keys of `methods.base.LACKS`.
+    """Return what a simulator knows of its data and nobody of real data, keys of `needs.NEEDS`.
 
     It is the attribute `KNOWS` of the adapter's module; empty for an adapter of real data.
     """

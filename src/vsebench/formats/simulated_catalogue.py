@@ -26,7 +26,7 @@ from vsebench.formats.simulated_images import (
     given_stream,
 )
 
-KNOWS = frozenset({"truth", "law"})  # what of `methods.base.LACKS` only a simulator can offer
+KNOWS = frozenset({"truth", "law"})  # needs (`vsebench.needs`) that only a simulator can satisfy
 SETS, LARGEST = 40, 8
 SEED = 21  # of the parameters
 

@@ -24,7 +24,7 @@ from vsebench.formats.simulated_images import (
     given_stream,
 )
 
-KNOWS = frozenset({"truth", "law"})  # what of `methods.base.LACKS` only a simulator can offer
+KNOWS = frozenset({"truth", "law"})  # needs (`vsebench.needs`) that only a simulator can satisfy
 WEIGHT_SEED, BIAS_SEED = 11, 12
 
 

@@ -39,7 +39,7 @@ from vsebench.features import Features
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.formats.simulated_images import Parts
 
-KNOWS = frozenset({"truth"})  # what of `methods.base.LACKS` only a simulator can offer
+KNOWS = frozenset({"truth"})  # needs (`vsebench.needs`) that only a simulator can satisfy
 LOOKS, RANKS, MAP, IMAGES, NOISE, GIVEN, KEPT, WRONG = range(8)  # streams of the seed
 SHIFT, MOST = 5, 0.5  # of frequencies
 CHUNK = 1000  # images whose labels are drawn together

@@ -45,7 +45,7 @@ from vsebench.features import Features
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.formats.simulated_images import Parts
 
-KNOWS = frozenset({"truth", "tree"})  # what of `methods.base.LACKS` only a simulator can offer
+KNOWS = frozenset({"truth", "tree"})  # needs (`vsebench.needs`) that only a simulator can satisfy
 BLOCK = 1000  # images; part of the definition: another size draws other images
 TREE, IMAGES = 0, 1  # streams of the seed
 

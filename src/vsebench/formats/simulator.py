@@ -38,7 +38,7 @@ from vsebench.features import Features
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.streams import Stream
 
-KNOWS = frozenset({"truth"})  # what of `methods.base.LACKS` only a simulator can offer
+KNOWS = frozenset({"truth"})  # needs (`vsebench.needs`) that only a simulator can satisfy
 BALANCING = 50  # sweeps over topics and labels; more change the labels' popularity by less than a percent
 
 

@@ -14,19 +14,8 @@ from pydantic import Field
 from vsebench.core.configuration import Strict, check
 from vsebench.core.errors import UserError, missing_package
 from vsebench.models import Model
+from vsebench.needs import NEEDS
 from vsebench.problem import Problem
-
-# What a method can need besides the labels that it learns from, and why it is left out if a place lacks it.
-LACKS = {
-    "features": "the data set has no image features",
-    "given_labels": "its test images are not those of another data set, which may say what users have called them",
-    "known_labels": "its test images are new, and this method knows an image by its labels alone",
-    "test_labels": "all its labels are trained, and this oracle is for labels that are not",
-    "trained_labels": "its test labels are never trained, and this method knows a label by its training images alone",
-    "tree": "its labels were not drawn from a tree of labels",
-    "words": "nothing says where the word vectors of the data set's labels are from",
-    "truth": "the data is real, so nobody knows the probabilities that its labels were drawn from",
-}
 
 
 class Settings(Strict):
@@ -53,7 +42,7 @@ class Fitter(ABC):
     Attributes
     ----------
     settings_type : the pydantic class of its settings
-    needs : what it needs besides the labels: a subset of the keys of `LACKS`
+    needs : what it needs besides the labels: a subset of the keys of `needs.NEEDS`
     ranks_unseen : whether it knows labels that it has not been trained on, such as by their words
     gives : what its model gives besides scores: "thresholds", if it is a `models.Thresholded`
     """
@@ -76,10 +65,10 @@ class Fitter(ABC):
         return not cls.needs & {"features", "truth"}
 
     @classmethod
-    def obstacle(cls, offers: Collection[str]) -> str | None:
-        """Return why a row cannot run at a place that offers these keys of `LACKS`, or None if it can."""
+    def obstacle(cls, provided: Collection[str]) -> str | None:
+        """Return why a row cannot run at a place that provides these keys of `needs.NEEDS`, or None if it can."""
         needs = cls.needs if cls.ranks_unseen else cls.needs | {"trained_labels"}
-        return next((LACKS[need] for need in sorted(needs) if need not in offers), None)
+        return next((NEEDS[need].missing_reason for need in sorted(needs) if need not in provided), None)
 
 
 class Method(Fitter):

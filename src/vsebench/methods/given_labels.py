@@ -8,23 +8,23 @@ import numpy as np
 from vsebench.core.errors import UserError
 from vsebench.methods.base import Control, Settings
 from vsebench.models import Embeddings
+from vsebench.needs import GIVEN_LABELS
 from vsebench.problem import Problem
 
 
 class GivenLabels(Control):
     """One factor per given label: 1 for the label itself, and for the images that were given it."""
 
-    needs = frozenset({"given_labels"})
+    needs = frozenset({GIVEN_LABELS.key})
     ranks_unseen = True
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
-        assert problem.given is not None
-        if not problem.given.n_pairs:
+        self.given = GIVEN_LABELS.of(problem)
+        if not self.given.n_pairs:
             raise UserError(
                 "given_labels: the data set that is trained on has none of the tested images, by id, with one of their "
                 "labels; leave this row out under `protocol_methods`"
             )
-        self.given = problem.given
 
     def model(self) -> Embeddings:
         labels, factor = np.unique(self.given.label_of_pair, return_inverse=True)

@@ -7,6 +7,7 @@ import numpy as np
 
 from vsebench.methods.base import Control, Settings
 from vsebench.methods.tree_posterior import TreePosterior
+from vsebench.needs import TRUTH
 from vsebench.problem import Problem
 
 
@@ -17,8 +18,7 @@ class GroupOracle(Control):
     ranks_unseen = True
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
-        assert problem.truth is not None
-        self.truth = problem.truth
+        self.truth = TRUTH.of(problem)
 
     def model(self) -> TreePosterior:
         return TreePosterior.from_arrays({**self.truth, "groups_first": np.array(True)})

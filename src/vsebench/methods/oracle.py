@@ -5,6 +5,7 @@ from vsebench.methods.independent_labels import IndependentLabels
 from vsebench.methods.label_catalogue import LabelCatalogue
 from vsebench.methods.tree_posterior import TreePosterior
 from vsebench.models import Embeddings, Model
+from vsebench.needs import TRUTH
 from vsebench.problem import Problem
 
 
@@ -15,8 +16,7 @@ class Oracle(Control):
     ranks_unseen = True
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
-        assert problem.truth is not None
-        self.truth = problem.truth
+        self.truth = TRUTH.of(problem)
 
     def model(self) -> Model:
         if "image" in self.truth:

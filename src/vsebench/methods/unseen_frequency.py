@@ -8,6 +8,7 @@ import numpy as np
 
 from vsebench.methods.base import Control, Settings
 from vsebench.models import Embeddings
+from vsebench.needs import TEST_LABELS
 from vsebench.problem import Problem
 
 
@@ -18,8 +19,7 @@ class UnseenFrequency(Control):
     ranks_unseen = True
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
-        assert problem.test is not None
-        self.right, self.n_images = problem.test.right, problem.training.labels.n_rows
+        self.right, self.n_images = TEST_LABELS.of(problem).right, problem.training.labels.n_rows
 
     def model(self) -> Embeddings:
         frequency = np.bincount(self.right.label_of_pair, minlength=self.right.n_labels)

@@ -23,6 +23,7 @@ from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import ListMetric, RankMetric, is_of_decision, load_metric
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import Ensemble, Fitter, load_method, with_factors
+from vsebench.needs import PlaceData, provided
 from vsebench.papers.base import Paper
 from vsebench.papers.verdicts import read_claims
 from vsebench.plan.checks import check_config, check_metrics, check_plan, source_datasets
@@ -37,7 +38,7 @@ from vsebench.plan.files import (
     read_words,
     typed,
 )
-from vsebench.protocols.base import load_protocol, source_of
+from vsebench.protocols.base import FROM, load_protocol, source_of
 from vsebench.rendering.kinds import (
     FigureKind,
     Instance,
@@ -135,7 +136,7 @@ class Plan:
 
     def joined_features(self, place: Place) -> list[str]:
         """Return the files of features that are joined at such a place, those of the tested data set first."""
-        if "features" not in self.offers(place):
+        if "features" not in self.provides(place):
             return []
         names = [place.dataset, *source_datasets([place.protocol])]
         return [f"data/processed/{name}/{self.datasets[name].features_name}" for name in names]
@@ -147,22 +148,35 @@ class Plan:
         truth = ["truth.npz"] if knows(config.adapter) else []
         return ["pairs.parquet", "images.parquet", "labels.parquet", "summary.json", *features, *truth]
 
-    def offers(self, place: Place) -> set[str]:
-        """Return which of the needs of methods a place satisfies (keys of `methods.base.LACKS`)."""
-        dataset = self.datasets[place.dataset]
-        known = set() if load_protocol(place.protocol).new_images else {"known_labels"}
-        both = [dataset, *(self.datasets[name] for name in source_datasets([place.protocol]))]
-        features = {"features"} if all(one.features_name for one in both) else set()
-        words = {"words"} if place.dataset in self.words else set()
-        rules = load_protocol(place.protocol)
-        labels = ({"test_labels"} if rules.unseen else set()) | (set() if rules.only_unseen else {"trained_labels"})
-        given = {"given_labels"} if source_of(place.protocol) else set()
-        return known | features | words | labels | given | knows(dataset.adapter)
+    def processed(self, place: Place) -> str:
+        """Return the folder that a place is split from: the data set's, or that of the two that are joined."""
+        source = source_of(place.protocol)
+        return f"data/processed/{place.dataset}" + (f"/{FROM}{source}" if source else "")
+
+    def data_of(self, place: Place) -> PlaceData:
+        """Return what is known of a place's data before it is read."""
+        dataset, rules = self.datasets[place.dataset], load_protocol(place.protocol)
+        sources = [dataset, *(self.datasets[name] for name in source_datasets([place.protocol]))]
+        return PlaceData(
+            processed=self.processed(place),
+            tested=f"data/processed/{place.dataset}",
+            features_name=dataset.features_name if all(source.features_name for source in sources) else None,
+            has_words=place.dataset in self.words,
+            is_joined=source_of(place.protocol) is not None,
+            new_images=rules.new_images,
+            unseen=rules.unseen,
+            only_unseen=rules.only_unseen,
+            simulated=knows(dataset.adapter),
+        )
+
+    def provides(self, place: Place) -> set[str]:
+        """Return which of the needs of methods a place satisfies (keys of `needs.NEEDS`)."""
+        return provided(self.data_of(place))
 
     def obstacles(self, place: Place) -> dict[str, str]:
         """Return the rows that cannot run at a place, and why."""
-        offers = self.offers(place)
-        found = {row: self.method_class(row).obstacle(offers) for row in self.chosen_rows(place)}
+        present = self.provides(place)
+        found = {row: self.method_class(row).obstacle(present) for row in self.chosen_rows(place)}
         return {row: reason for row, reason in found.items() if reason is not None}
 
     def left_out_lines(self) -> list[str]:
@@ -303,7 +317,7 @@ class Plan:
         if not load_protocol(place.protocol).new_images or self._obstacle_to_decisions(place):
             return []
         given = [name for name, rows in self.config.decisions.items() if row in rows]
-        has_law = "law" in self.offers(place)
+        has_law = "law" in self.provides(place)
         return [name for name in given if has_law or "law" not in load_decision(self.decisions[name].decision).needs]
 
     def _obstacle_to_decisions(self, place: Place) -> str | None:

@@ -25,8 +25,8 @@ from vsebench.core.storage import write_json, write_table
 from vsebench.evaluation.decisions.base import Decision, Labelled, Scored, Task, ThresholdDecision, make_decision
 from vsebench.evaluation.ranking import QUERIES_A_CHUNK, check_finite, check_labels, queries_of
 from vsebench.features import Features
-from vsebench.inputs import load_features, load_truth
 from vsebench.models import Embedded, Model, Thresholded
+from vsebench.needs import FEATURES, TRUTH
 from vsebench.problem import HeldOut, Ids, LabelMatrix, Mask, Matrix, Queries, Training
 
 
@@ -56,8 +56,8 @@ def run(arguments: argparse.Namespace) -> None:
     model = models.load(arguments.model)
     check_labels(model, split.test, str(arguments.model))
     check_finite(model, str(arguments.model))
-    features = load_features(arguments.features) if arguments.features else None
-    law = load_truth(arguments.truth) if arguments.truth else None
+    features = FEATURES.load(arguments.features) if arguments.features else None
+    law = TRUTH.load(arguments.truth) if arguments.truth else None
     decisions = {
         name: make(name, check(Decided, values, f"--decisions: {name}"), arguments.seed, law)
         for name, values in arguments.decisions.items()

@@ -23,9 +23,9 @@ from vsebench.core.schemas import HISTORY
 from vsebench.core.storage import read_json, write_json, write_table
 from vsebench.core.workers import workers
 from vsebench.evaluation.ranking import check_finite
-from vsebench.inputs import load_features, load_given, load_truth, load_words
 from vsebench.methods.base import Ensemble, Fitter, Member
 from vsebench.models import Model
+from vsebench.needs import TEST_LABELS, load_needs
 from vsebench.problem import Problem, Split
 from vsebench.training import (
     Attempt,
@@ -61,15 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
     method, limits = open_method(arguments)
-    knows_test = "test_labels" in method.needs
+    knows_test = TEST_LABELS.key in method.needs
     split = splits.load(arguments.split, with_test=knows_test, refit=not arguments.no_refit)
     with workers(arguments.threads) as pool:
-        features = load_features(arguments.features) if "features" in method.needs else None
-        truth = load_truth(arguments.truth) if "truth" in method.needs else None
-        words = load_words(arguments.words) if "words" in method.needs else None
-        given = load_given(arguments.given) if "given_labels" in method.needs else None
-        test = split.test if knows_test else None
-        first, final = problems(split, arguments.seed, pool, features, truth, words, test, given)
+        inputs = load_needs(method.needs, vars(arguments), split.test if knows_test else None)
+        first, final = problems(split, arguments.seed, pool, **inputs)
         chosen, selected, record, kept = choose(arguments, method, limits, first, split, case)
         try:
             model, refitted = finish(method, chosen, kept, first, final, case)

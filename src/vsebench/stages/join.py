@@ -19,7 +19,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import IMAGES, JOINED_LABELS, PAIRS
 from vsebench.core.storage import read_parquet, write_arrays, write_table
 from vsebench.features import Features, write_features
-from vsebench.inputs import load_features, load_words
+from vsebench.needs import FEATURES, WORDS
 from vsebench.problem import Words
 
 
@@ -36,7 +36,7 @@ class Processed:
     def read(cls, folder: Path) -> "Processed":
         """Read a processed data set."""
         images, labels, pairs = (read_parquet(folder / f"{name}.parquet") for name in ("images", "labels", "pairs"))
-        return cls(images, labels, pairs, load_words(folder / "words.npz"))
+        return cls(images, labels, pairs, WORDS.load(folder / "words.npz"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     write_table(given(tested, trained), PAIRS, arguments.out / "given.parquet")
     write_arrays(arguments.out / "words.npz", vectors=joined.words.vectors, known=joined.words.known)
     if arguments.features:
-        both = [load_features(path) for path in arguments.features]
+        both = [FEATURES.load(path) for path in arguments.features]
         features = join_features(both[0], both[1], " and ".join(map(str, arguments.features)))
         write_features(features, arguments.out / features.file_name)
 

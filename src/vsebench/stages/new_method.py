@@ -34,7 +34,7 @@ class Own(Control):
     """A method without epochs; `Method` in its place is one that is trained epoch by epoch."""
 
     settings_type = OwnSettings
-    needs = frozenset({"known_labels"})  # keys of `vsebench.methods.base.LACKS`
+    needs = frozenset({"known_labels"})  # keys of `vsebench.needs.NEEDS`
 
     def __init__(self, problem: Problem, settings: OwnSettings) -> None:
         self.labels, self.settings = problem.training.labels, settings

@@ -11,8 +11,8 @@ from vsebench.core.schemas import LABEL_RANKS, LISTS, RANKS
 from vsebench.core.storage import write_table
 from vsebench.core.workers import workers
 from vsebench.evaluation.ranking import list_tops, rank, rank_images
-from vsebench.inputs import load_features
 from vsebench.models import by_frequency
+from vsebench.needs import FEATURES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     held_out = split.test
     for_cold = by_frequency(split.final.labels) if arguments.cold_by_frequency else None
     model = models.load(arguments.model)
-    features = load_features(arguments.features) if arguments.features else None
+    features = FEATURES.load(arguments.features) if arguments.features else None
     with workers(arguments.threads) as pool:
         write_table(rank(model, held_out, features, pool, str(arguments.model), for_cold), RANKS, arguments.ranks)
         write_table(list_tops(model, held_out, features, pool, for_cold), LISTS, arguments.lists)

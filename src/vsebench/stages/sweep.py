@@ -19,8 +19,8 @@ from vsebench.core.schemas import SWEEP, SWEEP_RANKS
 from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import Workers, workers
 from vsebench.evaluation.ranking import rank
-from vsebench.inputs import load_features, load_words
 from vsebench.models import by_frequency
+from vsebench.needs import load_needs
 from vsebench.problem import Split
 from vsebench.training import Attempt, DivergenceError, attempt, best_attempt, finish, open_validation, problems, search
 
@@ -59,9 +59,7 @@ def try_value(
     """Fit the method with one value; returns its line and ranks, None where training diverges."""
     method, limits = open_method(arguments)
     chosen = read_json(arguments.chosen)["selection"]["settings"]
-    features = load_features(arguments.features) if "features" in method.needs else None
-    words = load_words(arguments.words) if "words" in method.needs else None
-    first, final = problems(split, arguments.seed, pool, features, words=words)
+    first, final = problems(split, arguments.seed, pool, **load_needs(method.needs, vars(arguments), split.test))
     validation = open_validation(first, split, arguments.metric, arguments.images)
     others = {name: values for name, values in arguments.grid.items() if name != arguments.parameter}
     tries: list[Attempt] = []
@@ -79,7 +77,7 @@ def try_value(
     except DivergenceError:
         return None
     for_cold = by_frequency(split.final.labels) if method.knows_labels_alone() else None
-    ranks = rank(model, split.test, features, pool, str(case), for_cold)
+    ranks = rank(model, split.test, first.features, pool, str(case), for_cold)
     keys = case.keys | {"parameter": arguments.parameter, "value": float(value)}
     keys |= {"chosen": value == chosen.get(arguments.parameter), "epochs": best.epochs, "validation": best.value}
     return pl.DataFrame([keys], schema=SWEEP), ranks.select(pl.lit(float(value)).alias("value"), pl.all())

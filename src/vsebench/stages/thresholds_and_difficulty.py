@@ -21,7 +21,7 @@ from vsebench.core.schemas import THRESHOLDS_AND_DIFFICULTY
 from vsebench.core.storage import read_parquet, write_table
 from vsebench.evaluation.retrieval import scores_of
 from vsebench.features import Features
-from vsebench.inputs import load_features
+from vsebench.needs import FEATURES
 
 FEWEST_IMAGES = 10  # of a label
 
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
     tables = [pl.DataFrame(schema=THRESHOLDS_AND_DIFFICULTY)]
-    features = {dataset: load_features(Path(path)) for dataset, path in arguments.features.items()}
+    features = {dataset: FEATURES.load(Path(path)) for dataset, path in arguments.features.items()}
     entries = list(named_entries(arguments))
     for case, decision in (entry for entry in entries if entry[1]):
         names = read_parquet(arguments.processed / case.place.dataset / "labels.parquet").select("label", name="name")

@@ -16,6 +16,7 @@ import polars as pl
 from tqdm import tqdm
 
 from vsebench import splits
+from vsebench.cases import add_need_arguments
 from vsebench.core.errors import UserError
 from vsebench.core.machine import OtherProcesses, peak_memory_bytes, processor
 from vsebench.core.places import Case, Place
@@ -25,9 +26,9 @@ from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import workers
 from vsebench.evaluation.ranking import rank
 from vsebench.evaluation.scoring_time import scoring_seconds
-from vsebench.inputs import load_features, load_words
 from vsebench.methods.base import Method, load_method, read_settings
 from vsebench.models import Model
+from vsebench.needs import load_needs
 from vsebench.problem import Problem
 from vsebench.training import warm_up
 
@@ -36,8 +37,7 @@ SHORT_FIT = 2.0  # seconds: a shorter fit without epochs is timed the second tim
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--features", type=Path, help="features of the data set's images, where it has some")
-    parser.add_argument("--words", type=Path, help="word vectors of the data set's labels, where it has some")
+    add_need_arguments(parser)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--seeds", type=json.loads, required=True, help="JSON: the seed of each repeat")
@@ -70,14 +70,14 @@ def time_one(arguments: argparse.Namespace, seed: int, row: str) -> list[dict[st
     chosen = read_json(case.folder(arguments.results) / "run.json")["selection"]
     method = load_method(arguments.modules[row])
     settings = read_settings(method, chosen["settings"], str(case))
-    features = load_features(arguments.features) if "features" in method.needs else None
-    words = load_words(arguments.words) if "words" in method.needs else None
+    inputs = load_needs(method.needs, vars(arguments), split.test)
+    features = inputs["features"]
     clock = Clock()
     if issubclass(method, Method):
         warm_up(method, settings)
         clock.lap("compile")
     with workers(1) as pool:
-        problem = Problem(split.final, case.seed, pool, features, words=words)
+        problem = Problem(split.final, case.seed, pool, **inputs)
         fitter = method(problem, settings)
         clock.lap(None)
         if isinstance(fitter, Method):
