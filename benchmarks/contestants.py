@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from benchmarks.data import CONFIG
 from benchmarks.plan import SEED
-from vsebench.core.configuration import MethodConfig, read_config
+from vsebench.core.configuration import read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.workers import Workers
 from vsebench.methods.base import Method, load_method, read_settings, with_factors
@@ -53,7 +53,7 @@ class Contestant:
 def warm(row: str, module: str | None) -> tuple[type[Method], dict[str, Any]]:
     """Return the method of a row, or of another module, and the settings that it takes of the row's; kernels loaded."""
     path = CONFIG / "methods" / f"{row}.yaml"
-    config = read_config(MethodConfig, path)
+    config = read_method_config(path)
     method = load_method(module or config.method)
     if not issubclass(method, Method):
         raise UserError(f"{path}: an untrained method has no training time")

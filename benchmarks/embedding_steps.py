@@ -12,7 +12,7 @@ from benchmarks.clock import Row, clock_for, interleave, timed
 from benchmarks.data import CONFIG
 from benchmarks.feature_rows import all_known
 from benchmarks.plan import SEED, Plan
-from vsebench.core.configuration import MethodConfig, read_config
+from vsebench.core.configuration import read_method_config
 from vsebench.core.machine import processor
 from vsebench.core.workers import workers
 from vsebench.features import Features
@@ -63,7 +63,7 @@ def steps_of(
 ) -> list[Row]:
     """Time the epochs after the first, with the settings of the row `wsabie`."""
     labels, features = draw(shape, non_zeros, n_labels)
-    settings = read_config(MethodConfig, CONFIG / "methods" / "wsabie.yaml").settings
+    settings = read_method_config(CONFIG / "methods" / "wsabie.yaml").settings
     with workers(1) as pool:
         problem = Problem(Training.all_of(labels), SEED, pool, features)
         methods = [Wsabie(problem, EmbeddingSettings.model_validate(settings | {"factors": d})) for d in factors]

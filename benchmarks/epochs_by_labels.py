@@ -17,7 +17,7 @@ from benchmarks.clock import Row, clock_for, interleave, timed
 from benchmarks.data import CONFIG
 from benchmarks.feature_rows import all_known
 from benchmarks.plan import SEED, Plan
-from vsebench.core.configuration import MethodConfig, read_config
+from vsebench.core.configuration import read_method_config
 from vsebench.core.machine import processor
 from vsebench.core.workers import Workers, workers
 from vsebench.methods.base import load_method, read_settings
@@ -87,7 +87,7 @@ def first_different(numbers: NDArray[np.int64], n_labels: int) -> NDArray[np.int
 
 def method_of(row: str, problem: Problem) -> WordNetworkMethod:
     """Return the method of a row with the network of this benchmark."""
-    config = read_config(MethodConfig, CONFIG / "methods" / f"{row}.yaml")
+    config = read_method_config(CONFIG / "methods" / f"{row}.yaml")
     found = load_method(config.method)
     assert issubclass(found, WordNetworkMethod)
     changes = {"hidden": [HIDDEN], "batch": BATCH, "normalise": []}

@@ -8,7 +8,7 @@ import polars as pl
 from benchmarks.children import run_module
 from benchmarks.data import CONFIG
 from benchmarks.plan import Plan
-from vsebench.core.configuration import MethodConfig, read_config
+from vsebench.core.configuration import read_method_config
 from vsebench.core.storage import read_parquet
 
 METHODS = ("vse_fs", "opt_auc", "warp", "vse_ens", "implicit_als", "lightfm_warp")
@@ -16,7 +16,7 @@ METHODS = ("vse_fs", "opt_auc", "warp", "vse_ens", "implicit_als", "lightfm_warp
 
 def measure(plan: Plan, out: Path) -> pl.DataFrame:
     """Write and return the table `schemas.SCALING` for METHODS; WARP has LightFM's limit on trials."""
-    configs = {row: read_config(MethodConfig, CONFIG / "methods" / f"{row}.yaml") for row in METHODS}
+    configs = {row: read_method_config(CONFIG / "methods" / f"{row}.yaml") for row in METHODS}
     own = {"warp": {"trials": 10}}
     methods = {row: [config.method, config.settings | own.get(row, {})] for row, config in configs.items()}
     run_module(

@@ -11,7 +11,7 @@ from benchmarks.clock import Row, clock_for, interleave, timed
 from benchmarks.data import CONFIG
 from benchmarks.feature_rows import all_known
 from benchmarks.plan import SEED, Plan
-from vsebench.core.configuration import MethodConfig, read_config
+from vsebench.core.configuration import read_method_config
 from vsebench.core.machine import processor
 from vsebench.core.workers import workers
 from vsebench.methods.base import load_method, read_settings
@@ -67,7 +67,7 @@ def seconds_of(n_labels: int, per_image: int, repeats: int) -> list[Row]:
 
 def method_of(row: str, problem: Problem) -> NetworkMethod:
     """Return the method of a row with its settings."""
-    config = read_config(MethodConfig, CONFIG / "methods" / f"{row}.yaml")
+    config = read_method_config(CONFIG / "methods" / f"{row}.yaml")
     found = load_method(config.method)
     assert issubclass(found, NetworkMethod)
     return found(problem, read_settings(found, config.settings, row))

@@ -9,7 +9,7 @@ import polars as pl
 from benchmarks.children import run_module
 from benchmarks.data import CONFIG
 from benchmarks.plan import Plan
-from vsebench.core.configuration import MethodConfig, read_config
+from vsebench.core.configuration import read_method_config
 from vsebench.core.machine import processor
 from vsebench.methods.base import load_method, with_factors
 
@@ -27,7 +27,7 @@ WARM = "vse_fs"
 def measure(plan: Plan) -> pl.DataFrame:
     """Start so many processes of each kind, on one core."""
     paths = sorted((CONFIG / "methods").glob("*.yaml"))
-    configs = {path.stem: read_config(MethodConfig, path) for path in paths if path.stem not in PEERS}
+    configs = {path.stem: read_method_config(path) for path in paths if path.stem not in PEERS}
     everything = {
         row: [config.method, with_factors(load_method(config.method), config.settings, plan.factors)]
         for row, config in configs.items()

@@ -7,12 +7,12 @@ import yaml
 
 from vsebench.core.configuration import (
     DatasetConfig,
-    MethodConfig,
     RunConfig,
     SiblingsConfig,
     WordsConfig,
     check,
     read_config,
+    read_method_config,
 )
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
@@ -48,7 +48,7 @@ def test_data_set_files_are_valid(path):
 
 @pytest.mark.parametrize("path", sorted((CONFIG / "methods").glob("*.yaml")), ids=lambda path: path.stem)
 def test_method_files_are_valid_with_every_setting_they_try(path):
-    config = read_config(MethodConfig, path)
+    config = read_method_config(path)
     needs_peers([path.stem])
     method = load_method(config.method)
     assert issubclass(method, Ensemble) == bool(config.members)
@@ -298,6 +298,44 @@ def test_a_run_can_replace_the_grid_of_a_row():
 def test_mistakes_in_the_grid_of_a_run_name_it(row, grid, message):
     with pytest.raises(UserError, match=re.escape(message)):
         Plan.read(CONFIG, with_grid(row, grid), [])
+
+
+def test_a_row_that_extends_another_takes_over_what_it_does_not_name(folder):
+    base, variant = folder / "methods" / "wsabie.yaml", folder / "methods" / "wsabie_larger.yaml"
+    variant.write_text("title: Larger\nextends: wsabie\nsettings: {factors: 300}\nepochs: {maximum: 9, patience: 2}\n")
+    before, found = read_method_config(base), read_method_config(variant)
+    assert (found.title, found.epochs.maximum) == ("Larger", 9)
+    assert found.settings == before.settings | {"factors": 300}
+    assert (found.method, found.source, found.grid) == (before.method, before.source, before.grid)
+    change_method(folder, "wsabie", settings=before.settings | {"margin": 0.7})
+    assert read_method_config(variant).settings == before.settings | {"margin": 0.7, "factors": 300}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("extends: nowhere\n", "methods/a.yaml: extends: 'nowhere' has no file"),
+        ("extends: a\n", "methods/a.yaml: extends: 'a' extends this row itself"),
+        ("extends: b\n", "methods/b.yaml: extends: 'a' extends this row itself"),
+        ("extends: wsabie\nsettings: 3\n", "methods/a.yaml: "),
+        ("extends: [wsabie]\n", "methods/a.yaml: extends: "),
+    ],
+)
+def test_a_row_that_cannot_extend_another_is_one_line(folder, text, message):
+    (folder / "methods" / "a.yaml").write_text(text)
+    (folder / "methods" / "b.yaml").write_text("extends: a\n")
+    with pytest.raises(UserError, match=re.escape(message)):
+        read_method_config(folder / "methods" / "a.yaml")
+
+
+def test_a_default_number_of_epochs_is_for_rows_that_are_not_named_and_have_epochs(folder):
+    epochs = {"default": {"maximum": 7, "patience": 3}, "warp": {"maximum": 8, "patience": 3}}
+    changes = {"methods": ["popularity", "opt_auc", "warp"], "epochs": epochs}
+    plan = Plan.read(
+        folder, values(CONFIG / "config.yaml") | changes | {"datasets": {"sim-iapr": {"protocols": ["distinct"]}}}, []
+    )
+    found = {row: limits and limits.maximum for row in plan.methods for limits in [plan.epochs(row, "sim-iapr")]}
+    assert found == {"popularity": None, "opt_auc": 7, "warp": 8}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from vsebench import models
-from vsebench.core.configuration import DEFAULT_METRICS, Epochs, MethodConfig, read_config
+from vsebench.core.configuration import DEFAULT_METRICS, Epochs, read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Entry, Place
 from vsebench.core.schemas import SUMMARY
@@ -294,7 +294,7 @@ def _methods_folder() -> Path:
 def _row(name: str, factors: int, changes: dict[str, Any] | None) -> _Row:
     if name not in methods():
         raise UserError(f"there is no method {name!r}; there are {', '.join(methods())}")
-    config = read_config(MethodConfig, _methods_folder() / f"{name}.yaml")
+    config = read_method_config(_methods_folder() / f"{name}.yaml")
     if config.members:
         raise UserError(f"{name}: an ensemble adds up other rows of a run; put it into a run's `methods`")
     method = load_method(config.method)

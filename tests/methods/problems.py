@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from scipy import sparse
 
 from tests.builders import matrix_of
+from vsebench.core.configuration import read_method_config
 from vsebench.core.workers import workers
 from vsebench.features import Features
 from vsebench.formats import simulated_tree
@@ -78,7 +78,7 @@ def method_of(name):
 def settings_of(name, **changes):
     """Return a method's settings: those of config/methods where there are any, made fit for small problems."""
     path = CONFIG / f"{name}.yaml"
-    values = yaml.safe_load(path.read_text(encoding="utf-8")).get("settings", {}) if path.is_file() else {}
+    values = dict(read_method_config(path).settings) if path.is_file() else {}
     values |= SETTINGS.get(name, {})
     if issubclass(method_of(name), Ensemble):
         return read_settings(method_of(name), {"members": members_of(name, **changes)}, name)

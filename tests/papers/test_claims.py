@@ -13,7 +13,7 @@ from scipy import stats
 
 from vsebench.cli import main
 from vsebench.core import schemas
-from vsebench.core.configuration import check
+from vsebench.core.configuration import check, read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Entry, Place
 from vsebench.core.storage import write_json, write_table
@@ -367,7 +367,7 @@ def test_the_claims_of_the_papers_name_what_exists(path):
             assert (METHODS / f"{entry.row}.yaml").is_file()
             assert not entry.decision or (DECISIONS / f"{entry.decision}.yaml").is_file()
         if hasattr(claim.test, "parameter"):
-            module = yaml.safe_load((METHODS / f"{claim.test.method}.yaml").read_text())["method"]
+            module = read_method_config(METHODS / f"{claim.test.method}.yaml").method
             assert claim.test.parameter in load_method(module).settings_type.model_fields
 
 

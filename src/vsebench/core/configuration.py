@@ -151,7 +151,8 @@ class RunConfig(Strict):
     bootstrap: int = Field(ge=100)  # resamples behind intervals and tests
     timing: Timing  # how often and how long each method is timed
     scaling: Scaling | None = None  # if given: how a time grows with the size of simulated data
-    epochs: dict[str, Epochs] = {}  # row -> when its training stops, in place of what the row's file says
+    # row -> when its training stops, in place of what the row's file says; `default`: for each row that is not named
+    epochs: dict[str, Epochs] = {}
     grids: dict[
         str, dict[str, list[Any]]
     ] = {}  # row -> setting -> values to try if the run tunes, in place of its file's
@@ -391,6 +392,9 @@ class MethodConfig(Strict):
     """A row of the results: a method with its settings (`config/methods/<row>.yaml`)."""
 
     title: str  # for tables and the report
+    # another file of the folder: this one's `settings` replace some of the other's, and each further key that stands
+    # here replaces the other's whole key
+    extends: str | None = None
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of `src/vsebench/methods`; rows can share one
     # a method of the papers, a baseline, a control, or an oracle, which knows what no method may know, so that it is
     # shown and not compared
@@ -494,6 +498,31 @@ def _explain(detail: Any, where: str) -> str:
 def read_config(model: type[Model], path: Path) -> Model:
     """Read and validate a configuration file."""
     return check(model, read_yaml(path), str(path))
+
+
+def read_method_config(path: Path) -> MethodConfig:
+    """Read a row's file, with what it takes over from the file that it extends."""
+    return check(MethodConfig, _extended(path, ()), str(path))
+
+
+def _extended(path: Path, extending: tuple[Path, ...]) -> Any:
+    """Return the values of a row's file together with those of the file that it extends."""
+    values = read_yaml(path)
+    if not isinstance(values, dict) or values.get("extends") is None:
+        return values
+    name = values.pop("extends")
+    if not isinstance(name, str):
+        raise UserError(f"{path}: extends: should be the name of another file of the folder")
+    base = path.with_name(f"{name}.yaml")
+    if base in (*extending, path):
+        raise UserError(f"{path}: extends: {base.stem!r} extends this row itself; name another one")
+    if not base.is_file():
+        raise UserError(f"{path}: extends: {base.stem!r} has no file {base}")
+    taken = _extended(base, (*extending, path))
+    if not isinstance(taken, dict) or not isinstance(values.get("settings", {}), dict):
+        return values  # the check of the values says what is wrong
+    settings = {"settings": (taken.get("settings") or {}) | values["settings"]} if "settings" in values else {}
+    return taken | values | settings
 
 
 def read_definition(text: str, name: str) -> DatasetDefinition:

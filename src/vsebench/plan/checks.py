@@ -160,7 +160,7 @@ def check_grids(plan: "Plan", where: str) -> None:
 
 def check_epochs(plan: "Plan", where: str) -> None:
     """Check that the rows in the keys `epochs` are trained by epochs."""
-    for row in plan.config.epochs:
+    for row in plan.config.epochs.keys() - {"default"}:
         trained(plan, row, f"{where}: epochs")
     for dataset, entry in plan.config.datasets.items():
         for row in entry.epochs:

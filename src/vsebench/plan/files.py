@@ -18,6 +18,7 @@ from vsebench.core.configuration import (
     WordsConfig,
     check,
     read_config,
+    read_method_config,
     read_yaml,
 )
 from vsebench.core.errors import UserError
@@ -50,7 +51,8 @@ def typed(value: Any) -> Any:
 def read_method(row: str, config: RunConfig, folder: Path, where: str) -> MethodConfig:
     """Read a row, with the epochs and the grid that the run gives it."""
     method: MethodConfig = read_named(MethodConfig, folder / "methods", row, where)
-    replaced = {"epochs": config.epochs.get(row), "grid": config.grids.get(row)}
+    default = config.epochs.get("default") if method.epochs else None
+    replaced = {"epochs": config.epochs.get(row, default), "grid": config.grids.get(row)}
     return method.model_copy(update={key: value for key, value in replaced.items() if value is not None})
 
 
@@ -192,7 +194,7 @@ def read_named(model: Any, folder: Path, name: str, where: str) -> Any:
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
         raise UserError(f"{where}: {folder.name}: {name!r} has no file {path}; there are {known}")
-    return read_config(model, path)
+    return read_method_config(path) if model is MethodConfig else read_config(model, path)
 
 
 def check_keys(file: Path) -> None:
