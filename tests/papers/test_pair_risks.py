@@ -190,11 +190,3 @@ def test_what_holds_of_the_theorem(changed, verdicts):
 def test_a_claim_takes_few_labels_only():
     with pytest.raises(ValidationError, match="less than or equal to 8"):
         claim(labels=[20])
-
-
-def test_the_numbers_of_the_table_of_wrong_equations():
-    """Eq. 8 and 10 as the table lsep_equations has them."""
-    assert np.log(1 + 100 * np.exp(10)) == pytest.approx(14.6, abs=0.05)
-    pairs = np.exp(np.array([-0.1, 0.4, 0.0]) - 0.2).sum()
-    assert pairs / (1 + pairs) == pytest.approx(0.736, abs=5e-4)
-    assert pairs / np.log(1 + pairs) == pytest.approx(2.091, abs=5e-4)

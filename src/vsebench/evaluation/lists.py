@@ -26,8 +26,11 @@ def list_values(
     right = right.select("image", "label")
     of_siblings = right.join(siblings, on="label").select("image", label="sibling")
     related = pl.concat([right, of_siblings]).unique().with_columns(related=True)
-    reachable = related.group_by("image").len("reachable").sort("image")
-    rows = reachable.join(lists.join(related, on=["image", "label"], how="left"), on="image", how="left")
+    rows = (
+        related.select("image")
+        .unique()
+        .join(lists.join(related, on=["image", "label"], how="left"), on="image", how="left")
+    )
     by_image = rows.with_columns(pl.col("related").fill_null(False)).group_by("image").agg(**expressions).sort("image")
     return by_image.select(pl.col(name).cast(pl.Float64) for name in metrics).to_numpy()
 

@@ -59,8 +59,8 @@ class ListMetric(Metric):
     def value(self) -> pl.Expr:
         """Return the metric as an aggregate over the rows of one image, one row per label of its list.
 
-        Columns: `place` (counted from 1; null in the only row of an image without candidates), `related` (the label is
-        one of the image's held-out labels or a sibling of one), and `reachable`, the number of labels that are.
+        Columns: `place` (counted from 1; null in the only row of an image without candidates) and `related` (the
+        label is one of the image's held-out labels or a sibling of one).
         """
 
 
