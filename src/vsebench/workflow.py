@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from statistics import fmean
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from vsebench.core.errors import UserError
 from vsebench.core.sources import PACKAGE, sources_of
@@ -75,6 +75,18 @@ def warn_about_other_run(configuration: str) -> None:
                 " own (--directory).",
                 file=sys.stderr,
             )
+
+
+def lift_default_rate(scheduler: Any) -> None:
+    """Drop Snakemake's default limit of 100 jobs per second from its scheduler; any other limit stays.
+
+    To obey a limit, Snakemake 9.27 starts a timer each time it has looked for jobs to start. When the timer ends it
+    looks again, and so on, in addition to the look after each job. So after a hundred jobs it looks a hundred times per
+    second, at every input of every job that waits, which keeps a core busy. No option turns the limit off.
+    """
+    limiter = scheduler.job_rate_limiter
+    if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
+        scheduler.job_rate_limiter = None
 
 
 class Rule(Protocol):

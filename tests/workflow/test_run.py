@@ -37,7 +37,7 @@ def test_timed_processes_leave_no_temporary_files(finished):
 
 
 def test_snakemake_looks_for_jobs_when_one_has_ended(finished):
-    """And not many times a second (lift_default_rate in workflow/rules/common.smk)."""
+    """And not many times a second (`lift_default_rate` in src/vsebench/workflow.py)."""
     text = finished.outcome.text
     assert 10 < text.count("Ready jobs:") <= text.count("Finished jobid:")
 

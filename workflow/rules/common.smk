@@ -54,14 +54,6 @@ if workflow.is_main_process:
             )
         )
 
-# To obey its default limit of 100 jobs per second, Snakemake 9.27 starts a timer after each look for jobs to start. When
-# the timer ends it looks again, and so on, so after a hundred jobs it looks a hundred times per second, which keeps a
-# core busy. Any other limit stays.
-scheduling = workflow.scheduling_settings  # None in a dry run
-limit = scheduling and scheduling.max_jobs_per_timespan
-if limit and (limit.max_jobs, limit.timespan) == (100, 1):
-    scheduling.max_jobs_per_timespan = None
-
 # Commands find the Python that runs Snakemake, with or without an activated environment.
 BIN = shlex.quote(str(Path(sys.executable).parent))
 shell.prefix(f"BIN={BIN}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; ")
