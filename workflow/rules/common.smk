@@ -175,9 +175,7 @@ def features_read_by_model(wildcards):
 
 def model_features(wildcards):
     """Name the features that a row's model reads."""
-    return jobs.need_files(
-        PLAN, features_read_by_model(wildcards), place_of(wildcards)
-    )
+    return jobs.need_files(PLAN, features_read_by_model(wildcards), place_of(wildcards))
 
 
 def model_features_option(wildcards):
@@ -199,9 +197,7 @@ def timed_inputs(wildcards):
 
 def timed_options(wildcards):
     """Say what the timed rows of a place read, and whether they learn the validation labels at last."""
-    named = jobs.need_options(
-        PLAN, needs_of_timed_rows(wildcards), place_of(wildcards)
-    )
+    named = jobs.need_options(PLAN, needs_of_timed_rows(wildcards), place_of(wildcards))
     return f"{named} {refit_option(wildcards)}".strip()
 
 
