@@ -19,11 +19,12 @@ from pydantic.fields import FieldInfo
 
 from vsebench.core import configuration
 from vsebench.core.errors import UserError
+from vsebench.core.modules import modules_in
+from vsebench.core.sources import file_of
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.formats.adapters import KINDS, load_adapter
 from vsebench.methods.base import EnsembleSettings, load_method
 
-PACKAGE = Path(__file__).parents[1]
 READS = ("read", *KINDS)  # the functions of adapters
 WORDS = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", Any: "anything"}
 LIMITS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
@@ -42,7 +43,7 @@ def keys(asked: str, where: str) -> str:
         return settings({name: load_method(name).settings_type for name in _modules("methods", "METHOD = ")})
     if asked == "decisions":
         found = _modules("evaluation/decisions", "DECISION = ")
-        return settings({name: load_decision(name).settings_type for name in found}, "evaluation.decisions")
+        return settings({name: load_decision(name).settings_type for name in found}, "evaluation/decisions")
     if asked == "adapters":
         reads = {name: read for read in READS for name in _modules("formats", f"def {read}(")}
         types = {name: load_adapter(name, where, reads[name]).Options for name in sorted(reads)}
@@ -54,9 +55,12 @@ def keys(asked: str, where: str) -> str:
 
 
 def _modules(folder: str, beginning: str) -> list[str]:
-    """Return the modules of a folder of the package that have a line with this beginning, in their order."""
-    files = sorted((PACKAGE / folder).glob("*.py"))
-    return [file.stem for file in files if f"\n{beginning}" in file.read_text(encoding="utf-8")]
+    """Return the modules in a folder of the package that have a line with this beginning, sorted."""
+    return [
+        name
+        for name, module in modules_in(folder).items()
+        if f"\n{beginning}" in file_of(module).read_text(encoding="utf-8")
+    ]
 
 
 def settings(types: dict[str, type[BaseModel]], package: str = "methods") -> str:
@@ -73,7 +77,7 @@ def settings(types: dict[str, type[BaseModel]], package: str = "methods") -> str
         if not model.model_fields or model is EnsembleSettings:  # `fit` fills the latter
             without += names
             continue
-        summaries = [_summary(f"vsebench.{package}.{name}") for name in names]
+        summaries = [_summary(modules_in(package)[name]) for name in names]
         if len(names) > 1:
             summaries = [f"- `{name}`: {summary}" for name, summary in zip(names, summaries, strict=True)]
         heading = "### " + ", ".join(f"`{name}`" for name in names)
