@@ -13,6 +13,7 @@ from vsebench import job_server
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.core.sources import PACKAGE, sources_of
+from vsebench.core.storage import numbered
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.formats.image_files import folders_of
 from vsebench.plan import DATASET_NAME, FEATURES, ROW_NAME, Plan, jobs
