@@ -16,6 +16,7 @@ from vsebench.core.places import Place
 from vsebench.core.sources import sources_of
 from vsebench.core.storage import numbered
 from vsebench.evaluation.decisions.base import load_decision
+from vsebench.evaluation.metrics.base import module_of_metric
 from vsebench.formats.images.image_files import folders_of
 from vsebench.plan import DATASET_NAME, FEATURES, ROW_NAME, Plan, jobs
 from vsebench.protocols.base import FROM, known_protocols, load_protocol, source_of
@@ -149,7 +150,7 @@ def fit_sources(stage):
 
 
 def metric_module(name):
-    return f"evaluation.metrics.{name.partition('@')[0]}"
+    return module_of_metric(name).removeprefix("vsebench.")
 
 
 def metric_sources(wildcards):

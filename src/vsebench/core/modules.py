@@ -1,8 +1,10 @@
 """Finding a module by its name in a folder of the package, sub-folders included, so that no list names modules."""
 
+import importlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 from vsebench.core.errors import UserError
 
@@ -25,3 +27,30 @@ def modules_in(folder: str) -> Mapping[str, str]:
         if path.stem != "__init__":
             modules[path.stem] = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
     return modules
+
+
+@cache
+def modules_that_define(table: str, folder: str) -> Mapping[str, ModuleType]:
+    """Import the modules of a folder and return which of them defines each name of their dictionaries.
+
+    Parameters
+    ----------
+    table : what the dictionary is called in each module, such as `METRICS`; its keys are the names
+    folder : of the package, such as `evaluation/metrics`; a module `base` in it defines no names
+
+    Returns
+    -------
+    name -> module, sorted by name. A module without the dictionary, or two of one name, raise a `UserError`.
+    """
+    definers: dict[str, ModuleType] = {}
+    for name, path in modules_in(folder).items():
+        if name == "base":
+            continue
+        module = importlib.import_module(path)
+        if not isinstance(getattr(module, table, None), dict):
+            raise UserError(f"{module.__file__}: there is no {table}; set it to a dictionary of names and classes")
+        for key in getattr(module, table):
+            if key in definers:
+                raise UserError(f"{module.__file__}: {table}: {key!r} is in {definers[key].__file__} as well")
+            definers[key] = module
+    return dict(sorted(definers.items()))

@@ -19,6 +19,7 @@ from pydantic import Field
 from vsebench.core.configuration import Strict, check
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import CLAIMS
+from vsebench.evaluation.metrics.base import module_of_metric
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimCase, ClaimTest
 from vsebench.papers.evidence import Effect, Evidence, UntestableError, adjust
@@ -91,10 +92,10 @@ def claim_modules(papers: Sequence[Paper]) -> list[str]:
     """Return the modules of the tests and metrics that the papers' claims name, for the inputs of a rule."""
     claims = [claim for paper in papers for claim in read_claims(paper)]
     tests = {claim.text.test for claim in claims}
-    metrics = {metric.partition("@")[0] for claim in claims for metric in claim.test.metrics_read()}
+    metrics = {module_of_metric(metric) for claim in claims for metric in claim.test.metrics_read()}
     return [
         *(f"vsebench.papers.claims.{test}" for test in sorted(tests)),
-        *(f"vsebench.evaluation.metrics.{metric}" for metric in sorted(metrics)),
+        *sorted(metrics),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Metrics, one module each, found by its name; and how they are computed from the ranks of a model."""
+"""Metrics in modules of what belongs together, found by their names; and how they are computed from ranks."""
 
 from collections.abc import Sequence
 

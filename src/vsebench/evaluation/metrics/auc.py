@@ -1,9 +1,4 @@
-"""Area under the ROC curve: the share of pairs of a held-out label and a negative that are in the right order.
-
-Without a cut-off a tie counts one half, and a miss one half. With a cut-off k it is the AUC of a list that is cut at k,
-as the LibRec family of evaluators computes it and both VSE papers print it: a label after place k counts one half, and
-ties count against the label. It cannot exceed (1 + recall@k) / 2 and must not be compared with the full AUC.
-"""
+"""Area under the ROC curve."""
 
 import polars as pl
 
@@ -11,7 +6,13 @@ from vsebench.evaluation.metrics.base import RankMetric, within
 
 
 class Auc(RankMetric):
-    """The mean over an image's held-out labels."""
+    """The share of pairs of a held-out label and a negative that are in the right order; the mean over labels.
+
+    Without a cut-off a tie counts one half, and a miss one half. With a cut-off k it is the AUC of a list that is cut
+    at k, as the LibRec family of evaluators computes it and both VSE papers print it: a label after rank k counts one
+    half, and ties count against the label. It cannot exceed (1 + recall@k) / 2 and must not be compared with the full
+    AUC.
+    """
 
     takes_cutoff = "optional"
 
@@ -23,4 +24,4 @@ class Auc(RankMetric):
         return pl.when(within(self.cutoff)).then(in_order).otherwise(0.5).mean()
 
 
-METRIC = Auc
+METRICS = {"auc": Auc}

@@ -1,14 +1,16 @@
-"""What a metric is: the contracts, and how a module of this package is found by a metric's name.
+"""What a metric is: the contracts, and how a metric is found by its name.
 
-A name is a module's, with a cut-off where it takes one: `recall@10` is METRIC of `recall.py` with the cut-off 10.
+A module of this package defines metrics that belong together, and names them in its dictionary METRICS. A name is
+followed by a cut-off where the metric takes one: `recall@10` is `METRICS["recall"]` of `precision_recall.py` with the
+cut-off 10.
 """
 
-import importlib
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from types import ModuleType
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -16,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
+from vsebench.core.modules import modules_that_define
 
 NAME = re.compile(r"([a-z][a-z0-9_]*)(?:@([1-9][0-9]*))?")
 LARGEST_CUTOFF_OF_LISTS = 10
@@ -113,24 +116,39 @@ def is_of_decision(name: str) -> bool:
 @cache
 def load_metric(name: str) -> Metric:
     """Return the metric of a name such as "recall@10"; a wrong name raises a `UserError` that lists the known ones."""
-    found = NAME.fullmatch(name)
-    module, cutoff = found.groups() if found else ("", None)
-    if module not in known_metrics():
-        raise UserError(f"there is no metric {name!r}; there are {', '.join(known_metrics())}")
-    metric: type[Metric] = importlib.import_module(f"vsebench.evaluation.metrics.{module}").METRIC
+    plain, cutoff = _parts(name)
+    metric: type[Metric] = _modules()[plain].METRICS[plain]
     if metric.takes_cutoff == "always" and cutoff is None:
-        raise UserError(f"the metric {name!r} needs a cut-off, such as {module}@10")
+        raise UserError(f"the metric {name!r} needs a cut-off, such as {plain}@10")
     if metric.takes_cutoff == "never" and cutoff is not None:
-        raise UserError(f"the metric {module!r} takes no cut-off")
+        raise UserError(f"the metric {plain!r} takes no cut-off")
     if issubclass(metric, SetMetric | ImageSetMetric | ListMetric) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
         raise UserError(f"the metric {name!r}: lists end at place {LARGEST_CUTOFF_OF_LISTS}")
     return metric(int(cutoff) if cutoff else None)
 
 
-@cache
+def module_of_metric(name: str) -> str:
+    """Return the module that defines a metric; a wrong name raises a `UserError` that lists the known ones."""
+    plain, _ = _parts(name)
+    return _modules()[plain].__name__
+
+
 def known_metrics() -> list[str]:
-    """Return the names of the metrics' modules."""
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in ("__init__", "base"))
+    """Return the names of all metrics, without cut-offs, sorted."""
+    return list(_modules())
+
+
+def _parts(name: str) -> tuple[str, str | None]:
+    """Return a known metric's name without its cut-off, and the cut-off."""
+    match = NAME.fullmatch(name)
+    plain, cutoff = match.groups() if match else ("", None)
+    if plain not in _modules():
+        raise UserError(f"there is no metric {name!r}; there are {', '.join(known_metrics())}")
+    return plain, cutoff
+
+
+def _modules() -> Mapping[str, ModuleType]:
+    return modules_that_define("METRICS", "evaluation/metrics")
 
 
 def within(cutoff: int | None) -> pl.Expr:

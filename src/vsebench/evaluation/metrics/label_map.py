@@ -21,4 +21,4 @@ class LabelMap(LabelMetric):
         return (number / (number + before)).mean()
 
 
-METRIC = LabelMap
+METRICS = {"label_map": LabelMap}

@@ -22,4 +22,4 @@ class SiblingPrecision(ListMetric):
         return (within(self.cutoff) & pl.col("related")).sum() / pl.lit(self.cutoff)
 
 
-METRIC = SiblingPrecision
+METRICS = {"sibling_precision": SiblingPrecision}

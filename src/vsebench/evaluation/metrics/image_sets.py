@@ -1,0 +1,50 @@
+"""Metrics of an image's predicted label set: exact match, F1, and numbers of labels; every image weighs the same."""
+
+import numpy as np
+
+from vsebench.evaluation.metrics.base import ImageSetMetric, Values, share
+
+
+class ExactMatch(ImageSetMetric):
+    """1 where no label is missing and none is too many, else 0; two empty sets match.
+
+    The mean is the subset accuracy of scikit-learn. Source: Li, Song and Luo, "Improving pairwise ranking for
+    multi-label image classification", CVPR 2017, the "0-1" score.
+    """
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return np.where((hits == predicted) & (hits == right), 1.0, 0.0)
+
+
+class ExampleF1(ImageSetMetric):
+    """2 hits / (predicted + right); 1 where both sets are empty.
+
+    Source: Godbole and Sarawagi, "Discriminative methods for multi-labeled classification", PAKDD 2004.
+    """
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return np.where(predicted + right > 0, share(2 * hits, predicted + right), 1.0)
+
+
+class CountError(ImageSetMetric):
+    """|predicted - right|: 0 where the number of labels is right, whichever they are."""
+
+    lower_is_better = True
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return np.abs(predicted - right)
+
+
+class SetSize(ImageSetMetric):
+    """The number of predicted labels. It says how a decision was made, not how well.
+
+    The mean is to be compared with the mean number of labels of an image.
+    """
+
+    is_quality = False
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return predicted
+
+
+METRICS = {"exact_match": ExactMatch, "example_f1": ExampleF1, "count_error": CountError, "set_size": SetSize}

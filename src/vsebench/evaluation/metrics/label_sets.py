@@ -1,0 +1,87 @@
+"""Precision, recall and F1 of predicted label sets, counted by label.
+
+Per class (`pc`, macro) every label of the vocabulary weighs the same, including those without a test image, unless the
+metric says otherwise. Overall (`ov`, micro), labels and images are counted together. 0 / 0 is 0.
+Source of the per-class and overall precision and recall: Li, Song and Luo, "Improving pairwise ranking for multi-label
+image classification", CVPR 2017, Eqs. 27 and 28.
+"""
+
+import numpy as np
+
+from vsebench.evaluation.metrics.base import SetMetric, Values, mean_over_labels, share
+
+
+class PcPrecision(SetMetric):
+    """Per-class precision: the mean over all labels of hits / predicted; 0 for a label that is never predicted."""
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return mean_over_labels(share(hits, predicted))
+
+
+class PcRecall(SetMetric):
+    """Per-class recall: the mean over all labels of hits / right; 0 for a label without a test image."""
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return mean_over_labels(share(hits, right))
+
+
+class OvPrecision(SetMetric):
+    """Overall precision: hits / predicted; 0 if nothing is predicted."""
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return share(hits.sum(axis=-1), predicted.sum(axis=-1))
+
+
+class OvRecall(SetMetric):
+    """Overall recall: hits / right."""
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return share(hits.sum(axis=-1), right.sum(axis=-1))
+
+
+class MicroF1(SetMetric):
+    """Overall F1: 2 hits / (predicted + right)."""
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return share(2 * hits.sum(axis=-1), predicted.sum(axis=-1) + right.sum(axis=-1))
+
+
+class MacroF1(SetMetric):
+    """The mean over all labels of the F1 of a label, 2 hits / (predicted + right); 0 for a label with neither."""
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        return mean_over_labels(share(2 * hits, predicted + right))
+
+
+class MacroF1OfMeans(SetMetric):
+    """The F1 of per-class precision and per-class recall, 2 P R / (P + R); never smaller than `macro_f1`.
+
+    Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, as LEAR and FastTag print it.
+    """
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        precision, recall = mean_over_labels(share(hits, predicted)), mean_over_labels(share(hits, right))
+        return share(2 * precision * recall, precision + recall)
+
+
+class MacroF1OfPresent(SetMetric):
+    """The mean of 2 hits / (predicted + right) over the labels with a test image.
+
+    Papers differ in whether labels without a test image count, as 0, in macro F1 (`macro_f1` counts them).
+    """
+
+    def value(self, hits: Values, predicted: Values, right: Values) -> Values:
+        f1 = share(2 * hits, predicted + right)
+        return share(f1.sum(axis=-1, where=right > 0), np.count_nonzero(right, axis=-1).astype(float))
+
+
+METRICS = {
+    "pc_precision": PcPrecision,
+    "pc_recall": PcRecall,
+    "ov_precision": OvPrecision,
+    "ov_recall": OvRecall,
+    "micro_f1": MicroF1,
+    "macro_f1": MacroF1,
+    "macro_f1_of_means": MacroF1OfMeans,
+    "macro_f1_of_present": MacroF1OfPresent,
+}

@@ -1,0 +1,43 @@
+"""Metrics of the rank of an image's first or last held-out label; ties count against the label."""
+
+import polars as pl
+
+from vsebench.evaluation.metrics.base import RankMetric
+
+
+class ReciprocalRank(RankMetric):
+    """1 / the rank of the first held-out label; 0 if none is a candidate. Its mean is the mean reciprocal rank."""
+
+    takes_cutoff = "never"
+
+    def value(self) -> pl.Expr:
+        return (1 / pl.col("place").min().cast(pl.Float64)).fill_null(0.0)
+
+
+class OneError(RankMetric):
+    """1 if the first label of the list is wrong, 0 if it is right; smaller is better."""
+
+    takes_cutoff = "never"
+    lower_is_better = True
+
+    def value(self) -> pl.Expr:
+        return (pl.col("place").min() > 1).fill_null(True).cast(pl.Float64)
+
+
+class Coverage(RankMetric):
+    """How far down the list one has to go to find all held-out labels; smaller is better.
+
+    It is the rank of the last held-out label, or the length of the list if one of them is excluded from the
+    candidates. The same as scikit-learn's coverage_error.
+    """
+
+    takes_cutoff = "never"
+    lower_is_better = True
+
+    def value(self) -> pl.Expr:
+        everything = pl.col("negatives").first() + pl.col("place").count()
+        last = (pl.col("above") + pl.col("tied")).max() + pl.col("place").count()
+        return pl.when(pl.col("place").has_nulls()).then(everything).otherwise(last).cast(pl.Float64)
+
+
+METRICS = {"mrr": ReciprocalRank, "one_error": OneError, "coverage": Coverage}

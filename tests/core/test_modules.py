@@ -1,0 +1,44 @@
+import importlib
+
+import pytest
+
+from vsebench.core import modules
+from vsebench.core.errors import UserError
+
+
+@pytest.fixture
+def define(tmp_path, monkeypatch):
+    """Return a function that writes modules into the folder `things` of a package; each test has its own package."""
+    folder = tmp_path / "things"
+    folder.mkdir()
+    monkeypatch.setattr(modules, "PACKAGE", tmp_path)
+    monkeypatch.syspath_prepend(tmp_path.parent)
+
+    def write(**texts):
+        for name, text in texts.items():
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        importlib.invalidate_caches()
+        modules.modules_in.cache_clear()
+        return modules.modules_that_define.__wrapped__("THINGS", "things")
+
+    yield write
+    modules.modules_in.cache_clear()
+
+
+def test_a_name_is_found_in_whichever_module_defines_it(define):
+    definers = define(first="THINGS = {'b': 1}", second="THINGS = {'a': 2, 'c': 3}", base="")
+    assert {name: module.__name__.rpartition(".")[2] for name, module in definers.items()} == {
+        "a": "second",
+        "b": "first",
+        "c": "second",
+    }
+
+
+def test_a_name_in_two_modules_is_one_line(define):
+    with pytest.raises(UserError, match=r"second\.py: THINGS: 'a' is in .*first\.py as well"):
+        define(first="THINGS = {'a': 1}", second="THINGS = {'a': 2}")
+
+
+def test_a_module_without_names_is_one_line(define):
+    with pytest.raises(UserError, match=r"first\.py: there is no THINGS; set it to a dictionary"):
+        define(first="class First: pass")
