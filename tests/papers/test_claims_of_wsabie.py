@@ -12,19 +12,13 @@ from pydantic import ValidationError
 from vsebench.core import schemas
 from vsebench.core.places import Place
 from vsebench.papers.claim import ClaimCase
-from vsebench.papers.claims.expected_trials import ExpectedTrials, trials
-from vsebench.papers.claims.full_matrix_ratio import FullMatrixRatio
-from vsebench.papers.claims.gain_over_best import GainOverBest
+from vsebench.papers.claims.accuracy import TradeOff
 from vsebench.papers.claims.label_neighbours import LabelNeighbours
-from vsebench.papers.claims.model_bytes import ModelBytes
 from vsebench.papers.claims.noisier_labels import NoisierLabels
-from vsebench.papers.claims.sampled_rank import SampledRank, sampled_loss
-from vsebench.papers.claims.scoring_time import ScoringTime
-from vsebench.papers.claims.share_of_metric import ShareOfMetric
+from vsebench.papers.claims.ratios import FullMatrixRatio, ModelBytes, ScoringTime, TimeToShare
+from vsebench.papers.claims.ratios_of_metric import GainOverBest, ShareOfMetric, SizeSpread
 from vsebench.papers.claims.sibling_precision import SiblingPrecision
-from vsebench.papers.claims.size_spread import SizeSpread
-from vsebench.papers.claims.time_to_share import TimeToShare
-from vsebench.papers.claims.trade_off import TradeOff
+from vsebench.papers.claims.warp_sampling import ExpectedTrials, SampledRank, sampled_loss, trials
 from vsebench.papers.evidence import Effect, Evidence, RunPlace, UntestableError
 from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, _row, _silent, examine
 

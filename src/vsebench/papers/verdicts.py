@@ -6,11 +6,8 @@ about accuracy and speed on a paper's data: the effect on it is shown, and the v
 the claim says that it is judged there as well (`judge_simulated`); the reason then says that the data is simulated.
 """
 
-import importlib
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -18,6 +15,7 @@ from pydantic import Field
 
 from vsebench.core.configuration import Strict, check
 from vsebench.core.errors import UserError
+from vsebench.core.modules import modules_that_define
 from vsebench.core.schemas import CLAIMS
 from vsebench.evaluation.metrics.base import module_of_metric
 from vsebench.papers.base import Paper
@@ -25,7 +23,6 @@ from vsebench.papers.claim import ClaimCase, ClaimTest
 from vsebench.papers.evidence import Effect, Evidence, UntestableError, adjust
 from vsebench.papers.verdict import DATA, UNTESTABLE, Data
 
-FOLDER = Path(__file__).parent / "claims"
 ON_SIMULATED = "Simulated data says nothing about the paper's data."
 JUDGED = "The data is simulated, and the verdict is about such data."
 
@@ -35,7 +32,7 @@ class ClaimText(Strict):
 
     claim: str  # the statement
     where: str  # in the paper
-    test: str = Field(pattern="^[a-z][a-z0-9_]*$")  # a module of vsebench.papers.claims
+    test: str = Field(pattern="^[a-z][a-z0-9_]*$")  # the name of a test in vsebench.papers.claims
 
 
 @dataclass(frozen=True)
@@ -75,28 +72,21 @@ def read_claims(paper: Paper) -> list[Claim]:
 
 
 def load_test(name: str, where: str) -> type[ClaimTest]:
-    """Return the class in the module `papers/claims/<name>.py`."""
-    if not (FOLDER / f"{name}.py").is_file():
-        known = ", ".join(sorted(path.stem for path in FOLDER.glob("[a-z]*.py")))
-        raise UserError(f"{where}: test: there is no test {name!r}; there are {known}")
-    module = importlib.import_module(f"vsebench.papers.claims.{name}")
-    (found,) = (
-        value
-        for value in vars(module).values()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and issubclass(value, ClaimTest)
-    )
-    return found
+    """Return the test with this name; a wrong name raises a `UserError` that lists the known ones."""
+    modules = modules_that_define("TESTS", "papers/claims")
+    if name not in modules:
+        raise UserError(f"{where}: test: there is no test {name!r}; there are {', '.join(modules)}")
+    test: type[ClaimTest] = modules[name].TESTS[name]
+    return test
 
 
 def claim_modules(papers: Sequence[Paper]) -> list[str]:
     """Return the modules of the tests and metrics that the papers' claims name, for the inputs of a rule."""
     claims = [claim for paper in papers for claim in read_claims(paper)]
-    tests = {claim.text.test for claim in claims}
+    modules = modules_that_define("TESTS", "papers/claims")
+    tests = {modules[claim.text.test].__name__ for claim in claims}
     metrics = {module_of_metric(metric) for claim in claims for metric in claim.test.metrics_read()}
-    return [
-        *(f"vsebench.papers.claims.{test}" for test in sorted(tests)),
-        *sorted(metrics),
-    ]
+    return [*sorted(tests), *sorted(metrics)]
 
 
 def claims_read(papers: Sequence[Paper]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Tests of claims, one module per test; a claim's key `test` names the module.
+"""Tests of claims: classes derived from `papers.claim.ClaimTest`, those of one formula in one module.
 
-Each module has one class derived from `papers.claim.ClaimTest`. Nothing lists the tests.
+A module names its tests in its dictionary TESTS; a claim's key `test` is one of these names. Nothing else lists them.
 """

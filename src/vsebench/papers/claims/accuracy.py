@@ -1,4 +1,4 @@
-"""A metric of two methods: difference of the means, over images and seeds."""
+"""Differences of a metric of two methods: of the means, over images and seeds."""
 
 from typing import ClassVar
 
@@ -6,8 +6,11 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.evaluation.metrics.base import is_of_decision, load_metric
-from vsebench.papers.claim import AgainstRivals, ClaimCase
-from vsebench.papers.evidence import AnyMetricName, Effect, Estimates, Evidence, difference
+from vsebench.papers.claim import AgainstRivals, Bounds, ClaimCase, judge_by_interval
+from vsebench.papers.evidence import AnyMetricName, Effect, Estimates, Evidence, MetricName, difference, interval
+from vsebench.papers.verdict import Verdict
+
+RIVALS = " of the rival, less the method's"
 
 
 class Accuracy(AgainstRivals):
@@ -37,20 +40,83 @@ class Accuracy(AgainstRivals):
         return self
 
     def metrics_read(self) -> list[str]:
-        """Return the metrics."""
         return self.metrics
 
     def measured(self) -> list[str]:
-        """Return the metrics."""
         return self.metrics
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the difference of the method's metric and the rival's."""
         both = evidence.both(case.place, self.method, case.rival, case.measured)
-        return advantage(both, load_metric(case.measured).lower_is_better, 0.0)
+        return advantage(both, load_metric(case.measured).lower_is_better, self.bound())
+
+    def bound(self) -> float:
+        """Return what the difference is tested against."""
+        return 0.0
+
+
+class AccuracyByMargin(Accuracy):
+    """The method is better than each rival, in each metric, by more than a bound."""
+
+    effect: ClassVar[str] = "difference of a metric (claimed: above the claim's bound)"
+
+    by: float = Field(gt=0)
+
+    def bound(self) -> float:
+        return self.by
+
+
+class SameAccuracy(AgainstRivals):
+    """A metric of the two methods is about the same: the method's minus each rival's is within bounds."""
+
+    effect: ClassVar[str] = "difference of a metric (claimed: within the claim's bounds)"
+
+    metrics: list[MetricName] = Field(min_length=1)
+    within: Bounds
+
+    def metrics_read(self) -> list[str]:
+        return self.metrics
+
+    def measured(self) -> list[str]:
+        return self.metrics
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        both = evidence.both(case.place, self.method, case.rival, case.measured)
+        return interval(both, lambda values: values[:, 0] - values[:, 1], 0.0)
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        return judge_by_interval(effect, *self.within)
+
+
+class TradeOff(AgainstRivals):
+    """The method is better in some metrics at the price of others, in which each rival is better."""
+
+    effect: ClassVar[str] = "difference of a metric in the claimed direction (claimed: above 0)"
+
+    better: list[MetricName] = Field(min_length=1)  # metrics in which the method leads
+    worse: list[MetricName] = Field(min_length=1)  # metrics in which the rival leads
+
+    def metrics_read(self) -> list[str]:
+        return [*self.better, *self.worse]
+
+    def measured(self) -> list[str]:
+        return [*self.better, *(metric + RIVALS for metric in self.worse)]
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the difference of a metric, that of the rival less the method's where the rival is to lead."""
+        metric = case.measured.removesuffix(RIVALS)
+        pair = (self.method, case.rival) if metric == case.measured else (case.rival, self.method)
+        return advantage(evidence.both(case.place, *pair, metric), load_metric(metric).lower_is_better, 0.0)
 
 
 def advantage(both: Estimates, lower_is_better: bool, bound: float) -> Effect:
     """Return how much better the first of two quantities is than the second, tested against a bound."""
     sign = -1 if lower_is_better else 1
     return difference(both, lambda values: sign * (values[:, 0] - values[:, 1]), bound)
+
+
+TESTS = {
+    "accuracy": Accuracy,
+    "accuracy_by_margin": AccuracyByMargin,
+    "same_accuracy": SameAccuracy,
+    "trade_off": TradeOff,
+}

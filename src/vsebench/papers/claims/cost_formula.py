@@ -35,3 +35,6 @@ class CostFormula(ClaimTest):
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the error by its interval."""
         return judge_by_interval(effect, float("-inf"), self.within)
+
+
+TESTS = {"cost_formula": CostFormula}

@@ -42,3 +42,6 @@ class Growth(ClaimTest):
         """Judge an exponent by its interval and the claim's bounds."""
         low, high = self.between or (float("-inf"), self.at_most or 0.0)
         return judge_by_interval(effect, low, high)
+
+
+TESTS = {"growth": Growth}

@@ -48,3 +48,6 @@ def shares(found: pl.DataFrame) -> Values:
     chance = pl.col("siblings").first() / (pl.col("n_labels").first() - 1)
     by_label = found.group_by("label").agg(share=pl.col("sibling").mean(), chance=chance).sort("label")
     return by_label.select("share", "chance").to_numpy()
+
+
+TESTS = {"label_neighbours": LabelNeighbours}

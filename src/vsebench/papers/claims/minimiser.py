@@ -51,3 +51,6 @@ class Minimiser(ClaimTest):
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the value: one violated order is enough to fail."""
         return judge_by_interval(effect, 0.0, 0.0 if self.says == "order" else EXACT)
+
+
+TESTS = {"minimiser": Minimiser}

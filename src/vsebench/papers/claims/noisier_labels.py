@@ -91,3 +91,6 @@ def log_ratio(values: Values) -> Values:
     metric, steadier, noisy_metric, noisy_steadier = np.log(values.clip(1e-12)).T
     found: Values = (noisy_steadier - steadier) - (noisy_metric - metric)
     return found
+
+
+TESTS = {"noisier_labels": NoisierLabels}

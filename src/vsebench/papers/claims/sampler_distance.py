@@ -36,3 +36,6 @@ class SamplerDistance(AtPlaces):
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the distance by its interval."""
         return judge_by_interval(effect, 0.0, self.at_most)
+
+
+TESTS = {"sampler_distance": SamplerDistance}

@@ -67,3 +67,6 @@ def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:
     if means.is_empty():
         raise UntestableError(f"The run tries no value from {bounds[0]:g} to {bounds[1]:g}.")
     return float(means.sort("validation", "value", descending=True)["value"][0])
+
+
+TESTS = {"setting": Setting}

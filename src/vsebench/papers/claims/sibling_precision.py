@@ -41,3 +41,6 @@ def of_ratios(values: Values) -> Values:
     ours, theirs = (values[:, n + 1] / values[:, n].clip(1e-12) for n in (0, 2))
     found: Values = ours - theirs
     return found
+
+
+TESTS = {"sibling_precision": SiblingPrecision}

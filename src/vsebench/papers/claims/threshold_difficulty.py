@@ -45,3 +45,6 @@ class ThresholdDifficulty(AtPlaces):
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         """Judge the correlation by its interval."""
         return judge_by_interval(effect, self.above, float("inf"))
+
+
+TESTS = {"threshold_difficulty": ThresholdDifficulty}

@@ -33,3 +33,6 @@ class TrialsGrow(AtPlaces):
             late.append(trials[-tenth:].mean())
             early.append(trials[:tenth].mean())
         return ratio(np.array(late), np.array(early), "seeds")
+
+
+TESTS = {"trials_grow": TrialsGrow}

@@ -23,3 +23,6 @@ class Untested(ClaimTest):
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Raise an `UntestableError` with the reason."""
         raise UntestableError(self.reason)
+
+
+TESTS = {"untested": Untested}

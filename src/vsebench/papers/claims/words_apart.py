@@ -69,3 +69,6 @@ def mean_cosines(vectors: pl.DataFrame, group: list[str]) -> Values:
     cosines = rows @ rows.T
     means: Values = (cosines.sum(axis=1) - cosines.diagonal()) / (len(group) - 1)
     return means
+
+
+TESTS = {"words_apart": WordsApart}

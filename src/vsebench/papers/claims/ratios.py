@@ -1,0 +1,239 @@
+"""Ratios of one quantity of two methods: times, memory, losses, and numbers of weights."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from vsebench.core.places import Place
+from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
+from vsebench.papers.claim import AgainstRivals, ClaimCase, ClaimTest, judge_by_interval
+from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, ratio
+from vsebench.papers.verdict import Verdict
+
+
+class RatioToRival(AgainstRivals):
+    """The ratio of each rival's quantity to the method's is above 1; one pair of values per seed or repeat."""
+
+    effect: ClassVar[str] = "ratio (claimed: above 1)"
+    quantity: ClassVar[str]
+    pairs: ClassVar[
+        Literal["seeds", "repeats"]
+    ]  # what there is one value each of; the repeats of two methods alternate
+
+    @abstractmethod
+    def values(self, evidence: Evidence, place: Place, row: str) -> Values:
+        """Return the quantity of a method, (n_pairs,)."""
+
+    def compared(self, evidence: Evidence, case: ClaimCase) -> tuple[Values, Values]:
+        """Return numerator and denominator, (n_pairs,) each."""
+        ours, theirs = (self.values(evidence, case.place, row) for row in (self.method, case.rival))
+        return theirs, ours
+
+    def bound(self) -> float:
+        """Return what the ratio is tested against."""
+        return 1.0
+
+    def measured(self) -> list[str]:
+        return [f"{self.quantity}, ratio"]
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        return ratio(*self.compared(evidence, case), self.pairs, self.bound())
+
+
+class MultipleOfRival(RatioToRival):
+    """The ratio of each rival's quantity to the method's is above the claim's bound."""
+
+    effect: ClassVar[str] = "ratio (claimed: above 1, or the claim's bound)"
+
+    times: float = Field(default=1.0, gt=0)  # how many times as much a rival needs at least
+
+    def bound(self) -> float:
+        return self.times
+
+
+class Memory(RatioToRival):
+    """Training the method needs more memory than each rival: the peak of a process, the method's over the rival's."""
+
+    quantity: ClassVar[str] = "peak memory"
+    pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
+
+    def values(self, evidence: Evidence, place: Place, row: str) -> Values:
+        return evidence.median_by_repeat(place, row, "peak_rss_bytes")
+
+    def compared(self, evidence: Evidence, case: ClaimCase) -> tuple[Values, Values]:
+        theirs, ours = super().compared(evidence, case)
+        return ours, theirs
+
+
+class FullSampleLoss(RatioToRival):
+    """The method ends with a smaller full-sample loss (VSE-fs) on the training labels than each rival.
+
+    The scores of all are scaled as suits them best.
+    """
+
+    reads: ClassVar[tuple[str, ...]] = ("full_sample_loss",)
+    quantity: ClassVar[str] = "full-sample loss"
+    pairs: ClassVar[Literal["seeds", "repeats"]] = "seeds"
+
+    beta_0: float = Field(gt=0)  # total weight of the non-positive pairs of an image
+
+    def rows_read(self) -> list[str]:
+        return [self.method, *self.rivals]
+
+    def values(self, evidence: Evidence, place: Place, row: str) -> Values:
+        table = evidence.requested("full_sample_loss", place, row).filter(beta_0=self.beta_0).sort("seed")
+        if table.is_empty():
+            raise UntestableError(f"The run has no full-sample loss of {row} with beta_0 = {self.beta_0:g}.")
+        losses: Values = table["loss"].to_numpy().astype(np.float64)
+        return losses
+
+
+class TimeOfEpoch(MultipleOfRival):
+    """An epoch of the method takes less time than one of each rival."""
+
+    quantity: ClassVar[str] = "seconds per epoch"
+    pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
+
+    def values(self, evidence: Evidence, place: Place, row: str) -> Values:
+        return evidence.median_by_repeat(place, row, "seconds")
+
+
+class ScoringTime(MultipleOfRival):
+    """Scoring all labels for new images takes the method less time: each rival needs a multiple of it."""
+
+    effect: ClassVar[str] = "ratio (claimed: above the claim's bound)"
+    on_simulated: ClassVar[bool] = True  # a claim on cost
+    quantity: ClassVar[str] = "seconds per test image"
+    pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
+
+    times: float = Field(ge=1)
+
+    def values(self, evidence: Evidence, place: Place, row: str) -> Values:
+        return evidence.median_by_repeat(place, row, "seconds", phase="score")
+
+
+class TimeToConverge(MultipleOfRival):
+    """The method converges in less training time, or fewer epochs, than each rival: up to the best epoch."""
+
+    pairs: ClassVar[Literal["seeds", "repeats"]] = "seeds"
+
+    counted_in: Literal["seconds", "epochs"] = "seconds"
+
+    def measured(self) -> list[str]:
+        return [f"{self.counted_in} to best epoch, ratio"]
+
+    def values(self, evidence: Evidence, place: Place, row: str) -> Values:
+        if self.counted_in == "epochs":
+            return to_best_epoch(at(evidence.history, place, row))["epoch"].cast(pl.Float64).to_numpy()
+        seconds = seconds_by_seed(at(evidence.timing, place, row))
+        if not seconds:
+            raise UntestableError("Training up to the best epoch was not timed; it needs timing.to_best_epoch: true.")
+        return np.array(list(seconds.values()))
+
+
+class TimeToShare(AgainstRivals):
+    """The method comes to the same quality in less training time: each rival needs a multiple of it.
+
+    The quality is a share of the best validation metric that the worse of the two rows reaches with a seed, so that
+    both do reach it.
+    """
+
+    effect: ClassVar[str] = "ratio (claimed: above the claim's bound)"
+    on_simulated: ClassVar[bool] = True  # a claim on cost
+
+    share: float = Field(gt=0, le=1)
+    times: float = Field(ge=1)
+
+    def measured(self) -> list[str]:
+        return [f"seconds to {100 * self.share:g} % of the best validation metric, ratio"]
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        place = case.place
+        chosen = evidence.history.filter(phase="selection", dataset=place.dataset, protocol=place.protocol)
+        both = [self._seconds(chosen.filter(seed=seed), case.rival) for seed in evidence.seeds]
+        ours, theirs = np.array(both).T
+        return ratio(theirs, ours, "seeds", self.times)
+
+    def _seconds(self, history: pl.DataFrame, rival: str) -> tuple[float, float]:
+        """Return the method's and the rival's seconds, with one seed."""
+        both = [curve(history.filter(method=row)) for row in (self.method, rival)]
+        if not all(len(values) for _, values in both):
+            raise UntestableError(f"The run did not validate {self.method} and {rival} epoch by epoch.")
+        target = self.share * min(values.max() for _, values in both)
+        ours, theirs = (float(seconds[np.argmax(values >= target)]) for seconds, values in both)
+        return ours, theirs
+
+
+class ModelBytes(AgainstRivals):
+    """The method's saved model takes less memory: each rival's takes a multiple of it, in the same precision."""
+
+    effect: ClassVar[str] = "ratio of bytes (claimed: at least the claim's bound; no chance in it)"
+    on_simulated: ClassVar[bool] = True  # a claim on cost
+
+    times: float = Field(ge=1)
+
+    def measured(self) -> list[str]:
+        return ["bytes of the model, ratio"]
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        ours, theirs = (at(evidence.timing, case.place, row)["model_bytes"].max() for row in (self.method, case.rival))
+        if not isinstance(ours, int) or not isinstance(theirs, int):
+            raise UntestableError(f"The run did not time {self.method} and {case.rival}.")
+        return exact(theirs / ours, self.times)
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        return judge_by_interval(effect, self.times, float("inf"))
+
+
+class FullMatrixRatio(ClaimTest):
+    """A full matrix of weights, Y d, has a multiple of an embedding's numbers, (Y + d) D; computed by the formulas."""
+
+    effect: ClassVar[str] = "ratio by formula (claimed: at least the claim's bound)"
+
+    labels: int = Field(ge=1)  # Y
+    features: int = Field(ge=1)  # d
+    factors: int = Field(ge=1)  # D
+    times: float = Field(ge=1)
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case, without a place."""
+        yield ClaimCase(f"Y d / ((Y + d) D) at Y = {self.labels:,}, d = {self.features:,}, D = {self.factors:,}")
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        return exact(self.labels * self.features / ((self.labels + self.features) * self.factors), self.times)
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        return judge_by_interval(effect, self.times, float("inf"))
+
+
+def exact(value: float, bound: float) -> Effect:
+    """Return an effect without an interval."""
+    return Effect(value, value, value, None, bound)
+
+
+def curve(history: pl.DataFrame) -> tuple[Values, Values]:
+    """Return the training seconds up to each validated epoch, and the validation metric there."""
+    epochs = history.sort("epoch").with_columns(elapsed=pl.col("seconds").cum_sum())
+    validated = epochs.filter(pl.col("validation").is_not_null())
+    return validated["elapsed"].to_numpy(), validated["validation"].to_numpy()
+
+
+def at(table: pl.DataFrame, place: Place, row: str) -> pl.DataFrame:
+    """Return the rows of a table that are of one method for one data set under a protocol."""
+    return table.filter(dataset=place.dataset, protocol=place.protocol, method=row)
+
+
+TESTS = {
+    "memory": Memory,
+    "full_sample_loss": FullSampleLoss,
+    "time_of_epoch": TimeOfEpoch,
+    "scoring_time": ScoringTime,
+    "time_to_converge": TimeToConverge,
+    "time_to_share": TimeToShare,
+    "model_bytes": ModelBytes,
+    "full_matrix_ratio": FullMatrixRatio,
+}

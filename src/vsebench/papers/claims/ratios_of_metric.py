@@ -1,0 +1,115 @@
+"""Ratios of one metric of several methods: of the means, over images and seeds, judged by their interval."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
+from vsebench.papers.evidence import Effect, Evidence, MetricName, UntestableError, Values, interval
+from vsebench.papers.verdict import Verdict
+
+
+class GainOverBest(AtPlaces):
+    """The method is better than the best of its members by a share of that member's metric."""
+
+    effect: ClassVar[str] = "relative gain over the best member (claimed: at least the claim's bound)"
+
+    members: list[str] = Field(min_length=1)  # rows
+    metrics: list[MetricName] = Field(min_length=1)
+    at_least: float = Field(ge=0)
+
+    def metrics_read(self) -> list[str]:
+        return self.metrics
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case per place with all members and metric."""
+        return self.each_metric(evidence, self.members, self.metrics)
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the relative gain over the member with the highest mean."""
+        found = evidence.resampled(case.place, [self.method, *self.members], case.measured)
+        best = 1 + int(found.means[1:].argmax())
+
+        def gain(values: Values) -> Values:
+            gained: Values = values[:, 0] / values[:, best].clip(1e-12) - 1
+            return gained
+
+        return interval(found, gain, self.at_least)
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        return judge_by_interval(effect, self.at_least, float("inf"))
+
+
+class ShareOfMetric(AtPlaces):
+    """A metric of the method is not what a simpler control reaches: that has only a share of it, below a bound."""
+
+    effect: ClassVar[str] = "share of the metric that the control reaches (claimed: below the claim's bound)"
+
+    control: str  # a row, such as popularity
+    metric: MetricName
+    below: float = Field(gt=0)
+
+    def metrics_read(self) -> list[str]:
+        return [self.metric]
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case per place with the control."""
+        places = [place for place in self.places(evidence) if self.control in place.rows]
+        if not places:
+            raise UntestableError(f"The run has no row {self.control} on such data.")
+        for place in places:
+            yield ClaimCase(self.metric, place.place, place.data, self.control)
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        """Return the control's metric over the method's."""
+        both = evidence.resampled(case.place, [self.control, self.method], self.metric)
+        return interval(both, share, self.below)
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        return judge_by_interval(effect, float("-inf"), self.below)
+
+
+def share(values: Values) -> Values:
+    """Return the first column over the second; 1 where the second is 0, since then all of it is reached."""
+    control, method = values.T
+    found: Values = np.where(method > 0, control / np.where(method > 0, method, 1), 1.0)
+    return found
+
+
+class SizeSpread(AtPlaces):
+    """A metric depends little on the size: its spread over the rows is below a bound.
+
+    The largest and the smallest of noisy means are further apart than the true ones, so the spread is too large rather
+    than too small.
+    """
+
+    effect: ClassVar[str] = "spread of a metric over sizes (claimed: below the claim's bound)"
+
+    sizes: list[str] = Field(min_length=2)  # rows
+    metrics: list[MetricName] = Field(min_length=1)
+    below: float = Field(gt=0)
+
+    def metrics_read(self) -> list[str]:
+        return self.metrics
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        """Yield one case per place with all sizes and metric."""
+        return self.each_metric(evidence, self.sizes, self.metrics)
+
+    def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
+        return interval(evidence.resampled(case.place, self.sizes, case.measured), spread, self.below)
+
+    def verdict(self, effect: Effect, p: float | None) -> Verdict:
+        return judge_by_interval(effect, float("-inf"), self.below)
+
+
+def spread(values: Values) -> Values:
+    """Return (largest - smallest) / largest of each row; 0 where all are 0."""
+    largest = values.max(axis=1)
+    found: Values = (largest - values.min(axis=1)) / largest.clip(1e-12)
+    return found
+
+
+TESTS = {"gain_over_best": GainOverBest, "share_of_metric": ShareOfMetric, "size_spread": SizeSpread}

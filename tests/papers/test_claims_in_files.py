@@ -1,0 +1,62 @@
+"""The claims in the papers' files, and mistakes in such a file."""
+
+from pathlib import Path
+
+import pytest
+
+from vsebench.core.configuration import read_method_config
+from vsebench.core.errors import UserError
+from vsebench.core.modules import modules_that_define
+from vsebench.core.places import Entry
+from vsebench.methods.base import load_method
+from vsebench.papers.base import Paper
+from vsebench.papers.claim import ClaimTest
+from vsebench.papers.verdicts import load_test, read_claims
+
+PAPERS = sorted((Path(__file__).parents[2] / "config" / "papers").glob("*.yaml"))
+METHODS = Path(__file__).parents[2] / "config" / "methods"
+DECISIONS = METHODS.parent / "decisions"
+
+
+@pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
+def test_the_claims_of_the_papers_name_what_exists(path):
+    for claim in read_claims(Paper.read(path)):
+        for entry in map(Entry.of, (*claim.test.rows_read(), *getattr(claim.test, "rivals", []))):
+            assert (METHODS / f"{entry.row}.yaml").is_file()
+            assert not entry.decision or (DECISIONS / f"{entry.decision}.yaml").is_file()
+        if hasattr(claim.test, "parameter"):
+            module = read_method_config(METHODS / f"{claim.test.method}.yaml").method
+            assert claim.test.parameter in load_method(module).settings_type.model_fields
+
+
+@pytest.mark.parametrize("name", modules_that_define("TESTS", "papers/claims"))
+def test_every_test_says_what_its_effect_is(name):
+    test = load_test(name, "here")
+    assert issubclass(test, ClaimTest)
+    assert test.effect
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ("{where: w, test: memory}", "claim 1: claim: this key is missing"),
+        (
+            "{claim: c, where: w, test: guess}",
+            "claim 1: test: there is no test 'guess'; there are accuracy, accuracy_by_margin, cost_formula, ",
+        ),
+        ("{claim: c, where: w, test: memory, method: m}", "claim 1: families: this key is missing"),
+        (
+            "{claim: c, where: w, test: growth, method: m, variable: pairs, between: [0.0, 1.0], rivals: [x]}",
+            "claim 1: rivals: unknown key",
+        ),
+        (
+            "{claim: c, where: w, test: accuracy, method: m, families: [iapr], rivals: [x], metrics: [rec@10]}",
+            "claim 1: metrics.0: there is no metric 'rec@10'",
+        ),
+    ],
+)
+def test_a_mistake_names_file_claim_and_key(tmp_path, claim, message):
+    (tmp_path / "p.yaml").write_text(f"{{title: P, citation: c, claims: [{claim}]}}")
+    with pytest.raises(UserError) as error:
+        read_claims(Paper.read(tmp_path / "p.yaml"))
+    assert str(error.value).startswith(f"{tmp_path}/p.yaml: {message}")

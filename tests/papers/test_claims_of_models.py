@@ -1,0 +1,164 @@
+"""Tests of claims about accuracy, decisions, convergence, and what lies in a model; on planted evidence."""
+
+import numpy as np
+import pytest
+
+from tests.papers.planted import SEEDS, decided, effects, frame
+from vsebench.core import schemas
+from vsebench.core.errors import UserError
+from vsebench.core.places import Place
+from vsebench.papers.evidence import Evidence, UntestableError
+
+
+def test_label_sets_of_decisions_are_compared_on_the_same_images():
+    found = effects("accuracy", decided(Place("d", "official")), method="one/sharp", rivals=["one/blunt"],
+                    metrics=["exact_match", "macro_f1", "map"])  # fmt: skip
+    effect, verdict = found["exact_match"]
+    assert effect.value == pytest.approx(0.2, abs=0.04)
+    assert effect.low < 0.2 < effect.high
+    assert verdict == "holds"
+    assert found["macro_f1"][0].value > 0
+    assert found["map"][0].value == 0  # both decisions are of the same ranking
+
+
+@pytest.mark.parametrize(("by", "verdict"), [(0.1, "holds"), (0.2, "undecided"), (0.3, "fails")])
+def test_an_advantage_is_tested_against_the_claims_margin(by, verdict):
+    found = effects("accuracy_by_margin", decided(Place("d", "official")), method="one/sharp", rivals=["one/blunt"],
+                    metrics=["exact_match"], by=by)  # fmt: skip
+    effect, judged = found["exact_match"]
+    assert effect.neutral == by
+    assert effect.value == pytest.approx(0.2, abs=0.04)
+    assert judged == verdict
+
+
+@pytest.mark.parametrize(
+    ("rival", "within", "verdict"),
+    [("one", [-0.01, 0.01], "holds"), ("other", [-1, 0.01], "fails"), ("other", [0.01, 1], "holds")],
+)
+def test_accuracies_that_are_about_the_same(rival, within, verdict):
+    """The row `other` has a wrong label before its two right ones: MAP (1/2 + 2/3) / 2."""
+    found = effects("same_accuracy", decided(Place("d", "official")), method="one", rivals=[rival], metrics=["map"],
+                    within=within)  # fmt: skip
+    assert found["map"][0].value == pytest.approx(0 if rival == "one" else 1 - 7 / 12)
+    assert found["map"][1] == verdict
+
+
+def test_a_metric_of_label_sets_needs_rows_with_decisions():
+    with pytest.raises(UserError, match="metrics: one is of label sets, so name other with a decision"):
+        effects("accuracy", None, method="one/sharp", rivals=["other"], metrics=["macro_f1"])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"method": "one/sharp", "rivals": ["other/sharp"], "metrics": ["map"]}, "none is of label sets"),
+        ({"method": "one", "rivals": ["other/sharp"], "metrics": ["map"]}, "none is of label sets"),
+        (
+            {"method": "one/sharp", "rivals": ["one/blunt"], "metrics": ["set_size"]},
+            "set_size is not better where",
+        ),
+    ],
+)
+def test_a_claim_that_cannot_be_tested_is_refused(parameters, message):
+    with pytest.raises(UserError, match=message):
+        effects("accuracy", None, **parameters)
+
+
+def test_a_metric_that_cannot_be_computed_gets_no_verdict():
+    """Images were not ranked, so there is no MAP of labels."""
+    with pytest.raises(UntestableError, match="label_map cannot be computed at d/official"):
+        effects("accuracy", decided(Place("d", "official")), method="one", rivals=["other"], metrics=["label_map"])
+
+
+def test_epochs_to_the_best_are_compared_as_seconds_are():
+    rows = [
+        {"dataset": "d", "protocol": "official", "method": row, "seed": seed, "phase": "selection", "epoch": epoch,
+         "seconds": 1.0, "validation": -abs(epoch - best)}
+        for row, best in (("one", 5), ("other", 10)) for seed in SEEDS for epoch in range(1, 15)
+    ]  # fmt: skip
+    history = frame(rows, schemas.HISTORY)
+    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"history": history}))
+    found = effects("time_to_converge", evidence, method="one", rivals=["other"], counted_in="epochs")
+    assert found["epochs to best epoch, ratio"][0].value == pytest.approx(2)
+
+
+def test_seconds_to_the_best_epoch_need_to_have_been_timed():
+    tables = {"timing": frame([], schemas.TIMING)}
+    evidence = Evidence(**(vars(decided(Place("d", "official"))) | tables))
+    with pytest.raises(UntestableError, match=r"needs timing\.to_best_epoch: true"):
+        effects("time_to_converge", evidence, method="one", rivals=["other"])
+
+
+def test_thresholds_that_grow_with_difficulty():
+    table = [
+        {"dataset": "d", "protocol": "official", "method": "one", "seed": seed, "decision": "sharp", "reference": row,
+         "label": str(label), "images": 20, "correlation": 0.4 + 0.02 * label if row == "oracle" else -0.5}
+        for row in ("bce", "oracle") for seed in SEEDS for label in range(9)
+    ]  # fmt: skip
+    tables = {"thresholds_and_difficulty": frame(table, schemas.THRESHOLDS_AND_DIFFICULTY)}
+    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
+    asked = {"method": "one/sharp", "above": 0.1}
+    ((effect, verdict),) = effects("threshold_difficulty", evidence, references=["oracle", "bce"], **asked).values()
+    assert effect.value == pytest.approx(0.48)
+    assert verdict == "holds"
+    ((_, verdict),) = effects("threshold_difficulty", evidence, references=["bce"], **asked).values()
+    assert verdict == "fails"
+    with pytest.raises(UntestableError, match="The run has no row nobody to tell the difficulty by"):
+        effects("threshold_difficulty", evidence, references=["nobody"], **asked)
+
+
+def test_words_that_training_pulls_apart():
+    """Colours have the cosine 1 before and 0 after, animals 1 before and 0.5 after: the falls are 1 and 0.5."""
+    same = [[1.0, 0.0, 0.0, 0.0]] * 3
+    corners = np.eye(3, 4).tolist()
+    shared = (np.hstack([np.eye(3), np.ones((3, 1))]) / np.sqrt(2)).tolist()
+    vectors = {"other": same + same, "one": corners + shared}
+    table = [
+        {"dataset": "d", "protocol": "official", "method": row, "seed": seed, "label": label, "vector": vector}
+        for row, of_row in vectors.items() for seed in SEEDS
+        for label, vector in zip(["red", "blue", "green", "cat", "dog", "cow"], of_row, strict=True)
+    ]  # fmt: skip
+    tables = {"label_vectors": frame(table, schemas.LABEL_VECTORS)}
+    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
+    colours, animals = ["red", "blue", "green", "unknown"], ["cat", "dog", "cow"]
+    asked = {"method": "one", "fixed": "other"}
+    ((effect, verdict),) = effects("words_apart", evidence, words=colours, beside=animals, **asked).values()
+    assert (effect.value, effect.low, effect.high) == pytest.approx((0.5, 0.5, 0.5))
+    assert verdict == "holds"
+    ((effect, verdict),) = effects("words_apart", evidence, words=animals, beside=colours, **asked).values()
+    assert effect.value == pytest.approx(-0.5)
+    assert verdict == "fails"
+    with pytest.raises(UntestableError, match="fewer than 3 words of a group"):
+        effects("words_apart", evidence, words=colours, beside=["cat", "dog", "ox"], **asked)
+    with pytest.raises(UntestableError, match="no row nobody to compare with"):
+        effects("words_apart", evidence, method="one", fixed="nobody", words=colours, beside=animals)
+
+
+def test_a_full_sample_loss_is_compared_at_one_beta_0_by_seeds():
+    table = [
+        {"dataset": "d", "protocol": "official", "method": row, "seed": seed, "beta_0": beta_0, "loss": loss * beta_0}
+        for row, loss in (("one", 0.1), ("other", 0.2)) for seed in SEEDS for beta_0 in (1.0, 2.0)
+    ]  # fmt: skip
+    tables = {"full_sample_loss": frame(table, schemas.FULL_SAMPLE_LOSS)}
+    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
+    asked = {"method": "one", "rivals": ["other"]}
+    ((effect, verdict),) = effects("full_sample_loss", evidence, beta_0=2.0, **asked).values()
+    assert effect.value == pytest.approx(2.0)
+    assert verdict == "holds"
+    with pytest.raises(UntestableError, match="no full-sample loss of one with beta_0 = 3"):
+        effects("full_sample_loss", evidence, beta_0=3.0, **asked)
+
+
+@pytest.mark.parametrize(("at_most", "verdict"), [(0.3, "holds"), (0.1, "fails")])
+def test_the_distance_of_a_sampler_is_judged_by_its_interval(at_most, verdict):
+    table = [
+        {"dataset": "d", "protocol": "official", "method": "one", "seed": seed, "image": image, "uniform": 0.5,
+         "lists": 0.5 * (0.15 + 0.01 * (image % 10))}
+        for seed in SEEDS for image in range(50)
+    ]  # fmt: skip
+    tables = {"sampler_distance": frame(table, schemas.SAMPLER_DISTANCE)}
+    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
+    ((effect, judged),) = effects("sampler_distance", evidence, method="one", at_most=at_most).values()
+    assert effect.value == pytest.approx(0.195)
+    assert effect.low < 0.195 < effect.high
+    assert judged == verdict
