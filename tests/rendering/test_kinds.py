@@ -16,6 +16,7 @@ from vsebench.rendering.kinds import (
     FigureKind,
     Instance,
     TableKind,
+    by_section,
     find,
     inputs,
     instances_of_paper,
@@ -48,24 +49,29 @@ def test_every_run_has_names_that_begin_with_their_kind(base: type, results: Res
         assert instance.paper is None
 
 
-def test_names_of_a_run(results: Results) -> None:
-    places = ["sim-iapr-distinct", "saiapr-regions"]
-    assert list(instances_of_run(FigureKind, results.outline)) == [
-        *(f"accuracy-{place}" for place in places),
-        "accuracy-against-time",
-        *(f"convergence-{place}" for place in places),
-        "effects-of-claims",
-        "labels-by-frequency",
-        "mean-ranks",
-        "overview",
-        "published-against-ours",
-        "training-time",
-        "trials",
-        "wins-and-losses",
-    ]
-    assert {
-        name for name, table in instances_of_run(TableKind, results.outline).items() if table.kind == "accuracy"
-    } == {f"accuracy-{place}" for place in places}
+@pytest.mark.parametrize("base", BASES)
+def test_the_page_has_a_section_for_every_table_and_figure_of_a_run(base: type, results: Results) -> None:
+    instances = instances_of_run(base, results.outline)
+    sections = by_section(base, instances)
+    in_sections = [name for names in sections.values() for name in names]
+    assert len(set(in_sections)) == len(in_sections)
+    for name, instance in instances.items():
+        elsewhere = "place" in instance.parameters or find(base, instance.kind).section is None
+        assert (name in in_sections) != elsewhere, name
+
+
+def test_a_section_shows_its_kinds_by_position_and_then_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    instances = {kind: Instance(kind, kind, {}) for kind in ("datasets", "settings", "words")}
+    for kind, section, position in (("words", "data", 1), ("settings", "data", 100), ("datasets", "data", 100)):
+        monkeypatch.setattr(find(TableKind, kind), "section", section)
+        monkeypatch.setattr(find(TableKind, kind), "position", position)
+    assert by_section(TableKind, instances)["data"] == ["words", "datasets", "settings"]
+
+
+def test_a_section_that_is_not_on_the_page_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find(TableKind, "words"), "section", "elsewhere")
+    with pytest.raises(UserError, match=r"tables/words\.py: section: there is no section 'elsewhere'; use result, "):
+        by_section(TableKind, {"words": Instance("words", "words", {})})
 
 
 def test_a_table_is_made_from_the_files_that_its_kind_needs_and_no_others(results: Results, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import Field
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 # YAML file that a table may read become one of its parameters, so that an edited claim redraws no table.
 PaperFile = Annotated[Path, Field(strict=False)]
 
+# The sections of the page that tables and figures of a run are in, apart from those of a data set under a protocol.
+Section = Literal["result", "claims", "overview", "training-time", "more", "audit", "settings", "data"]
+
 
 class Kind(Strict, ABC):
     """What all kinds share. The fields of a subclass are the parameters of one table or figure of that kind.
@@ -43,6 +46,11 @@ class Kind(Strict, ABC):
     # The gathered files that the kind reads, by their names in `outline.GATHERED`. They become inputs of its rule, and
     # no other file of results does. Files that the run does not make are left out; the kind then says what is missing.
     needs: ClassVar[tuple[str, ...]]
+    # The section of the page that shows the tables or figures which every run has of this kind; None: the page shows
+    # them in a way of its own. What has a parameter `place` is in the section on that place, whatever stands here, and
+    # the tables and figures of a paper are in the section on the paper.
+    section: ClassVar[Section | None] = "more"
+    position: ClassVar[int] = 100  # in the section: smaller ones come first, and equal ones by their kinds' names
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
@@ -145,6 +153,21 @@ def instances_of_run(base: type[Kind], outline: Outline) -> dict[str, Instance]:
                 raise UserError(f"{name!r} is a name of two {base.folder}, of kinds {found[name].kind} and {kind}")
             found[name] = Instance(name, kind, parameters)
     return found
+
+
+def by_section(base: type[Kind], instances: Mapping[str, Instance]) -> dict[str, list[str]]:
+    """Return the names of a run's tables or figures in each section of the page, in the order that it shows them."""
+    names: dict[str, list[str]] = {section: [] for section in get_args(Section)}
+    for name, instance in sorted(instances.items(), key=lambda item: find(base, item[1].kind).position):
+        section = find(base, instance.kind).section
+        if "place" in instance.parameters or section is None:
+            continue
+        if section not in names:
+            raise UserError(
+                f"{base.folder}/{instance.kind}.py: section: there is no section {section!r}; use {', '.join(names)}"
+            )
+        names[section].append(name)
+    return names
 
 
 def instances_of_paper(base: type[Kind], paper: Path, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Instance]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from vsebench.core.places import Place
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import FigureKind, Section
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.page.headline import leading_metric
@@ -21,6 +21,7 @@ class AccuracyAgainstTime(FigureKind):
     """One panel per place, one dot per method; a line joins those on the front."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "timing", "settings", "datasets")
+    section: ClassVar[Section | None] = "result"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED
 from vsebench.rendering.claims import Test, claim_tests, claims_of
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import FigureKind, Section
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 
@@ -30,6 +30,7 @@ class EffectsOfClaims(FigureKind):
     """A panel of differences and one of ratios; a claim's tests lie below each other."""
 
     needs: ClassVar[tuple[str, ...]] = ("claims", "datasets")
+    section: ClassVar[Section | None] = None
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import FigureKind, Section
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
@@ -16,6 +16,8 @@ class LabelsByFrequency(FigureKind):
     """One panel per place and one line per method, from the most frequent labels to the rarest."""
 
     needs: ClassVar[tuple[str, ...]] = ("by_frequency", "datasets")
+    section: ClassVar[Section | None] = "overview"
+    position: ClassVar[int] = 5
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

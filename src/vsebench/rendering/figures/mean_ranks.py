@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import FigureKind, Section
 from vsebench.rendering.mean_ranks import MeanRanks, mean_ranks
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
@@ -19,6 +19,8 @@ class MeanRanksFigure(FigureKind):
     """An axis of mean ranks, the methods' names at its sides, and bars over those that do not differ."""
 
     needs: ClassVar[tuple[str, ...]] = ("metrics", "datasets")
+    section: ClassVar[Section | None] = "overview"
+    position: ClassVar[int] = 3
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from vsebench.core.places import Place
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import FigureKind, Section
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, best_sentence
@@ -16,6 +16,8 @@ class Overview(FigureKind):
     """One panel per place, one dot with an interval per method, each oracle as a line."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+    section: ClassVar[Section | None] = "overview"
+    position: ClassVar[int] = 1
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

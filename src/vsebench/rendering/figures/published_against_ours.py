@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import FigureKind, Section
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 
@@ -19,6 +19,7 @@ class PublishedAgainstOurs(FigureKind):
     """Dots on the diagonal are numbers that came out as they were published."""
 
     needs: ClassVar[tuple[str, ...]] = ("comparison", "datasets")
+    section: ClassVar[Section | None] = "claims"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

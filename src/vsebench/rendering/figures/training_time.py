@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import FigureKind, Section
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import format_value
@@ -18,6 +18,8 @@ class TrainingTime(FigureKind):
     """One panel per place, one dot with its range per method."""
 
     needs: ClassVar[tuple[str, ...]] = ("timing", "datasets")
+    section: ClassVar[Section | None] = "overview"
+    position: ClassVar[int] = 2
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

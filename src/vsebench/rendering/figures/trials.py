@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from vsebench.rendering.history import sampled_epochs
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import FigureKind, Section
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 
@@ -15,6 +15,7 @@ class Trials(FigureKind):
     """One panel per place, one line per method that samples negatives until one violates the margin."""
 
     needs: ClassVar[tuple[str, ...]] = ("history", "datasets")
+    section: ClassVar[Section | None] = "training-time"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import FigureKind, Section
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.page.headline import leading_metric
@@ -21,6 +21,8 @@ class WinsAndLosses(FigureKind):
     """A square per pair of methods: the share of comparisons that the method of the line wins."""
 
     needs: ClassVar[tuple[str, ...]] = ("metrics", "summary", "datasets")
+    section: ClassVar[Section | None] = "overview"
+    position: ClassVar[int] = 4
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

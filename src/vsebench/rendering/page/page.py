@@ -18,7 +18,7 @@ from vsebench.core.places import Place
 from vsebench.papers.base import Paper
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering.claims import NOT_TESTED, count_claims
-from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
+from vsebench.rendering.kinds import FigureKind, Instance, TableKind, by_section, instances_of_run, make
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.page import explore
 from vsebench.rendering.page.headline import headlines, what_was_run
@@ -29,14 +29,6 @@ from vsebench.rendering.table import Table, format_interval, format_value, spans
 
 PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
 PAGE_INCHES = 7.0
-# Tables and figures that the template places. Those of a place are in its section, and all others under "More".
-ARRANGED = {
-    *("claims-summary", "claims", "methods-by-places", "best", "training-time", "growth", "settings"),
-    *("datasets", "words"),
-    *("audit", "audit-depends", "audit-counts"),
-    *("accuracy-against-time", "overview", "mean-ranks", "trials", "wins-and-losses", "labels-by-frequency"),
-    *("published-against-ours", "effects-of-claims"),
-}
 
 
 @dataclass(frozen=True)
@@ -92,9 +84,8 @@ def render(
         figures=drawings,
         packed=pack({name: each.svg for name, each in drawings.items()}),
         places=[describe_place(results, place, tables, drawn) for place in results.outline.places],
-        more_tables=not_arranged(tables),
-        more_figures=not_arranged(drawn),
-        trials=not any(figure.kind == "trials" for figure in of_papers.values()),  # a paper's section has the same one
+        tables_of=by_section(TableKind, tables),
+        figures_of=by_section(FigureKind, not_in_papers(drawn, of_papers)),
         datasets=[(results.dataset_title(name), entry) for name, entry in results.datasets.items()],
         sources=[(results.method_title(row), entry.source) for row, entry in results.outline.rows.items()],
         machine=list(flatten(results.machine)),
@@ -174,9 +165,10 @@ def describe_place(
     }
 
 
-def not_arranged(instances: Mapping[str, Instance]) -> list[str]:
-    """Return the names of the tables or figures that the page shows under "More"."""
-    return [name for name, one in instances.items() if name not in ARRANGED and "place" not in one.parameters]
+def not_in_papers(instances: Mapping[str, Instance], of_papers: Mapping[str, Instance]) -> dict[str, Instance]:
+    """Return the instances without those that a paper's section shows as well."""
+    shown = [(instance.kind, instance.parameters) for instance in of_papers.values()]
+    return {name: each for name, each in instances.items() if (each.kind, each.parameters) not in shown}
 
 
 def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -> Drawing:

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, Literal
 
 from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, Finding, read_findings
-from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -24,6 +24,7 @@ class Audit(TableKind):
     """One row per recomputed number, by paper."""
 
     needs: ClassVar[tuple[str, ...]] = ("audit",)
+    section: ClassVar[Section | None] = None
 
     verdict: Literal["agrees", "depends", "contradicts"] = "contradicts"
 

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any, ClassVar
 
 from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, VERDICTS, read_findings
-from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -22,6 +22,7 @@ class AuditCounts(TableKind):
     """One row per paper and check."""
 
     needs: ClassVar[tuple[str, ...]] = ("audit",)
+    section: ClassVar[Section | None] = "audit"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

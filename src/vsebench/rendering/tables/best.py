@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from vsebench.core.places import Place
 from vsebench.rendering.accuracy import accuracy_cells
-from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, best_of, near_best, pick
@@ -15,6 +15,7 @@ class Best(TableKind):
     """The method that is best in the headline metric, with up to three metrics, and the oracles' values."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+    section: ClassVar[Section | None] = "overview"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

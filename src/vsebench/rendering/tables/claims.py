@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from vsebench.core.places import Place
 from vsebench.rendering.claims import Test, claim_tests, paper_title
-from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
@@ -26,6 +26,7 @@ class Claims(TableKind):
     """All tests, or those of one paper."""
 
     needs: ClassVar[tuple[str, ...]] = ("claims", "datasets")
+    section: ClassVar[Section | None] = None
 
     of: str | None = None  # a paper's name
 

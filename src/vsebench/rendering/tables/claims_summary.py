@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from vsebench.papers.verdict import VERDICTS
 from vsebench.rendering.claims import KINDS, by_kind, claim_tests, overall, paper_title
-from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -27,6 +27,7 @@ class ClaimsSummary(TableKind):
     """A claim's verdict over all of its tests on a kind of data; claims that are not testable come last."""
 
     needs: ClassVar[tuple[str, ...]] = ("claims",)
+    section: ClassVar[Section | None] = None
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -27,6 +27,7 @@ class Datasets(TableKind):
     """The counts of each label matrix."""
 
     needs: ClassVar[tuple[str, ...]] = ("datasets",)
+    section: ClassVar[Section | None] = "data"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ from vsebench.rendering.growth import (
     growth_cells,
     growth_of,
 )
-from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -22,6 +22,8 @@ class Growth(TableKind):
     """The exponents of every method whose growth was measured."""
 
     needs: ClassVar[tuple[str, ...]] = ("scaling",)
+    section: ClassVar[Section | None] = "training-time"
+    position: ClassVar[int] = 2
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from vsebench.core.places import Place
 from vsebench.rendering.accuracy import accuracy_cells
-from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, pick
@@ -17,6 +17,7 @@ class MethodsByPlaces(TableKind):
     """Methods by places in the headline metric; oracles are set apart below."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+    section: ClassVar[Section | None] = "result"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from vsebench.core.places import Place
-from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -32,6 +32,7 @@ class Settings(TableKind):
     """What was fixed, what was chosen on the validation labels, and for how many epochs each method was trained."""
 
     needs: ClassVar[tuple[str, ...]] = ("settings", "datasets")
+    section: ClassVar[Section | None] = "settings"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

@@ -7,7 +7,7 @@ import polars as pl
 
 from vsebench.core.places import Place
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
-from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -33,6 +33,8 @@ class TrainingTime(TableKind):
     """The methods that are trained by epochs, grouped by place."""
 
     needs: ClassVar[tuple[str, ...]] = ("timing", "history", "datasets")
+    section: ClassVar[Section | None] = "training-time"
+    position: ClassVar[int] = 1
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

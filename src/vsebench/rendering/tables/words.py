@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -40,6 +40,7 @@ class WordsOfLabels(TableKind):
     """The coverage of the labels of each data set that has word vectors."""
 
     needs: ClassVar[tuple[str, ...]] = ("datasets", "words")
+    section: ClassVar[Section | None] = "data"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
