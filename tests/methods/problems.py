@@ -10,6 +10,8 @@ from scipy import sparse
 
 from tests.builders import matrix_of
 from vsebench.core.configuration import read_method_config
+from vsebench.core.modules import modules_in
+from vsebench.core.sources import file_of
 from vsebench.core.workers import workers
 from vsebench.data.features import Features
 from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Queries, Training, Words
@@ -62,10 +64,10 @@ MEMBERS = {"wsabie_ensemble": "wsabie"}
 
 def names_of_methods():
     """Return the modules of vsebench.methods that define METHOD, by their text: some cannot be imported here."""
-    from vsebench.methods import __file__ as package
-
-    paths = sorted(Path(package).parent.glob("*.py"))
-    return [path.stem for path in paths if "\nMETHOD = " in path.read_text(encoding="utf-8")]
+    modules = modules_in("methods").items()
+    names = [name for name, module in modules if "\nMETHOD = " in file_of(module).read_text(encoding="utf-8")]
+    assert names, "no module defines METHOD, so the methods would not be tested"
+    return names
 
 
 def method_of(name):
