@@ -51,9 +51,7 @@ def test_latex() -> None:
     lines = to_latex(TABLE, "tab:one").splitlines()
     assert lines[0] == r"\providecommand{\vseintervals}[2]{#1}"
     assert r"\caption{Simulated \#1}\label{tab:one}" in lines
-    assert (
-        r"\begin{tabular}{@{}lS[table-format=1.4]S[table-format=4.5]@{}}" in lines
-    )
+    assert r"\begin{tabular}{@{}lS[table-format=1.4]S[table-format=4.5]@{}}" in lines
     assert r"A \& b\_c & \bfseries 0.3333 & 0.00123 \\" in lines
     assert r"50 \% | *x* & 0.3000{\rlap{$^\dagger$}} & {--} \\" in lines
 

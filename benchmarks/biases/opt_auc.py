@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from vsebench.data.problem import Matrix, Problem
 from vsebench.kernels.products import margin
 from vsebench.kernels.sgd.opt_auc import fetch_triple
 from vsebench.kernels.sgd.pipeline import (
@@ -13,7 +14,10 @@ from vsebench.kernels.sgd.pipeline import (
     turns,
 )
 from vsebench.kernels.sgd.steps import logistic, sgd_step
-from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, fence
+from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, aligned, fence
+from vsebench.methods.base import Progress
+from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
+from vsebench.models import Embeddings
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
@@ -59,3 +63,27 @@ def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
         loss += np.log(growth)
         pipeline = advance(pipeline)
     return loss / steps
+
+
+class OptAucBiases(SgdMethod):
+    """Opt-AUC with biases, which have the learning rate and the regularisation of vectors."""
+
+    settings_type = SgdSettings
+
+    def __init__(self, problem: Problem, settings: SgdSettings) -> None:
+        train = problem.training.labels
+        super().__init__(problem, settings)
+        self.biases = aligned(train.n_labels)
+
+    def epoch(self) -> Progress:
+        loss = opt_auc_biases_epoch(self.embedding, self.biases, self.pipeline, self.steps, self.rates, self.rng)
+        return Progress(loss, trials=1.0)  # the first negative is taken
+
+    def model(self) -> Embeddings:
+        return with_biases(super().model(), self.biases)
+
+
+def with_biases(model: Embeddings, biases: Matrix) -> Embeddings:
+    """Return embeddings with the labels' biases (n_labels,) float32 as an additional factor."""
+    ones = np.ones((len(model.image), 1), dtype=np.float32)
+    return Embeddings(np.hstack([model.image, ones]), np.hstack([model.label, biases[:, np.newaxis]]))

@@ -2,9 +2,12 @@
 
 import numpy as np
 from numba import njit
+from pydantic import Field
 
+from benchmarks.biases.adagrad import SquaredGradients, adagrad_step
+from benchmarks.biases.opt_auc import with_biases
+from vsebench.data.problem import Problem
 from vsebench.kernels.products import dot
-from vsebench.kernels.sgd.adagrad import adagrad_step
 from vsebench.kernels.sgd.pipeline import (
     BATCH,
     IMAGE,
@@ -16,8 +19,11 @@ from vsebench.kernels.sgd.pipeline import (
     turns,
 )
 from vsebench.kernels.sgd.sampling import contains
-from vsebench.kernels.sgd.warp import next_candidate
-from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
+from vsebench.kernels.sgd.warp import new_trials, next_candidate
+from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, aligned
+from vsebench.methods.base import Progress
+from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
+from vsebench.models import Embeddings
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
@@ -75,3 +81,34 @@ def warp_adaptive_epoch(embedding, biases, squares, pipeline, trials, steps, rat
                 adagrad_step(embedding, biases, squares, i, p, n, np.float32(weight), learning_rate, regularisation)
         pipeline = advance(pipeline)
     return loss / steps, sum_of_trials / steps
+
+
+class WarpAdaptiveSettings(SgdSettings):
+    """Settings of WARP with Adagrad and biases."""
+
+    trials: int | None = Field(ge=1)  # maximum number of trials per step; `null`: the number of negatives
+
+
+class WarpAdaptive(SgdMethod):
+    """WARP with Adagrad and biases. A step without a violator among its trials changes nothing."""
+
+    settings_type = WarpAdaptiveSettings
+    settings: WarpAdaptiveSettings
+
+    def __init__(self, problem: Problem, settings: WarpAdaptiveSettings) -> None:
+        train = problem.training.labels
+        super().__init__(problem, settings)
+        self.biases = aligned(train.n_labels)
+        self.squares = SquaredGradients(*(aligned(*a.shape) for a in (self.images, self.labels, self.biases)))
+        for squares in self.squares:
+            squares += 1  # as in LightFM: no learning rate is ever above eta
+        self.trials = new_trials(train.n_labels, settings.trials)
+
+    def epoch(self) -> Progress:
+        loss, trials = warp_adaptive_epoch(
+            self.embedding, self.biases, self.squares, self.pipeline, self.trials, self.steps, self.rates, self.rng,
+        )  # fmt: skip
+        return Progress(loss, trials)
+
+    def model(self) -> Embeddings:
+        return with_biases(super().model(), self.biases)
