@@ -16,7 +16,7 @@ from vsebench.formats.own_files import find
 from vsebench.formats.word_files import Kept, WordVectors
 
 
-class Options(word_files.Options):
+class Options(word_files.WordFileOptions):
     """Those of every file of words; this one has no member to name."""
 
 
