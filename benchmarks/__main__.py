@@ -36,7 +36,7 @@ from benchmarks.data import hold_out, simulate
 from benchmarks.plan import FULL, QUICK, Plan
 from vsebench.core.errors import UserError
 from vsebench.core.storage import write_parquet
-from vsebench.problem import Dataset
+from vsebench.data.problem import Dataset
 
 RACES = {
     part.__name__: part

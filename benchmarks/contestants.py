@@ -15,10 +15,10 @@ from benchmarks.plan import SEED
 from vsebench.core.configuration import read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.workers import Workers
+from vsebench.data.problem import LabelMatrix, Problem
+from vsebench.data.problem import Training as Labels
 from vsebench.methods.base import Method, load_method, read_settings, with_factors
 from vsebench.models import Model
-from vsebench.problem import LabelMatrix, Problem
-from vsebench.problem import Training as Labels
 from vsebench.training import warm_up
 
 Settings = dict[str, float | str]

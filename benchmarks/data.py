@@ -6,12 +6,12 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks.plan import RANKED, SEED
-from vsebench.features import Features
-from vsebench.formats.simulator import read
-from vsebench.problem import Dataset, HeldOut, LabelMatrix
+from vsebench.data.features import Features
+from vsebench.data.problem import Dataset, HeldOut, LabelMatrix
+from vsebench.data.streams import VALIDATION_SAMPLE, generator
+from vsebench.formats.simulators.simulator import read
 from vsebench.protocols.base import load_protocol, split_generator
 from vsebench.stages.scale import simulator_options
-from vsebench.streams import VALIDATION_SAMPLE, generator
 
 CONFIG = Path(__file__).parents[1] / "config"
 

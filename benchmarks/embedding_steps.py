@@ -15,12 +15,12 @@ from benchmarks.plan import SEED, Plan
 from vsebench.core.configuration import read_method_config
 from vsebench.core.machine import processor
 from vsebench.core.workers import workers
-from vsebench.features import Features
-from vsebench.methods.embedding_sgd import EmbeddingSettings
-from vsebench.methods.neighbours import prepare
-from vsebench.methods.wsabie import Wsabie
-from vsebench.problem import LabelMatrix, Problem, Training
-from vsebench.streams import Stream, generator
+from vsebench.data.features import Features
+from vsebench.data.problem import LabelMatrix, Problem, Training
+from vsebench.data.streams import Stream, generator
+from vsebench.methods.by_features.embedding_sgd import EmbeddingSettings
+from vsebench.methods.by_features.neighbours import prepare
+from vsebench.methods.by_features.wsabie import Wsabie
 
 SCHEMA = {
     "non_zeros": pl.Int32,  # of a row, mean

@@ -20,11 +20,11 @@ from benchmarks.plan import SEED, Plan
 from vsebench.core.configuration import read_method_config
 from vsebench.core.machine import processor
 from vsebench.core.workers import Workers, workers
+from vsebench.data.problem import LabelMatrix, Matrix, Problem, Training, Words
+from vsebench.data.streams import Stream, generator
 from vsebench.methods.base import load_method, read_settings
-from vsebench.methods.sampled_words import SampledWordMethod
-from vsebench.methods.word_networks import WordNetworkMethod
-from vsebench.problem import LabelMatrix, Matrix, Problem, Training, Words
-from vsebench.streams import Stream, generator
+from vsebench.methods.words.sampled_words import SampledWordMethod
+from vsebench.methods.words.word_networks import WordNetworkMethod
 
 SCHEMA = {
     "row": pl.String,

@@ -19,12 +19,12 @@ from scipy import sparse
 from benchmarks.data import CONFIG, Data, hold_out
 from benchmarks.plan import SEED, Plan, SparseRows
 from vsebench.core.configuration import DatasetConfig, read_config
-from vsebench.features import Features, Rows, csr
-from vsebench.methods.neighbours import prepare
-from vsebench.problem import Dataset, Ids, LabelMatrix
+from vsebench.data.features import Features, Rows, csr
+from vsebench.data.problem import Dataset, Ids, LabelMatrix
+from vsebench.data.streams import Stream, generator
+from vsebench.methods.by_features.neighbours import prepare
 from vsebench.stages.download import MIRROR
 from vsebench.stages.prepare import read_annotations
-from vsebench.streams import Stream, generator
 
 BLOBS = "corel5k374"
 OWN_WORDS = 100  # of a label, or as many as there are

@@ -11,13 +11,13 @@ from benchmarks.feature_rows import blobs, installed, simulated
 from benchmarks.plan import SEED, Plan
 from benchmarks.quality import Judge
 from vsebench.core.workers import Workers, workers
-from vsebench.features import Features
-from vsebench.kernels.warp import new_trials
-from vsebench.methods import wsabie
-from vsebench.methods.embedding_sgd import EmbeddingSettings
+from vsebench.data.features import Features
+from vsebench.data.problem import LabelMatrix, Problem
+from vsebench.data.problem import Training as Labels
+from vsebench.kernels.sgd.warp import new_trials
+from vsebench.methods.by_features import wsabie
+from vsebench.methods.by_features.embedding_sgd import EmbeddingSettings
 from vsebench.models import Model
-from vsebench.problem import LabelMatrix, Problem
-from vsebench.problem import Training as Labels
 
 Tables = tuple[list[Row], list[Row]]  # comparisons, and the settings that were chosen for them
 FEW_TRIALS = 10
@@ -57,7 +57,7 @@ class LightfmFeatures:
     def __init__(
         self, features: Features | None, trials: int, train: LabelMatrix, settings: Settings, pool: Workers
     ) -> None:
-        peer = importlib.import_module("vsebench.methods.lightfm_features")
+        peer = importlib.import_module("vsebench.methods.by_features.lightfm_features")
         own = peer.LightfmFeaturesSettings.model_validate(settings | {"trials": trials})
         self.method = peer.LightfmFeatures(Problem(Labels.all_of(train), SEED, pool, features), own)
         self.threads = pool.threads

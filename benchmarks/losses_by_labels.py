@@ -14,10 +14,10 @@ from benchmarks.plan import SEED, Plan
 from vsebench.core.configuration import read_method_config
 from vsebench.core.machine import processor
 from vsebench.core.workers import workers
+from vsebench.data.problem import LabelMatrix, Matrix, Problem, Training
+from vsebench.data.streams import Stream, generator
 from vsebench.methods.base import load_method, read_settings
-from vsebench.methods.networks import NetworkMethod
-from vsebench.problem import LabelMatrix, Matrix, Problem, Training
-from vsebench.streams import Stream, generator
+from vsebench.methods.networks.training import NetworkMethod
 
 SCHEMA = {
     "form": pl.String,

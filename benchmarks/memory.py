@@ -19,7 +19,7 @@ from benchmarks.plan import Plan
 from vsebench.core.machine import memory_bytes, peak_memory_bytes, processor
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.core.workers import workers
-from vsebench.problem import LabelMatrix
+from vsebench.data.problem import LabelMatrix
 from vsebench.training import tiny_matrix
 
 SCHEMA = {

@@ -11,14 +11,14 @@ from threadpoolctl import threadpool_limits
 from benchmarks.clock import Row, clock_for, comparison, interleave, timed
 from benchmarks.feature_rows import Searched, blobs, dense_rows, installed, searched, sparse_rows
 from benchmarks.plan import SEED, Plan
-from vsebench.chunks import even_chunks
 from vsebench.core.workers import Workers, workers
-from vsebench.features import Rows
+from vsebench.data.chunks import even_chunks
+from vsebench.data.features import Rows
+from vsebench.data.problem import Ids, Matrix
+from vsebench.data.streams import Stream
 from vsebench.kernels.random_numbers import new_state
-from vsebench.methods.neighbours import Search
-from vsebench.methods.random_projection_tree import descend, grow
-from vsebench.problem import Ids, Matrix
-from vsebench.streams import Stream
+from vsebench.methods.by_features.neighbours import Search
+from vsebench.methods.by_features.random_projection_tree import descend, grow
 
 Work = Callable[[], object]
 ROUNDING = 1e-6  # of a distance

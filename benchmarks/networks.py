@@ -15,13 +15,13 @@ from benchmarks.feature_rows import blobs
 from benchmarks.image_features import Tables, race
 from benchmarks.plan import SEED, Plan
 from vsebench.core.workers import Workers
-from vsebench.features import Features
+from vsebench.data.features import Features
+from vsebench.data.problem import LabelMatrix, Problem
+from vsebench.data.problem import Training as Labels
 from vsebench.methods.base import load_method
-from vsebench.methods.network import Network
-from vsebench.methods.networks import NetworkMethod
+from vsebench.methods.networks.network import Network
+from vsebench.methods.networks.training import NetworkMethod
 from vsebench.models import Model
-from vsebench.problem import LabelMatrix, Problem
-from vsebench.problem import Training as Labels
 
 BATCH = 100
 UNITS = 256

@@ -14,9 +14,9 @@ from implicit.cpu.bpr import BayesianPersonalizedRanking
 from benchmarks.contestants import Settings
 from benchmarks.plan import SEED
 from vsebench.core.workers import Workers
-from vsebench.methods import implicit_als, lightfm_model, lightfm_warp
+from vsebench.data.problem import LabelMatrix, Problem, Training
+from vsebench.methods.by_labels import implicit_als, lightfm_model, lightfm_warp
 from vsebench.models import Embeddings
-from vsebench.problem import LabelMatrix, Problem, Training
 
 
 def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:

@@ -8,10 +8,10 @@ from benchmarks.contestants import Contestant, Settings
 from benchmarks.data import Data
 from benchmarks.plan import Plan
 from vsebench.core.workers import Workers, workers
+from vsebench.data.problem import HeldOut
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.models import Model
-from vsebench.problem import HeldOut
 
 SCHEMA = {
     "size": pl.String,

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.chunks import even_chunks
 from vsebench.core.workers import Workers
+from vsebench.data.chunks import even_chunks
+from vsebench.data.problem import HeldOut, LabelMatrix
 from vsebench.models import Embeddings
-from vsebench.problem import HeldOut, LabelMatrix
 
 SCORES_A_BLOCK = 1 << 20  # 4 MiB: between too many calls and scores that have left the cache when they are counted
 CUTOFF = 10

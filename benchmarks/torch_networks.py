@@ -12,10 +12,10 @@ from benchmarks.image_features import Tables, race
 from benchmarks.networks import BATCH, GRIDS, UNITS, Ours, layer
 from benchmarks.plan import SEED, Plan
 from vsebench.core.workers import Workers
-from vsebench.features import Features
-from vsebench.methods.network import Network
+from vsebench.data.features import Features
+from vsebench.data.problem import LabelMatrix
+from vsebench.methods.networks.network import Network
 from vsebench.models import Model
-from vsebench.problem import LabelMatrix
 
 TITLES = {"bce": "binary cross-entropy", "lsep": "LSEP"}
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from benchmarks.clock import timed
 from benchmarks.plan import SEED
+from vsebench.data.problem import LabelMatrix
 from vsebench.kernels.products import Embedding, margin
-from vsebench.kernels.steps import logistic, sgd_step
+from vsebench.kernels.sgd.steps import logistic, sgd_step
 from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, fence
-from vsebench.methods.start import padded_start
-from vsebench.problem import LabelMatrix
+from vsebench.methods.by_labels.start import padded_start
 
 RATE, SHRINKAGE, DEVIATION = np.float32(0.1), np.float32(0.001), 0.1
 Triples = NDArray[np.int32]

@@ -13,9 +13,9 @@ from benchmarks.epochs_by_labels import drawn, method_of
 from benchmarks.neighbour_search import Work, limited
 from benchmarks.plan import SEED, Plan
 from vsebench.core.workers import workers
-from vsebench.methods.sampled_words import SampledWordMethod
-from vsebench.problem import LabelMatrix, Matrix
-from vsebench.streams import Stream, generator
+from vsebench.data.problem import LabelMatrix, Matrix
+from vsebench.data.streams import Stream, generator
+from vsebench.methods.words.sampled_words import SampledWordMethod
 
 FIRST = 20  # images of a search
 DRAWN_FOR = 64  # images

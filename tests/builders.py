@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 
 from vsebench.core.workers import workers
+from vsebench.data.problem import HeldOut, LabelMatrix
 from vsebench.evaluation.ranking import rank
 from vsebench.models import Model
-from vsebench.problem import HeldOut, LabelMatrix
 
 
 def matrix_of(rows, n_labels, counts=None):

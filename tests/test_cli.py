@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from vsebench.cli import main, stage_names, summary
+from vsebench.cli import command_modules, main, summary
 
-STAGES = stage_names()
+STAGES = command_modules()
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -37,12 +37,12 @@ def test_unknown_stage_is_refused(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         main(arguments)
     assert end.value.code == 2
-    assert "STAGE" in capsys.readouterr().err
+    assert "COMMAND" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_is_a_module_with_both_functions(stage):
-    module = importlib.import_module(f"vsebench.stages.{stage}")
+    module = importlib.import_module(STAGES[stage])
     assert callable(module.add_arguments)
     assert callable(module.run)
 

@@ -8,15 +8,15 @@ from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.core.workers import workers
+from vsebench.data.features import Normalisation
+from vsebench.data.problem import HeldOut, Queries
 from vsebench.evaluation import ranking
-from vsebench.features import Normalisation
-from vsebench.methods.embedded_features import EmbeddedFeatures
-from vsebench.methods.kernel_ridge import KernelMap
-from vsebench.methods.linear_map import LinearMap
-from vsebench.methods.nearest_images import NearestImages
-from vsebench.methods.neighbours import NeighbourSettings
+from vsebench.methods.by_features.embedded_features import EmbeddedFeatures
+from vsebench.methods.by_features.kernel_ridge import KernelMap
+from vsebench.methods.by_features.linear_map import LinearMap
+from vsebench.methods.by_features.nearest_images import NearestImages
+from vsebench.methods.by_features.neighbours import NeighbourSettings
 from vsebench.models import Embeddings, LabelWeights, checked_scores, checked_vectors
-from vsebench.problem import HeldOut, Queries
 
 NO_STEPS = Normalisation((), ())
 

@@ -16,9 +16,9 @@ from vsebench.core.configuration import (
 )
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
+from vsebench.data.needs import NEEDS
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import Ensemble, load_method, read_settings, with_factors
-from vsebench.needs import NEEDS
 from vsebench.plan.plan import NO_DECISIONS, NO_SIBLINGS, Plan
 
 ROOT = Path(__file__).parent.parent
@@ -357,7 +357,7 @@ def change_method(folder, name, **changes):
         ("opt_auc", {"epochs": None, "grid": None}, "epochs: this key is missing; OptAuc is trained by epochs"),
         ("popularity", {"epochs": {"maximum": 1, "patience": 1}}, "epochs: Popularity has no epochs; remove this key"),
         ("opt_auc", {"role": "rival"}, "role: Input should be 'paper', 'baseline', 'control' or 'oracle', not 'rival'"),
-        ("opt_auc", {"method": "nonsense"}, "there is no module src/vsebench/methods/nonsense.py"),
+        ("opt_auc", {"method": "nonsense"}, "there is no module nonsense.py in src/vsebench/methods"),
         ("opt_auc", {"method": "sgd"}, "has no METHOD"),
         ("opt_auc", {"settings": {"factors": 8}}, "settings: learning_rate: this key is missing"),
         ("opt_auc", {"grid": {"learning_rate": [0.1, -1]}}, "grid: learning_rate"),

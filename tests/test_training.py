@@ -14,8 +14,8 @@ from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import HISTORY
 from vsebench.core.workers import workers
+from vsebench.data.problem import Dataset
 from vsebench.methods.base import Control, Method, Progress, Settings
-from vsebench.problem import Dataset
 from vsebench.protocols.base import load_protocol, split_generator
 from vsebench.training import (
     Attempt,

@@ -11,8 +11,8 @@ from vsebench.core.configuration import Epochs, check
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Entry, Place
 from vsebench.core.storage import read_parquet
+from vsebench.data.needs import FILE_NEEDS
 from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method
-from vsebench.needs import FILE_NEEDS
 
 
 def add_case_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,52 +1,51 @@
-"""The command line: one sub-command per stage of the workflow."""
+"""The command line: one sub-command per stage of the workflow and per command of a person."""
 
 import argparse
 import ast
 import importlib
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from vsebench.core.errors import UserError
+from vsebench.core.modules import modules_in
 from vsebench.core.processes import end_with_snakemake
-
-STAGES = Path(__file__).parent / "stages"
+from vsebench.core.sources import file_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one stage; 0 on success, 1 with one line on standard error for a user's mistake.
+    """Run one stage or command; 0 on success, 1 with one line on standard error for a user's mistake.
 
-    A stage is a module of `vsebench.stages`, imported only when it runs. It offers add_arguments(parser) and
-    run(arguments), and the first sentence of its docstring is its help.
+    Each is a module of `vsebench.stages` or `vsebench.commands`, imported only when it runs. It offers
+    add_arguments(parser) and run(arguments), and the first sentence of its docstring is its help.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     end_with_snakemake()
-    known = stage_names()
-    stage = argv[0].replace("-", "_") if argv else ""  # new-method is the module new_method
-    if stage in known:
-        return run_stage(stage, argv[1:])
+    modules = command_modules()
+    name = argv[0].replace("-", "_") if argv else ""  # new-method is the module new_method
+    if name in modules:
+        return run_command(name, argv[1:])
     parser = argparse.ArgumentParser(prog="vsebench", description=__doc__)
-    stages = parser.add_subparsers(dest="stage", required=True, metavar="STAGE")
-    for name in known:
-        stages.add_parser(name, help=summary(name))
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for known in modules:
+        commands.add_parser(known, help=summary(known))
     parser.parse_args(argv)
     return 2
 
 
-def stage_names() -> list[str]:
-    """Return the names of the stages."""
-    return sorted(path.stem for path in STAGES.glob("*.py") if path.stem != "__init__")
+def command_modules() -> dict[str, str]:
+    """Return the modules of all stages and commands, by name."""
+    return dict(sorted({**modules_in("stages"), **modules_in("commands")}.items()))
 
 
-def summary(stage: str) -> str:
-    """Return the first line of a stage's docstring, without importing the stage."""
-    docstring = ast.get_docstring(ast.parse((STAGES / f"{stage}.py").read_text(encoding="utf-8"))) or ""
+def summary(name: str) -> str:
+    """Return the first line of the docstring of a stage or command, without importing it."""
+    docstring = ast.get_docstring(ast.parse(file_of(command_modules()[name]).read_text(encoding="utf-8"))) or ""
     return docstring.partition("\n")[0]
 
 
-def run_stage(name: str, argv: list[str]) -> int:
-    """Run a stage with its arguments."""
-    module = importlib.import_module(f"vsebench.stages.{name}")
+def run_command(name: str, argv: list[str]) -> int:
+    """Run a stage or command with its arguments."""
+    module = importlib.import_module(command_modules()[name])
     parser = argparse.ArgumentParser(prog=f"vsebench {name}", description=summary(name))
     module.add_arguments(parser)
     arguments = parser.parse_args(argv)

@@ -21,15 +21,15 @@ from vsebench.core.places import Case, Entry, Place
 from vsebench.core.schemas import SUMMARY
 from vsebench.core.storage import read_parquet
 from vsebench.core.workers import Workers, workers
+from vsebench.data.features import Features, Rows
+from vsebench.data.needs import NEEDS
+from vsebench.data.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, Words
 from vsebench.evaluation.measuring import Measured, Ranked, measure
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.evaluation.ranking import check_finite, list_tops, rank, rank_images
 from vsebench.evaluation.summary import summarise
-from vsebench.features import Features, Rows
 from vsebench.methods.base import Fitter, Method, load_method, read_settings, with_factors
 from vsebench.models import Model, by_frequency, checked_scores
-from vsebench.needs import NEEDS
-from vsebench.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, Words
 from vsebench.protocols.base import load_protocol, split_generator
 from vsebench.training import Attempt, DivergenceError, attempt, finish, open_validation, problems, refit
 

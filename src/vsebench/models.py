@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
+from vsebench.core.modules import modules_in
 from vsebench.core.storage import read_arrays, write_arrays
-from vsebench.problem import LabelMatrix, Matrix, Queries
+from vsebench.data.problem import LabelMatrix, Matrix, Queries
 
 if TYPE_CHECKING:  # features need SciPy, which most models do without
-    from vsebench.features import Rows
+    from vsebench.data.features import Rows
 
 VERSION = 1
 LARGEST_SCORE = 1e37
@@ -232,8 +233,8 @@ def model_class(kind: str) -> type[Model]:
         if shared.kind == kind:
             return shared
     try:
-        found: type[Model] = importlib.import_module(f"vsebench.methods.{kind}").MODEL
-    except (ImportError, AttributeError):
+        found: type[Model] = importlib.import_module(modules_in("methods")[kind]).MODEL
+    except (KeyError, ImportError, AttributeError):
         raise ValueError(f"unknown kind of model {kind!r}") from None
     return found
 

@@ -17,15 +17,15 @@ from vsebench.core.errors import UserError
 from vsebench.core.places import Case
 from vsebench.core.schemas import HISTORY
 from vsebench.core.workers import Workers, workers
+from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Split, Training, Words
+from vsebench.data.streams import VALIDATION_SAMPLE, generator
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank, score_deviation
 from vsebench.methods.base import Control, Ensemble, EnsembleSettings, Fitter, Member, Method, read_settings
 from vsebench.models import Model
-from vsebench.problem import HeldOut, LabelMatrix, Problem, Split, Training, Words
-from vsebench.streams import VALIDATION_SAMPLE, generator
 
 if TYPE_CHECKING:  # features need SciPy, which most fits do without
-    from vsebench.features import Features
+    from vsebench.data.features import Features
 
 Record = dict[str, Any]  # of an epoch in the history
 
@@ -312,7 +312,7 @@ def warm_up(method: type[Method], settings: Any) -> None:
     with workers(1) as pool:
         problem = Problem(Training.all_of(tiny_matrix()), 1, pool)
         if "features" in method.needs:
-            from vsebench.features import Features
+            from vsebench.data.features import Features
 
             values = np.eye(problem.training.labels.n_rows, 3, dtype=np.float32)
             problem = replace(problem, features=Features(values, np.ones(len(values), dtype=np.bool_)))

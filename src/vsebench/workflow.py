@@ -15,7 +15,8 @@ from statistics import fmean
 from typing import Any, Protocol, TextIO
 
 from vsebench.core.errors import UserError
-from vsebench.core.sources import PACKAGE, sources_of
+from vsebench.core.modules import PACKAGE
+from vsebench.core.sources import sources_of
 from vsebench.rendering.outline import read_outline
 
 PAUSE = 15.0  # seconds between two messages about the time left, and before the first one

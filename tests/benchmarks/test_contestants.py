@@ -21,7 +21,7 @@ from benchmarks.plan import FULL
 from benchmarks.quality import value
 from tests.builders import dense
 from vsebench.core.workers import workers
-from vsebench.problem import Dataset
+from vsebench.data.problem import Dataset
 
 
 @pytest.fixture(scope="module")

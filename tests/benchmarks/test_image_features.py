@@ -27,9 +27,9 @@ from benchmarks.goals import FEATURE_TITLES, goal
 from benchmarks.plan import FULL, QUICK, Training
 from benchmarks.quality import value
 from vsebench.core.workers import workers
-from vsebench.methods.neighbours import Search
-from vsebench.problem import LabelMatrix, Queries
-from vsebench.streams import Stream, generator
+from vsebench.data.problem import LabelMatrix, Queries
+from vsebench.data.streams import Stream, generator
+from vsebench.methods.by_features.neighbours import Search
 
 TINY = replace(
     QUICK,

@@ -7,10 +7,10 @@ from benchmarks.data import hold_out, simulate
 from benchmarks.ranking import CUTOFF, blocked_ranks, for_every_image, implicit_recall
 from tests.builders import dense
 from vsebench.core.workers import workers
+from vsebench.data.problem import Dataset
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.models import Embeddings
-from vsebench.problem import Dataset
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from benchmarks import feature_rows, torch_networks
 from benchmarks.plan import FULL, QUICK, Training
 from benchmarks.quality import value
 from vsebench.core.workers import workers
-from vsebench.problem import Queries
+from vsebench.data.problem import Queries
 
 TINY = replace(QUICK, scale=0.02, images=100, threads=(1,))
 EVERYONE = [(method, hidden) for method in ("bce", "lsep") for hidden in ([], [16])]

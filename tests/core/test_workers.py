@@ -2,8 +2,8 @@ from threading import Lock
 
 import pytest
 
-from vsebench.chunks import even_chunks
 from vsebench.core.workers import workers
+from vsebench.data.chunks import even_chunks
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from tests.docs.conftest import Copy
-from vsebench import splits
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import IMAGES
 from vsebench.core.storage import write_table
-from vsebench.features import Features, write_features
-from vsebench.problem import Dataset, LabelMatrix
+from vsebench.data import splits
+from vsebench.data.features import Features, write_features
+from vsebench.data.problem import Dataset, LabelMatrix
 from vsebench.protocols.base import load_protocol, split_generator
 
 GROUPS, LABELS_PER_GROUP, IMAGES_PER_GROUP, DIMENSIONS = 4, 5, 60, 12
@@ -103,9 +103,9 @@ def test_a_centroid_by_hand(copy: Copy) -> None:
     program = """
 import json, numpy as np
 from vsebench.core.workers import workers
-from vsebench.features import Features
+from vsebench.data.features import Features
 from vsebench.methods.nearest_centroid import METHOD, CentroidSettings
-from vsebench.problem import LabelMatrix, Problem, Queries, Training
+from vsebench.data.problem import LabelMatrix, Problem, Queries, Training
 labels = LabelMatrix(2, np.array([0, 1, 2, 2]), np.zeros(2, dtype=np.int32), np.ones(2, dtype=np.int32))
 features = Features(np.array([[0, 0], [2, 0], [4, 3]], dtype=np.float32), np.ones(3, dtype=bool))
 with workers(1) as pool:

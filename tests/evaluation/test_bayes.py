@@ -9,9 +9,9 @@ import pytest
 
 from tests import data_sets
 from tests.builders import dense
+from vsebench.data.problem import LabelMatrix
 from vsebench.evaluation import bayes
 from vsebench.formats.adapters import load_adapter
-from vsebench.problem import LabelMatrix
 
 K = 6
 SETS = np.array(list(product([False, True], repeat=K)))  # all 64

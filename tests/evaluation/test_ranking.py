@@ -10,11 +10,11 @@ from tests.builders import Given, dense, held_out_of, ranks_of
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import LABEL_RANKS, LISTS, RANKS
 from vsebench.core.workers import workers
+from vsebench.data.features import Features
+from vsebench.data.problem import Queries
 from vsebench.evaluation import ranking
 from vsebench.evaluation.ranking import list_tops, rank, rank_images
-from vsebench.features import Features
 from vsebench.models import Embeddings, LabelWeights
-from vsebench.problem import Queries
 
 
 def slow_ranks(scores, held_out):

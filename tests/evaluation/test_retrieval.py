@@ -6,11 +6,11 @@ from sklearn.metrics import average_precision_score
 
 from tests.builders import Given, held_out_of
 from vsebench.core.workers import workers
+from vsebench.data.features import Features, Normalisation
 from vsebench.evaluation.measuring import Ranked, measure
 from vsebench.evaluation.ranking import list_tops, rank, rank_images
 from vsebench.evaluation.retrieval import cosines_of, retrieve, scores_of
-from vsebench.features import Features, Normalisation
-from vsebench.methods.linear_map import LinearMap
+from vsebench.methods.by_features.linear_map import LinearMap
 from vsebench.models import Embeddings
 
 ALL = np.ones(8, dtype=bool)

@@ -7,9 +7,9 @@ from tests.reference import vse_ens as reference
 from tests.reference.arrays import embedding_of, with_unused
 from vsebench.evaluation.sampler_distance import distances, drawn
 from vsebench.kernels.random_numbers import new_state
-from vsebench.kernels.sorted_lists import SortedLists, refresh_lists
+from vsebench.kernels.sgd.sorted_lists import SortedLists, refresh_lists
+from vsebench.kernels.sgd.vse_ens import redraw_negative, weigh_factors
 from vsebench.kernels.vectors import LANES, aligned
-from vsebench.kernels.vse_ens import redraw_negative, weigh_factors
 
 
 def test_with_one_factor_the_lists_are_the_ranks():

@@ -12,8 +12,15 @@ import zipfile
 import pytest
 
 from vsebench.core.errors import UserError
-from vsebench.formats import archives
-from vsebench.formats.archives import by_basename, check_compressed, check_tar, open_members, read_members, text_lines
+from vsebench.formats.download import archives
+from vsebench.formats.download.archives import (
+    by_basename,
+    check_compressed,
+    check_tar,
+    open_members,
+    read_members,
+    text_lines,
+)
 
 CONTENT = {"a/labels.txt": b"sky\n" * 300, "a/other.txt": b"0", "b/empty.txt": b""}
 COMPRESSED = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}

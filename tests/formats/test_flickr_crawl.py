@@ -18,7 +18,7 @@ from tests.servers import Handler, serve
 from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json
-from vsebench.formats import flickr_crawl
+from vsebench.formats.readers import flickr_crawl
 
 KEY = "0123456789abcdefSECRET"
 FIRST = 1199145600  # 2008-01-01

@@ -11,8 +11,8 @@ from tests.stages.small import split as run_split
 from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, read_parquet
-from vsebench.features import read_features
-from vsebench.formats.ilsvrc2010 import Options, read
+from vsebench.data.features import read_features
+from vsebench.formats.readers.ilsvrc2010 import Options, read
 
 DOG, CAT = "n02084071", "n02121808"
 ENTITY = synset(3, "n00001740", "entity", children=[1, 2])

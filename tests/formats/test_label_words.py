@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vsebench.formats.label_words import LabelRule
+from vsebench.formats.word_vectors.label_words import LabelRule
 
 
 def vectors(*words):

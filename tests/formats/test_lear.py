@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from vsebench.core.errors import UserError
-from vsebench.formats.lear import Options, parse_hvecs, read
+from vsebench.formats.readers.lear import Options, parse_hvecs, read
 
 OPTIONS = Options(prefix="tiny")
 GIST_OPTIONS = Options(prefix="tiny", features="Gist")

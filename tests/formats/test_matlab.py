@@ -13,8 +13,8 @@ from hypothesis.extra.numpy import arrays
 
 from tests.formats.ilsvrc2010_files import mat, structs
 from vsebench.core.errors import UserError
-from vsebench.formats import matlab
-from vsebench.formats.matlab import read_structs
+from vsebench.formats.readers import matlab
+from vsebench.formats.readers.matlab import read_structs
 
 OF_MATLAB = sorted((Path(scipy.io.__file__).parent / "matlab/tests/data").glob("teststruct*.mat"))
 DTYPES = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64]

@@ -6,7 +6,7 @@ import pytest
 from tests import data_sets
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, read_parquet
-from vsebench.formats import mirflickr
+from vsebench.formats.readers import mirflickr
 
 TAGS = {1: "Sky\r\nsea\r\n", 2: "", 10: "sky\nnikon\n\ngeo:lat=52.1\n"}
 
@@ -90,7 +90,7 @@ def download(tmp_path, monkeypatch, capsys):
         for name in mirrored:
             make(mirror / name, {"1.txt": name.removesuffix(".zip")})
         monkeypatch.setenv("VSEBENCH_MIRROR", str(mirror))
-        monkeypatch.setattr("vsebench.formats.transfer.pause", lambda seconds: None)
+        monkeypatch.setattr("vsebench.formats.download.transfer.pause", lambda seconds: None)
         status = data_sets.download(definition, tmp_path / "raw")
         return status, sorted(path.name for path in (tmp_path / "raw").iterdir()), capsys.readouterr().err
 

@@ -4,7 +4,7 @@ import pytest
 
 from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
-from vsebench.formats import mirflickr_concepts
+from vsebench.formats.readers import mirflickr_concepts
 
 PARTS = {"train": [1, 2], "test": [4, 25000]}
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests import data_sets
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, read_parquet
-from vsebench.formats.mscoco import ARCHIVE, Options, read
+from vsebench.formats.readers.mscoco import ARCHIVE, Options, read
 
 TRAIN, VAL = "annotations/instances_train2014.json", "annotations/instances_val2014.json"
 CATEGORIES = {90: "toothbrush", 1: "person", 44: "bottle"}

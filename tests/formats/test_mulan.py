@@ -10,7 +10,7 @@ from scipy import sparse
 
 from vsebench.core.configuration import DatasetDefinition, check
 from vsebench.core.errors import UserError
-from vsebench.formats import mulan
+from vsebench.formats.readers import mulan
 
 names = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="<&\x85"), min_size=1, max_size=8)
 

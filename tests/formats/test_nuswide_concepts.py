@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from vsebench.core.errors import UserError
-from vsebench.formats.nuswide_concepts import Options, read
+from vsebench.formats.readers.nuswide_concepts import Options, read
 
 
 def column(values, end="\n"):

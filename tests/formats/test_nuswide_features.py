@@ -9,8 +9,8 @@ from hypothesis.extra.numpy import arrays
 from tests.formats.test_nuswide_concepts import write as write_concepts
 from vsebench.core.configuration import DatasetDefinition
 from vsebench.core.errors import UserError
-from vsebench.formats.nuswide_concepts import Options, read
-from vsebench.formats.nuswide_features import ARCHIVE, parse_rows, read_features
+from vsebench.formats.readers.nuswide_concepts import Options, read
+from vsebench.formats.readers.nuswide_features import ARCHIVE, parse_rows, read_features
 
 FILES = {"BoW": "BoW_{}_int.dat"} | {
     name: f"{{}}_Normalized_{name}.dat" for name in ("CH", "CORR", "EDH", "WT", "CM55")

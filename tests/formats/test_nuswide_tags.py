@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from tests.formats.test_nuswide_concepts import write as write_concepts
 from vsebench.core.errors import UserError
-from vsebench.formats.nuswide_tags import Options, parse_matrix, read
+from vsebench.formats.readers.nuswide_tags import Options, parse_matrix, read
 
 FINAL = Options(tags="final")
 ENDS = st.sampled_from(["\n", "\r\n", "\t\n", " \r\n"])

@@ -10,8 +10,8 @@ from benchmarks.openimages_reader import generate
 from tests import data_sets
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, read_parquet
-from vsebench.formats import openimages
-from vsebench.formats.openimages import Options, read
+from vsebench.formats.readers import openimages
+from vsebench.formats.readers.openimages import Options, read
 
 HEADER = "ImageID,Source,LabelName,Confidence\n"
 TRAIN = Options(archive="ann.tar.gz", parts=["train"], min_confidence=0.5)

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from vsebench.core.errors import UserError
-from vsebench.formats import label_paths, openimages_tree, parent_table, wordnet
+from vsebench.formats.parents import label_paths, openimages_tree, parent_table, wordnet
 
 SENSES = "lemma\tsynsets\ncar\tn00000003|n00000009\nchurch\tn00000004\nhot_dog\tn00000005\nmouse\tn00000006\n"
 HYPERNYMS = (

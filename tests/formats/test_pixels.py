@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vsebench.formats.pixels import Transform, UnreadableError
+from vsebench.formats.images.pixels import Transform, UnreadableError
 
 RGB = np.random.default_rng(0).integers(0, 256, (4, 4, 3), dtype=np.uint8)
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from tests import data_sets
-from vsebench import needs
 from vsebench.cli import main
 from vsebench.core.configuration import SiblingsConfig, WordsConfig, read_config
 from vsebench.core.storage import read_json, read_parquet
-from vsebench.features import read_features
-from vsebench.formats import voc2007
-from vsebench.formats.simulator import Options, read
+from vsebench.data import needs
+from vsebench.data.features import read_features
+from vsebench.formats.readers import voc2007
+from vsebench.formats.simulators.simulator import Options, read
 
 # images, labels in use, distinct pairs, labels with their counts, images without a label
 COUNTS = {

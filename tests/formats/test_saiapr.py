@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsebench.core.errors import UserError
-from vsebench.formats.saiapr import Options, read
+from vsebench.formats.readers.saiapr import Options, read
 
 OPTIONS = Options()
 WORDS = b"3\tsky\n7\tman\n9\ttree\n"

@@ -9,8 +9,8 @@ from tests import data_sets
 from tests.builders import dense
 from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
-from vsebench.formats import simulated_catalogue, simulated_independent
-from vsebench.problem import LabelMatrix
+from vsebench.data.problem import LabelMatrix
+from vsebench.formats.simulators import simulated_catalogue, simulated_independent
 
 ADAPTERS = {"independent": simulated_independent, "catalogue": simulated_catalogue}
 both = pytest.mark.parametrize("name", ADAPTERS)

@@ -11,9 +11,9 @@ from tests import data_sets
 from tests.builders import dense
 from vsebench.core.configuration import WordsConfig, check, read_config
 from vsebench.core.errors import UserError
-from vsebench.formats import simulated_tags, simulated_words
-from vsebench.formats.simulated_tags import biases, frequencies, label_names, looks, posterior
-from vsebench.problem import LabelMatrix
+from vsebench.data.problem import LabelMatrix
+from vsebench.formats.simulators import simulated_tags, simulated_words
+from vsebench.formats.simulators.simulated_tags import biases, frequencies, label_names, looks, posterior
 
 RHOS = ("rho0", "rho05", "rho1")
 

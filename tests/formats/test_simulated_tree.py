@@ -10,13 +10,13 @@ from tests.builders import rows_of
 from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
+from vsebench.data.problem import Dataset, LabelMatrix, Problem, Queries
 from vsebench.evaluation.measuring import Ranked, measure
 from vsebench.evaluation.ranking import list_tops, rank
-from vsebench.formats import label_paths
-from vsebench.formats.simulated_tree import BLOCK, Options, Tree, read
+from vsebench.formats.parents import label_paths
+from vsebench.formats.simulators.simulated_tree import BLOCK, Options, Tree, read
 from vsebench.methods.base import load_method, read_settings
-from vsebench.methods.tree_posterior import TreePosterior
-from vsebench.problem import Dataset, LabelMatrix, Problem, Queries
+from vsebench.methods.controls.tree_posterior import TreePosterior
 from vsebench.protocols.official import PROTOCOL
 from vsebench.stages.siblings import pair_up
 

@@ -7,7 +7,7 @@ from sklearn.metrics import label_ranking_average_precision_score
 
 from vsebench.core.configuration import DatasetConfig, read_config
 from vsebench.core.errors import UserError
-from vsebench.formats.simulator import (
+from vsebench.formats.simulators.simulator import (
     LabelsPerImage,
     Options,
     Popularity,

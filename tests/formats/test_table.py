@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
-from vsebench.formats import table
 from vsebench.formats.own_files import find
+from vsebench.formats.readers import table
 
 ROWS = [
     ("007", "Zürich"),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsebench.core.errors import UserError
-from vsebench.formats.tags import STOP_LISTS, StopTags, TagOptions, annotate, normalise
+from vsebench.formats.readers.tags import STOP_LISTS, StopTags, TagOptions, annotate, normalise
 
 
 @pytest.mark.parametrize(

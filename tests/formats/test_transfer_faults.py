@@ -22,7 +22,7 @@ from tests import data_sets
 from tests.servers import Handler, serve
 from vsebench.cli import main
 from vsebench.core.storage import read_json
-from vsebench.formats import transfer
+from vsebench.formats.download import transfer
 
 
 def zip_of(content):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import data_sets
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json
-from vsebench.formats.visual_genome import IMAGES, OBJECTS, Options, read
+from vsebench.formats.readers.visual_genome import IMAGES, OBJECTS, Options, read
 
 
 def of_images(*numbers):

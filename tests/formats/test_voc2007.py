@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsebench.core.errors import UserError
-from vsebench.formats.voc2007 import CLASSES, Options, read
+from vsebench.formats.readers.voc2007 import CLASSES, Options, read
 
 TRAINVAL, TEST = "VOCtrainval_06-Nov-2007.tar", "VOCtest_06-Nov-2007.tar"
 MAIN = "VOCdevkit/VOC2007/ImageSets/Main"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from vsebench.core.configuration import Vocabulary
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import PAIRS
-from vsebench.features import Features
+from vsebench.data.features import Features
 from vsebench.formats.annotations import Dropped, RawAnnotations
 from vsebench.formats.vocabulary import apply_vocabulary, sample_images
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsebench.core.errors import UserError
-from vsebench.formats import npz_vectors, text_vectors, word2vec_binary
-from vsebench.formats.word_files import FASTTEXT_BIN
+from vsebench.formats.word_vectors import npz_vectors, text_vectors, word2vec_binary
+from vsebench.formats.word_vectors.word_files import FASTTEXT_BIN
 
 WANTED = ["sky", "tree", "New_York", "ÿ"]
 

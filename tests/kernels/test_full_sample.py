@@ -5,9 +5,9 @@ import pytest
 
 from tests.reference.full_sample import Problem as Twin
 from vsebench.core.workers import workers
-from vsebench.methods.full_sample import chunks_of_equal_work, label_penalties
-from vsebench.methods.vse_fs import VseFs, VseFsSettings
-from vsebench.problem import LabelMatrix, Problem, Training
+from vsebench.data.problem import LabelMatrix, Problem, Training
+from vsebench.methods.by_labels.full_sample import chunks_of_equal_work, label_penalties
+from vsebench.methods.by_labels.vse_fs import VseFs, VseFsSettings
 
 
 def sparse_problem(seed, gamma, weights, n_images=14, n_labels=7, factors=18, ridge=0.3, pool=None):

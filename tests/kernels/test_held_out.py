@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vsebench.kernels.held_out import EXCLUDED, NEGATIVE, RIGHT, mark_labels, rank_right_labels, top_labels
+from vsebench.kernels.ranking.held_out import EXCLUDED, NEGATIVE, RIGHT, mark_labels, rank_right_labels, top_labels
 
 NONE = np.empty(0, dtype=np.int32)
 

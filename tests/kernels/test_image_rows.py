@@ -6,7 +6,7 @@ from numba import njit
 from scipy import sparse
 
 from tests.reference.arrays import padded
-from vsebench.kernels.image_rows import add_row, add_to_rows, new_image_rows, score, sum_of_rows
+from vsebench.kernels.sgd.image_rows import add_row, add_to_rows, new_image_rows, score, sum_of_rows
 from vsebench.kernels.vectors import LANES, padded_size
 
 KINDS = ["dense", "sparse"]

@@ -8,18 +8,18 @@ import pytest
 from numba import njit
 
 from tests.reference import losses as reference
-from vsebench.kernels.adamw import adamw_step
-from vsebench.kernels.bp_mll import bp_mll_loss
-from vsebench.kernels.cross_entropy import binary_loss, softmax_loss
-from vsebench.kernels.lsep import lsep_loss
-from vsebench.kernels.lsep_sampled import draw_pairs, lsep_sampled_loss
-from vsebench.kernels.pair_hinge import hinge_loss
-from vsebench.kernels.pair_logistic import pair_logistic_loss
+from vsebench.kernels.losses.adamw import adamw_step
+from vsebench.kernels.losses.bp_mll import bp_mll_loss
+from vsebench.kernels.losses.cross_entropy import binary_loss, softmax_loss
+from vsebench.kernels.losses.lsep import lsep_loss
+from vsebench.kernels.losses.lsep_sampled import draw_pairs, lsep_sampled_loss
+from vsebench.kernels.losses.pair_hinge import hinge_loss
+from vsebench.kernels.losses.pair_logistic import pair_logistic_loss
+from vsebench.kernels.losses.trial_hinge import trial_hinge_loss
+from vsebench.kernels.losses.zlpr import zlpr_loss
 from vsebench.kernels.random_numbers import new_state
 from vsebench.kernels.rank_loss import rank_losses
-from vsebench.kernels.trial_hinge import trial_hinge_loss
 from vsebench.kernels.vectors import LANES, aligned
-from vsebench.kernels.zlpr import zlpr_loss
 
 K = 9
 RANK_LOSS = rank_losses(K)

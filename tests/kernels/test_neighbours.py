@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from vsebench.kernels.neighbours import add_lists, add_scan, add_votes, nearest_dense, nearest_sparse, split_by_rounding
-from vsebench.methods.neighbours import Search, parts_of, prepare
+from vsebench.kernels.ranking.neighbours import (
+    add_lists,
+    add_scan,
+    add_votes,
+    nearest_dense,
+    nearest_sparse,
+    split_by_rounding,
+)
+from vsebench.methods.by_features.neighbours import Search, parts_of, prepare
 
 
 def rows_of(n, d, seed, density=0.3):
@@ -79,8 +86,8 @@ def test_a_search_is_exact_where_float32_is_not(kind, distance):
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
 def test_common_features_need_no_lists(share, distance, monkeypatch):
     """No feature is common, some are, all are: the products are the same."""
-    monkeypatch.setattr("vsebench.methods.neighbours.COMMON", share)
-    monkeypatch.setattr("vsebench.methods.neighbours.SPARSE_PRODUCTS", 700)
+    monkeypatch.setattr("vsebench.methods.by_features.neighbours.COMMON", share)
+    monkeypatch.setattr("vsebench.methods.by_features.neighbours.SPARSE_PRODUCTS", 700)
     density = np.linspace(0.05, 0.9, 30)
     rows, queries = rows_of(100, 30, 6, density), rows_of(20, 30, 7, density)
     thin, asked = prepare(sparse.csr_array(rows), distance), prepare(sparse.csr_array(queries), distance)

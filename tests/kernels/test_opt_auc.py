@@ -4,9 +4,9 @@ import pytest
 from tests.reference import opt_auc as reference
 from tests.reference.arrays import embedding_of, pipeline_of, streams
 from tests.reference.random_numbers import SplitMix64
-from vsebench.kernels.opt_auc import opt_auc_epoch
-from vsebench.kernels.opt_auc_biases import opt_auc_biases_epoch
-from vsebench.kernels.steps import Rates
+from vsebench.kernels.sgd.opt_auc import opt_auc_epoch
+from vsebench.kernels.sgd.opt_auc_biases import opt_auc_biases_epoch
+from vsebench.kernels.sgd.steps import Rates
 
 
 def twins_of(streams):

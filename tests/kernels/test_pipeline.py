@@ -4,8 +4,8 @@ from numba import njit
 
 from tests.reference.arrays import pipeline_of
 from tests.reference.random_numbers import SplitMix64
-from vsebench.kernels.pipeline import BATCH, advance, batch_size, choose_and_read, turns
 from vsebench.kernels.random_numbers import new_state
+from vsebench.kernels.sgd.pipeline import BATCH, advance, batch_size, choose_and_read, turns
 
 
 @njit

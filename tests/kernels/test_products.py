@@ -4,7 +4,7 @@ from numba import njit
 
 from tests.reference.arrays import embedding_of
 from vsebench.kernels.products import dot, margin, rounded_products
-from vsebench.kernels.rounding import round_labels, round_rows
+from vsebench.kernels.ranking.rounding import round_labels, round_rows
 from vsebench.kernels.vectors import LANES, store, to_float
 
 

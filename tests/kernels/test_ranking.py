@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
+from vsebench.data.problem import HeldOut, LabelMatrix
 from vsebench.evaluation import ranking
 from vsebench.models import Embeddings
-from vsebench.problem import HeldOut, LabelMatrix
 
 
 @pytest.fixture(params=[True, False], ids=["rounded", "all scores"], autouse=True)

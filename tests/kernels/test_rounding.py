@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsebench.kernels.rounding import round_labels, round_rows, update_label
+from vsebench.kernels.ranking.rounding import round_labels, round_rows, update_label
 
 
 @given(

@@ -10,9 +10,8 @@ from scipy import stats
 from tests.reference import sampled_words as reference
 from tests.reference.arrays import with_unused
 from vsebench.kernels.alias import AliasTable, draw_alias
-from vsebench.kernels.label_sample import BATCH, DRAWN, NEXT_IMAGE, NOTHING, POSITIVES, sample_labels
-from vsebench.kernels.random_numbers import new_state
-from vsebench.kernels.sampled_words import (
+from vsebench.kernels.losses.label_sample import BATCH, DRAWN, NEXT_IMAGE, NOTHING, POSITIVES, sample_labels
+from vsebench.kernels.losses.sampled_words import (
     WordTable,
     add_label_terms,
     add_up_gradient,
@@ -20,6 +19,7 @@ from vsebench.kernels.sampled_words import (
     published_steps,
     sampled_loss,
 )
+from vsebench.kernels.random_numbers import new_state
 
 LOSSES = {"cross-entropy": (False, reference.cross_entropy), "pairs": (True, reference.pairs)}
 EVERY_LOSS = pytest.mark.parametrize("name", LOSSES)

@@ -4,7 +4,7 @@ from scipy import stats
 
 from tests.reference.arrays import with_unused
 from vsebench.kernels.random_numbers import new_state
-from vsebench.kernels.sampling import Streams, contains, draw_negative
+from vsebench.kernels.sgd.sampling import Streams, contains, draw_negative
 
 
 @pytest.mark.parametrize("length", [0, 1, 16, 17, 40])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.reference.arrays import padded
-from vsebench.kernels.sorted_lists import SortedLists, refresh_lists
+from vsebench.kernels.sgd.sorted_lists import SortedLists, refresh_lists
 from vsebench.kernels.vectors import LANES, aligned
 
 

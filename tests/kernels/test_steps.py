@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from tests.reference.arrays import embedding_of, pipeline_of, streams
-from vsebench.kernels.opt_auc import opt_auc_epoch
-from vsebench.kernels.steps import Rates, logistic, project
-from vsebench.kernels.warp import new_trials, warp_epoch
+from vsebench.kernels.sgd.opt_auc import opt_auc_epoch
+from vsebench.kernels.sgd.steps import Rates, logistic, project
+from vsebench.kernels.sgd.warp import new_trials, warp_epoch
 
 
 def numerical_gradient(loss, image, positive, negative):

@@ -6,10 +6,17 @@ from tests.reference import vse_ens as reference
 from tests.reference.arrays import embedding_of, padded, streams, with_unused
 from tests.reference.random_numbers import SplitMix64
 from vsebench.kernels.random_numbers import new_state, uniform
-from vsebench.kernels.sorted_lists import SortedLists, refresh_lists
-from vsebench.kernels.steps import Rates
+from vsebench.kernels.sgd.sorted_lists import SortedLists, refresh_lists
+from vsebench.kernels.sgd.steps import Rates
+from vsebench.kernels.sgd.vse_ens import (
+    draw_rank,
+    find_factor,
+    new_draws,
+    redraw_negative,
+    vse_ens_epoch,
+    weigh_factors,
+)
 from vsebench.kernels.vectors import LANES, aligned
-from vsebench.kernels.vse_ens import draw_rank, find_factor, new_draws, redraw_negative, vse_ens_epoch, weigh_factors
 
 
 def sorted_lists(labels, n_factors):

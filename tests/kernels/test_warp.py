@@ -5,8 +5,8 @@ from scipy import stats
 from tests.reference import warp as reference
 from tests.reference.arrays import embedding_of, pipeline_of, streams
 from tests.reference.random_numbers import SplitMix64
-from vsebench.kernels.steps import Rates
-from vsebench.kernels.warp import new_trials, warp_epoch
+from vsebench.kernels.sgd.steps import Rates
+from vsebench.kernels.sgd.warp import new_trials, warp_epoch
 
 
 @pytest.mark.parametrize(("maximum", "max_norm"), [(None, 0.0), (2, 0.0), (None, 0.9)])

@@ -4,9 +4,9 @@ import pytest
 from tests.reference import warp as reference
 from tests.reference.arrays import embedding_of, streams, with_unused
 from tests.reference.random_numbers import SplitMix64
-from vsebench.kernels.rounding import NOT_ROUNDED, round_labels
-from vsebench.kernels.steps import Rates
-from vsebench.kernels.warp_published import warp_published_epoch
+from vsebench.kernels.ranking.rounding import NOT_ROUNDED, round_labels
+from vsebench.kernels.sgd.steps import Rates
+from vsebench.kernels.sgd.warp_published import warp_published_epoch
 
 
 @pytest.mark.parametrize("rounding", [True, False])

@@ -12,14 +12,14 @@ from tests.reference import wsabie as reference
 from tests.reference.arrays import padded, pairs_of, streams
 from tests.reference.random_numbers import SplitMix64
 from tests.reference.warp import rank_loss
-from vsebench.kernels.image_rows import new_image_rows
-from vsebench.kernels.linear_ranking import linear_epoch, passive_aggressive_epoch
-from vsebench.kernels.one_vs_rest import one_vs_rest_epoch
-from vsebench.kernels.owpc import owpc_epoch
+from vsebench.kernels.sgd.image_rows import new_image_rows
+from vsebench.kernels.sgd.linear_ranking import linear_epoch, passive_aggressive_epoch
+from vsebench.kernels.sgd.one_vs_rest import one_vs_rest_epoch
+from vsebench.kernels.sgd.owpc import owpc_epoch
+from vsebench.kernels.sgd.warp import new_trials, one_trial
+from vsebench.kernels.sgd.wsabie import new_maps, wsabie_epoch, wsabie_step
 from vsebench.kernels.vectors import padded_size
-from vsebench.kernels.warp import new_trials, one_trial
-from vsebench.kernels.wsabie import new_maps, wsabie_epoch, wsabie_step
-from vsebench.methods.sgd import positives_of
+from vsebench.methods.by_labels.sgd import positives_of
 
 N_IMAGES, N_LABELS, D, K = 20, 12, 37, 6
 STEPS = 300

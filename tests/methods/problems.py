@@ -11,11 +11,11 @@ from scipy import sparse
 from tests.builders import matrix_of
 from vsebench.core.configuration import read_method_config
 from vsebench.core.workers import workers
-from vsebench.features import Features
-from vsebench.formats import simulated_tree
-from vsebench.formats.simulated_images import Parts
+from vsebench.data.features import Features
+from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Queries, Training, Words
+from vsebench.formats.simulators import simulated_tree
+from vsebench.formats.simulators.simulated_images import Parts
 from vsebench.methods.base import Ensemble, Method, load_method, read_settings
-from vsebench.problem import HeldOut, LabelMatrix, Problem, Queries, Training, Words
 from vsebench.protocols.whole_images import pairs_of
 
 CONFIG = Path(__file__).parents[2] / "config" / "methods"

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from tests.builders import matrix_of
 from tests.methods.problems import PACKAGES, PROBLEMS, fitted_once, method_of, names_of_methods
 from vsebench.core.errors import UserError
-from vsebench.features import Features
+from vsebench.data.features import Features
+from vsebench.data.needs import GIVEN_LABELS
+from vsebench.data.problem import Problem, Training, Words
 from vsebench.models import checked_scores
-from vsebench.needs import GIVEN_LABELS
-from vsebench.problem import Problem, Training, Words
 
 PLACES = [(name, where) for name in names_of_methods() if name not in PACKAGES for where in PROBLEMS]
 

@@ -24,9 +24,9 @@ from vsebench import models
 from vsebench.core.configuration import read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
+from vsebench.data.needs import NEEDS
 from vsebench.methods.base import Control, Method, Settings, epochs_mistake, load_method, read_settings
 from vsebench.models import Model
-from vsebench.needs import NEEDS
 
 NAMES = names_of_methods()
 IN_EPOCHS = [name for name in NAMES if name not in PACKAGES and issubclass(load_method(name), Method)]
@@ -161,7 +161,7 @@ class TestEveryMethodInEpochs:
 
 
 def test_a_module_that_is_not_there_is_named():
-    with pytest.raises(UserError, match=r"there is no module src/vsebench/methods/nonsense\.py"):
+    with pytest.raises(UserError, match=r"there is no module nonsense\.py in src/vsebench/methods"):
         load_method("nonsense")
 
 

@@ -5,7 +5,7 @@ from tests.builders import matrix_of
 from tests.methods.problems import fit, problem_from
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.needs import TRUTH
+from vsebench.data.needs import TRUTH
 
 
 def model_of(name, matrix, **changes):

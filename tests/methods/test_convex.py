@@ -9,11 +9,11 @@ from tests.builders import dense, matrix_of
 from tests.methods.problems import fit, fitted, problem_from, problem_of
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.features import Features
-from vsebench.methods import kernel_ridge
-from vsebench.methods.convex import Objective
-from vsebench.methods.logistic import log_losses
-from vsebench.methods.softmax import cross_entropy
+from vsebench.data.features import Features
+from vsebench.methods.by_features import kernel_ridge
+from vsebench.methods.by_features.convex import Objective
+from vsebench.methods.by_features.logistic import log_losses
+from vsebench.methods.by_features.softmax import cross_entropy
 
 LOSSES = {"softmax": cross_entropy, "logistic": log_losses}
 PLACES = ["dense features", "sparse features", "new images"]
@@ -39,7 +39,7 @@ def problem_with(matrix, values, pool):
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("chunk", [1, 3, 100])
 def test_the_gradient_is_the_slope_of_the_value(name, chunk, monkeypatch):
-    monkeypatch.setattr("vsebench.methods.convex.SCORES_A_CHUNK", chunk * 4)
+    monkeypatch.setattr("vsebench.methods.by_features.convex.SCORES_A_CHUNK", chunk * 4)
     rng = np.random.default_rng(1)
     labels = matrix_of([[0, 2], [1], [0, 1, 3], [3], [2]], 4)
     objective = Objective(rng.normal(size=(5, 3)).astype(np.float32), labels, LOSSES[name], 0.3)

@@ -12,9 +12,9 @@ from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.core.workers import workers
-from vsebench.features import Features
+from vsebench.data.features import Features
+from vsebench.data.problem import Queries
 from vsebench.methods.base import load_method, read_settings
-from vsebench.problem import Queries
 
 WITH_FEATURES = [name for name, offers in PROBLEMS.items() if "features" in offers]
 

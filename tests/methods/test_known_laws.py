@@ -13,13 +13,13 @@ from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.core.workers import workers
+from vsebench.data.problem import Dataset, LabelMatrix, Problem, Queries
 from vsebench.evaluation.measuring import Ranked, measure
 from vsebench.evaluation.ranking import list_tops, rank
 from vsebench.formats.adapters import load_adapter
 from vsebench.methods.base import load_method, read_settings
-from vsebench.methods.independent_labels import IndependentLabels
-from vsebench.methods.label_catalogue import LabelCatalogue
-from vsebench.problem import Dataset, LabelMatrix, Problem, Queries
+from vsebench.methods.controls.independent_labels import IndependentLabels
+from vsebench.methods.controls.label_catalogue import LabelCatalogue
 from vsebench.protocols.official import PROTOCOL
 
 KINDS = {"independent": IndependentLabels, "catalogue": LabelCatalogue}

@@ -8,9 +8,9 @@ from tests.methods.problems import NETWORKS, problem_of, settings_of
 from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
+from vsebench.data.problem import Queries
 from vsebench.methods.base import load_method, read_settings
-from vsebench.methods.layers import Parameter
-from vsebench.problem import Queries
+from vsebench.methods.networks.layers import Parameter
 from vsebench.training import DivergenceError, timed_epoch
 
 

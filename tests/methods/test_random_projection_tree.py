@@ -11,9 +11,9 @@ from tests.methods.problems import fitted
 from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
-from vsebench.kernels.projection_tree import direction, project_sparse
-from vsebench.methods.neighbours import parts_of
-from vsebench.methods.random_projection_tree import descend, grow
+from vsebench.kernels.ranking.projection_tree import direction, project_sparse
+from vsebench.methods.by_features.neighbours import parts_of
+from vsebench.methods.by_features.random_projection_tree import descend, grow
 
 SEED = np.uint64(7)
 

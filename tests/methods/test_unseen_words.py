@@ -8,7 +8,7 @@ from tests.methods.problems import settings_of
 from tests.methods.test_word_networks import network
 from vsebench.core.errors import UserError
 from vsebench.methods.base import load_method, read_settings
-from vsebench.methods.unseen_words import UPDATES, rescaled
+from vsebench.methods.words.unseen_words import UPDATES, rescaled
 
 D, N_UNSEEN = 50, 20
 FAITHFUL = ["linear_dots", "linear_map", "procrustes", "nonlinear"]

@@ -10,9 +10,9 @@ from tests.builders import dense, matrix_of
 from tests.methods.problems import problem_from, settings_of
 from tests.reference.full_sample_features import Problem as Twin
 from vsebench.core.workers import workers
-from vsebench.features import Features
-from vsebench.methods.vse_fs_features import VseFsFeatures
-from vsebench.problem import Queries
+from vsebench.data.features import Features
+from vsebench.data.problem import Queries
+from vsebench.methods.by_features.vse_fs_features import VseFsFeatures
 
 SETTINGS = {"factors": 5, "beta_0": 4.0, "alpha": 0.5, "regularisation": 0.3, "deviation": 0.5, "normalise": []}
 

@@ -9,11 +9,11 @@ from tests.builders import dense, matrix_of, rows_of
 from tests.methods.problems import problem_from, problem_of, settings_of
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.features import Features
+from vsebench.data.features import Features
+from vsebench.data.problem import Words
 from vsebench.methods.base import load_method, read_settings
-from vsebench.methods.layers import Parameter
-from vsebench.methods.word_vectors import label_vectors
-from vsebench.problem import Words
+from vsebench.methods.networks.layers import Parameter
+from vsebench.methods.words.word_vectors import label_vectors
 
 FULL = ["fast0tag", "x_ent"]
 JOINT = ["s_fast0tag", "s_x_ent", *FULL]

@@ -7,10 +7,10 @@ from tests.builders import dense, matrix_of
 from tests.methods.problems import fitted, planted_features, planted_labels, planted_words, problem_of, settings_of
 from tests.methods.test_word_networks import only
 from vsebench.core.workers import workers
-from vsebench.methods.avg_wv import target_shares
 from vsebench.methods.base import load_method
-from vsebench.methods.correlated_wv import nearest_words, targets
-from vsebench.methods.least_squares import weighted
+from vsebench.methods.by_features.least_squares import weighted
+from vsebench.methods.words.avg_wv import target_shares
+from vsebench.methods.words.correlated_wv import nearest_words, targets
 
 VECTORS = planted_words().vectors
 KNOWN = np.arange(400) != 5

@@ -8,9 +8,9 @@ from tests.builders import matrix_of
 from tests.methods.problems import fit, method_of, problem_from, settings_of
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.features import Features
+from vsebench.data.features import Features
+from vsebench.data.problem import Queries
 from vsebench.methods.base import load_method
-from vsebench.problem import Queries
 
 FAMILY = ["linear_auc", "linear_warp", "one_vs_rest", "owpc_sgd", "pamir_ia", "wsabie", "wsabie_auc", "wsabie_decay"]
 N_IMAGES, N_LABELS, D = 600, 10, 24

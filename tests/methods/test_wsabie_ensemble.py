@@ -6,10 +6,10 @@ import pytest
 from tests.methods.problems import fit, fitted, members_of, problem_of, settings_of
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.features import Normalisation
+from vsebench.data.features import Normalisation
 from vsebench.methods.base import read_settings
-from vsebench.methods.embedded_features import EmbeddedFeatures
-from vsebench.methods.wsabie_ensemble import WsabieEnsemble
+from vsebench.methods.by_features.embedded_features import EmbeddedFeatures
+from vsebench.methods.by_features.wsabie_ensemble import WsabieEnsemble
 from vsebench.models import Embeddings
 
 

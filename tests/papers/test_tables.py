@@ -22,13 +22,13 @@ from vsebench.rendering.claims import (
     overall,
 )
 from vsebench.rendering.counts import our_count
-from vsebench.rendering.csv import to_csv
 from vsebench.rendering.kinds import TableKind, make
-from vsebench.rendering.latex import to_latex
-from vsebench.rendering.markdown import to_markdown
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import MISSING, format_value
 from vsebench.rendering.tables.improvement_beside_published import improvement
+from vsebench.rendering.writers.csv import to_csv
+from vsebench.rendering.writers.latex import to_latex
+from vsebench.rendering.writers.markdown import to_markdown
 
 HOLDS, FAILS, UNDECIDED, UNTESTABLE = "holds", "fails", "undecided", "not testable here"
 PRINTED = [f"{paper.name}_{table}" for paper in PAPERS for table in paper.tables if re.fullmatch(r"table\d+", table)]

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.builders import dense, matrix_of, rows_of
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import PAIRS
+from vsebench.data.problem import Dataset, LabelMatrix
+from vsebench.data.splits import pairs_of
 from vsebench.evaluation.metrics.base import RankMetric, load_metric
-from vsebench.problem import Dataset, LabelMatrix
 from vsebench.protocols.base import Protocol, known_protocols, load_protocol, split_generator
-from vsebench.splits import pairs_of
 
 LABELS = ["distinct", "regions"]  # hold out labels of known images
 IMAGES = ["images", "labelled_images", "official"]  # hold out whole images

@@ -6,12 +6,12 @@ import pytest
 
 from tests.builders import dense, rows_of
 from tests.stages.small import run
-from vsebench import needs, splits
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import IMAGES, LABELS, PAIRS
 from vsebench.core.storage import read_parquet, write_arrays, write_table
-from vsebench.inputs import load_dataset
-from vsebench.problem import Dataset, LabelMatrix
+from vsebench.data import needs, splits
+from vsebench.data.inputs import load_dataset
+from vsebench.data.problem import Dataset, LabelMatrix
 from vsebench.protocols.base import load_protocol, source_of, split_generator
 
 WORDS = {"sky": 1.0, "sea": 2.0, "cat": 3.0, "tree": 4.0, "car": 5.0}  # `img_07` has none

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from vsebench.kernels.pipeline import Positives, new_pipeline
 from vsebench.kernels.products import Embedding
 from vsebench.kernels.random_numbers import new_state
-from vsebench.kernels.sampling import Streams
+from vsebench.kernels.sgd.pipeline import Positives, new_pipeline
+from vsebench.kernels.sgd.sampling import Streams
 from vsebench.kernels.vectors import LANES, aligned, padded_size
 
 

@@ -21,7 +21,7 @@ from vsebench.papers.evidence import Evidence, RunPlace
 from vsebench.papers.verdicts import verdicts
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
 from vsebench.rendering.outline import GATHERED, ON_REQUEST, LeftOut, Outline, OutlineRow
-from vsebench.rendering.paper_section import figures_of, tables_of
+from vsebench.rendering.page.paper_section import figures_of, tables_of
 from vsebench.rendering.results import Results
 
 PAPERS = read_papers(sorted((Path(__file__).parents[2] / "config" / "papers").glob("*.yaml")))

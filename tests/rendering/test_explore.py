@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from tests.rendering.conftest import PAPERS, figures
-from vsebench.rendering.explore import numbers
-from vsebench.rendering.page import render
+from vsebench.rendering.page.explore import numbers
+from vsebench.rendering.page.page import render
 from vsebench.rendering.results import Results
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")

@@ -6,7 +6,7 @@ import pytest
 from vsebench.core import schemas
 from vsebench.core.storage import write_json, write_table
 from vsebench.rendering.figures.accuracy_against_time import front
-from vsebench.rendering.headline import headlines, what_was_run
+from vsebench.rendering.page.headline import headlines, what_was_run
 from vsebench.rendering.results import Results
 from vsebench.rendering.timing import training_seconds
 

@@ -12,7 +12,6 @@ from tests.rendering.conftest import figures, tables
 from vsebench.core.errors import UserError
 from vsebench.core.sources import sources_of
 from vsebench.core.storage import read_json
-from vsebench.rendering.csv import to_csv
 from vsebench.rendering.kinds import (
     FigureKind,
     Instance,
@@ -29,6 +28,7 @@ from vsebench.rendering.kinds import (
 from vsebench.rendering.outline import GATHERED, read_outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import save, style
+from vsebench.rendering.writers.csv import to_csv
 
 ROOT = Path(__file__).parents[2]
 BASES = [TableKind, FigureKind]

@@ -10,13 +10,13 @@ import pytest
 from tests.rendering.conftest import PAPERS, frame
 from vsebench.core import schemas
 from vsebench.core.places import Place
-from vsebench.rendering.csv import to_csv
 from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, instances_of_run, make
-from vsebench.rendering.latex import to_latex
 from vsebench.rendering.outline import GATHERED, Outline, OutlineRow
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import style
 from vsebench.rendering.table import Table
+from vsebench.rendering.writers.csv import to_csv
+from vsebench.rendering.writers.latex import to_latex
 
 (PAPER,) = (paper for paper in PAPERS if paper.name == "lsep")
 PLACE = Place("scene", "official")

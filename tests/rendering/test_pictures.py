@@ -10,8 +10,8 @@ from PIL import Image
 
 from tests.rendering.conftest import PAPERS, figures
 from vsebench.core.configuration import Pictures
-from vsebench.rendering import page, pictures
-from vsebench.rendering.pictures import PIXELS, find_pictures, names_in
+from vsebench.rendering.page import page, pictures
+from vsebench.rendering.page.pictures import PIXELS, find_pictures, names_in
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 

@@ -14,9 +14,9 @@ import pytest
 
 from tests.rendering.conftest import PAPERS, SMALL, figures, make_results, table_kind, tables
 from vsebench.cli import main
-from vsebench.rendering.csv import to_csv
-from vsebench.rendering.page import notices
+from vsebench.rendering.page.page import notices
 from vsebench.rendering.results import Results
+from vsebench.rendering.writers.csv import to_csv
 from vsebench.stages.table import write_table
 
 SVG = "<svg xmlns='http://www.w3.org/2000/svg'/>"

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests.rendering.latex import check_latex
-from vsebench.rendering.csv import to_csv
-from vsebench.rendering.latex import to_latex
-from vsebench.rendering.markdown import to_markdown
 from vsebench.rendering.table import Cell, Column, Row, Table, format_value
+from vsebench.rendering.writers.csv import to_csv
+from vsebench.rendering.writers.latex import to_latex
+from vsebench.rendering.writers.markdown import to_markdown
 
 COLUMNS = (
     Column("method", "Name", shown=False),

@@ -18,12 +18,12 @@ from vsebench.cli import main
 from vsebench.core.storage import read_json, write_json
 from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.rendering.kinds import TableKind, instances_of_run
-from vsebench.rendering.latex import to_latex
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.outline import MetricLeftOut
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table
 from vsebench.rendering.tables.accuracy import notes
+from vsebench.rendering.writers.latex import to_latex
 
 SIMULATED, REAL = SMALL
 

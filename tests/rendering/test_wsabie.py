@@ -9,15 +9,15 @@ import pytest
 from tests.rendering.conftest import PAPERS, frame
 from vsebench.core import schemas
 from vsebench.core.places import Place
-from vsebench.rendering.csv import to_csv
 from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, make
-from vsebench.rendering.latex import to_latex
-from vsebench.rendering.markdown import to_markdown
 from vsebench.rendering.outline import GATHERED, Outline, OutlineRow
-from vsebench.rendering.page import template
+from vsebench.rendering.page.page import template
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import style
 from vsebench.rendering.table import Cell, Column, Table, format_value, spans
+from vsebench.rendering.writers.csv import to_csv
+from vsebench.rendering.writers.latex import to_latex
+from vsebench.rendering.writers.markdown import to_markdown
 
 (PAPER,) = (paper for paper in PAPERS if paper.name == "wsabie")
 PLACE = Place("sim-tree", "official")

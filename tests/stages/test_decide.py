@@ -13,7 +13,7 @@ from tests.stages.small import run, split, write_processed
 from vsebench.core import schemas
 from vsebench.core.places import Case, Place
 from vsebench.core.storage import read_json, read_parquet
-from vsebench.needs import FEATURES
+from vsebench.data.needs import FEATURES
 from vsebench.stages.pooled_precision import level, pooled_precision
 from vsebench.stages.thresholds_and_difficulty import correlations, difficulties
 

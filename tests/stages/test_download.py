@@ -10,7 +10,7 @@ import pytest
 from tests import data_sets
 from tests.servers import Handler, serve
 from vsebench.cli import main
-from vsebench.formats import transfer
+from vsebench.formats.download import transfer
 
 DEAD = "http://127.0.0.1:9"  # the discard port: nothing listens
 

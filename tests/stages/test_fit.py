@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from tests.stages.small import SETTINGS, case, fit, run, split, write_processed
-from vsebench import models, splits
+from vsebench import models
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.workers import workers
+from vsebench.data import splits
+from vsebench.data.problem import Problem
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.methods.base import load_method, read_settings
-from vsebench.problem import Problem
 from vsebench.stages import rank
 from vsebench.stages.gather import settings_used
 

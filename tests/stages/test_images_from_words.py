@@ -9,12 +9,13 @@ import pytest
 
 from tests.builders import matrix_of
 from tests.stages.small import run
-from vsebench import models, splits
+from vsebench import models
 from vsebench.core import schemas
 from vsebench.core.places import Case, Place
 from vsebench.core.storage import write_table
+from vsebench.data import splits
+from vsebench.data.problem import HeldOut, LabelMatrix, Split, Training
 from vsebench.models import Embeddings
-from vsebench.problem import HeldOut, LabelMatrix, Split, Training
 from vsebench.rendering.outline import Outline, OutlineRow
 from vsebench.rendering.results import Results
 from vsebench.rendering.tables.images_from_words import ImagesFromWords

@@ -6,14 +6,15 @@ import pytest
 
 from tests.builders import matrix_of
 from tests.stages.small import run
-from vsebench import models, splits
+from vsebench import models
 from vsebench.core import schemas
 from vsebench.core.places import Case, Place
 from vsebench.core.storage import write_json, write_table
+from vsebench.data import splits
+from vsebench.data.problem import HeldOut, LabelMatrix, Split, Training
 from vsebench.evaluation.full_sample_loss import full_sample_losses
 from vsebench.evaluation.sampler_distance import distances
 from vsebench.models import Embeddings, LabelWeights
-from vsebench.problem import HeldOut, LabelMatrix, Split, Training
 from vsebench.stages.neighbours_of_labels import nearest
 
 CASE = Case(Place("tiny", "official"), "my_row", 1)

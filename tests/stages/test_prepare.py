@@ -10,7 +10,7 @@ from tests import data_sets
 from vsebench.core import schemas
 from vsebench.core.configuration import DatasetConfig, read_config, read_yaml
 from vsebench.core.storage import read_arrays, read_json, read_parquet
-from vsebench.features import read_features
+from vsebench.data.features import read_features
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.plan import Plan
 

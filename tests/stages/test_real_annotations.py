@@ -3,11 +3,11 @@
 import pytest
 
 from vsebench.core.workers import workers
+from vsebench.data.problem import Dataset, LabelMatrix, Problem
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
-from vsebench.formats import saiapr
+from vsebench.formats.readers import saiapr
 from vsebench.methods.base import load_method, read_settings
-from vsebench.problem import Dataset, LabelMatrix, Problem
 from vsebench.protocols.base import load_protocol, split_generator
 
 SGD = {"factors": 128, "deviation": 0.1}

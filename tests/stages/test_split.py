@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 from tests.stages.small import split, write_processed
-from vsebench import splits
 from vsebench.core.storage import read_json, read_parquet, write_parquet
-from vsebench.problem import Dataset, LabelMatrix
+from vsebench.data import splits
+from vsebench.data.problem import Dataset, LabelMatrix
 from vsebench.protocols.base import load_protocol, split_generator
 
 
@@ -58,7 +58,7 @@ def test_an_unknown_protocol_is_one_line(tmp_path, capsys):
 
 def test_regions_of_saiapr_leave_what_the_papers_print(mirror):
     """79,527 training pairs, 20,000 test pairs; a fifth of the test labels stay in training, 923 images lose all."""
-    from vsebench.formats import saiapr
+    from vsebench.formats.readers import saiapr
 
     annotations = saiapr.read(mirror, saiapr.Options(archive="saiapr_tc-12.tar.gz"))
     matrix = LabelMatrix.from_pairs(annotations.pairs, 20000, len(annotations.labels))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vsebench.formats.onnx_network import Network
+from vsebench.formats.images.onnx_network import Network
 
 SCRIPT = Path(__file__).parents[2] / "workflow" / "export_vgg16.py"
 CONVOLUTIONS = {  # by hand: number in `features`, channels in and out; a ReLU follows each, a maximum each block

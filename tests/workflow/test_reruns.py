@@ -81,7 +81,7 @@ def test_the_results_are_those_of_a_fresh_run(finished, fresh, tmp_path):
         project.configure(methods=rows, bootstrap=150, datasets=tiny_set("regions"))
         project.change("opt_auc", "settings", learning_rate=0.07)
         twice = "by_frequency(self.labels + self.labels)"
-        project.edit("src/vsebench/methods/popularity.py", "by_frequency(self.labels)", twice)
+        project.edit("src/vsebench/methods/controls/popularity.py", "by_frequency(self.labels)", twice)
     for project in (older, fresh):
         outcome = project.snakemake("results/sim-iapr/regions/metrics.parquet")
         assert outcome.status == 0, outcome.text[-3000:]

@@ -12,14 +12,15 @@ from snakemake.shell import shell
 from vsebench import job_server
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
-from vsebench.core.sources import PACKAGE, sources_of
+from vsebench.core.modules import PACKAGE, modules_in
+from vsebench.core.sources import sources_of
 from vsebench.evaluation.decisions.base import load_decision
-from vsebench.formats.image_files import folders_of
+from vsebench.formats.images.image_files import folders_of
 from vsebench.plan import DATASET_NAME, FEATURES, ROW_NAME, Plan, jobs
 from vsebench.protocols.base import FROM, known_protocols, load_protocol, source_of
 from vsebench.rendering import kinds
-from vsebench.splits import FILES as SPLIT_NAMES
-from vsebench.splits import FIT_FILES
+from vsebench.data.splits import FILES as SPLIT_NAMES
+from vsebench.data.splits import FIT_FILES
 from vsebench.workflow import TimeLeft
 
 ROOT = Path(workflow.current_basedir).parent.parent
@@ -113,6 +114,11 @@ def sources(*modules):
     ]
 
 
+def module_of(folder, name):
+    """Name a module of a folder of the package, or of a folder in it, without the name of the package."""
+    return modules_in(folder)[name].removeprefix("vsebench.")
+
+
 def as_json(value):
     """Return a value as JSON with sorted keys, the same text for equal values; rules quote it with `:q`."""
     return json.dumps(value, sort_keys=True)
@@ -125,7 +131,7 @@ def literally(text):
 
 def method_sources(*stages):
     return lambda wildcards: sources(
-        *stages, f"methods.{PLAN.methods[wildcards.row].method}"
+        *stages, module_of("methods", PLAN.methods[wildcards.row].method)
     )
 
 
@@ -133,7 +139,7 @@ def fit_sources(stage):
     """Name the sources of a fit: the stage, the method, and the metric that settings are chosen by."""
 
     def find(wildcards):
-        modules = [stage, f"methods.{PLAN.methods[wildcards.row].method}"]
+        modules = [stage, module_of("methods", PLAN.methods[wildcards.row].method)]
         if PLAN.is_validated(wildcards.row):
             modules.append(metric_module(PLAN.validation_metric(place_of(wildcards))))
         return sources(*modules)
@@ -354,7 +360,7 @@ def decision_sources(wildcards):
     found = decisions_of(wildcards).values()
     modules = [
         "stages.decide",
-        f"methods.{PLAN.methods[wildcards.row].method}",
+        module_of("methods", PLAN.methods[wildcards.row].method),
         *(f"evaluation.decisions.{decision.decision}" for decision in found),
         *(
             metric_module(decision.tuned_for)

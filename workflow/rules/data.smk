@@ -65,7 +65,7 @@ for dataset in PLAN.datasets:
             f"prepare_{dataset.replace('-', '_')}"
         input:
             f"data/raw/{dataset}/provenance.json",
-            sources("stages.prepare", f"formats.{description.adapter}"),
+            sources("stages.prepare", module_of("formats", description.adapter)),
             list(description.own_files.values()),
         output:
             multiext(f"data/processed/{dataset}/", *PLAN.processed_files(dataset)),
@@ -100,7 +100,8 @@ rule download_parents:
 rule siblings:
     input:
         lambda wildcards: sources(
-            "stages.siblings", f"formats.{PLAN.siblings[wildcards.dataset].adapter}"
+            "stages.siblings",
+            module_of("formats", PLAN.siblings[wildcards.dataset].adapter),
         ),
         parents_of_labels,
         labels=f"{PROCESSED}/labels.parquet",
@@ -135,7 +136,7 @@ use rule download_parents as download_words with:
 rule words:
     input:
         lambda wildcards: sources(
-            "stages.words", f"formats.{PLAN.words[wildcards.dataset].adapter}"
+            "stages.words", module_of("formats", PLAN.words[wildcards.dataset].adapter)
         ),
         source_of_words,
         labels=f"{PROCESSED}/labels.parquet",

@@ -16,7 +16,9 @@ rule report_page:
         kind_sources(kinds.FigureKind, PLAN.figures),
         [
             os.path.relpath(path)
-            for path in sorted((PACKAGE / "rendering" / "templates").glob("*.*"))
+            for path in sorted(
+                (PACKAGE / "rendering" / "page" / "templates").glob("*.*")
+            )
         ],
         PRINTED,
     output:

@@ -7,7 +7,7 @@ rule time_methods:
         timed_inputs,
         lambda wildcards: sources(
             *(
-                f"methods.{PLAN.methods[row].method}"
+                module_of("methods", PLAN.methods[row].method)
                 for row in PLAN.timed_rows(place_of(wildcards))
             )
         ),
@@ -70,7 +70,10 @@ if PLAN.config.scaling:
             ),
             sources(
                 "stages.scale",
-                *(f"methods.{module}" for module, _ in PLAN.scaled_rows.values()),
+                *(
+                    module_of("methods", module)
+                    for module, _ in PLAN.scaled_rows.values()
+                ),
             ),
             dataset=os.path.relpath(
                 ROOT / "config" / "datasets" / f"{PLAN.config.scaling.dataset}.yaml"

@@ -13,8 +13,8 @@ from pydantic_core import PydanticCustomError
 from vsebench.core.errors import UserError
 
 Role = Literal["paper", "baseline", "control", "oracle"]
-NormalisationStep = Literal["l2", "idf", "standard", "root"]  # those of `vsebench.features`
-TransformName = Literal["torchvision", "caffe_vgg", "inception"]  # those of `vsebench.formats.pixels`
+NormalisationStep = Literal["l2", "idf", "standard", "root"]  # those of `vsebench.data.features`
+TransformName = Literal["torchvision", "caffe_vgg", "inception"]  # those of `vsebench.formats.images.pixels`
 Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # pixels of the shorter side, or the whole image
 Suffixes = Literal["keep", "drop"]  # of files in the ids of images
 Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflickr", "imagenet", "tree", "other"]

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-PACKAGE = Path(__file__).parent.parent
+from vsebench.core.modules import PACKAGE
+
 # These modules cannot change a number, so an edit of them reruns nothing. The format of a file that they write has a
 # version, which is a parameter of its stage.
 CANNOT_CHANGE_A_NUMBER = "vsebench.core"
@@ -23,11 +24,12 @@ def sources_of(*modules: str) -> list[Path]:
         if module not in found and not (module + ".").startswith(CANNOT_CHANGE_A_NUMBER + "."):
             found.add(module)
             waiting += _imports(module)
-    return sorted(_file(module) for module in found)
+    return sorted(file_of(module) for module in found)
 
 
 @cache
-def _file(module: str) -> Path:
+def file_of(module: str) -> Path:
+    """Return the file of a module, or that of a package's `__init__`."""
     path = PACKAGE.parent / module.replace(".", "/")
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
@@ -36,13 +38,13 @@ def _file(module: str) -> Path:
 def _imports(module: str) -> list[str]:
     """Return the modules of this package that a module's own text imports."""
     names = []
-    for node in _statements(ast.parse(_file(module).read_text(encoding="utf-8"))):
+    for node in _statements(ast.parse(file_of(module).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             # `from package import module` imports a module, `from module import name` does not.
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return [name for name in names if name.startswith(f"{PACKAGE.name}.") and _file(name).is_file()]
+    return [name for name in names if name.startswith(f"{PACKAGE.name}.") and file_of(name).is_file()]
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:

@@ -1,7 +1,8 @@
 """Bayes decisions: the label sets that no prediction can beat on average, where the law of the labels is known.
 
-The law is that of a simulated set whose labels are independent given the features (`formats/simulated_independent.py`)
-or one set of a catalogue (`formats/simulated_catalogue.py`). Y is an image's label set, p_k = P(label k in Y | x).
+The law is that of a simulated set whose labels are independent given the features
+(`formats/simulators/simulated_independent.py`) or one set of a catalogue (`formats/simulators/simulated_catalogue.py`).
+Y is an image's label set, p_k = P(label k in Y | x).
 
     exact match   the most probable set: {k: p_k > 1/2}, or the S_c of the largest P(c | x)
     example F1    the A with the largest E[2 |A and Y| / (|A| + |Y|)], where the F1 of two empty sets is 1. Of the sets
@@ -26,8 +27,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.methods.independent_labels import IndependentLabels
-from vsebench.methods.label_catalogue import LabelCatalogue
+from vsebench.methods.controls.independent_labels import IndependentLabels
+from vsebench.methods.controls.label_catalogue import LabelCatalogue
 
 Floats = NDArray[np.float64]
 

@@ -4,15 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vsebench import models, splits
+from vsebench import models
 from vsebench.core.places import Case
+from vsebench.data import splits
+from vsebench.data.needs import FEATURES
+from vsebench.data.problem import HeldOut
 from vsebench.evaluation.ranking import check_finite, check_labels
 from vsebench.models import Model
-from vsebench.needs import FEATURES
-from vsebench.problem import HeldOut
 
 if TYPE_CHECKING:  # features need SciPy, which most models do without
-    from vsebench.features import Features
+    from vsebench.data.features import Features
 
 
 def fitted(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.problem import LabelMatrix, Matrix
+from vsebench.data.problem import LabelMatrix, Matrix
 
 PAIRS = 1 << 16  # whose vectors are in memory at once
 ROUNDING = 1e-14  # a smaller share of the squares is no variance

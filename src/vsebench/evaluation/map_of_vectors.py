@@ -6,8 +6,8 @@ them with t-SNE. Components are the same in every run, have no settings, and kee
 
 import numpy as np
 
+from vsebench.data.problem import Matrix
 from vsebench.evaluation.retrieval import unit
-from vsebench.problem import Matrix
 
 
 def plane(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:

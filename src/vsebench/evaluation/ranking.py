@@ -17,18 +17,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.chunks import even_chunks
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import LABEL_RANKS, LISTS, RANKS
 from vsebench.core.workers import Workers
-from vsebench.kernels.held_out import count_images_above, rank_right_labels, top_labels
-from vsebench.kernels.ranking import count_embedded
-from vsebench.kernels.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
+from vsebench.data.chunks import even_chunks
+from vsebench.data.problem import HeldOut, Ids, Matrix, Queries
+from vsebench.kernels.ranking.counting import count_embedded
+from vsebench.kernels.ranking.held_out import count_images_above, rank_right_labels, top_labels
+from vsebench.kernels.ranking.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
 from vsebench.models import Embedded, Model, checked_scores, checked_vectors
-from vsebench.problem import HeldOut, Ids, Matrix, Queries
 
 if TYPE_CHECKING:  # features need SciPy, which most models do without
-    from vsebench.features import Features
+    from vsebench.data.features import Features
 
 SCORES_A_CHUNK = 1 << 20  # a chunk's scores (4 MiB) stay in the cache until they are counted,
 QUERIES_A_CHUNK = 252  # and so do the vectors of its images

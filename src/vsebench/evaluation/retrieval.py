@@ -13,12 +13,12 @@ import numpy as np
 import polars as pl
 
 from vsebench.core.schemas import Schema
+from vsebench.data.problem import HeldOut, Mask, Matrix
 from vsebench.evaluation.ranking import chunks, queries_of
 from vsebench.models import Embedded, Model, checked_scores, checked_vectors
-from vsebench.problem import HeldOut, Mask, Matrix
 
 if TYPE_CHECKING:  # features need SciPy, which most models do without
-    from vsebench.features import Features
+    from vsebench.data.features import Features
 
 SHOWN = 10  # images of a word
 RETRIEVED: Schema = {

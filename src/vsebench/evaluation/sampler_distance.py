@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.problem import Matrix
+from vsebench.data.problem import Matrix
 
 
 def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

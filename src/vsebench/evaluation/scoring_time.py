@@ -4,12 +4,12 @@ import time
 from statistics import median
 from typing import TYPE_CHECKING
 
+from vsebench.data.problem import HeldOut
 from vsebench.evaluation.ranking import queries_of
 from vsebench.models import Model, checked_scores
-from vsebench.problem import HeldOut
 
 if TYPE_CHECKING:  # features need SciPy, which most models do without
-    from vsebench.features import Features
+    from vsebench.data.features import Features
 
 BATCH = 256  # images that are scored at once
 SHORTEST = 0.2  # seconds: shorter passes over the images are repeated until they take this long together

@@ -1,10 +1,10 @@
 """Finding an adapter by the name of its module."""
 
 import importlib
-from pathlib import Path
 from types import ModuleType
 
 from vsebench.core.errors import UserError
+from vsebench.core.modules import modules_in
 
 KINDS = {  # of adapters that read no data set, by their function
     "read_parents": "adapter for the parents of labels",
@@ -25,7 +25,7 @@ def load_adapter(name: str, where: str, reads: str = "read") -> ModuleType:
 
     Parameters
     ----------
-    name : the module's
+    name : the module's, without its folders
     where : the configuration file that names it
     reads : the function: `read` for a data set's adapter, or a key of `KINDS`
 
@@ -34,8 +34,8 @@ def load_adapter(name: str, where: str, reads: str = "read") -> ModuleType:
     UserError
         There is no such module. The message begins with `where`.
     """
-    known = (Path(__file__).parent / f"{name}.py").is_file()
-    module = importlib.import_module(f"vsebench.formats.{name}") if known else None
+    known = modules_in("formats")
+    module = importlib.import_module(known[name]) if name in known else None
     if module is None or not hasattr(module, reads):
         what = KINDS.get(reads, "adapter")
         raise UserError(f"{where}: adapter: there is no {what} named {name!r} in vsebench.formats")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import PAIRS
-from vsebench.features import Features
+from vsebench.data.features import Features
 
 
 class Dropped(NamedTuple):

@@ -22,9 +22,9 @@ from scipy import sparse
 
 from vsebench.core.configuration import FeaturesFile
 from vsebench.core.errors import UserError
-from vsebench.features import Features, csr
+from vsebench.data.features import Features, csr
 from vsebench.formats.annotations import Dropped, check_unique
-from vsebench.formats.archives import text_lines
+from vsebench.formats.download.archives import text_lines
 from vsebench.formats.own_files import find
 
 SAVE_SPARSE = "save a CSR matrix with scipy.sparse.save_npz, or dense features as .npy"

@@ -4,7 +4,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from vsebench.core.errors import UserError
-from vsebench.formats.verify import digest_of
+from vsebench.formats.download.verify import digest_of
 
 
 def find(raw: Path, name: str) -> Path:

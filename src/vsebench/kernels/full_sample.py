@@ -16,7 +16,7 @@ are float32.
 Only u_i of each image is stored. Before an image is updated, u_i is brought up to date with the changes of its labels
 since its last update; v_i = u_i - gamma p_i is computed where it is needed.
 
-How the positives are indexed, with an example: `vsebench.methods.full_sample.rows_and_columns`.
+How the positives are indexed, with an example: `vsebench.methods.by_labels.full_sample.rows_and_columns`.
 """
 
 from typing import NamedTuple

@@ -47,7 +47,7 @@ def margin(embedding, i, p, n):
 def rounded_products(vectors, rows, pairs, groups):
     """Return inner products of rounded vectors with 16 labels each: a tuple of `IntVector`s, one per row.
 
-    vectors : (n, K) int16, rounded vectors (`vsebench.kernels.rounding`)
+    vectors : (n, K) int16, rounded vectors (`vsebench.kernels.ranking.rounding`)
     rows : tuple of integers, rows of `vectors`
     pairs : (n_groups, K / 2, 32) int16, of a `RoundedLabels`
     groups : tuple of integers, as long as `rows`: the group of 16 labels that each row is multiplied with

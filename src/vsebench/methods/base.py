@@ -1,6 +1,7 @@
 """What a method is: the contract of `Method` and `Control`, and how a module of `vsebench.methods` is found.
 
-A module `vsebench.methods.<name>` defines one class, `METHOD`; a file config/methods/<row>.yaml makes a row of it.
+A module <name>.py in src/vsebench/methods, or in a folder of it, defines one class, `METHOD`; a file
+config/methods/<row>.yaml makes a row of it.
 """
 
 import importlib
@@ -13,9 +14,10 @@ from pydantic import Field
 
 from vsebench.core.configuration import Strict, check
 from vsebench.core.errors import UserError, missing_package
+from vsebench.core.modules import modules_in
+from vsebench.data.needs import NEEDS
+from vsebench.data.problem import Problem
 from vsebench.models import Model
-from vsebench.needs import NEEDS
-from vsebench.problem import Problem
 
 
 class Settings(Strict):
@@ -140,17 +142,18 @@ class Ensemble(Control):
 
 
 def load_method(name: str) -> type[Method] | type[Control]:
-    """Return the class `METHOD` of the module `vsebench.methods.<name>`."""
+    """Return the class `METHOD` of the module with this name in src/vsebench/methods or a folder in it."""
+    known = modules_in("methods")
+    if name not in known:
+        raise UserError(f"method {name!r}: there is no module {name}.py in src/vsebench/methods")
     try:
-        module = importlib.import_module(f"vsebench.methods.{name}")
+        module = importlib.import_module(known[name])
     except ModuleNotFoundError as error:
-        if error.name == f"vsebench.methods.{name}":
-            raise UserError(f"method {name!r}: there is no module src/vsebench/methods/{name}.py") from None
         raise UserError(f"method {name!r}: {missing_package(str(error.name))}") from None
-    found: type[Method] | type[Control] | None = getattr(module, "METHOD", None)
-    if found is None:
-        raise UserError(f"method {name!r}: src/vsebench/methods/{name}.py has no METHOD; set it to the method's class")
-    return found
+    method: type[Method] | type[Control] | None = getattr(module, "METHOD", None)
+    if method is None:
+        raise UserError(f"method {name!r}: {name}.py has no METHOD; set it to the method's class")
+    return method
 
 
 def with_factors(method: type[Fitter], values: dict[str, Any], factors: int) -> dict[str, Any]:

@@ -22,8 +22,9 @@ from vsebench.core.configuration import (
     read_yaml,
 )
 from vsebench.core.errors import UserError
-from vsebench.formats import parent_table, table
 from vsebench.formats.adapters import load_adapter
+from vsebench.formats.parents import parent_table
+from vsebench.formats.readers import table
 from vsebench.papers.base import Paper
 
 # These are names of folders, so the workflow must be able to distinguish them from others.
@@ -93,7 +94,7 @@ def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> DatasetConfig:
-    """Return the description of a user's own table: options of `formats/table.py`, and `beside` them."""
+    """Return the description of a user's own table: options of `formats/readers/table.py`, and `beside` them."""
     check_name(DATASET_NAME, "datasets", name, where)
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")

@@ -1,9 +1,9 @@
-"""What a job of the workflow reads besides its split, and the options that name it, both from `vsebench.needs`."""
+"""What a job of the workflow reads besides its split, and the options that name it, both from `vsebench.data.needs`."""
 
 from collections.abc import Iterable
 
 from vsebench.core.places import Place
-from vsebench.needs import FEATURES, FILE_NEEDS, NEEDS, TRUTH, provided
+from vsebench.data.needs import FEATURES, FILE_NEEDS, NEEDS, TRUTH, provided
 from vsebench.plan.plan import Plan
 
 

@@ -19,11 +19,11 @@ from vsebench.core.configuration import (
     check,
 )
 from vsebench.core.places import Entry, Place
+from vsebench.data.needs import PlaceData, provided
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import ListMetric, RankMetric, is_of_decision, load_metric
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import Ensemble, Fitter, load_method, with_factors
-from vsebench.needs import PlaceData, provided
 from vsebench.papers.base import Paper
 from vsebench.papers.verdicts import read_claims
 from vsebench.plan.checks import check_config, check_metrics, check_plan, source_datasets

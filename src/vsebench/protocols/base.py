@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from vsebench.core.errors import UserError
-from vsebench.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Training
+from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Training
 
 
 class Protocol(ABC):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vsebench.problem import Dataset, Split
+from vsebench.data.problem import Dataset, Split
 from vsebench.protocols.base import Protocol
 from vsebench.protocols.labels import leave_one_out
 

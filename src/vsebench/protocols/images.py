@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vsebench.problem import Dataset, Split
+from vsebench.data.problem import Dataset, Split
 from vsebench.protocols.base import Protocol
 from vsebench.protocols.whole_images import drawn_parts, hold_out_images
 

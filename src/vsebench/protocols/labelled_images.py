@@ -6,7 +6,7 @@ split was published, so it is drawn anew for each seed.
 
 import numpy as np
 
-from vsebench.problem import Dataset, Split
+from vsebench.data.problem import Dataset, Split
 from vsebench.protocols.base import Protocol
 from vsebench.protocols.whole_images import hold_out_images
 

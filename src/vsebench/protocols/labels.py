@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.problem import Dataset, Ids, LabelMatrix, Split
+from vsebench.data.problem import Dataset, Ids, LabelMatrix, Split
 from vsebench.protocols.base import assemble
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from vsebench.core.errors import UserError
-from vsebench.problem import Dataset, Split
+from vsebench.data.problem import Dataset, Split
 from vsebench.protocols.base import Protocol
 from vsebench.protocols.whole_images import hold_out_images, own_parts
 

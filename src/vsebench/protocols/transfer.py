@@ -7,7 +7,7 @@ the images and labels of the tested data set first, so that they keep their numb
 import numpy as np
 
 from vsebench.core.errors import UserError
-from vsebench.problem import Dataset, Split, Training
+from vsebench.data.problem import Dataset, Split, Training
 from vsebench.protocols.base import Protocol
 from vsebench.protocols.unseen import held_out
 from vsebench.protocols.whole_images import apart, ids, own_parts, pairs_of

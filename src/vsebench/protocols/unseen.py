@@ -13,7 +13,7 @@ from abc import abstractmethod
 import numpy as np
 
 from vsebench.core.errors import UserError
-from vsebench.problem import Dataset, HeldOut, Ids, LabelMatrix, Mask, Split, Training
+from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Mask, Split, Training
 from vsebench.protocols.base import Protocol
 from vsebench.protocols.whole_images import apart, drawn_parts, ids, own_parts, pairs_of
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vsebench.problem import Ids
+from vsebench.data.problem import Ids
 from vsebench.protocols.unseen import EVERY, UnseenLabels
 
 

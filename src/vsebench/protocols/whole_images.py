@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.problem import Dataset, Ids, LabelMatrix, Mask, Split
+from vsebench.data.problem import Dataset, Ids, LabelMatrix, Mask, Split
 from vsebench.protocols.base import assemble
 
 Masks = tuple[Mask, Mask, Mask]  # (n_images,) each: the images of training, of validation and of the test

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from inspect import getdoc, getsource
-from pathlib import Path
 from textwrap import dedent
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -20,11 +19,12 @@ from pydantic.fields import FieldInfo
 
 from vsebench.core import configuration
 from vsebench.core.errors import UserError
+from vsebench.core.modules import modules_in
+from vsebench.core.sources import file_of
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.formats.adapters import KINDS, load_adapter
 from vsebench.methods.base import EnsembleSettings, load_method
 
-PACKAGE = Path(__file__).parents[1]
 WORDS = {str: "text", int: "integer", float: "number", bool: "`true` or `false`", Any: "anything"}
 LIMITS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 HEAD = "| key | type | default | meaning |\n|---|---|---|---|"
@@ -65,9 +65,9 @@ def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
 
 
 def _modules(folder: str, beginning: str) -> list[str]:
-    """Return the modules of a folder of the package that have a line with this beginning, in their order."""
-    files = sorted((PACKAGE / folder).glob("*.py"))
-    return [file.stem for file in files if f"\n{beginning}" in file.read_text(encoding="utf-8")]
+    """Return the modules in a folder of the package that have a line with this beginning, sorted."""
+    files = {name: file_of(module) for name, module in modules_in(folder).items()}
+    return [name for name, file in files.items() if f"\n{beginning}" in file.read_text(encoding="utf-8")]
 
 
 def shared_types(types: Iterable[type[BaseModel]]) -> list[type[BaseModel]]:

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from vsebench.core.configuration import Strict, check
 from vsebench.core.errors import UserError
-from vsebench.core.sources import PACKAGE
+from vsebench.core.modules import modules_in
 from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table
@@ -102,15 +102,14 @@ class Instance:
 @cache
 def known(base: type[Kind]) -> tuple[str, ...]:
     """Return the names of all kinds of tables (`base` TableKind) or figures (FigureKind), sorted."""
-    modules = (PACKAGE / "rendering" / base.folder).glob("*.py")
-    return tuple(sorted(module.stem for module in modules if not module.stem.startswith("_")))
+    return tuple(modules_in(f"rendering/{base.folder}"))
 
 
 def find(base: type[AnyKind], kind: str) -> type[AnyKind]:
     """Return the class of a kind; an unknown name raises a `UserError` that lists the known ones."""
     if kind not in known(base):
         raise UserError(f"there is no kind of {base.folder} {kind!r}; there are {', '.join(known(base))}")
-    module = import_module(f"vsebench.rendering.{base.folder}.{kind}")
+    module = import_module(modules_in(f"rendering/{base.folder}")[kind])
     found = [
         value
         for value in vars(module).values()

@@ -3,7 +3,6 @@
 import argparse
 import importlib
 import json
-import pkgutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,15 +11,15 @@ from typing import Any
 import numpy as np
 from numba.core.registry import CPUDispatcher
 
-import vsebench.kernels
+from vsebench.core.modules import modules_in
 from vsebench.core.storage import write_json
 from vsebench.core.workers import workers
+from vsebench.data.problem import HeldOut, LabelMatrix
 from vsebench.evaluation.ranking import list_tops, rank, rank_images
 from vsebench.kernels.drawing import draw_labels
 from vsebench.kernels.random_numbers import new_state
 from vsebench.methods.base import Method, load_method, read_settings
 from vsebench.models import Embeddings, LabelWeights
-from vsebench.problem import HeldOut, LabelMatrix
 from vsebench.training import tiny_matrix, warm_up
 
 
@@ -43,9 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def functions_compiled() -> int:
     """Return the number of functions that this process had to compile."""
-    modules = [
-        importlib.import_module(f"vsebench.kernels.{m.name}") for m in pkgutil.iter_modules(vsebench.kernels.__path__)
-    ]
+    modules = map(importlib.import_module, modules_in("kernels").values())
     kernels = {id(f): f for module in modules for f in vars(module).values() if isinstance(f, CPUDispatcher)}
     return sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels.values())
 

@@ -16,18 +16,19 @@ import polars as pl
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from vsebench import models, splits
-from vsebench.chunks import even_chunks
+from vsebench import models
 from vsebench.core.configuration import Decided, check
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import DECISIONS, THRESHOLDS
 from vsebench.core.storage import write_json, write_table
+from vsebench.data import splits
+from vsebench.data.chunks import even_chunks
+from vsebench.data.features import Features
+from vsebench.data.needs import FEATURES, TRUTH
+from vsebench.data.problem import HeldOut, Ids, LabelMatrix, Mask, Matrix, Queries, Training
 from vsebench.evaluation.decisions.base import Decision, Labelled, Scored, Task, ThresholdDecision, make_decision
 from vsebench.evaluation.ranking import QUERIES_A_CHUNK, check_finite, check_labels, queries_of
-from vsebench.features import Features
 from vsebench.models import Embedded, Model, Thresholded
-from vsebench.needs import FEATURES, TRUTH
-from vsebench.problem import HeldOut, Ids, LabelMatrix, Mask, Matrix, Queries, Training
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -21,9 +21,10 @@ from typing import Any
 from vsebench.core.configuration import DatasetDefinition, SourceFile, check, read_definition
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, replacing, write_json
-from vsebench.formats import own_files, transfer
+from vsebench.formats import own_files
 from vsebench.formats.adapters import knows, load_adapter
-from vsebench.formats.verify import BadContentError, Digest, verify
+from vsebench.formats.download import transfer
+from vsebench.formats.download.verify import BadContentError, Digest, verify
 
 MIRROR = "VSEBENCH_MIRROR"
 IN_PLACE = "found in place"

@@ -8,9 +8,9 @@ from tqdm import tqdm
 
 from vsebench.core.storage import replacing
 from vsebench.evaluation.error_rates import found
-from vsebench.rendering.csv import to_csv
-from vsebench.rendering.markdown import to_markdown
 from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.writers.csv import to_csv
+from vsebench.rendering.writers.markdown import to_markdown
 
 SEEDS = (2, 3, 5, 10)
 RATIOS = (0.0, 0.5, 1.0, 2.4, 4.0, 10.0)

@@ -28,21 +28,25 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from vsebench.chunks import even_chunks
 from vsebench.core.configuration import Resize, Suffixes, TransformName
 from vsebench.core.errors import UserError
 from vsebench.core.sources import sources_of
 from vsebench.core.storage import read_arrays, replacing, write_arrays, write_json
-from vsebench.formats.image_files import ImageFiles, open_images
-from vsebench.formats.onnx_network import Network
-from vsebench.formats.pixels import Transform, UnreadableError
+from vsebench.data.chunks import even_chunks
+from vsebench.formats.images.image_files import ImageFiles, open_images
+from vsebench.formats.images.onnx_network import Network
+from vsebench.formats.images.pixels import Transform, UnreadableError
 
 SHARD = 1000  # images
 BATCH = 32  # images that the network gets at once
 LARGEST = 65504  # of float16
 PACKAGES = ("onnxruntime", "pillow", "numpy")
 Half = NDArray[np.float16]
-CODE = ("vsebench.formats.pixels", "vsebench.formats.onnx_network")  # what a row depends on beside the files
+# What a row depends on besides files.
+CODE = (
+    "vsebench.formats.images.pixels",
+    "vsebench.formats.images.onnx_network",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

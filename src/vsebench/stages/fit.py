@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 from tqdm import tqdm
 
-from vsebench import models, splits
+from vsebench import models
 from vsebench.cases import add_case_arguments, open_method
 from vsebench.core.configuration import Epochs, check
 from vsebench.core.errors import UserError
@@ -22,11 +22,12 @@ from vsebench.core.places import Case, Place
 from vsebench.core.schemas import HISTORY
 from vsebench.core.storage import read_json, write_json, write_table
 from vsebench.core.workers import workers
+from vsebench.data import splits
+from vsebench.data.needs import TEST_LABELS, load_needs
+from vsebench.data.problem import Problem, Split
 from vsebench.evaluation.ranking import check_finite
 from vsebench.methods.base import Ensemble, Fitter, Member
 from vsebench.models import Model
-from vsebench.needs import TEST_LABELS, load_needs
-from vsebench.problem import Problem, Split
 from vsebench.training import (
     Attempt,
     DivergenceError,

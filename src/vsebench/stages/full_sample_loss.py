@@ -4,14 +4,15 @@ import argparse
 
 import polars as pl
 
-from vsebench import models, splits
+from vsebench import models
 from vsebench.cases import add_cases_arguments, named_cases
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import FULL_SAMPLE_LOSS
 from vsebench.core.storage import read_json, write_table
+from vsebench.data import splits
 from vsebench.evaluation.full_sample_loss import full_sample_losses
 from vsebench.methods.base import load_method
-from vsebench.methods.vse_fs import VseFs
+from vsebench.methods.by_labels.vse_fs import VseFs
 from vsebench.models import Embeddings
 
 BETAS = [1.0, 2.0, 4.0, 16.0, 128.0]  # values of beta_0

@@ -14,9 +14,9 @@ from vsebench.cases import add_cases_arguments, named_cases
 from vsebench.core.places import Case
 from vsebench.core.schemas import IMAGES_FROM_WORDS
 from vsebench.core.storage import read_parquet, write_table
+from vsebench.data.problem import HeldOut
 from vsebench.evaluation.fitted import fitted
 from vsebench.evaluation.retrieval import cosines_of, retrieve, scores_of
-from vsebench.problem import HeldOut
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -18,9 +18,9 @@ from scipy import sparse
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import IMAGES, JOINED_LABELS, PAIRS
 from vsebench.core.storage import read_parquet, write_arrays, write_table
-from vsebench.features import Features, write_features
-from vsebench.needs import FEATURES, WORDS
-from vsebench.problem import Words
+from vsebench.data.features import Features, write_features
+from vsebench.data.needs import FEATURES, WORDS
+from vsebench.data.problem import Words
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from vsebench.cases import add_cases_arguments, named_cases
 from vsebench.core.places import Case
 from vsebench.core.schemas import MAP_OF_VECTORS
 from vsebench.core.storage import read_parquet, write_table
+from vsebench.data.problem import HeldOut
 from vsebench.evaluation.fitted import fitted
 from vsebench.evaluation.map_of_vectors import plane
 from vsebench.evaluation.retrieval import vectors_of
-from vsebench.problem import HeldOut
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

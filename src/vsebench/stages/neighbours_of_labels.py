@@ -12,8 +12,8 @@ from vsebench.core.errors import UserError
 from vsebench.core.places import Case
 from vsebench.core.schemas import NEIGHBOURS_OF_LABELS
 from vsebench.core.storage import read_parquet, write_table
+from vsebench.data.problem import Matrix
 from vsebench.models import Embedded
-from vsebench.problem import Matrix
 
 NEAREST = 9  # neighbours per label
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from vsebench.cases import add_cases_arguments, named_cases
 from vsebench.core.schemas import POOLED_PRECISION
 from vsebench.core.storage import write_table
+from vsebench.data.problem import Mask, Matrix
 from vsebench.evaluation.fitted import fitted
 from vsebench.evaluation.retrieval import scores_of
-from vsebench.problem import Mask, Matrix
 
 LEVELS = np.linspace(0.02, 1.0, 50)  # of recall
 

@@ -6,7 +6,7 @@ Writes into the output folder
     images.parquet   image (Int32), id, part (of an official partition, else null), has_features
     labels.parquet   label (Int32), name, frequency (images that have it), occurrences (sum of its counts), all Int32
     summary.json     counts, options, filters, what was dropped, expected counts that were not met
-    features.npy     or features.npz, where the data set has image features; see `vsebench.features`
+    features.npy     or features.npz, where the data set has image features; see `vsebench.data.features`
     truth.npz        simulated sets only: what oracles read; see `formats.annotations.RawAnnotations`
 """
 
@@ -22,7 +22,7 @@ from vsebench.core import schemas
 from vsebench.core.configuration import DatasetDefinition, Expected, check, read_definition
 from vsebench.core.errors import UserError
 from vsebench.core.storage import write_arrays, write_json, write_table
-from vsebench.features import Features, write_features
+from vsebench.data.features import Features, write_features
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.annotations import RawAnnotations
 from vsebench.formats.features_file import read_features_file

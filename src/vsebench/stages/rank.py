@@ -6,13 +6,14 @@ If test images are new, the images are ranked for each label as well.
 import argparse
 from pathlib import Path
 
-from vsebench import models, splits
+from vsebench import models
 from vsebench.core.schemas import LABEL_RANKS, LISTS, RANKS
 from vsebench.core.storage import write_table
 from vsebench.core.workers import workers
+from vsebench.data import splits
+from vsebench.data.needs import FEATURES
 from vsebench.evaluation.ranking import list_tops, rank, rank_images
 from vsebench.models import by_frequency
-from vsebench.needs import FEATURES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from vsebench.core.configuration import Pictures, check
 from vsebench.core.storage import replacing
 from vsebench.papers.base import Paper
-from vsebench.rendering.page import render
+from vsebench.rendering.page.page import render
 from vsebench.rendering.results import Results
 
 

@@ -5,11 +5,12 @@ import argparse
 import numpy as np
 import polars as pl
 
-from vsebench import models, splits
+from vsebench import models
 from vsebench.cases import add_cases_arguments, named_cases
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import SAMPLER_DISTANCE
 from vsebench.core.storage import read_json, write_table
+from vsebench.data import splits
 from vsebench.evaluation.sampler_distance import distances
 from vsebench.models import Embeddings
 

@@ -29,11 +29,11 @@ from vsebench.core.processes import run_in_new_process
 from vsebench.core.schemas import SCALING
 from vsebench.core.storage import write_table
 from vsebench.core.workers import Workers, workers
+from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training
 from vsebench.evaluation.scoring_time import scoring_seconds
-from vsebench.formats import simulator
 from vsebench.formats.adapters import load_adapter
+from vsebench.formats.simulators import simulator
 from vsebench.methods.base import Fitter, Method, load_method, read_settings
-from vsebench.problem import HeldOut, LabelMatrix, Problem, Training
 from vsebench.training import warm_up
 
 SCORED_IMAGES = 500
@@ -108,7 +108,7 @@ def time_scoring(
     options: Any, wanted: dict[str, int], methods: dict[str, Any], pool: Workers
 ) -> Iterator[dict[str, Any]]:
     """Time the scores of an image by each method at these sizes: training images and terms per image."""
-    from vsebench.formats import simulated_tree  # with SciPy
+    from vsebench.formats.simulators import simulated_tree  # with SciPy
 
     images = SCORED_IMAGES + wanted["images"]
     sizes = {"images": images, "length": float(wanted["terms"]), "scale": 1.0}

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from vsebench import splits
 from vsebench.core.errors import UserError
-from vsebench.inputs import load_dataset
+from vsebench.data import splits
+from vsebench.data.inputs import load_dataset
 from vsebench.protocols.base import load_protocol, split_generator
 
 

@@ -12,16 +12,16 @@ from pathlib import Path
 import polars as pl
 from tqdm import tqdm
 
-from vsebench import splits
 from vsebench.cases import add_case_arguments, open_method
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import SWEEP, SWEEP_RANKS
 from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import Workers, workers
+from vsebench.data import splits
+from vsebench.data.needs import load_needs
+from vsebench.data.problem import Split
 from vsebench.evaluation.ranking import rank
 from vsebench.models import by_frequency
-from vsebench.needs import load_needs
-from vsebench.problem import Split
 from vsebench.training import Attempt, DivergenceError, attempt, best_attempt, finish, open_validation, problems, search
 
 

@@ -4,12 +4,12 @@ import argparse
 from pathlib import Path
 
 from vsebench.core.storage import replacing
-from vsebench.rendering.csv import to_csv
 from vsebench.rendering.kinds import TableKind, make, read_parameters
-from vsebench.rendering.latex import to_latex
-from vsebench.rendering.markdown import to_markdown
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table
+from vsebench.rendering.writers.csv import to_csv
+from vsebench.rendering.writers.latex import to_latex
+from vsebench.rendering.writers.markdown import to_markdown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,14 +14,15 @@ from pathlib import Path
 
 import polars as pl
 
-from vsebench import models, splits
+from vsebench import models
 from vsebench.cases import add_cases_arguments, named_entries
 from vsebench.core.places import Case
 from vsebench.core.schemas import THRESHOLDS_AND_DIFFICULTY
 from vsebench.core.storage import read_parquet, write_table
+from vsebench.data import splits
+from vsebench.data.features import Features
+from vsebench.data.needs import FEATURES
 from vsebench.evaluation.retrieval import scores_of
-from vsebench.features import Features
-from vsebench.needs import FEATURES
 
 FEWEST_IMAGES = 10  # of a label
 

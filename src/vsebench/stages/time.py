@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 from tqdm import tqdm
 
-from vsebench import splits
 from vsebench.cases import add_need_arguments
 from vsebench.core.errors import UserError
 from vsebench.core.machine import OtherProcesses, peak_memory_bytes, processor
@@ -24,12 +23,13 @@ from vsebench.core.processes import run_in_new_process
 from vsebench.core.schemas import TIMING
 from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import workers
+from vsebench.data import splits
+from vsebench.data.needs import load_needs
+from vsebench.data.problem import Problem
 from vsebench.evaluation.ranking import rank
 from vsebench.evaluation.scoring_time import scoring_seconds
 from vsebench.methods.base import Method, load_method, read_settings
 from vsebench.models import Model
-from vsebench.needs import load_needs
-from vsebench.problem import Problem
 from vsebench.training import warm_up
 
 SHORT_FIT = 2.0  # seconds: a shorter fit without epochs is timed the second time, since the first loads kernels

@@ -3,7 +3,7 @@
 Reads the file of words once and keeps what the labels need. Writes
 
     words.npz       vectors (n_labels, d) float32, as in the file, and known (n_labels,) bool
-    words.parquet   how each label was found: `formats/label_words.py` has the rules
+    words.parquet   how each label was found: `formats/word_vectors/label_words.py` has the rules
     words.json      the coverage: how many labels each rule found, how many share a vector, the rank of the vectors
 """
 
@@ -21,12 +21,12 @@ from vsebench.core.configuration import WordsDefinition, check, parse_definition
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import WORDS
 from vsebench.core.storage import read_parquet, write_arrays, write_json, write_table
+from vsebench.data.problem import Words
 from vsebench.formats.adapters import load_adapter
-from vsebench.formats.archives import text_lines
-from vsebench.formats.label_words import RULES, Found, LabelRule
-from vsebench.formats.word_files import WordVectors
-from vsebench.formats.wordnet import read_exceptions
-from vsebench.problem import Words
+from vsebench.formats.download.archives import text_lines
+from vsebench.formats.parents.wordnet import read_exceptions
+from vsebench.formats.word_vectors.label_words import RULES, Found, LabelRule
+from vsebench.formats.word_vectors.word_files import WordVectors
 
 NAMED = 5  # labels that a message names
 

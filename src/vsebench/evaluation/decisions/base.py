@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from vsebench.core.configuration import Strict, check
 from vsebench.core.errors import UserError
+from vsebench.data.features import Rows
+from vsebench.data.problem import Mask, Matrix
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.evaluation.sets import LabelSets
-from vsebench.features import Rows
-from vsebench.problem import Mask, Matrix
 
 
 class DecisionSettings(Strict):

@@ -5,9 +5,9 @@ The formulas and their source are in `evaluation.bayes`.
 
 from typing import Any, Literal
 
+from vsebench.data.problem import Mask
 from vsebench.evaluation import bayes
 from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored
-from vsebench.problem import Mask
 
 GOALS = {"exact_match": bayes.exact_match, "example_f1": bayes.example_f1, "label_count": bayes.label_count}
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_expit
 
+from vsebench.data.problem import Mask
 from vsebench.evaluation.decisions.base import Decision, Labelled, Scored
-from vsebench.problem import Mask
 
 
 class Calibrated(Decision):

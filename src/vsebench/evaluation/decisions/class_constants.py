@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from vsebench.data.problem import Mask
 from vsebench.evaluation.decisions.base import Decision, Labelled, Scored
-from vsebench.problem import Mask
 
 HALVINGS = 60  # of the interval that a threshold lies in
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy.special import expit
 
+from vsebench.data.problem import Matrix
 from vsebench.evaluation.decisions.base import Labelled, Scored, ThresholdDecision
 from vsebench.evaluation.decisions.heads import Head, HeadSettings
-from vsebench.problem import Matrix
 
 
 class ClassThresholdSettings(HeadSettings):

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from vsebench.data.problem import Matrix
+from vsebench.data.streams import Stream, generator
 from vsebench.evaluation.decisions.base import DecisionSettings, Scored
-from vsebench.methods.layers import Layers, LayerSettings, batches, units_after
-from vsebench.problem import Matrix
-from vsebench.streams import Stream, generator
+from vsebench.methods.networks.layers import Layers, LayerSettings, batches, units_after
 
 
 class HeadSettings(DecisionSettings, LayerSettings):

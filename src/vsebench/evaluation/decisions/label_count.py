@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from vsebench.data.problem import Mask, Matrix
 from vsebench.evaluation.decisions.base import Decision, Labelled, Scored, places
 from vsebench.evaluation.decisions.heads import Head, HeadSettings
-from vsebench.problem import Mask, Matrix
 
 
 class LabelCountSettings(HeadSettings):

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from vsebench.data.problem import Matrix
 from vsebench.evaluation.decisions.base import Labelled, Scored, ThresholdDecision
-from vsebench.problem import Matrix
 
 
 class Own(ThresholdDecision):

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from vsebench.data.problem import Mask
 from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored
-from vsebench.problem import Mask
 
 
 class ScoreAboveSettings(DecisionSettings):

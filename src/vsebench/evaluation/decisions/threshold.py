@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from vsebench.data.problem import Mask
 from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored
-from vsebench.problem import Mask
 
 
 class ThresholdSettings(DecisionSettings):

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import Field
 
+from vsebench.data.problem import Mask
 from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored, places
-from vsebench.problem import Mask
 
 
 class TopKSettings(DecisionSettings):

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from vsebench.core.places import Place
-from vsebench.rendering.headline import leading_metric
 from vsebench.rendering.kinds import FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
+from vsebench.rendering.page.headline import leading_metric
 from vsebench.rendering.results import Results, at, pick
 from vsebench.rendering.timing import chosen_epochs, training_seconds
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from vsebench.rendering.headline import leading_metric
 from vsebench.rendering.kinds import FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
+from vsebench.rendering.page.headline import leading_metric
 from vsebench.rendering.results import Results, at
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Commands of a person, apart from the stages of the workflow."""

@@ -1,0 +1,25 @@
+"""Reading a processed data set as a protocol sees it."""
+
+from pathlib import Path
+
+import numpy as np
+
+from vsebench.core.storage import read_parquet
+from vsebench.data.needs import WORDS
+from vsebench.data.problem import Dataset, LabelMatrix
+
+
+def load_dataset(folder: Path, words: Path | None = None) -> Dataset:
+    """Read what a protocol splits: the label matrix, the official partition if there is one, and who has features.
+
+    words : words.npz of its processed folder, for a protocol that asks which labels have a word vector
+    """
+    images = read_parquet(folder / "images.parquet")
+    vocabulary = read_parquet(folder / "labels.parquet")
+    labels = LabelMatrix.from_pairs(read_parquet(folder / "pairs.parquet"), images.height, vocabulary.height)
+    has_parts = "part" in images.columns and images["part"].null_count() < images.height
+    parts = images["part"].fill_null("").to_numpy().astype(np.str_) if has_parts else None
+    with_features = images["has_features"].to_numpy()
+    with_words = None if words is None else WORDS.load(words).known
+    joined = (vocabulary[name].to_numpy() for name in ("trained", "tested") if name in vocabulary.columns)
+    return Dataset(labels, parts, with_features if with_features.any() else None, with_words, *joined)

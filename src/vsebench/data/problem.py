@@ -1,0 +1,343 @@
+"""What a method is fitted to and tested on: label matrices, splits and queries. Arrays are checked when built.
+
+An image is a row of its data set, a label a column; both are counted from 0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from vsebench.core.schemas import PAIRS
+from vsebench.core.workers import Workers
+
+if TYPE_CHECKING:  # features need SciPy, which most fits do without
+    from vsebench.data.features import Features, Rows
+
+Ids = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+Matrix = NDArray[np.float32]
+ROUNDING = 1e-6  # a shorter difference of unit vectors follows from the rounding to 32 bits
+WordScale = Literal["raw", "unit", "centred"]
+
+
+@dataclass(frozen=True)
+class LabelMatrix:
+    """A sparse matrix of counts, one row per image, stored by rows; the labels of a row ascend.
+
+    Attributes
+    ----------
+    n_labels : number of labels in the vocabulary
+    offsets : (n_rows + 1,) int64, where the pairs of each row start
+    label_of_pair : (n_pairs,) int32
+    count_of_pair : (n_pairs,) int32, at least 1
+    """
+
+    n_labels: int
+    offsets: NDArray[np.int64]
+    label_of_pair: Ids
+    count_of_pair: Ids
+
+    def __post_init__(self) -> None:
+        _check(self.offsets, "offsets", np.int64, (max(1, len(self.offsets)),))
+        _check(self.label_of_pair, "label_of_pair", np.int32, (self.offsets[-1],))
+        _check(self.count_of_pair, "count_of_pair", np.int32, (self.offsets[-1],))
+        if self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
+            raise ValueError("offsets: they start at 0 and never fall")
+        if len(self.label_of_pair) and not 0 <= self.label_of_pair.min() <= self.label_of_pair.max() < self.n_labels:
+            raise ValueError(f"label_of_pair: a label is outside the {self.n_labels} of the vocabulary")
+        step = np.diff(self.label_of_pair)
+        step[self.offsets[1:-1][(self.offsets[1:-1] > 0) & (self.offsets[1:-1] < self.n_pairs)] - 1] = 1
+        if (step <= 0).any() or (self.count_of_pair < 1).any():
+            raise ValueError("label_of_pair: the labels of a row ascend, and each is there at least once")
+
+    @classmethod
+    def from_pairs(cls, pairs: pl.DataFrame, n_rows: int, n_labels: int) -> "LabelMatrix":
+        """Build the matrix from a table with the columns image, label and count; each (image, label) once."""
+        pairs = pairs.sort("image", "label")
+        offsets = np.zeros(n_rows + 1, dtype=np.int64)
+        np.cumsum(np.bincount(pairs["image"].to_numpy(), minlength=n_rows), out=offsets[1:])
+        return cls(
+            n_labels,
+            offsets,
+            np.array(pairs["label"].to_numpy(), dtype=np.int32),  # a copy: numba compiles anew for read-only arrays
+            np.array(pairs["count"].to_numpy(), dtype=np.int32),
+        )
+
+    @classmethod
+    def empty(cls, n_rows: int, n_labels: int) -> "LabelMatrix":
+        """Return a matrix without a pair."""
+        none = np.empty(0, dtype=np.int32)
+        return cls(n_labels, np.zeros(n_rows + 1, dtype=np.int64), none, none)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_pairs(self) -> int:
+        return len(self.label_of_pair)
+
+    @property
+    def n_labels_of_row(self) -> NDArray[np.int64]:
+        """(n_rows,) int64: the number of distinct labels of each row."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def image_of_pair(self) -> Ids:
+        """(n_pairs,) int32: the row of each pair."""
+        return np.repeat(np.arange(self.n_rows, dtype=np.int32), np.diff(self.offsets))
+
+    def to_pairs(self) -> pl.DataFrame:
+        """Return the table that `from_pairs` reads."""
+        columns = {"image": self.image_of_pair, "label": self.label_of_pair, "count": self.count_of_pair}
+        return pl.DataFrame(columns, schema=PAIRS)
+
+    def mask(self) -> Mask:
+        """Return the labels of each row as an (n_rows, n_labels) bool array."""
+        found = np.zeros((self.n_rows, self.n_labels), dtype=np.bool_)
+        found[self.image_of_pair, self.label_of_pair] = True
+        return found
+
+    def rows(self, images: Ids) -> "LabelMatrix":
+        """Return the matrix of these rows, (n,) row numbers, in this order."""
+        sizes = np.diff(self.offsets)[images]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        pairs = np.repeat(self.offsets[images] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return LabelMatrix(self.n_labels, offsets, self.label_of_pair[pairs], self.count_of_pair[pairs])
+
+    def slice(self, start: int, stop: int) -> "LabelMatrix":
+        """Return the rows from `start` to `stop` - 1."""
+        first, last = self.offsets[start], self.offsets[stop]
+        offsets = self.offsets[start : stop + 1] - first
+        return LabelMatrix(self.n_labels, offsets, self.label_of_pair[first:last], self.count_of_pair[first:last])
+
+    def columns(self, labels: Mask) -> "LabelMatrix":
+        """Return the matrix of some labels alone, (n_labels,) bool, counted anew from 0 in their old order."""
+        kept = labels[self.label_of_pair]
+        offsets = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
+        numbers = np.cumsum(labels, dtype=np.int32) - np.int32(1)
+        left = (numbers[self.label_of_pair[kept]], self.count_of_pair[kept])
+        return LabelMatrix(int(labels.sum()), offsets.astype(np.int64), *left)
+
+    def __add__(self, other: "LabelMatrix") -> "LabelMatrix":
+        """Return the sum of two matrices of the same shape."""
+        both = pl.concat([self.to_pairs(), other.to_pairs()]).group_by("image", "label").agg(pl.col("count").sum())
+        return LabelMatrix.from_pairs(both, self.n_rows, self.n_labels)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set as a protocol sees it.
+
+    Attributes
+    ----------
+    labels : one row per image
+    parts : (n_images,) the official part of each image ("train", "valid", "test"); None if it has no partition
+    with_features : (n_images,) the images that have features; None if the data set has none
+    with_words : (n_labels,) the labels that have a word vector; None if nothing says where these are from
+    trained, tested : (n_labels,) of two data sets that are joined, the labels of the one to train on and of the other
+    """
+
+    labels: LabelMatrix
+    parts: NDArray[np.str_] | None = None
+    with_features: Mask | None = None
+    with_words: Mask | None = None
+    trained: Mask | None = None
+    tested: Mask | None = None
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a model learns from.
+
+    Attributes
+    ----------
+    labels : one row per image of the data set; rows of images that are not learnt from are empty
+    images : (n,) int32, the images to learn from, ascending, including those without a label
+    learnt : (n_labels,) bool, the labels to learn
+    """
+
+    labels: LabelMatrix
+    images: Ids
+    learnt: Mask
+
+    def __post_init__(self) -> None:
+        _check_images(self.images, self.labels.n_rows)
+        _check(self.learnt, "learnt", np.bool_, (self.labels.n_labels,))
+
+    @classmethod
+    def all_of(cls, labels: LabelMatrix) -> "Training":
+        """Return all images and labels of a matrix."""
+        return cls(labels, np.arange(labels.n_rows, dtype=np.int32), np.ones(labels.n_labels, dtype=np.bool_))
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What a model is validated or tested on.
+
+    Attributes
+    ----------
+    images : (q,) int32, ascending, each once
+    right : q rows, the held-out labels; a row is empty for an image without labels, which means over ranks leave out
+    known : q rows, the labels that the model may know; they are never candidates
+    candidates : (n_labels,) bool
+    """
+
+    images: Ids
+    right: LabelMatrix
+    known: LabelMatrix
+    candidates: Mask
+
+    def __post_init__(self) -> None:
+        if not len(self.images) == self.right.n_rows == self.known.n_rows:
+            raise ValueError("held-out labels: images, right and known have as many rows")
+        if self.right.n_labels != self.known.n_labels:
+            raise ValueError("held-out labels: right and known have as many labels")
+        _check_images(self.images, int(self.images[-1]) + 1 if len(self.images) else 0)
+        _check(self.candidates, "candidates", np.bool_, (self.right.n_labels,))
+
+    @property
+    def is_cold(self) -> Mask:
+        """(q,) bool: the images without a known label, where others have some; all False where test images are new."""
+        if self.known.n_pairs == 0:
+            return np.zeros(len(self.images), dtype=np.bool_)
+        return np.equal(self.known.n_labels_of_row, 0)
+
+    def sample(self, size: int, rng: np.random.Generator) -> "HeldOut":
+        """Return at most `size` of the images, drawn without replacement, in their old order."""
+        if len(self.images) <= size:
+            return self
+        return self.take(np.sort(rng.choice(len(self.images), size, replace=False)).astype(np.int32))
+
+    def take(self, rows: Ids) -> "HeldOut":
+        """Return some of the images; `rows` are (n,) places in `images`, ascending, each once."""
+        return HeldOut(self.images[rows], self.right.rows(rows), self.known.rows(rows), self.candidates)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Settings are chosen by fitting to `first` and measuring on `valid`; the tested model is fitted to `final`.
+
+    `final` has the labels of `first` and `valid` together. Where some labels are never trained, `valid` asks for labels
+    that `first` does not learn, and `final` has their pairs of all its images.
+    """
+
+    first: Training
+    valid: HeldOut
+    final: Training
+    test: HeldOut
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Images to score.
+
+    Attributes
+    ----------
+    images : (n,) int32, rows of the data set; -1 for an image that is not in it
+    known : n rows, the known labels of each image
+    features : (n, d) float32 raw features, dense or CSR; None if the data set has none
+    """
+
+    images: Ids
+    known: LabelMatrix
+    features: "Rows | None" = None
+
+    @classmethod
+    def of_new_images(cls, features: "Rows", n_labels: int) -> "Queries":
+        """Return images that are not in the data set, by their raw features, (n, d) float32, dense or CSR."""
+        n_images = features.shape[0]
+        return cls(np.full(n_images, -1, dtype=np.int32), LabelMatrix.empty(n_images, n_labels), features)
+
+
+@dataclass(frozen=True)
+class Words:
+    """The word vectors of a data set's labels.
+
+    Attributes
+    ----------
+    vectors : (n_labels, d) float32, finite, as the file of words has them; zeros for a label without a vector
+    known : (n_labels,) bool, the labels that have a vector, which is not zero
+    """
+
+    vectors: Matrix
+    known: Mask
+
+    def __post_init__(self) -> None:
+        if self.vectors.ndim != 2 or self.vectors.shape[1] == 0:
+            raise ValueError(f"words: vectors of shape {self.vectors.shape}; one row per label is needed")
+        _check(self.vectors, "words: vectors", np.float32, self.vectors.shape)
+        _check(self.known, "words: known", np.bool_, (len(self.vectors),))
+        if not np.isfinite(self.vectors).all():
+            raise ValueError("words: a number is not finite")
+        if (self.vectors.any(axis=1) != self.known).any():
+            raise ValueError("words: the labels with a vector that is not zero are the known ones")
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.vectors.shape[1])
+
+    def scaled(self, scale: WordScale) -> Matrix:
+        """Return the vectors (n_labels, d) float32, zeros for labels without one.
+
+        `raw`: as they are. `unit`: of length 1. `centred`: the mean of the known unit vectors is subtracted from
+        them, and what is left has length 1 again; a vector that is the mean itself becomes zeros.
+        """
+        if scale == "raw":
+            return self.vectors
+        unit = _of_unit_length(self.vectors.astype(np.float64), smallest=0)
+        if scale == "centred" and self.known.any():
+            unit[self.known] = _of_unit_length(unit[self.known] - unit[self.known].mean(axis=0), smallest=ROUNDING)
+        return unit.astype(np.float32)
+
+
+def _of_unit_length(rows: NDArray[np.float64], smallest: float) -> NDArray[np.float64]:
+    """Return rows of length 1; one that is not longer than `smallest` becomes zeros."""
+    length = np.sqrt((rows**2).sum(axis=1, keepdims=True))
+    empty = length <= smallest
+    return np.where(empty, 0.0, rows / np.where(empty, 1.0, length))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a method is fitted to. It contains nothing about the test labels, except for oracles.
+
+    Attributes
+    ----------
+    training : the images and labels to learn from
+    seed : the only source of random numbers, through `vsebench.data.streams`
+    workers : threads; no result may depend on their number
+    features : one row per image of the data set; None if it has no features
+    words : the word vectors of the labels; None if the data set has none
+    extras : what else a method needs, mostly an oracle: key of `needs.NEEDS` -> value; `needs` has its type
+    """
+
+    training: Training
+    seed: int
+    workers: Workers
+    features: "Features | None" = None
+    words: Words | None = None
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n_images, n_labels = self.training.labels.n_rows, self.training.labels.n_labels
+        if self.words is not None and len(self.words.known) != n_labels:
+            raise ValueError(f"words: {len(self.words.known)} rows for {n_labels} labels")
+        if self.features is not None and self.features.n_images != n_images:
+            raise ValueError(f"features: {self.features.n_images} rows for {n_images} images")
+
+
+def _check(array: NDArray[np.generic], name: str, dtype: type, shape: tuple[int, ...]) -> None:
+    if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
+        raise ValueError(f"{name}: {array.dtype} {array.shape} where a contiguous {np.dtype(dtype)} {shape} is needed")
+
+
+def _check_images(images: Ids, n_images: int) -> None:
+    _check(images, "images", np.int32, (len(images),))
+    if len(images) and (images[0] < 0 or images[-1] >= n_images or (np.diff(images) <= 0).any()):
+        raise ValueError(f"images: each once, ascending, from 0 to {n_images - 1}")

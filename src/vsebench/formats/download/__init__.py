@@ -1,0 +1,1 @@
+"""Downloads: fetch, resume, verify, and read archives."""

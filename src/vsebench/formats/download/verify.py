@@ -1,0 +1,98 @@
+"""Check a downloaded file: kind, size, checksums."""
+
+import hashlib
+import re
+import zipfile
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from vsebench.core.configuration import SourceFile
+from vsebench.core.errors import UserError
+from vsebench.formats.download.archives import check_compressed, check_tar
+
+WEB_PAGE = re.compile(rb"(?:<\?xml[^>]*>\s*)?(?:<!doctype html|<html|<head|<!--.*<html)", re.IGNORECASE | re.DOTALL)
+MAGIC = {
+    ".gz": b"\x1f\x8b",
+    ".bz2": b"BZh",
+    ".xz": b"\xfd7zXZ\0",
+    ".zst": b"\x28\xb5\x2f\xfd",
+    ".parquet": b"PAR1",
+    ".npy": b"\x93NUMPY",
+}
+
+
+class BadContentError(Exception):
+    """A file has the wrong content; the message says why in a few words."""
+
+
+class Digest(NamedTuple):
+    """What identifies a file's content."""
+
+    bytes: int
+    md5: str
+    sha256: str
+
+
+def verify(path: Path, expected: SourceFile) -> Digest:
+    """Check the content at `path` against what is known of the file `expected`.
+
+    Raises `BadContentError` if it is empty, of another kind than its name says (some servers send an error page with
+    the status of success), of another size, or has another checksum.
+    """
+    _check_kind(path, expected.name, whole=not (expected.size or expected.md5 or expected.sha256))
+    digest = digest_of(path)
+    for what, wanted, found in (
+        ("size", expected.size, digest.bytes),
+        ("md5", expected.md5, digest.md5),
+        ("sha256", expected.sha256, digest.sha256),
+    ):
+        if wanted is not None and wanted != found:
+            raise BadContentError(f"its {what} is {found}, not {wanted}")
+    return digest
+
+
+def digest_of(path: Path) -> Digest:
+    """Compute size and checksums in one pass."""
+    md5, sha256, size = hashlib.md5(usedforsecurity=False), hashlib.sha256(), 0
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            md5.update(block)
+            sha256.update(block)
+            size += len(block)
+    return Digest(size, md5.hexdigest(), sha256.hexdigest())
+
+
+def _check_kind(path: Path, name: str, whole: bool) -> None:
+    """Compare the content with the name; check the `whole` file if no checksum would show that its end is missing."""
+    with path.open("rb") as stream:
+        head = stream.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not head:
+        raise BadContentError("it is empty")
+    if WEB_PAGE.match(head) or (head.startswith(b"<?xml") and not name.endswith(".xml")):
+        raise BadContentError(f"it is a web page, not {name}")
+    if name.endswith((".zip", ".npz")) and not zipfile.is_zipfile(path):
+        raise BadContentError("it is not a zip archive, or not a whole one")
+    if ".tar." in name or name.endswith((".tar", ".tgz")):
+        _check_tar(path, whole)
+    elif not head.startswith(MAGIC.get(PurePath(name).suffix, b"")):
+        raise BadContentError(f"it is not a {PurePath(name).suffix} file")
+    elif whole and name.endswith((".gz", ".bz2", ".xz")):
+        _check_compressed(path)
+
+
+def _check_tar(path: Path, whole: bool) -> None:
+    try:
+        check_tar(path, whole=False)
+    except UserError:
+        raise BadContentError("it is not a tar archive") from None
+    try:
+        check_tar(path, whole)
+    except UserError:
+        raise BadContentError("it is not a whole tar archive") from None
+
+
+def _check_compressed(path: Path) -> None:
+    try:
+        check_compressed(path)
+    except UserError:
+        raise BadContentError("it is not a whole file") from None

@@ -1,0 +1,1 @@
+"""Images as files and as pixels, and the network that describes them."""

@@ -1,0 +1,1 @@
+"""Adapters of the parents of labels, from which siblings follow."""

@@ -1,0 +1,85 @@
+"""Parents of labels in Open Images' hierarchy of 600 classes.
+
+The file is JSON: a class is `{"LabelName": mid, "Subcategory": [classes], "Part": [classes]}`, and a class of
+`Subcategory` has the class above it as a parent. A class can be in several places. Parts are not children.
+
+Labels are looked up as `openimages.py` names them: by mid, by a name that `class_names` gives to one or several mids,
+or by a name with its mid behind it.
+
+Source: Kuznetsova et al., "The Open Images dataset V4", IJCV 128, 2020, https://storage.googleapis.com/openimages.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from vsebench.core.configuration import Strict
+from vsebench.core.errors import UserError
+from vsebench.formats.readers.openimages import ClassNames, read_class_names
+
+HIERARCHY = "bbox_labels_600_hierarchy.json"
+NAME_AND_MID = re.compile(r".* \((/[a-z]/\w+)\)")
+
+
+class Options(Strict):
+    """Where the classes' names are; without it labels are mids."""
+
+    class_names: ClassNames | None = None  # where the classes' names are; none: labels are mids
+
+
+def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:
+    """Read the parents of each label.
+
+    Parameters
+    ----------
+    raw : the folder with the downloaded files
+    options : where the classes' names are
+    labels : the names of a data set's labels
+
+    Returns
+    -------
+    The mids of each label's parents, in the order of `labels`; empty for a label that is not in the hierarchy.
+
+    Raises
+    ------
+    UserError
+        A file is missing or damaged, or a class is not as above.
+    """
+    parents = _read_hierarchy(raw / HIERARCHY)
+    names = {} if options.class_names is None else read_class_names(raw, options.class_names)
+    mids_of: dict[str, list[str]] = defaultdict(list)
+    for mid in parents:
+        mids_of[names.get(mid) or mid].append(mid)
+
+    def find(label: str) -> set[str]:
+        with_mid = NAME_AND_MID.fullmatch(label)
+        mids = [with_mid[1]] if with_mid else [label, *mids_of.get(label, [])]
+        return set().union(*(parents.get(mid, set()) for mid in mids))
+
+    return [find(label) for label in labels]
+
+
+def _read_hierarchy(path: Path) -> dict[str, set[str]]:
+    """Return the parents of each class."""
+    try:
+        root = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not readable JSON ({error})") from None
+    parents: dict[str, set[str]] = defaultdict(set)
+    waiting: list[tuple[Any, str | None]] = [(root, None)]
+    while waiting:
+        node, parent = waiting.pop()
+        mid = node.get("LabelName") if isinstance(node, dict) else None
+        children = node.get("Subcategory", []) if isinstance(node, dict) else None
+        if not isinstance(mid, str) or not isinstance(children, list):
+            where = "at the top" if parent is None else f"under {parent}"
+            raise UserError(f"{path}: a class {where} is no object with a LabelName and a list Subcategory")
+        if parent is not None:
+            parents[mid].add(parent)
+        waiting += [(child, mid) for child in children]
+    return parents

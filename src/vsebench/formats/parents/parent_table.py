@@ -1,0 +1,73 @@
+"""A table of labels and their parents: two columns, one row per relation; a label may have several parents.
+
+    label,parent
+    cactus,vegetation
+    cactus,dessert
+
+Formats, names and what is removed around them are those of `table.py`; columns that the options do not name are
+ignored. A label is looked up by its whole name.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from vsebench.core.configuration import Strict
+from vsebench.core.errors import UserError
+from vsebench.formats.own_files import find
+from vsebench.formats.readers import table
+
+
+class Options(Strict):
+    """What the table is, and what its columns are called."""
+
+    parents: str  # the file: one that the configuration lists under `files`, or a path
+    label: str = "label"  # column
+    parent: str = "parent"  # column
+
+    @field_validator("parents")
+    @classmethod
+    def _known_format(cls, parents: str) -> str:
+        return table.check_format(parents)
+
+    @model_validator(mode="after")
+    def _fitting(self) -> "Options":
+        if self.label == self.parent:
+            raise PydanticCustomError("columns", "label and parent should be different columns")
+        return self
+
+
+def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:
+    """Read the parents of each label.
+
+    Parameters
+    ----------
+    raw : the folder with downloaded files
+    options : the table and its columns
+    labels : the names of a data set's labels
+
+    Returns
+    -------
+    The names of each label's parents, in the order of `labels`; empty for a label that is not in the table.
+
+    Raises
+    ------
+    UserError
+        The file is missing, damaged, or has no such column; or a row has no label or parent, or a label as its own
+        parent. It names the line (CSV, TSV, JSON lines) or row (Parquet).
+    """
+    path = find(raw, options.parents)
+    columns = table.Options(pairs=options.parents, image=options.label, label=options.parent)
+    found: dict[str, set[str]] = defaultdict(set)
+    for row in table.rows_of(path, columns):
+        try:
+            label, parent = table.name_of(row.image, "label"), table.name_of(row.label, "parent")
+            if label == parent:
+                raise table.TableError(f"{label!r} is its own parent")
+        except table.TableError as error:
+            raise UserError(f"{table.position(path, row.number)}: {error}") from None
+        found[label].add(parent)
+    return [found.get(label, set()) for label in labels]

@@ -1,0 +1,1 @@
+"""Adapters of annotations: one module per file format."""

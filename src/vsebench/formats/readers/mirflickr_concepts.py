@@ -1,0 +1,63 @@
+"""The concepts of MIRFLICKR-25k, annotated by hand: 24 that an image may show, and 14 for which it is relevant.
+
+`mirflickr25k_annotations_v080.zip` has a text file for each of them, `<concept>.txt` or `<concept>_r1.txt` (relevant),
+with the number of an image in each line. The label is the file's name without its ending; labels are in alphabetical
+order. `README.txt` is not read. All images of the collection are in the data set, also those without a concept; how
+they are called and which part they are in: `mirflickr.py`.
+
+Read for real: all 38 lists, in a repacked archive. Four images are in `people_r1` and not in `people`, and stay so.
+
+Source: Huiskes and Lew, "The MIR Flickr retrieval evaluation", MIR 2008.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, image_ids
+from vsebench.formats.download.archives import read_members, text_lines
+from vsebench.formats.readers.mirflickr import Numbering, name_images
+
+ARCHIVE = "mirflickr25k_annotations_v080.zip"
+IMAGES = 25_000
+MEMBER = re.compile(r"(?:.*/)?[a-z_]+(?:_r1)?\.txt")
+
+
+class Options(Numbering):
+    """How images are called, and which numbers are which part."""
+
+
+def read(raw: Path, options: Options) -> RawAnnotations:
+    """Read all lists; images in the order of their numbers.
+
+    Raises a `UserError` that names file and line if the archive is missing or damaged, has no list, or has a line that
+    is not the number of an image or is there twice.
+    """
+    archive = raw / ARCHIVE
+    members = read_members(archive, lambda name: MEMBER.fullmatch(name) is not None)
+    lists = sorted((name.rpartition("/")[2].removesuffix(".txt"), data) for name, data in members.items())
+    concepts = [concept for concept, _ in lists]
+    if not concepts:
+        raise UserError(f"{archive}: contains no list <concept>.txt; is it the official archive?")
+    check_unique(concepts, str(archive), "concept")
+    numbers = [_parse_list(data, f"{archive}: {concept}.txt") for concept, data in lists]
+    label = np.repeat(np.arange(len(concepts)), [len(of_concept) for of_concept in numbers])
+    ids, parts = name_images([*range(1, IMAGES + 1)], options)
+    pairs = count_pairs(np.concatenate(numbers) - 1, label, len(concepts))
+    return RawAnnotations(image_ids(ids), concepts, pairs, parts=parts)
+
+
+def _parse_list(data: bytes, where: str) -> NDArray[np.int64]:
+    """Return the numbers of a list (m,), each from 1 to 25,000 and once."""
+    seen: dict[int, int] = {}
+    for line, text in enumerate(text_lines(data, where), 1):
+        number = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
+        if not 1 <= number <= IMAGES:
+            raise UserError(f"{where}: line {line}: {text[:40]!r} is not the number of an image, 1 to {IMAGES}")
+        if number in seen:
+            raise UserError(f"{where}: line {line}: image {number} is in line {seen[number]} already")
+        seen[number] = line
+    return np.fromiter(seen, dtype=np.int64, count=len(seen))

@@ -1,0 +1,354 @@
+r"""Multi-label sets in Mulan's layout: ARFF files of features and labels, and an XML file that names the labels.
+
+The XML file has an element `labels` with an element `label` for each label; `label` elements inside others (a hierarchy
+of labels) are labels like the others, and the hierarchy itself is not read. In the ARFF file labels are attributes like
+the features, first, last or anywhere, so they are found by their names; labels are in the order of the XML file.
+
+What is read of ARFF (in UTF-8, plain or as .gz):
+
+    % a comment, also at the end of a line; blank lines do not count
+    @relation name
+    @attribute name numeric        (or real, integer; a name with white space in it is in ' or ", with \ as escape)
+    @attribute name {0,1}          (in this order, since in sparse rows an absent value is the first one)
+    @data
+    0.5,3,0,1                      (a dense row: the value of each attribute)
+    {1 3,3 1}                      (a sparse row: number of an attribute from 0, ascending, and its value; others are 0)
+
+Numbers become float32. A label is 0 or 1 in each row. Missing values (?), other types, dates and texts are refused.
+The rows of all files are of one kind, dense or sparse, and so are the features.
+
+Images have no ids in ARFF. They are named by file and row: `scene-train-000001` is the first row of data of
+`scene-train.arff.gz`.
+
+Read for real: Corel5k and Corel16k (sparse), scene (dense, .gz) and emotions (dense).
+
+Source: Tsoumakas, Spyromitros-Xioufis, Vilcek and Vlahavas, "Mulan: a Java library for multi-label learning", JMLR 12
+(2011). ARFF: the format of the program Weka.
+"""
+
+import gzip
+import re
+import zlib
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, NoReturn
+from xml.parsers import expat
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+from scipy import sparse
+
+from vsebench.core.configuration import Strict
+from vsebench.core.errors import UserError
+from vsebench.data.features import Features, csr
+from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, image_ids
+from vsebench.formats.download.archives import MEMORY, text_lines
+
+ATTRIBUTE = re.compile(
+    r"""@attribute\s+(?:'(?P<single>(?:[^'\\]|\\.)*)'|"(?P<double>(?:[^"\\]|\\.)*)"|(?P<plain>[^\s{},%'"]+))"""
+    r"\s*(?P<type>[^%]*)(?:%.*)?",
+    re.IGNORECASE,
+)
+BINARY = re.compile(r"\{\s*(['\"]?)0\1\s*,\s*(['\"]?)1\2\s*\}")
+NUMERIC = {"numeric", "real", "integer"}
+NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+VALUE = re.compile(rf"\s*({NUMBER})\s*", re.ASCII)
+ENTRY = re.compile(rf"\s*([0-9]{{1,9}})\s+({NUMBER})\s*", re.ASCII)
+
+FileName = Annotated[str, Field(pattern=r"^[\w.+-]+\.arff(\.gz)?$")]
+Kind = Literal["sparse", "dense"]
+
+
+class Options(Strict):
+    """The files: either `arff`, one file, or `parts`, a file for each part of the official partition."""
+
+    labels: str = Field(pattern=r"^[\w.+-]+\.xml$")  # the file that names the labels
+    features: Kind  # how the rows are written, and how the features are kept
+    arff: FileName | None = None  # the file with all rows
+    train_rows: int | None = Field(default=None, ge=1)  # of `arff`: the first rows, for training; the others test
+    parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})  # in place of `arff`: part -> its file
+
+    @model_validator(mode="after")
+    def _one_or_several(self) -> "Options":
+        if (self.arff is None) == (not self.parts):
+            raise PydanticCustomError("arff", "either `arff` or `parts` names the files")
+        if self.train_rows is not None and self.arff is None:
+            raise PydanticCustomError("train_rows", "`train_rows` is for one file (`arff`); `parts` says it by files")
+        return self
+
+
+class Attribute(NamedTuple):
+    """A column of an ARFF file: its name, and whether it can only be 0 or 1."""
+
+    name: str
+    binary: bool
+
+
+class Rows(NamedTuple):
+    """The data of an ARFF file.
+
+    Attributes
+    ----------
+    attributes : of the columns
+    values : (n, number of attributes) float32, all finite: an array, or a csr_array without zeros
+    lines : (n,) int64, the line of each row in the file
+    """
+
+    attributes: list[Attribute]
+    values: Any
+    lines: NDArray[np.int64]
+
+
+def read(raw: Path, options: Options) -> RawAnnotations:
+    """Read labels and features; images in the order of the files, and in each of them in the order of its rows.
+
+    Raises a `UserError` that names file and line where a file is missing or malformed, and one that names both files
+    where they do not fit each other.
+    """
+    names = [options.arff] if options.arff is not None else [*options.parts.values()]
+    tables = [read_arff(raw / name, options.features) for name in names]
+    attributes = tables[0].attributes
+    for name, table in zip(names, tables, strict=True):
+        if table.attributes != attributes:
+            raise UserError(f"{raw / name}: its attributes are not those of {names[0]}, in the same order")
+    labels = read_labels(raw / options.labels)
+    columns, others = _columns(attributes, labels, raw / options.labels, names[0])
+    for name, table in zip(names, tables, strict=True):
+        _check_binary(table, columns, raw / name)
+    values = _stacked([table.values for table in tables])
+    image, label = values[:, columns].nonzero()
+    images = [
+        f"{name.partition('.arff')[0]}-{row:06d}"
+        for name, table in zip(names, tables, strict=True)
+        for row in range(1, len(table.lines) + 1)
+    ]
+    check_unique(images, str(raw / names[0]), "image")
+    sizes = [len(table.lines) for table in tables]
+    return RawAnnotations(
+        image_ids(images),
+        labels,
+        count_pairs(image, label, len(labels)),
+        parts=_parts(options, sizes, raw / names[0]),
+        features=Features(_kept(values, others), np.ones(len(images), dtype=bool), where=str(raw / names[0])),
+    )
+
+
+def read_labels(path: Path) -> list[str]:
+    """Return the names of the labels in an XML file, in its order.
+
+    Raises a `UserError` that names the line where the file is no such XML, or a label has no name or is there twice. A
+    document type, which could define entities, is refused.
+    """
+    names: list[str] = []
+    parser = expat.ParserCreate(namespace_separator=" ")
+
+    def refuse(why: str) -> NoReturn:
+        raise UserError(f"{path}: line {parser.CurrentLineNumber}: {why}")
+
+    def start(element: str, attributes: dict[str, str]) -> None:
+        kind = element.rpartition(" ")[2]
+        if kind != ("label" if root else "labels"):
+            refuse(f"an element {kind[:40]!r}; only `label` elements in one `labels` element are read")
+        if not root:
+            root.append(kind)
+            return
+        name = " ".join(attributes.get("name", "").split())
+        if not name:
+            refuse("a label without a name")
+        if name in names:
+            refuse(f"the label {name[:60]!r} is there twice")
+        names.append(name)
+
+    root: list[str] = []
+    parser.StartElementHandler = start
+    parser.StartDoctypeDeclHandler = lambda *_: refuse("a document type (<!DOCTYPE); remove it")
+    try:
+        parser.Parse(_content(path), True)
+    except expat.ExpatError as error:
+        raise UserError(f"{path}: line {error.lineno}: not readable XML ({expat.ErrorString(error.code)})") from None
+    except (LookupError, ValueError) as error:  # of an encoding that Python does not have, or cannot use here
+        raise UserError(f"{path}: line 1: not readable XML ({error}); save it as UTF-8") from None
+    if not names:
+        raise UserError(f"{path}: names no label")
+    return names
+
+
+def read_arff(path: Path, kind: Kind) -> Rows:
+    """Read an ARFF file whose rows are all of one kind.
+
+    Raises a `UserError` that names the line where the file is malformed, or says what is missing.
+    """
+    lines = text_lines(_content(path), str(path))
+    attributes, start = _read_header(lines, path)
+    rows = [
+        (number, line)
+        for number, line in enumerate((line.partition("%")[0].strip() for line in lines[start:]), start + 1)
+        if line
+    ]
+    if not rows:
+        raise UserError(f"{path}: has no row of data after @data")
+    values = (_sparse if kind == "sparse" else _dense)(rows, len(attributes), path)
+    return Rows(attributes, values, np.array([number for number, _ in rows], dtype=np.int64))
+
+
+def _content(path: Path) -> bytes:
+    """Return the content of a file, unpacked if it ends in .gz."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            data = stream.read(MEMORY + 1)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; the download stage puts it there") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(f"{path}: not a readable file ({error}); delete it and download it again") from None
+    if len(data) > MEMORY:
+        raise UserError(f"{path}: is larger than {MEMORY} bytes")
+    return data
+
+
+def _read_header(lines: list[str], path: Path) -> tuple[list[Attribute], int]:
+    """Return the attributes and the number of lines up to @data."""
+    attributes: dict[str, Attribute] = {}
+    for number, line in enumerate(lines, 1):
+        keyword = line.partition("%")[0].split(maxsplit=1)[:1]
+        match [word.lower() for word in keyword]:
+            case [] | ["@relation"]:
+                continue
+            case ["@data"]:
+                if not attributes:
+                    raise UserError(f"{path}: line {number}: @data comes before the first @attribute")
+                return [*attributes.values()], number
+            case ["@attribute"]:
+                attribute = _parse_attribute(line, f"{path}: line {number}")
+                if attribute.name in attributes:
+                    raise UserError(f"{path}: line {number}: the attribute {attribute.name[:60]!r} is there twice")
+                attributes[attribute.name] = attribute
+            case _:
+                raise UserError(f"{path}: line {number}: {line[:60]!r} is no @relation, @attribute or @data")
+    raise UserError(f"{path}: has no line @data; is it a whole ARFF file?")
+
+
+def _parse_attribute(line: str, where: str) -> Attribute:
+    found = ATTRIBUTE.fullmatch(line)
+    if found is None:
+        raise UserError(f"{where}: {line[:60]!r} is no `@attribute name type`")
+    quoted = found["single"] if found["single"] is not None else found["double"]
+    name = found["plain"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+    kind = found["type"].strip()
+    binary = BINARY.fullmatch(kind) is not None
+    if not binary and kind.lower() not in NUMERIC:
+        raise UserError(f"{where}: the type {kind[:60]!r} of {name[:60]!r} is neither {{0,1}} nor numeric")
+    return Attribute(" ".join(name.split()), binary)
+
+
+def _dense(rows: list[tuple[int, str]], width: int, path: Path) -> NDArray[np.float32]:
+    values = np.empty((len(rows), width), dtype=np.float32)
+    for row, (number, line) in enumerate(rows):
+        where = f"{path}: line {number}"
+        if line.startswith("{"):
+            raise UserError(f"{where}: a sparse row, but `features: dense` says that rows are dense")
+        cells = line.split(",")
+        if len(cells) != width:
+            raise UserError(f"{where}: has {len(cells)} values for {width} attributes")
+        wrong = next((cell for cell in cells if not VALUE.fullmatch(cell)), None)
+        if wrong is not None:
+            raise UserError(f"{where}: {wrong.strip()[:40]!r} is not a number")
+        values[row] = _floats(cells, where)
+    return values
+
+
+def _sparse(rows: list[tuple[int, str]], width: int, path: Path) -> Any:
+    """Return a csr_array (n_rows, width) float32 without zeros."""
+    columns: list[int] = []
+    numbers: list[NDArray[np.float32]] = []
+    for number, line in rows:
+        where = f"{path}: line {number}"
+        if not line.startswith("{"):
+            raise UserError(f"{where}: a dense row, but `features: sparse` says that rows are sparse")
+        entries = _entries(line, where)
+        of_row = [int(index) for index, _ in entries]
+        for before, column in pairwise([-1, *of_row]):
+            if not before < column < width:
+                why = f"comes after {before}" if column <= before else f"is not one of the {width}"
+                raise UserError(f"{where}: attribute {column} {why}; their numbers ascend from 0 to {width - 1}")
+        columns += of_row
+        numbers.append(_floats([value for _, value in entries], where))
+    offsets = np.cumsum([0, *map(len, numbers)])
+    matrix = csr(np.concatenate(numbers), np.array(columns, dtype=np.int64), offsets, (len(rows), width))
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _entries(line: str, where: str) -> list[tuple[str, str]]:
+    """Return number of the attribute and value of each entry of a sparse row."""
+    inner = line.removeprefix("{").removesuffix("}")
+    if len(inner) != len(line) - 2:
+        raise UserError(f"{where}: a sparse row that does not end in a brace")
+    if not inner.strip():
+        return []
+    found = [ENTRY.fullmatch(entry) for entry in inner.split(",")]
+    if None in found:
+        wrong = inner.split(",")[found.index(None)]
+        raise UserError(f"{where}: {wrong.strip()[:40]!r} is not the number of an attribute and a number")
+    return [(entry[1], entry[2]) for entry in found if entry]
+
+
+def _floats(words: list[str], where: str) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        numbers = np.array([float(word) for word in words], dtype=np.float64).astype(np.float32)
+    if not np.isfinite(numbers).all():
+        wrong = words[int(np.flatnonzero(~np.isfinite(numbers))[0])]
+        raise UserError(f"{where}: {wrong.strip()[:40]} is too big for a number of 32 bits")
+    return numbers
+
+
+def _columns(
+    attributes: list[Attribute], labels: list[str], where: Path, arff: str
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the columns of the labels, in their order, and those of the features."""
+    column_of = {attribute.name: column for column, attribute in enumerate(attributes)}
+    missing = [label for label in labels if label not in column_of]
+    if missing:
+        raise UserError(f"{where}: the label {missing[0][:60]!r} is no attribute of {arff}")
+    columns = np.array([column_of[label] for label in labels])
+    others = np.setdiff1d(np.arange(len(attributes)), columns)
+    if not len(others):
+        raise UserError(f"{where}: names all attributes of {arff}; there is no feature among them")
+    return columns, others
+
+
+def _check_binary(table: Rows, label_columns: NDArray[np.intp], path: Path) -> None:
+    """Raise a `UserError` where a label, or another attribute of the type {0,1}, has another value."""
+    must = np.array([attribute.binary for attribute in table.attributes])
+    must[label_columns] = True
+    columns = np.flatnonzero(must)
+    found = sparse.coo_array(table.values[:, columns])
+    wrong = np.flatnonzero(found.data != 1)
+    if len(wrong):
+        row, column = (int(axis[wrong[0]]) for axis in found.coords)
+        name, value = table.attributes[columns[column]].name, found.data[wrong[0]]
+        raise UserError(f"{path}: line {table.lines[row]}: {name[:60]!r} is {value:g}, neither 0 nor 1")
+
+
+def _stacked(values: list[Any]) -> Any:
+    """Return arrays, or CSR matrices, one above the other."""
+    return sparse.vstack(values, format="csr") if sparse.issparse(values[0]) else np.concatenate(values)
+
+
+def _kept(values: Any, columns: NDArray[np.intp]) -> Any:
+    """Return some columns, in C order or as a csr_array with ascending column numbers."""
+    kept = values[:, columns]
+    return kept if sparse.issparse(kept) else np.ascontiguousarray(kept)
+
+
+def _parts(options: Options, sizes: list[int], where: Path) -> pl.Series | None:
+    """Return the part of each image, or None where there is no partition."""
+    if options.parts:
+        return pl.Series("part", np.repeat([*options.parts], sizes).tolist())
+    if options.train_rows is None:
+        return None
+    if options.train_rows >= sizes[0]:
+        raise UserError(f"{where}: has {sizes[0]} rows; `train_rows` is {options.train_rows}, so none is left to test")
+    return pl.Series("part", ["train"] * options.train_rows + ["test"] * (sizes[0] - options.train_rows))

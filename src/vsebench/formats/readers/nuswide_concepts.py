@@ -1,0 +1,107 @@
+"""NUS-WIDE's 81 concepts, annotated by hand.
+
+`ConceptsList.zip` has `ConceptsList/Concepts81.txt`, one concept per line. `Groundtruth.zip` has for each concept
+`Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.txt`, one line per image, 0 or 1: the
+official partition. These files carry no image ids, so images are named by their line: `Train-000001`, ...,
+`Test-000001`, .... Images without a concept stay.
+
+In copies of the official archive line 78,372 of `Labels_lake_Train.txt` is `-1130179`. That one value, in that file, is
+read as 0 (which repaired copies have there) and noted in `dropped`; any other value than 0 and 1 is an error.
+
+The option `features` names one of the low-level features, which are in an archive of their own: `nuswide_features.py`.
+
+Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from vsebench.core.configuration import Strict
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import Dropped, RawAnnotations, check_unique, count_pairs, image_ids
+from vsebench.formats.download.archives import by_basename, text_lines
+from vsebench.formats.readers.nuswide_features import FeatureName, read_features
+
+PARTS = ("Train", "Test")
+NEWLINE, ZERO, ONE = b"\n01"
+MISPRINTED, MISPRINT = "Labels_lake_Train.txt", re.compile(rb"^-1130179(?=\s*$)", re.MULTILINE)
+
+
+class Options(Strict):
+    """Which of the low-level features to read with the concepts."""
+
+    features: FeatureName | None = None  # one of the low-level features; see `formats/readers/nuswide_features.py`
+
+
+def read(raw: Path, options: Options) -> RawAnnotations:
+    """Read the concepts, and the chosen feature, of all images, training images first."""
+    dropped: list[Dropped] = []
+    concepts, columns = read_concepts(raw, dropped)
+    sizes = {part: columns[part].shape[1] for part in PARTS}
+    images, parts = name_images(sizes)
+    label, image = np.nonzero(np.concatenate([columns[part] for part in PARTS], axis=1))
+    pairs = count_pairs(image, label, len(concepts))
+    features = read_features(raw, options.features, sizes) if options.features else None
+    return RawAnnotations(images, concepts, pairs, dropped, parts, features)
+
+
+def read_names(raw: Path) -> list[str]:
+    """Read the concepts' names."""
+    archive = raw / "ConceptsList.zip"
+    where = f"{archive}: Concepts81.txt"
+    concepts = text_lines(by_basename(archive, ["Concepts81.txt"])["Concepts81.txt"], where)
+    if not concepts:
+        raise UserError(f"{where}: names no concept")
+    check_unique(concepts, where, "concept")
+    return concepts
+
+
+def read_concepts(raw: Path, dropped: list[Dropped]) -> tuple[list[str], dict[str, NDArray[np.bool_]]]:
+    """Read the concepts' names, and for "Train" and "Test" (n_concepts, n_images) bool; note in `dropped` a misprint.
+
+    Raises a `UserError` that names file and line if a file is missing, too short, or has another value than 0 and 1.
+    """
+    archive, concepts = raw / "Groundtruth.zip", read_names(raw)
+    members = by_basename(archive, [_member(concept, part) for part in PARTS for concept in concepts])
+    if MISPRINTED in members:
+        members[MISPRINTED], found = MISPRINT.subn(b"0", members[MISPRINTED], count=1)
+        dropped += [Dropped("labels", 1, f"the known misprint -1130179 in {MISPRINTED}, read as 0")] * found
+
+    columns = {}
+    for part in PARTS:
+        of_part: list[NDArray[np.bool_]] = []
+        for concept in concepts:
+            name = _member(concept, part)
+            of_part.append(_parse_column(members[name], f"{archive}: {name}"))
+            if len(of_part[-1]) != len(of_part[0]):
+                first = _member(concepts[0], part)
+                raise UserError(f"{archive}: {name}: has {len(of_part[-1])} lines where {first} has {len(of_part[0])}")
+        columns[part] = np.array(of_part)
+    return concepts, columns
+
+
+def name_images(sizes: dict[str, int]) -> tuple[pl.Series, pl.Series]:
+    """Name the images of the official partition by their line; return the ids, and "train" or "test" for each."""
+    images = image_ids(f"{part}-{line:06d}" for part in PARTS for line in range(1, sizes[part] + 1))
+    return images, pl.concat([pl.repeat(part.lower(), sizes[part], eager=True) for part in PARTS]).alias("part")
+
+
+def _member(concept: str, part: str) -> str:
+    return f"Labels_{concept}_{part}.txt"
+
+
+def _parse_column(data: bytes, where: str) -> NDArray[np.bool_]:
+    """Parse lines of 0 or 1; returns (n_lines,) bool."""
+    # 20 million lines in all: read as bytes, a digit and an end of line in turn, which is faster than splitting.
+    text = np.frombuffer(data.translate(None, b" \t\r").rstrip(b"\n") + b"\n", dtype=np.uint8)
+    digits, ends = text[0::2], text[1::2]
+    well_formed = len(digits) == len(ends) and bool(np.all(ends == NEWLINE))
+    if not well_formed or np.any((digits != ZERO) & (digits != ONE)):
+        lines = data.split(b"\n")
+        number = next((n for n, line in enumerate(lines, start=1) if line.strip() not in (b"0", b"1")), len(lines))
+        raise UserError(f"{where}: line {number}: {lines[number - 1].strip()!r} is neither 0 nor 1")
+    return np.asarray(digits == ONE)

@@ -1,0 +1,205 @@
+"""NUS-WIDE's user tags: what the photographs' owners wrote on Flickr.
+
+`NUS_WID_Tags.zip` has `Final_Tag_List.txt` (5,018 tags) and `TagList1k.txt` (1,000 tags), one tag per line;
+`All_Tags.txt`, one image per line (photo id, then its tags, separated by white space); `Train_Tags1k.dat` and
+`Test_Tags1k.dat`, one image per line, 0 or 1 for each of the 1,000 tags. The option `tags` says what to read:
+
+final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the file's order, without a partition
+1k : the 1,000 tags
+925 : those of the 1,000 tags that are not also the name of one of the 81 concepts (`ConceptsList.zip`)
+1006 : these 925 tags, then the 81 concepts as annotated by hand (`Groundtruth.zip`)
+
+All but `final` are read from the two `.dat` files, not from `AllTags1k.txt`: these have the official partition, and
+are in the order of the ground truth's files, which 1006 needs. Neither has image ids, so images are named as in
+`nuswide_concepts`. That the lines of both mean the same images is assumed, as it is wherever both are used together.
+
+What All_Tags.txt leaves open:
+
+- A tag counts if it is, byte by byte, in the UTF-8 list; so no text has to be decoded, and a tag in another encoding
+  is not in the list. Tags that differ from the list only in upper case are left out; `dropped` has their number.
+- A tag that an image has twice is one pair with the count 1; `dropped` has the number of repeats.
+- Some photo ids are in two lines. The two lines are two images of the data set, because the ground truth has both; the
+  second is called `<id>-2`.
+- Images without a tag stay. Blank lines are allowed at the end only.
+
+Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009. The
+sets of 925 and 1,006 tags: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016.
+"""
+
+import io
+from codecs import BOM_UTF8
+from collections import Counter
+from pathlib import Path
+from typing import Literal, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.core.configuration import Strict
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import Dropped, RawAnnotations, check_unique, count_pairs, image_ids
+from vsebench.formats.download.archives import by_basename, text_lines
+from vsebench.formats.lines import line_blocks
+from vsebench.formats.readers.nuswide_concepts import NEWLINE, ONE, PARTS, ZERO, name_images, read_concepts, read_names
+
+ARCHIVE = "NUS_WID_Tags.zip"
+SPACE, DIGIT, LINE_END = 1, 2, 3
+KINDS = np.zeros(256, dtype=np.uint8)  # what a byte of a 0/1 matrix is; 0: a byte that may not occur there
+KINDS[list(b" \t\r\v\f")] = SPACE
+KINDS[[ZERO, ONE]] = DIGIT
+KINDS[NEWLINE] = LINE_END
+
+Ints = NDArray[np.intp]
+
+
+class Options(Strict):
+    """Which of the vocabularies to read."""
+
+    tags: Literal["final", "1k", "925", "1006"]  # the vocabulary; `final` has 5,018 tags
+
+
+def read(raw: Path, options: Options) -> RawAnnotations:
+    """Read the tags of all images; those with a partition training images first."""
+    return _read_final(raw / ARCHIVE) if options.tags == "final" else _read_1k(raw, options.tags)
+
+
+def _read_final(archive: Path) -> RawAnnotations:
+    list_name, name = "Final_Tag_List.txt", "All_Tags.txt"
+    content = by_basename(archive, [list_name, name])
+    tags = _parse_list(content[list_name], f"{archive}: {list_name}")
+    dropped: list[Dropped] = []
+    ids, image, label = _parse_tags(content[name], tags, f"{archive}: {name}", dropped)
+    return RawAnnotations(image_ids(_tell_apart(ids)), tags, count_pairs(image, label, len(tags)), dropped)
+
+
+def _parse_list(data: bytes, where: str) -> list[str]:
+    tags = text_lines(data, where)
+    if not tags:
+        raise UserError(f"{where}: names no tag")
+    if "" in tags:
+        raise UserError(f"{where}: line {tags.index('') + 1}: is blank")
+    check_unique(tags, where, "tag")
+    return tags
+
+
+def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]) -> tuple[list[str], Ints, Ints]:
+    """Parse lines of a photo id and its tags.
+
+    Returns the ids, and image and label (n_pairs,) of each tag of the list, an image's tags once each.
+    """
+    row_of_tag = {tag.encode(): row for row, tag in enumerate(tags)}
+    ids: list[str] = []
+    labels: list[int] = []
+    sizes: list[int] = []
+    repeats = other_case = 0
+    # Split by bytes: str.split would also cut at what Unicode calls a space or a line end inside a tag.
+    for number, line in enumerate(data.removeprefix(BOM_UTF8).rstrip().split(b"\n"), start=1):
+        photo, *words = line.split() or [b""]
+        if not photo.isdigit():
+            raise UserError(f"{where}: line {number}: {photo[:40].decode(errors='replace')!r} is not a photo id")
+        known = [row_of_tag[word] for word in words if word in row_of_tag]
+        distinct = set(known)
+        repeats += len(known) - len(distinct)
+        other_case += sum(word not in row_of_tag and word.lower() in row_of_tag for word in words)
+        ids.append(photo.decode())
+        labels += distinct
+        sizes.append(len(distinct))
+    if repeats:
+        dropped.append(Dropped("tags", repeats, "repeated on the same image"))
+    if other_case:
+        dropped.append(Dropped("tags", other_case, "in the list only in lower case"))
+    return ids, np.repeat(np.arange(len(sizes)), sizes), np.array(labels, dtype=np.intp)
+
+
+def _tell_apart(ids: list[str]) -> list[str]:
+    """Name the second image of an id <id>-2, the third <id>-3."""
+    seen: Counter[str] = Counter()
+    names = []
+    for photo in ids:
+        seen[photo] += 1
+        names.append(photo if seen[photo] == 1 else f"{photo}-{seen[photo]}")
+    return names
+
+
+def _read_1k(raw: Path, selection: str) -> RawAnnotations:
+    archive = raw / ARCHIVE
+    dropped: list[Dropped] = []
+    tags = _parse_list(by_basename(archive, ["TagList1k.txt"])["TagList1k.txt"], f"{archive}: TagList1k.txt")
+    sizes, image, label = _read_matrices(archive, len(tags))
+    if selection != "1k":
+        tags, image, label = _leave_out(read_names(raw), tags, image, label, dropped)
+    if selection == "1006":
+        concepts, columns = read_concepts(raw, dropped)
+        for part in PARTS:
+            if columns[part].shape[1] != sizes[part]:
+                n_images = f"{sizes[part]} images, Groundtruth.zip has {columns[part].shape[1]}"
+                raise UserError(f"{archive}: {part}_Tags1k.dat: has {n_images}")
+        concept, of_image = np.nonzero(np.concatenate([columns[part] for part in PARTS], axis=1))
+        image, label = np.concatenate([image, of_image]), np.concatenate([label, concept + len(tags)])
+        tags = tags + concepts
+    images, parts = name_images(sizes)
+    return RawAnnotations(images, tags, count_pairs(image, label, len(tags)), dropped, parts)
+
+
+def _leave_out(
+    concepts: list[str], tags: list[str], image: Ints, label: Ints, dropped: list[Dropped]
+) -> tuple[list[str], Ints, Ints]:
+    """Leave out the tags that are the name of a concept, and renumber the others."""
+    stays = np.array([tag not in concepts for tag in tags])
+    dropped.append(Dropped("tags", int(np.sum(~stays)), "of the list of 1,000, the name of a concept"))
+    kept = stays[label]
+    new_label = np.cumsum(stays) - 1
+    return [tag for tag in tags if tag not in concepts], image[kept], new_label[label[kept]]
+
+
+def _read_matrices(archive: Path, n_tags: int) -> tuple[dict[str, int], Ints, Ints]:
+    """Read both 0/1 matrices; returns the number of images by part, and image and label (n_pairs,) of each 1."""
+    sizes: dict[str, int] = {}
+    images, labels = [], []
+    for part in PARTS:
+        name = f"{part}_Tags1k.dat"
+        data = by_basename(archive, [name])[name]  # one after the other, as the first has 320 million bytes
+        n_images, image, label = parse_matrix(data, n_tags, f"{archive}: {name}")
+        images.append(image + sum(sizes.values()))
+        labels.append(label)
+        sizes[part] = n_images
+    return sizes, np.concatenate(images), np.concatenate(labels)
+
+
+def parse_matrix(data: bytes, n_tags: int, where: str, block_size: int = 1 << 22) -> tuple[int, Ints, Ints]:
+    """Parse lines of `n_tags` numbers, each 0 or 1, in blocks of about `block_size` bytes.
+
+    Returns the number of lines, and line and column of each 1. Raises a `UserError` that begins with `where` and names
+    the first bad line.
+    """
+    n_lines, ended = 0, False
+    lines, columns = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
+    # Blocks are checked as bytes, which is fast: each line has n_tags digits, no two of them side by side.
+    for block in line_blocks(io.BytesIO(data), block_size):
+        text = np.frombuffer(block, dtype=np.uint8)
+        kinds = KINDS[text]
+        digits = np.flatnonzero(kinds == DIGIT)
+        per_line = np.diff(np.searchsorted(digits, np.flatnonzero(kinds == LINE_END)), prepend=0)
+        n_full = len(np.trim_zeros(per_line, "b"))  # blank lines are allowed at the end
+        if ended and n_full:
+            raise UserError(f"{where}: line {n_lines + 1}: is blank")
+        if not kinds.all() or np.any(np.diff(digits) == 1) or np.any(per_line[:n_full] != n_tags):
+            _explain(block, n_lines, n_tags, where)
+        line, column = np.divmod(np.flatnonzero(text[digits] == ONE), n_tags)
+        lines.append(line + n_lines)
+        columns.append(column)
+        n_lines += n_full
+        ended = ended or n_full < len(per_line)
+    return n_lines, np.concatenate(lines), np.concatenate(columns)
+
+
+def _explain(block: bytes, n_before: int, n_tags: int, where: str) -> NoReturn:
+    """Raise a `UserError` that names the first bad line of a block; `n_before` lines come before the block."""
+    for number, line in enumerate(block[:-1].split(b"\n"), start=n_before + 1):
+        values = line.split()
+        wrong = next((value for value in values if value not in (b"0", b"1")), None)
+        if wrong is not None:
+            raise UserError(f"{where}: line {number}: {wrong[:40].decode(errors='replace')!r} is neither 0 nor 1")
+        if len(values) != n_tags:
+            raise UserError(f"{where}: line {number}: has {len(values)} values, TagList1k.txt has {n_tags} tags")
+    raise AssertionError("a block without a fault was to be explained")

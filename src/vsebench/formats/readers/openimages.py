@@ -1,0 +1,280 @@
+"""Open Images: image-level labels by machine or by people.
+
+The archive has a table for each part of the official partition, `.../train/labels.csv` and so on, with the header
+`ImageID,Source,LabelName,Confidence` and one line per label of an image: the image's id (16 hexadecimal digits), where
+the label is from, the label's id ("mid"), and the confidence of the source, 0 to 1 (for people 1: the label is right,
+or 0: it is wrong).
+
+- Labels with at least `min_confidence` are kept. With 1 these are the labels that people confirmed.
+- The same label of an image in several lines (two sources, or twice) is one pair with the count 1. It is kept if any
+  of the lines has enough confidence.
+- Lines may be in any order. Images are ordered by their id, labels by their mid; images without a label stay.
+- An image belongs to "train" if it is in the table of `train`, else to "test".
+- Labels get names if `class_names` says where these are (lines of `mid,name`). A label without a name
+  keeps its mid, and several labels of one name are told apart by their mids: `Jaguar (/m/012x34)`.
+
+Tables are read as a stream, in blocks, into 12 bytes per line; `benchmarks/openimages_reader.py` measures the memory.
+
+Source: Krasin et al., "OpenImages: a public dataset for large-scale multi-label and multi-class image classification",
+2016 and 2017, https://github.com/openimages/dataset.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Literal, NoReturn
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import Field
+
+from vsebench.core.configuration import Strict
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import PAIRS
+from vsebench.formats.annotations import Dropped, RawAnnotations, image_ids
+from vsebench.formats.download.archives import by_basename, open_members
+from vsebench.formats.lines import line_blocks
+
+HEADER = "ImageID,Source,LabelName,Confidence"
+COLUMNS = {"image": pl.String, "source": pl.String, "label": pl.String, "confidence": pl.Float64}
+IMAGE_ID = re.compile(rb"[0-9a-fA-F]{16}")
+NUMBER = re.compile(rb"[^\s_]+")
+BLOCK = 1 << 24  # bytes of a table that are parsed at a time
+PORTION = 1 << 20  # ids that are formatted at a time
+
+FileName = Field(pattern=r"^[\w.+-]+$")
+Part = Literal["train", "validation", "test"]
+
+
+class ClassNames(Strict):
+    """Where the labels' names are."""
+
+    archive: str = FileName  # the file, under `files`
+    member: str = FileName  # the table in it
+
+
+class Options(Strict):
+    """What to read."""
+
+    archive: str = FileName  # the file, under `files`
+    table: str = Field(default="labels.csv", pattern=r"^[\w.+-]+$")  # the name of each part's table in it
+    parts: list[Part] = Field(default=["train", "validation"], min_length=1)  # that are read
+    min_confidence: float = Field(ge=0, le=1)  # of a label; 1: people confirmed it
+    class_names: ClassNames | None = None  # where the labels' names are; none: labels are mids
+
+
+@dataclass
+class _Lines:
+    """What was read of the tables.
+
+    Attributes
+    ----------
+    images : for each block, the image id of each line with enough confidence, uint64
+    labels : for each block, the code of its label, int32
+    codes : the code of each mid, in the order in which they came
+    ids : for each part, the ids of its images, uint64, ascending, each once
+    unsure : number of lines with too low a confidence
+    """
+
+    images: list[NDArray[np.uint64]] = field(default_factory=list)
+    labels: list[NDArray[np.int32]] = field(default_factory=list)
+    codes: dict[str, int] = field(default_factory=dict)
+    ids: dict[str, NDArray[np.uint64]] = field(default_factory=dict)
+    unsure: int = 0
+
+
+def read(raw: Path, options: Options) -> RawAnnotations:
+    """Read the labels of all images of the parts that the options name."""
+    archive = raw / options.archive
+    lines = _read_tables(archive, options)
+    mids = sorted(lines.codes)
+    names = mids if options.class_names is None else _name_labels(mids, raw, options.class_names)
+    ids = np.unique(np.concatenate(list(lines.ids.values())))
+    parts = _find_parts(ids, lines.ids, archive)
+    dropped = [Dropped("lines", lines.unsure, f"less sure than {options.min_confidence} (min_confidence)")]
+    pairs, repeats = _pair_up(lines, ids, mids)
+    dropped.append(Dropped("lines", repeats, "repeat another line of the image"))
+    return RawAnnotations(_format(ids), names, pairs, [entry for entry in dropped if entry.number], parts)
+
+
+def _read_tables(archive: Path, options: Options) -> _Lines:
+    wanted = {f"{part}/{options.table}": part for part in options.parts}
+    lines = _Lines()
+    with open_members(archive, lambda name: _ending(name) in wanted) as members:
+        for name, stream in members:
+            part = wanted[_ending(name)]
+            if part in lines.ids:
+                raise UserError(f"{archive}: contains {_ending(name)} more than once")
+            lines.ids[part] = _read_table(stream, options.min_confidence, lines, f"{archive}: {name}")
+    missing = [ending for ending, part in wanted.items() if part not in lines.ids]
+    if missing:
+        raise UserError(f"{archive}: contains no {', '.join(missing)}; is it the official archive?")
+    return lines
+
+
+def _ending(name: str) -> str:
+    """Return the last two parts of a member's name."""
+    return "/".join(name.split("/")[-2:])
+
+
+def _read_table(stream: IO[bytes], min_confidence: float, lines: _Lines, where: str) -> NDArray[np.uint64]:
+    """Read a table into `lines`; returns the ids of its images, ascending, each once."""
+    header = stream.readline(1000)
+    if header.decode("utf-8-sig", errors="replace").strip() != HEADER:
+        raise UserError(f"{where}: line 1: is {header[:80]!r}, not {HEADER}")
+    n_lines = 1
+    ids = [np.empty(0, np.uint64)]
+    for block in line_blocks(stream, BLOCK):
+        frame = _parse_block(block, n_lines, where)
+        n_lines += len(frame)
+        ids.append(np.unique(frame["image"].to_numpy()))
+        sure = frame.filter(pl.col("confidence") >= min_confidence)
+        lines.unsure += len(frame) - len(sure)
+        if sure.is_empty():
+            continue
+        for mid in sure["label"].unique():
+            lines.codes.setdefault(mid, len(lines.codes))
+        codes = sure["label"].replace_strict(list(lines.codes), list(lines.codes.values()), return_dtype=pl.Int32)
+        lines.images.append(sure["image"].to_numpy())
+        lines.labels.append(codes.to_numpy())
+    return np.unique(np.concatenate(ids))
+
+
+def _parse_block(block: bytes, n_before: int, where: str) -> pl.DataFrame:
+    """Parse whole lines; returns image (UInt64), label and confidence of each.
+
+    Raises a `UserError` that names the first bad line; `n_before` lines come before the block.
+    """
+    image, label, confidence = pl.col("image"), pl.col("label"), pl.col("confidence")
+    number = image.str.to_integer(base=16, dtype=pl.UInt64, strict=False)
+    digits = (image.str.len_bytes() == 16) & ~image.str.starts_with("+") & number.is_not_null()
+    good = digits & (label.str.len_bytes() > 0) & confidence.is_between(0, 1)
+    if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):  # polars would drop it
+        _explain(block, n_before, where)
+    try:
+        frame = pl.read_csv(block, has_header=False, quote_char=None, schema=COLUMNS)
+        frame = frame.select(number, label, confidence, good=good.fill_null(value=False))
+    except pl.exceptions.PolarsError:
+        _explain(block, n_before, where)
+    if len(frame) != block.count(b"\n") or not frame["good"].all():
+        _explain(block, n_before, where)
+    return frame.drop("good")
+
+
+def _explain(block: bytes, n_before: int, where: str) -> NoReturn:
+    """Raise a `UserError` that names the first bad line of a block and its fault."""
+    lines = block[:-1].split(b"\n")
+    for number, line in enumerate(lines, start=n_before + 1):
+        fault = _find_fault(line.removesuffix(b"\r"))
+        if fault:
+            raise UserError(f"{where}: line {number}: {fault}")
+    raise UserError(f"{where}: lines {n_before + 1} to {n_before + len(lines)}: are not the table that was expected")
+
+
+def _find_fault(line: bytes) -> str | None:
+    fields = line.split(b",")
+    if len(fields) != len(COLUMNS):
+        return f"has {len(fields)} columns, not {HEADER}"
+    image, _, label, confidence = fields
+    if b"\r" in line:
+        return "has a carriage return in it"
+    if not IMAGE_ID.fullmatch(image):
+        return f"{image[:40]!r} is not an image id of 16 hexadecimal digits"
+    if not label:
+        return "names no label"
+    try:
+        number = confidence.lstrip(b" \t")  # as polars does; float() accepts more
+        if not NUMBER.fullmatch(number):
+            raise ValueError
+        if not 0 <= float(number) <= 1:
+            return f"the confidence {confidence[:40]!r} is not between 0 and 1"
+        line.decode()
+    except UnicodeDecodeError:
+        return "not UTF-8 text"
+    except ValueError:
+        return f"the confidence {confidence[:40]!r} is not a number"
+    return None
+
+
+def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]], archive: Path) -> pl.Series | None:
+    """Return "train" or "test" for each image, or none where only one of the two was read."""
+    if sum(map(len, of_part.values())) > len(ids):
+        every, times = np.unique(np.concatenate(list(of_part.values())), return_counts=True)
+        image = int(every[times > 1][0])
+        raise UserError(f"{archive}: image {image:016x} is in several of the tables of {', '.join(of_part)}")
+    if "train" not in of_part or len(of_part) == 1:
+        return None
+    train = np.zeros(len(ids), dtype=bool)
+    train[np.searchsorted(ids, of_part["train"])] = True
+    return pl.select(
+        pl.when(pl.Series(train)).then(pl.lit("train")).otherwise(pl.lit("test")).alias("part")
+    ).to_series()
+
+
+def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[pl.DataFrame, int]:
+    """Return the table of pairs, and how many lines only repeat another; empties `lines`.
+
+    Everything is done in few big arrays and in place, because this step needs most of the memory.
+    """
+    row_of_code = np.empty(len(mids), dtype=np.int64)
+    row_of_code[[lines.codes[mid] for mid in mids]] = np.arange(len(mids))
+    keys = np.empty(sum(map(len, lines.images)), dtype=np.int64)  # image x number of labels + label
+    start = 0
+    while lines.images:
+        image, label = np.searchsorted(ids, lines.images.pop()), row_of_code[lines.labels.pop()]
+        keys[start : start + len(image)] = image * len(mids) + label
+        start += len(image)
+    keys.sort()
+    new = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    repeats = len(keys) - int(np.count_nonzero(new))
+    keys = keys[new]
+    image = (keys // max(len(mids), 1)).astype(np.int32)
+    keys -= np.multiply(image, len(mids), dtype=np.int64)
+    pairs = pl.DataFrame({"image": image, "label": keys.astype(np.int32)}).with_columns(count=pl.lit(1, pl.Int32))
+    return pairs.select(*PAIRS), repeats
+
+
+def _format(ids: NDArray[np.uint64]) -> pl.Series:
+    """Return ids as 16 hexadecimal digits; in portions, since Python's own strings are big."""
+    portions = [ids[start : start + PORTION] for start in range(0, len(ids), PORTION)]
+    return pl.concat([image_ids([])] + [image_ids(f"{image:016x}" for image in part.tolist()) for part in portions])
+
+
+def _name_labels(mids: list[str], raw: Path, where_names: ClassNames) -> list[str]:
+    """Return the name of each label; see the module's description."""
+    name_of = read_class_names(raw, where_names)
+    names = [name_of.get(mid) or mid for mid in mids]
+    times = Counter(names)
+    return [name if times[name] == 1 else f"{name} ({mid})" for name, mid in zip(names, mids, strict=True)]
+
+
+def read_class_names(raw: Path, where_names: ClassNames) -> dict[str, str]:
+    """Return mid -> name of all classes; raises a `UserError` that names the archive and its member."""
+    archive = raw / where_names.archive
+    where = f"{archive}: {where_names.member}"
+    return _read_names(by_basename(archive, [where_names.member])[where_names.member], where)
+
+
+def _read_names(data: bytes, where: str) -> dict[str, str]:
+    """Read lines of `mid,name`; names may be in quotes."""
+    try:
+        rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{where}: line {line}: not UTF-8 text") from None
+    name_of: dict[str, str] = {}
+    try:
+        for row in rows:
+            if len(row) != 2:
+                raise UserError(f"{where}: line {rows.line_num}: has {len(row)} columns, not a label's id and its name")
+            mid, name = (cell.strip() for cell in row)
+            if name_of.setdefault(mid, name) != name:
+                raise UserError(f"{where}: line {rows.line_num}: gives {mid} a second name")
+    except csv.Error as error:
+        raise UserError(f"{where}: line {rows.line_num}: {error}") from None
+    return name_of

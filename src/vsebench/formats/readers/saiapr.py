@@ -1,0 +1,90 @@
+"""SAIAPR TC-12: region labels of 20,000 photographs.
+
+The archive has `wlist.txt` (code TAB word) and, for each of some 40 folders, `labels.txt` (image, region, code).
+Where a folder has no `labels.txt`, its `features.txt` (image, region, the region's features, code) is read instead.
+The count of a label is the number of the image's regions that carry it.
+
+Source: Escalante et al., "The segmented and annotated IAPR TC-12 benchmark", CVIU 114(4), 2010.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.core.configuration import Strict
+from vsebench.core.errors import UserError
+from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
+from vsebench.formats.download.archives import read_members, text_lines
+
+TABLES = ("labels.txt", "features.txt")  # the first that a folder has is read
+NUMBER = re.compile(r"[0-9]{1,18}")  # int() accepts more, also more than fits an int64
+
+
+class Options(Strict):
+    """Which file to read."""
+
+    archive: str = Field(default="saiapr_tc-12.tar.gz", pattern=r"^[\w.+-]+$")  # the file
+
+
+def read(raw: Path, options: Options) -> RawAnnotations:
+    """Read the region labels; images are named and ordered by their number."""
+    archive = raw / options.archive
+    members = read_members(archive, lambda name: name.rpartition("/")[2] in ("wlist.txt", *TABLES))
+    labels, row_of_code = _read_words(members, archive)
+    found: dict[tuple[int, int], int] = {}
+    for name in _choose_tables(members, archive):
+        _read_regions(members[name], row_of_code, f"{archive}: {name}", found)
+    images = np.array([image for image, _ in found], dtype=np.int64)
+    numbers, image = np.unique(images, return_inverse=True)
+    label = np.array(list(found.values()), dtype=np.int64)
+    return RawAnnotations(image_ids(numbers), labels, count_pairs(image, label, len(labels)))
+
+
+def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], dict[int, int]]:
+    """Return the words in the order of the list, and each code's place in it."""
+    names = [name for name in members if name.rpartition("/")[2] == "wlist.txt"]
+    if len(names) != 1:
+        raise UserError(f"{archive}: contains {len(names)} files named wlist.txt instead of one")
+    where = f"{archive}: {names[0]}"
+    words: list[str] = []
+    seen: set[str] = set()
+    row_of_code: dict[int, int] = {}
+    for number, line in enumerate(text_lines(members[names[0]], where), start=1):
+        code, _, word = line.partition("\t")
+        if not NUMBER.fullmatch(code) or int(code) in row_of_code:
+            raise UserError(f"{where}: line {number}: {line[:60]!r} is not a new code, a tab and a word")
+        row_of_code[int(code)] = len(words)
+        words.append(word.strip() or f"label {code}")
+        if words[-1] in seen:
+            raise UserError(f"{where}: line {number}: duplicate word {words[-1]!r}")
+        seen.add(words[-1])
+    return words, row_of_code
+
+
+def _choose_tables(members: dict[str, bytes], archive: Path) -> list[str]:
+    """Return one table per folder, in the folders' order."""
+    folders: dict[str, str] = {}
+    for table in reversed(TABLES):
+        folders |= {name.rpartition("/")[0]: name for name in members if name.rpartition("/")[2] == table}
+    if not folders:
+        raise UserError(f"{archive}: contains no {' or '.join(TABLES)}; is it the archive of SAIAPR TC-12?")
+    return [folders[folder] for folder in sorted(folders)]
+
+
+def _read_regions(data: bytes, row_of_code: dict[int, int], where: str, found: dict[tuple[int, int], int]) -> None:
+    """Add a table's regions to `found`: (image, region) -> label (its row in the vocabulary)."""
+    has_features = where.endswith("features.txt")
+    for number, line in enumerate(text_lines(data, where), start=1):
+        fields = line.split()
+        if len(fields) < 3 or (len(fields) > 3) != has_features:
+            raise UserError(f"{where}: line {number}: has {len(fields)} fields, not image, region and code")
+        if not all(NUMBER.fullmatch(field) for field in (fields[0], fields[1], fields[-1])):
+            raise UserError(f"{where}: line {number}: image, region and code are not whole numbers")
+        image, region, code = int(fields[0]), int(fields[1]), int(fields[-1])
+        if code not in row_of_code:
+            raise UserError(f"{where}: line {number}: the label code {code} is not in wlist.txt")
+        if (image, region) in found:
+            raise UserError(f"{where}: line {number}: duplicate region {region} of image {image}")
+        found[image, region] = row_of_code[code]

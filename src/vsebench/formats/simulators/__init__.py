@@ -1,0 +1,1 @@
+"""Simulated data sets with known probabilities of the labels."""

@@ -1,0 +1,65 @@
+"""Simulated images whose labels are one of 40 label sets, drawn given the features.
+
+    S_1 .. S_40   different sets of min(8, 1 + Poisson(2)) of 20 labels, drawn without replacement, label k with weight
+                  k^-0.7
+    P(c | x)      = softmax_c(4 v_c'x + a_c),   v_c ~ N(0, I/16),   a_c ~ N(0, 1/4)
+    labels        = S_c,   so p_k(x) = sum of P(c | x) over the sets c with label k
+
+No set is empty. The parameters are fixed, `seed` draws the images; they, and the options, are in `simulated_images.py`.
+
+Source: made for this project, so that every Bayes decision is known; see `evaluation/bayes.py`.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from vsebench.formats.annotations import RawAnnotations
+from vsebench.formats.simulators.simulated_images import (
+    DIMENSIONS,
+    LABELS,
+    NormalOptions,
+    annotate,
+    draw_features,
+    given_stream,
+)
+
+KNOWS = frozenset({"truth", "law"})  # needs (`vsebench.data.needs`) that only a simulator can satisfy
+SETS, LARGEST = 40, 8
+SEED = 21  # of the parameters
+
+
+class Options(NormalOptions):
+    """Size and draw of the set."""
+
+
+def read(raw: Path, options: Options) -> RawAnnotations:
+    """Draw a set; `raw` is not read. The same options give the same set.
+
+    The truth is what `methods.label_catalogue` reads.
+    """
+    rng = np.random.default_rng(SEED)
+    members = draw_sets(rng)
+    weight = 4 * rng.standard_normal((DIMENSIONS, SETS)) / 4
+    bias = rng.standard_normal(SETS) / 2
+    features = draw_features(options)
+    bounds = np.cumsum(softmax(features @ weight + bias, axis=1), axis=1)
+    # The last bound is left out, because it can be rounded to less than 1.
+    chosen = (given_stream(options).random((len(features), 1)) >= bounds[:, :-1]).sum(axis=1)
+    return annotate(options, features, members[chosen], {"members": members, "weight": weight, "bias": bias})
+
+
+def draw_sets(rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Draw the sets, (SETS, LABELS) bool; one that is there already is drawn again."""
+    weights = np.arange(1, LABELS + 1) ** -0.7
+    sets: dict[tuple[int, ...], None] = {}
+    while len(sets) < SETS:
+        size = min(LARGEST, 1 + rng.poisson(2))
+        labels = rng.choice(LABELS, size, replace=False, p=weights / weights.sum())
+        sets[tuple(sorted(labels.tolist()))] = None
+    members = np.zeros((SETS, LABELS), dtype=bool)
+    for row, labels_of_set in zip(members, sets, strict=True):
+        row[list(labels_of_set)] = True
+    return members

@@ -1,0 +1,1 @@
+"""Adapters of files of word vectors, and how a label gets its vector."""

@@ -1,0 +1,1 @@
+"""Kernels of the losses of networks, with their derivatives by the scores of a batch."""

@@ -1,0 +1,86 @@
+"""A sample of an image's labels: some of its own, and some of the others, each time in proportion to their weights."""
+
+from numba import njit
+
+from vsebench.kernels.alias import draw_alias
+from vsebench.kernels.random_numbers import below
+from vsebench.kernels.sgd.sampling import contains
+
+# What is no negative: nothing, the positives of the sample, all of the image, the positives of the batch's samples; or
+# negatives are not from the table at all, but from the labels of the next image.
+NOTHING, DRAWN, POSITIVES, BATCH, NEXT_IMAGE = range(5)
+ATTEMPTS = 50  # at a negative
+
+
+@njit(cache=True, nogil=True)
+def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, in_batch, rng):
+    """Draw labels for each image: positives uniformly from its own, with replacement, then negatives from a table.
+
+    A negative is drawn again while it is excluded, at most `ATTEMPTS` times. An image that has no label, every label,
+    or no negative by then gets no sample. With `NEXT_IMAGE` negatives are drawn uniformly from the labels of the next
+    image of the batch, with replacement, and nothing is excluded; the first image follows the last one.
+
+    Parameters
+    ----------
+    chosen : (m, P + N) int32, overwritten: P positives and N negatives of each image; -1 first if it has no sample
+    n_positives : P
+    images : (m,) int64, the image of each row
+    offsets, labels
+        (n + 1,) int64 and int32: image i has labels[offsets[i]:offsets[i + 1]]; LANES unused
+        labels follow
+    table : AliasTable of the labels
+    exclude : NOTHING, DRAWN, POSITIVES, BATCH or NEXT_IMAGE
+    in_batch : (n_labels,) bool, all False, before and after; without an element unless BATCH
+    rng : (1,) uint64, advanced
+    """
+    for row in range(len(images)):
+        start, stop = offsets[images[row]], offsets[images[row] + 1]
+        if stop == start or stop - start == len(table.kept):
+            chosen[row, 0] = -1
+            continue
+        for place in range(n_positives):
+            label = labels[start + below(rng, stop - start)]
+            chosen[row, place] = label
+            if exclude == BATCH:
+                in_batch[label] = True
+    for row in range(len(images)):
+        if chosen[row, 0] < 0:
+            continue
+        if exclude == NEXT_IMAGE:
+            following = images[(row + 1) % len(images)]
+            start, stop = offsets[following], offsets[following + 1]
+            if stop == start:
+                chosen[row, 0] = -1
+                continue
+            for place in range(n_positives, chosen.shape[1]):
+                chosen[row, place] = labels[start + below(rng, stop - start)]
+            continue
+        start, stop = offsets[images[row]], offsets[images[row] + 1]
+        for place in range(n_positives, chosen.shape[1]):
+            label = draw_alias(table, rng)
+            attempts = 1
+            while (
+                is_excluded(label, chosen, row, n_positives, labels, start, stop, exclude, in_batch)
+                and attempts < ATTEMPTS
+            ):
+                label = draw_alias(table, rng)
+                attempts += 1
+            if is_excluded(label, chosen, row, n_positives, labels, start, stop, exclude, in_batch):
+                chosen[row, 0] = -1
+                break
+            chosen[row, place] = label
+    in_batch[:] = False
+
+
+@njit(cache=True, inline="always")
+def is_excluded(label, chosen, row, n_positives, labels, start, stop, exclude, in_batch):
+    """Return whether a label is no negative of an image; the arguments are those of `sample_labels`."""
+    if exclude == POSITIVES:
+        return contains(labels, start, stop, label)
+    if exclude == BATCH:
+        return in_batch[label]
+    found = False
+    if exclude == DRAWN:
+        for place in range(n_positives):
+            found |= chosen[row, place] == label
+    return found

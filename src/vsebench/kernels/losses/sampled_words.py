@@ -1,0 +1,341 @@
+"""Losses of a sample of labels, whose scores are inner products of an image's vector with the labels' vectors.
+
+A step reads and changes the vectors of the drawn labels alone, so its cost does not grow with the number of labels, and
+Adam moves these labels alone. Sampled losses are those of Ni and
+others, "Sampled image tagging and retrieval methods on user generated content", Eq. 1 and S5, as means over the draws.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from vsebench.kernels.losses.adamw import adamw_move, adamw_rates
+from vsebench.kernels.losses.shares import sigmoid, softplus
+from vsebench.kernels.vectors import (
+    FASTMATH,
+    LANES,
+    add_up,
+    aligned,
+    broadcast,
+    load,
+    padded_size,
+    prefetch,
+    scratch,
+    store,
+)
+
+
+class WordTable(NamedTuple):
+    """The labels' vectors, what Adam remembers of them, and what a batch says of their gradients.
+
+    K is the number of dimensions, rounded up to a multiple of LANES; the additional numbers are 0. A batch has m images
+    and n draws for each; draw j of image i has the number i n + j. The gradient of a label is a sum over its draws of a
+    slope times the image's output. The draws of a label are linked, from the last to the first, so that its gradient is
+    added up just before its vector moves: a table of gradients would not fit into the processor's cache.
+
+    Attributes
+    ----------
+    vectors : (n_labels, K) float32
+    means, squares : (n_labels, K) float32, or without a row where the vectors are fixed, as all that follow
+    outputs : (m, K) float32, of the batch
+    slopes : (m, n) float32, of the scores of the batch
+    last : (n_labels,) int32, the number of each label's last draw; -1 between batches
+    before : (m n,) int32, the number of the label's draw before each one, or -1
+    touched : (most labels of a batch,) int32, the labels that were drawn
+    place, terms : (n_labels,) int32, the place of each label in `touched`, and (most labels of a batch, K) float32,
+        gradients of terms of labels alone, zeros between batches; empty without such terms
+    """
+
+    vectors: NDArray[np.float32]
+    means: NDArray[np.float32]
+    squares: NDArray[np.float32]
+    outputs: NDArray[np.float32]
+    slopes: NDArray[np.float32]
+    last: NDArray[np.int32]
+    before: NDArray[np.int32]
+    touched: NDArray[np.int32]
+    place: NDArray[np.int32]
+    terms: NDArray[np.float32]
+
+    @classmethod
+    def of(
+        cls, start: NDArray[np.float32], draws: tuple[int, int] | None = None, with_terms: bool = False
+    ) -> "WordTable":
+        """Return the table of vectors (n_labels, d), fixed unless the shape (m, n) of a batch's draws is given."""
+        n_labels, size = len(start), padded_size(start.shape[1])
+        vectors = aligned(n_labels, size)
+        vectors[:, : start.shape[1]] = start
+        images, n_drawn = draws or (0, 0)
+        n_trained = n_labels if draws else 0
+        most = min(images * n_drawn, n_labels)
+        return cls(
+            vectors,
+            aligned(n_trained, size),
+            aligned(n_trained, size),
+            aligned(images, size),
+            np.zeros((images, n_drawn), dtype=np.float32),
+            np.full(n_trained, -1, dtype=np.int32),
+            np.empty(images * n_drawn, dtype=np.int32),
+            np.empty(most, dtype=np.int32),
+            np.empty(n_trained if with_terms else 0, dtype=np.int32),
+            aligned(most if with_terms else 0, size),
+        )
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def sampled_loss(outputs, chosen, n_positives, weight, pairwise, table):
+    """Return the sum over images of the loss of their samples, float64, and how many labels were drawn.
+
+    With means over the P positives p and the N negatives n, the loss of an image is
+
+        mean of log(1 + exp(-s_p)) + weight * mean of log(1 + exp(s_n)),   or pairwise   mean of log(1 + exp(s_n - s_p))
+
+    Its derivatives are written over `outputs`; where vectors are trained, the table keeps what their gradients are of.
+
+    Parameters
+    ----------
+    outputs : (m, d) float32, overwritten with the derivatives; zeros for an image without a sample
+    chosen : (m, P + N) int32, as `sample_labels` has drawn them
+    n_positives : P
+    weight : of the negatives
+    pairwise : whether the loss is that of pairs
+    table : WordTable
+    """
+    d, size = outputs.shape[1], table.vectors.shape[1]
+    output, slope = scratch(size), scratch(size)
+    scores, slopes = np.empty(chosen.shape[1]), np.empty(chosen.shape[1])
+    total, n_touched = 0.0, 0
+    for row in range(len(outputs)):
+        if chosen[row, 0] < 0:
+            outputs[row] = 0
+            continue
+        if row + 1 < len(outputs) and chosen[row + 1, 0] >= 0:
+            prefetch_rows(table.vectors, chosen, row + 1)
+        output[:d] = outputs[row]
+        for j in range(len(scores)):
+            scores[j] = product(output, table.vectors, chosen[row, j])
+        total += (
+            pair_slopes(scores, slopes, n_positives) if pairwise else own_slopes(scores, slopes, n_positives, weight)
+        )
+        slope[:] = 0
+        for j in range(len(scores)):
+            add_row(slope, slopes[j], table.vectors, chosen[row, j])
+        outputs[row] = slope[:d]
+        if len(table.last):
+            n_touched = keep_draws(table, n_touched, chosen, row, slopes, output)
+    return total, n_touched
+
+
+@njit(cache=True, inline="always")
+def own_slopes(scores, slopes, n_positives, weight):
+    """Return the cross-entropy of an image's sample, and write its derivatives."""
+    of_positive, of_negative = 1 / n_positives, weight / (len(scores) - n_positives)
+    total = 0.0
+    for j in range(len(scores)):
+        if j < n_positives:
+            total += of_positive * softplus(-scores[j])
+            slopes[j] = -of_positive * sigmoid(-scores[j])
+        else:
+            total += of_negative * softplus(scores[j])
+            slopes[j] = of_negative * sigmoid(scores[j])
+    return total
+
+
+@njit(cache=True, inline="always")
+def pair_slopes(scores, slopes, n_positives):
+    """Return the loss of an image's drawn pairs, and write its derivatives."""
+    of_pair = 1 / (n_positives * (len(scores) - n_positives))
+    slopes[:] = 0
+    total = 0.0
+    for p in range(n_positives):
+        for n in range(n_positives, len(scores)):
+            total += of_pair * softplus(scores[n] - scores[p])
+            slope = of_pair * sigmoid(scores[n] - scores[p])
+            slopes[p] -= slope
+            slopes[n] += slope
+    return total
+
+
+@njit(cache=True, inline="always")
+def keep_draws(table, n_touched, chosen, row, slopes, output):
+    """Keep an image's output and slopes, and link its draws; return how many labels were drawn by now."""
+    for k in range(0, len(output), LANES):
+        store(table.outputs, (row, k), load(output, k))
+    for j in range(len(slopes)):
+        label, number = chosen[row, j], row * len(slopes) + j
+        table.slopes[row, j] = slopes[j]
+        table.before[number] = table.last[label]
+        if table.last[label] < 0:
+            table.touched[n_touched] = label
+            if len(table.place):
+                table.place[label] = n_touched
+            n_touched += 1
+        table.last[label] = number
+    return n_touched
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def add_up_gradient(table, place, gradient):
+    """Write the gradient of the loss by the vector of a drawn label, a sum over the images of the batch.
+
+    Parameters
+    ----------
+    table : WordTable
+    place : of the label in `table.touched`
+    gradient : (K,) float32, overwritten
+    """
+    for k in range(0, len(gradient), LANES):
+        store(gradient, k, load(table.terms, (place, k)) if len(table.terms) else broadcast(np.float32(0)))
+    n_drawn = table.slopes.shape[1]
+    number = table.last[table.touched[place]]
+    while number >= 0:
+        row = number // n_drawn
+        factor = broadcast(table.slopes[row, number - row * n_drawn])
+        for k in range(0, len(gradient), LANES):
+            store(gradient, k, load(gradient, k) + factor * load(table.outputs, (row, k)))
+        number = table.before[number]
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def add_label_terms(chosen, n_positives, weight, table):
+    """Return the sum over images of the terms of labels alone, float64, and add their derivatives to `table.terms`.
+
+    With means over the P positives p, p' and the N negatives n, the terms of an image are
+
+        weight * (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
+
+    The labels have a place already, from `sampled_loss` on the same draws.
+
+    Parameters
+    ----------
+    chosen : (m, P + N) int32, as `sample_labels` has drawn them
+    n_positives : P
+    weight : of the terms beside the loss, alpha
+    table : WordTable with trained vectors and such terms
+    """
+    n_drawn = chosen.shape[1]
+    of_positive = weight / n_positives**2
+    of_negative = weight / (n_positives * (n_drawn - n_positives))
+    total = 0.0
+    for row in range(len(chosen)):
+        if chosen[row, 0] < 0:
+            continue
+        for p in range(n_positives):
+            label = chosen[row, p]
+            for j in range(n_drawn):
+                other = chosen[row, j]
+                score = product(table.vectors[label], table.vectors, other)
+                if j < n_positives:
+                    total += of_positive * softplus(-score)
+                    slope = -of_positive * sigmoid(-score)
+                else:
+                    total += of_negative * softplus(score)
+                    slope = of_negative * sigmoid(score)
+                add_row(table.terms[table.place[label]], slope, table.vectors, other)
+                add_row(table.terms[table.place[other]], slope, table.vectors, label)
+    return total
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def move_touched(table, n_touched, n_images, number, learning_rate):
+    """Take Adam's step on the vectors of drawn labels, and forget the draws; other vectors and their memory stay.
+
+    That is not Adam on all vectors, which moves a label on after it was drawn.
+
+    Parameters
+    ----------
+    table : WordTable
+    n_touched : how many labels were drawn; their gradients are sums over `n_images`
+    number : integer, of the step, from 1
+    learning_rate : float
+    """
+    gradient, of_mean = scratch(table.vectors.shape[1]), np.float32(1 / n_images)
+    rates = adamw_rates(number, learning_rate, 0.0)
+    for place in range(n_touched):
+        label = table.touched[place]
+        if place + 1 < n_touched:
+            prefetch_row(table, table.touched[place + 1])
+        add_up_gradient(table, place, gradient)
+        for k in range(0, len(gradient), LANES):
+            store(gradient, k, of_mean * load(gradient, k))
+        adamw_move(table.vectors[label], gradient, table.means[label], table.squares[label], rates)
+        table.last[label] = -1
+    table.terms[: n_touched if len(table.terms) else 0] = 0
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
+    """Move the vectors of drawn labels as the authors' code does: plain steps, one image after the other.
+
+        v_p += r sig(-<v_p, f>) f,   v_n -= r sig(<v_n, f>) f
+
+    Nothing is divided by P, N or the images of the batch, and a label that was drawn twice for an image moves once.
+
+    Parameters
+    ----------
+    vectors : (n_labels, K) float32, updated, as in a `WordTable`
+    outputs : (m, d) float32, the images' vectors f
+    chosen : (m, P + N) int32, as `sample_labels` has drawn them
+    n_positives : P
+    learning_rate : r
+    """
+    d = outputs.shape[1]
+    output = scratch(vectors.shape[1])
+    for row in range(len(outputs)):
+        if chosen[row, 0] < 0:
+            continue
+        output[:d] = outputs[row]
+        for j in range(chosen.shape[1]):
+            label, first = chosen[row, j], 0 if j < n_positives else n_positives
+            if is_repeated(chosen, row, first, j):
+                continue
+            score = product(output, vectors, label)
+            slope = sigmoid(-score) if j < n_positives else -sigmoid(score)
+            factor = broadcast(np.float32(learning_rate * slope))
+            for k in range(0, len(output), LANES):
+                store(vectors, (label, k), load(vectors, (label, k)) + factor * load(output, k))
+
+
+@njit(cache=True, inline="always")
+def is_repeated(chosen, row, first, place):
+    """Return whether a label of a row stands between `first` and its place already."""
+    found = False
+    for before in range(first, place):
+        found |= chosen[row, before] == chosen[row, place]
+    return found
+
+
+@njit(cache=True, inline="always")
+def product(output, vectors, label):
+    """Return the inner product, float64, of a vector (K,) and a row of vectors."""
+    total = broadcast(np.float32(0))
+    for k in range(0, len(output), LANES):
+        total = total + load(output, k) * load(vectors, (label, k))
+    return np.float64(add_up(total))
+
+
+@njit(cache=True, inline="always")
+def add_row(slope, factor, vectors, label):
+    """Add a multiple of a row of vectors to `slope`, (K,)."""
+    wide = broadcast(np.float32(factor))
+    for k in range(0, len(slope), LANES):
+        store(slope, k, load(slope, k) + wide * load(vectors, (label, k)))
+
+
+@njit(cache=True, inline="always")
+def prefetch_rows(vectors, chosen, row):
+    """Start to fetch the vectors of the labels that are drawn for an image."""
+    for j in range(chosen.shape[1]):
+        for k in range(0, vectors.shape[1], LANES):
+            prefetch(vectors, (chosen[row, j], k))
+
+
+@njit(cache=True, inline="always")
+def prefetch_row(table, label):
+    """Start to fetch a label's vector and what Adam remembers of it."""
+    for k in range(0, table.vectors.shape[1], LANES):
+        prefetch(table.vectors, (label, k))
+        prefetch(table.means, (label, k))
+        prefetch(table.squares, (label, k))

@@ -1,0 +1,1 @@
+"""Kernels that rank labels, and that search for the nearest images."""

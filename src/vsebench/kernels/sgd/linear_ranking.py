@@ -1,0 +1,117 @@
+"""One weight vector per label, f_c(x) = <w_c, x>, learnt from pairs of a positive and a negative label.
+
+Sources: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
+Machine Learning 81(1), 2010 (WARP for the linear model); Grangier and Bengio, "A discriminative kernel-based approach
+to rank images from text queries", IEEE PAMI 30(8), 2008, after Crammer and others, "Online passive-aggressive
+algorithms", JMLR 7, 2006, PA-I (the passive-aggressive step).
+"""
+
+import numpy as np
+from numba import njit
+
+from vsebench.kernels.random_numbers import below
+from vsebench.kernels.sgd.image_rows import add_row, score
+from vsebench.kernels.sgd.sampling import draw_negative
+from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def find_linear_violator(weights, rows, i, positive_score, row_labels, start, stop, maximum, rng):
+    """Draw labels that are not in row_labels[start:stop] until one violates the margin, or no trial is left.
+
+    weights : (n_labels, d) float32
+    rows : `ImageRows`, of which row i is scored
+    positive_score : float32
+    row_labels : int32, with LANES unused numbers at its end
+    maximum : maximum number of trials
+    rng : (1,) uint64, advanced
+
+    Returns the last label drawn, by how much it violates the margin (float32, at most 0 if it does not), and the number
+    of trials; 0, 0 and 0 where the image carries every label.
+    """
+    limit = min(maximum, len(weights) - (stop - start))
+    n_trials = 0
+    violation = np.float32(0)
+    n = np.int64(0)
+    while violation <= 0 and n_trials < limit:
+        n = draw_negative(row_labels, start, stop, len(weights), rng)
+        violation = np.float32(1) - positive_score + score(rows, i, weights, n)
+        n_trials += 1
+    return n, violation, n_trials
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
+def linear_epoch(weights, rows, positives, trials, steps, learning_rate, streams):
+    """Take `steps` steps that lower L(floor((Y - n) / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
+
+    Negatives are drawn with replacement until one violates the margin. Y - n is the number of labels that the image
+    does not carry. Where no trial violates, nothing changes. With one trial and weights of 1 this is the margin loss
+    for AUC.
+
+    Parameters
+    ----------
+    weights : (n_labels, d) float32, updated; padded as `ImageRows` says
+    rows : `ImageRows` of the images
+    positives : `Positives`, that (i, p) is drawn from; their images are rows of `rows`
+    trials : `Trials`, of which `maximum` and `rank_loss` are used
+    steps : integer
+    learning_rate : float, constant
+    streams : `Streams`, of which `positives` and `negatives` are advanced
+
+    Returns
+    -------
+    mean loss of the steps and mean number of trials, float64
+    """
+    loss = 0.0
+    sum_of_trials = 0
+    for _ in range(steps):
+        i, p, start, stop = positives.pairs[below(streams.positives, len(positives.pairs))]
+        n, violation, n_trials = find_linear_violator(
+            weights, rows, i, score(rows, i, weights, p), positives.row_labels, start, stop, trials.maximum,
+            streams.negatives,
+        )  # fmt: skip
+        sum_of_trials += n_trials
+        if violation > 0:
+            weight = trials.rank_loss[(len(weights) - (stop - start)) // n_trials]
+            loss += weight * violation
+            add_row(rows, i, weights, p, np.float32(learning_rate * weight))
+            add_row(rows, i, weights, n, -np.float32(learning_rate * weight))
+    return loss / steps, sum_of_trials / steps
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
+def passive_aggressive_epoch(weights, rows, positives, steps, aggressiveness, streams):
+    """Take `steps` passive-aggressive steps on h = max(0, 1 - f_p(x_i) + f_n(x_i)), n drawn uniformly.
+
+    A step moves w_p by tau x_i and w_n by -tau x_i with tau = min(c, h / (2 |x_i|^2)): just far enough for a margin of
+    1, or as far as c allows.
+
+    Parameters
+    ----------
+    weights : (n_labels, d) float32, updated; padded as `ImageRows` says
+    rows : `ImageRows` of the images
+    positives : `Positives`, that (i, p) is drawn from; their images are rows of `rows`
+    steps : integer
+    aggressiveness : float, c
+    streams : `Streams`, of which `positives` and `negatives` are advanced
+
+    Returns
+    -------
+    mean loss of the steps and mean number of negatives drawn, float64
+    """
+    loss = 0.0
+    sum_of_trials = 0
+    for _ in range(steps):
+        i, p, start, stop = positives.pairs[below(streams.positives, len(positives.pairs))]
+        n, violation, n_trials = find_linear_violator(
+            weights, rows, i, score(rows, i, weights, p), positives.row_labels, start, stop, 1, streams.negatives
+        )  # fmt: skip
+        sum_of_trials += n_trials
+        if violation > 0:
+            loss += violation
+            square = np.float32(2) * rows.squares[i]
+            is_clipped = violation >= np.float32(aggressiveness) * square  # an image of zeros as well
+            size = np.float32(aggressiveness) if is_clipped else violation / square
+            add_row(rows, i, weights, p, size)
+            add_row(rows, i, weights, n, -size)
+    return loss / steps, sum_of_trials / steps

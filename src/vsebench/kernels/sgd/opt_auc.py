@@ -1,0 +1,83 @@
+"""Opt-AUC: uniform negatives and the logistic loss.
+
+Source: the baseline of both VSE papers; the same as BPR (Rendle et al., UAI 2009).
+"""
+
+import numpy as np
+from numba import njit
+
+from vsebench.kernels.products import margin
+from vsebench.kernels.sgd.pipeline import (
+    BATCH,
+    NEGATIVE,
+    advance,
+    batch_size,
+    choose_and_read,
+    prefetch_row,
+    turns,
+)
+from vsebench.kernels.sgd.sampling import draw_negative
+from vsebench.kernels.sgd.steps import logistic, sgd_step
+from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, fence
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
+def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
+    """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for uniform negatives n.
+
+    A step moves v_i, v_p and v_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Where an image carries every label there
+    is no negative, and its steps are skipped.
+
+    Parameters
+    ----------
+    embedding : `Embedding`, updated
+    pipeline : `Pipeline` of the positives that (i, p) is drawn from
+    steps : integer
+    rates : `Rates`, eta and lambda
+    streams : `Streams`, of which `positives` and `negatives` are advanced
+
+    Returns
+    -------
+    mean loss of the steps, float64
+    """
+    learning_rate = np.float32(rates.learning_rate)
+    shrinkage = np.float32(rates.learning_rate * rates.regularisation)
+    loss = 0.0
+    for first in turns(steps):
+        growth = 1.0  # the product of the 1 + exp(-|m|): one logarithm per batch
+        for t in range(BATCH):
+            choose_and_read(t, pipeline, first, steps, streams.positives)
+            if t < batch_size(steps, first + BATCH):
+                fetch_triple(t, pipeline, embedding, streams.negatives)
+            i, p, _, _, n = pipeline.stepping[t]
+            if t >= batch_size(steps, first) or n < 0:
+                continue
+            m = margin(embedding, i, p, n)
+            decay, slope = logistic(m)
+            size = learning_rate * fence(slope)
+            growth *= 1.0 + decay
+            loss += max(-m, np.float32(0))
+            sgd_step(embedding, i, p, n, size, shrinkage)
+        loss += np.log(growth)
+        pipeline = advance(pipeline)
+    return loss / steps
+
+
+@njit(cache=True, inline="always")
+def fetch_triple(t, pipeline, embedding, rng):
+    """Draw the negative of slot t of the batch that is fetched, and prefetch the vectors of the triple.
+
+    t : integer below BATCH
+    pipeline : `Pipeline`; the column NEGATIVE is written, -1 where the image carries every label
+    embedding : `Embedding`
+    rng : (1,) uint64, draws each negative with the same probability; advanced
+    """
+    images, labels = embedding
+    i, p, start, stop, _ = pipeline.fetching[t]
+    n = np.int64(-1)
+    if stop - start < len(labels):
+        n = draw_negative(pipeline.positives.row_labels, start, stop, len(labels), rng)
+    pipeline.fetching[t, NEGATIVE] = n
+    prefetch_row(images, i)
+    prefetch_row(labels, p)
+    prefetch_row(labels, max(n, 0))

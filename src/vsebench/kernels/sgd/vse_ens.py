@@ -1,0 +1,251 @@
+"""VSE-ens: negatives of a high rank, drawn from lists of the labels sorted by single factors; the hinge loss.
+
+Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling", Eq. 5 to
+9 and Algorithm 1.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from vsebench.kernels.products import margin
+from vsebench.kernels.random_numbers import uniform
+from vsebench.kernels.sgd.pipeline import (
+    BATCH,
+    IMAGE,
+    NEGATIVE,
+    START,
+    STOP,
+    advance,
+    batch_size,
+    choose_and_read,
+    prefetch_row,
+    turns,
+)
+from vsebench.kernels.sgd.sampling import contains, draw_negative
+from vsebench.kernels.sgd.steps import sgd_step
+from vsebench.kernels.vectors import (
+    FASTMATH,
+    LANES,
+    NO_ALLOCATION,
+    absolute,
+    aligned,
+    any_equal,
+    broadcast,
+    count_bits,
+    cumsum,
+    greater_mask,
+    load,
+    prefetch,
+    store,
+)
+
+
+class Draws(NamedTuple):
+    """Intermediate values of the draws of a batch, overwritten by each batch; one row or number per step.
+
+    Attributes
+    ----------
+    images : (BATCH + LANES,) int32; the last 16 are not used
+    ranks, shares : (BATCH,) int64 and float64, a rank and a number in [0, 1) that leads to a factor
+    factors, places : (BATCH,) int64, the list and the place in it
+    sums : (BATCH, K + 32) float32, see `weigh_factors`
+    """
+
+    images: NDArray[np.int32]
+    ranks: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    factors: NDArray[np.int64]
+    places: NDArray[np.int64]
+    sums: NDArray[np.float32]
+
+
+def new_draws(n_factors: int) -> Draws:
+    """Return `Draws` for K = `n_factors`, a multiple of 16."""
+    ranks, factors, places = (np.zeros(BATCH, dtype=np.int64) for _ in range(3))
+    images, sums = np.zeros(BATCH + LANES, dtype=np.int32), aligned(BATCH, n_factors + 2 * LANES)
+    return Draws(images, ranks, np.zeros(BATCH), factors, places, sums)
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
+def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, streams):
+    """Take `steps` steps that lower max(0, 1 - m), m = <v_i, v_p - v_n>, for negatives n drawn from sorted lists.
+
+    A factor f is drawn with probability proportional to |v_if| sigma_f (Eq. 7), a rank r from 0 on with probability
+    proportional to exp(-r / lambda) (Eq. 5); n is the label in place r of list f, counted from the top where v_if > 0
+    and from the bottom otherwise. If n is a positive, the draw is repeated. A step moves v_i, v_p
+    and v_n by eta (dm/dv - lambda' v). Where an image carries every label there is no negative, and its steps are
+    skipped.
+
+    Parameters
+    ----------
+    embedding : `Embedding`, updated
+    pipeline : `Pipeline` of the positives that (i, p) is drawn from
+    lists : `SortedLists`; an epoch is several calls, since the lists are sorted again in between
+    draws : `Draws`, overwritten
+    steps : integer
+    rank_scale : float, lambda of Eq. 5
+    rates : `Rates`, eta and lambda'
+    streams : `Streams`, advanced
+
+    Returns
+    -------
+    sum of the losses of the steps, float64
+
+    A negative depends on the vector of its image alone. So for several steps, as long as no image occurs twice among
+    them, first all factors are weighed, then all places in lists are found, then the negatives there are read, and then
+    the steps are taken: what each of these reads has been prefetched by then. In the pipeline's stage "fetch" there is
+    nothing to do: weighing the factors of one image does not wait for the vector of another.
+    """
+    images, labels = embedding
+    n_labels = len(labels)
+    learning_rate = np.float32(rates.learning_rate)
+    shrinkage = np.float32(rates.learning_rate * rates.regularisation)
+    span = np.expm1(-n_labels / rank_scale)
+    ranks, shares, factors, places, sums = draws.ranks, draws.shares, draws.factors, draws.places, draws.sums
+    loss = 0.0
+    for first in turns(steps):
+        n_steps = batch_size(steps, first)
+        batch = pipeline.stepping
+        for t in range(n_steps):
+            draws.images[t] = batch[t, IMAGE]
+            ranks[t] = draw_rank(rank_scale, span, n_labels, streams.negatives)
+            shares[t] = uniform(streams.negatives)
+        begin = 0
+        while begin < n_steps:
+            end = first_repeat(draws.images, begin, n_steps)
+            for t in range(begin, end):
+                weigh_factors(images, batch[t, IMAGE], lists.deviations, sums[t])
+            for t in range(begin, end):
+                f, place = find_place(images, batch[t, IMAGE], lists.order, sums[t], ranks[t], shares[t])
+                factors[t], places[t] = f, place
+                prefetch(lists.order, (f, place))
+            for t in range(begin, end):
+                start, stop = batch[t, START], batch[t, STOP]
+                batch[t, NEGATIVE] = lists.order[factors[t], places[t]]
+                if stop - start == n_labels:
+                    batch[t, NEGATIVE] = -1
+                elif contains(pipeline.positives.row_labels, start, stop, batch[t, NEGATIVE]):
+                    batch[t, NEGATIVE] = redraw_negative(
+                        images, batch[t, IMAGE], pipeline.positives.row_labels, start, stop, lists.order, sums[t],
+                        rank_scale, streams.redraws,
+                    )  # fmt: skip
+                prefetch_row(labels, max(batch[t, NEGATIVE], 0))
+            for t in range(begin, end):
+                choose_and_read(t, pipeline, first, steps, streams.positives)
+                i, p, _, _, n = batch[t]
+                if n < 0:
+                    continue
+                violation = np.float32(1) - margin(embedding, i, p, n)
+                if violation > 0:
+                    loss += violation
+                    sgd_step(embedding, i, p, n, learning_rate, shrinkage)
+            begin = end
+        for t in range(n_steps, BATCH):
+            choose_and_read(t, pipeline, first, steps, streams.positives)
+        pipeline = advance(pipeline)
+    return loss
+
+
+@njit(cache=True, inline="always")
+def first_repeat(images, start, stop):
+    """Return the first place after `start` whose image also occurs between `start` and it, or `stop`.
+
+    images : (n,) int32, with LANES unused numbers at its end; stop - start is at most LANES
+    """
+    for t in range(start + 1, stop):
+        if any_equal(images, start, t - start, images[t]):
+            return t
+    return stop
+
+
+@njit(cache=True, inline="always")
+def draw_rank(scale, span, n_labels, rng):
+    """Return a rank r from 0 to n_labels - 1 with probability proportional to exp(-r / scale) (Eq. 5).
+
+    scale : float64, lambda of Eq. 5
+    span : float64, exp(-n_labels / scale) - 1
+    rng : (1,) uint64, advanced
+    """
+    rank = -scale * np.log(1.0 + uniform(rng) * span)
+    return min(np.int64(rank), n_labels - 1)
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def weigh_factors(images, i, deviations, sums):
+    """Write the cumulative sums of the weights |v_if| sigma_f that `find_factor` needs.
+
+    images : (n_images, K) float32
+    i : integer, the image
+    deviations : (K,) float32, sigma_f
+    sums : (K + 32,) float32, written. sums[f] is the weight of the factors f, f - 16, f - 32, ... of the same lane;
+        sums[K + 16 + e] is the weight of all factors in the lanes 0 to e; sums[K + 15] stays 0
+    """
+    n_factors = images.shape[1]
+    lane_sums = broadcast(np.float32(0))
+    for f in range(0, n_factors, LANES):
+        lane_sums = lane_sums + absolute(load(images, (i, f))) * load(deviations, f)
+        store(sums, f, lane_sums)
+    store(sums, n_factors + LANES, cumsum(lane_sums))
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def find_factor(sums, share):
+    """Return a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first its lane, then its place there.
+
+    sums : (K + 32,) float32, what `weigh_factors` wrote
+    share : float64, uniform in [0, 1)
+
+    Smaller sums are counted instead of searched, which needs no branch that a processor could mispredict. Because of
+    rounding the result can be greater than the last factor of positive weight; callers have to expect that.
+    """
+    n_factors = len(sums) - 2 * LANES
+    rest = np.float32(share) * sums[-1]
+    lane = LANES - count_bits(greater_mask(load(sums, n_factors + LANES), rest))
+    rest -= sums[n_factors + LANES + lane - 1]
+    factor = min(lane, LANES - 1)
+    for f in range(factor, n_factors, LANES):
+        factor += LANES * (sums[f] <= rest)
+    return factor
+
+
+@njit(cache=True, inline="always")
+def find_place(images, i, order, sums, rank, share):
+    """Return the factor and the place in its list for a rank and a share (Algorithm 1, lines 12 to 17).
+
+    images : (n_images, K) float32
+    i : integer, the image
+    order : (n_factors, n_labels), of `SortedLists`
+    sums : (K + 32,) float32, what `weigh_factors` wrote for the image
+    rank : integer, from 0 on
+    share : float64, uniform in [0, 1)
+    """
+    n_factors, n_labels = order.shape
+    f = min(find_factor(sums, share), n_factors - 1)
+    return f, (rank if images[i, f] > 0 else n_labels - 1 - rank)
+
+
+@njit(cache=True, nogil=True, **NO_ALLOCATION)
+def redraw_negative(images, i, row_labels, start, stop, order, sums, rank_scale, rng):
+    """Draw a negative from the lists again, after a positive was drawn, until it is not a positive.
+
+    After n_labels rejected draws, fall back to a uniform negative: the positives then have nearly all the probability.
+
+    images : (n_images, K) float32
+    i : integer, the image, whose labels are row_labels[start:stop]
+    row_labels : int32, with LANES unused numbers at its end
+    order : (n_factors, n_labels), of `SortedLists`
+    sums : (K + 32,) float32, what `weigh_factors` wrote for the image
+    rank_scale : float64, lambda of Eq. 5
+    rng : (1,) uint64, advanced
+    """
+    n_labels = order.shape[1]
+    span = np.expm1(-n_labels / rank_scale)
+    for _ in range(n_labels):
+        rank = draw_rank(rank_scale, span, n_labels, rng)
+        label = np.int64(order[find_place(images, i, order, sums, rank, uniform(rng))])
+        if not contains(row_labels, start, stop, label):
+            return label
+    return draw_negative(row_labels, start, stop, n_labels, rng)

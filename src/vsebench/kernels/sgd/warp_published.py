@@ -1,0 +1,112 @@
+"""What the published code of VSE-ens calls WARP: the first violator in the order of label ids."""
+
+import numpy as np
+from numba import njit
+
+from vsebench.kernels.products import dot, rounded_products
+from vsebench.kernels.random_numbers import below
+from vsebench.kernels.ranking.rounding import round_row, update_label
+from vsebench.kernels.sgd.sampling import contains, draw_negative
+from vsebench.kernels.sgd.steps import logistic, sgd_step
+from vsebench.kernels.vectors import FASTMATH, LANES, greater_mask, load, to_float
+
+ABOVE_ONE = np.float32(1 + 2**-20)  # allows for the rounding of 1 + s_in
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True)
+def warp_published_epoch(embedding, rounded_labels, offsets, row_labels, steps, rates, rng):
+    """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n>, for the first violator n.
+
+    An image is drawn, each with the same probability, then one of its labels; n is the negative with the lowest id for
+    which 1 + s_in > s_ip, or a random one where there is none. A step moves v_i, v_p and v_n by
+    eta (1 / (1 + exp(m)) dm/dv - lambda v). Images with no label or with every label are skipped.
+
+    Parameters
+    ----------
+    embedding : `Embedding`, updated
+    rounded_labels : `RoundedLabels` of embedding.labels, whose `pairs` and `scales` are updated; `NOT_ROUNDED`: the
+        score of each label is computed in float32, with the same result
+    offsets : (n_images + 1,) int64, where each image's labels start in `row_labels`
+    row_labels : (n_pairs + LANES,) int32, and LANES unused numbers
+    steps : integer
+    rates : `Rates`, eta and lambda
+    rng : (1,) uint64, advanced
+
+    Returns
+    -------
+    mean loss of the steps and mean number of labels scanned, float64
+    """
+    images, labels = embedding
+    shrinkage = np.float32(rates.learning_rate * rates.regularisation)
+    rounded_image = np.empty((1, images.shape[1]), dtype=np.int16)
+    loss = 0.0
+    scanned = 0
+    for _ in range(steps):
+        i = below(rng, len(images))
+        start, stop = offsets[i], offsets[i + 1]
+        if stop == start or stop - start == len(labels):
+            continue
+        p = np.int64(row_labels[start + below(rng, stop - start)])
+        positive_score = dot(images, i, labels, p)
+        if len(rounded_labels.pairs):
+            n = first_violator_by_rounding(
+                embedding, i, row_labels, start, stop, positive_score, rounded_labels, rounded_image
+            )
+        else:
+            n = first_violator(embedding, i, row_labels, start, stop, positive_score)
+        scanned += min(n + 1, len(labels))
+        if n == len(labels):
+            n = draw_negative(row_labels, start, stop, len(labels), rng)
+        m = positive_score - dot(images, i, labels, n)
+        decay, slope = logistic(m)
+        loss += np.log1p(decay) + max(-m, np.float32(0))
+        sgd_step(embedding, i, p, n, np.float32(rates.learning_rate) * slope, shrinkage)
+        if len(rounded_labels.pairs):
+            update_label(rounded_labels, labels, p, rounded_image[0])
+            update_label(rounded_labels, labels, n, rounded_image[0])
+    return loss / steps, scanned / steps
+
+
+@njit(cache=True, fastmath=FASTMATH)
+def first_violator(embedding, i, row_labels, start, stop, positive_score):
+    """Return the lowest id of a negative n with 1 + s_in > s_ip, or the number of labels if there is none.
+
+    embedding : `Embedding`
+    i : integer, the image, whose labels are row_labels[start:stop]
+    positive_score : float32, s_ip
+    """
+    images, labels = embedding
+    for label in range(len(labels)):
+        violates = np.float32(1) + dot(images, i, labels, label) > positive_score
+        if violates and not contains(row_labels, start, stop, label):
+            return label
+    return len(labels)
+
+
+@njit(cache=True, fastmath=FASTMATH)
+def first_violator_by_rounding(embedding, i, row_labels, start, stop, positive_score, rounded_labels, rounded_image):
+    """Return what `first_violator` returns, skipping labels that rounded products rule out, 64 at a time.
+
+    embedding : `Embedding`
+    i : integer, the image, whose labels are row_labels[start:stop]
+    positive_score : float32, s_ip
+    rounded_labels : `RoundedLabels`
+    rounded_image : (1, K) int16, overwritten
+    """
+    images, labels = embedding
+    limit = np.float32((positive_score - ABOVE_ONE) * round_row(images, i, rounded_image[0]))
+    bound = np.float32(rounded_labels.bound)
+    last = len(rounded_labels.pairs) - 1
+    for group in range(0, last + 1, 4):
+        # Groups that do not exist are replaced by the last one.
+        groups = (group, min(group + 1, last), min(group + 2, last), min(group + 3, last))
+        for g, products in enumerate(rounded_products(rounded_image, (0, 0, 0, 0), rounded_labels.pairs, groups)):
+            first = min(group + g, last) * LANES
+            possible = greater_mask(to_float(products) - limit * load(rounded_labels.scales, first), -bound)
+            if possible:
+                for label in range(first, min(first + LANES, len(labels))):
+                    if possible >> (label - first) & 1:
+                        violates = np.float32(1) + dot(images, i, labels, label) > positive_score
+                        if violates and not contains(row_labels, start, stop, label):
+                            return label
+    return len(labels)

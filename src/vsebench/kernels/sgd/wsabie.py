@@ -1,0 +1,204 @@
+"""WSABIE: an image's features and the labels are mapped into one space; rows of both maps stay inside a ball.
+
+Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
+Machine Learning 81(1), 2010, Algorithm 1 and Eq. 2 and 3.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from vsebench.kernels.products import dot
+from vsebench.kernels.random_numbers import below
+from vsebench.kernels.sgd.image_rows import add_four_rows, clear, column, sum_of_rows
+from vsebench.kernels.sgd.pipeline import BATCH
+from vsebench.kernels.sgd.steps import project
+from vsebench.kernels.sgd.warp import find_violator
+from vsebench.kernels.vectors import FASTMATH, LANES, NO_ALLOCATION, add_up, aligned, broadcast, load, store
+
+
+class Maps(NamedTuple):
+    """The maps of features and of labels, updated in place, and room for one step. f_c(x) = <w_c, V' x>.
+
+    K is a multiple of 16: `padded_size` of the number of factors. The factors that pad it are 0 and stay 0.
+
+    Attributes
+    ----------
+    features : (d, K) float32, V: a row per feature, padded as `ImageRows` says
+    labels : (n_labels, K) float32, W: a row per label
+    image : (1, K) float32, V' x of the image of the step
+    difference : (1, K) float32, what the step adds to the rows of V, but for a factor
+    """
+
+    features: NDArray[np.float32]
+    labels: NDArray[np.float32]
+    image: NDArray[np.float32]
+    difference: NDArray[np.float32]
+
+
+def new_maps(features: NDArray[np.float32], labels: NDArray[np.float32]) -> Maps:
+    """Return `Maps` that start from V (d, K) and W (n_labels, K), both float32."""
+    return Maps(features, labels, aligned(1, labels.shape[1]), aligned(1, labels.shape[1]))
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def shorten(features, j, step, square, max_norm):
+    """Project row j of V, whose squared norm is `square`. Nothing is done for a step of 0, which has not moved the row.
+
+    step, square, max_norm : float32; a `max_norm` of 0 is no limit
+    """
+    if step != 0 and max_norm > 0 and square > max_norm * max_norm:
+        for f in range(0, features.shape[1], LANES):
+            store(features, (j, f), (max_norm / np.sqrt(square)) * load(features, (j, f)))
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def move_feature(maps, rows, i, e, size, max_norm):
+    """Add size * x_ij * `maps.difference` to row j of V, and project it; x_ij: number e, one of image i.
+
+    size, max_norm : float32; no row is projected where `max_norm` is 0
+
+    The row's norm falls out of the loop that moves it.
+    """
+    features, difference = maps.features, maps.difference
+    j, step = column(rows, i, e), size * rows.values[e]
+    squares = broadcast(np.float32(0))
+    for f in range(0, features.shape[1], LANES):
+        moved = load(features, (j, f)) + step * load(difference, (0, f))
+        store(features, (j, f), moved)
+        squares = squares + moved * moved
+    shorten(features, j, step, add_up(squares), max_norm)
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def move_four_features(maps, rows, i, e, size, max_norm):
+    """Add size * x_ij * `maps.difference` to four rows j of V, and project them; x_ij: numbers e to e + 3, of image i.
+
+    size, max_norm : float32; no row is projected where `max_norm` is 0
+
+    Faster than four times one row: the sums of squares do not wait for each other.
+    """
+    features, difference = maps.features, maps.difference
+    a, b, c, d = column(rows, i, e), column(rows, i, e + 1), column(rows, i, e + 2), column(rows, i, e + 3)
+    w, x = size * rows.values[e], size * rows.values[e + 1]
+    y, z = size * rows.values[e + 2], size * rows.values[e + 3]
+    of_a = of_b = of_c = of_d = broadcast(np.float32(0))
+    for f in range(0, features.shape[1], LANES):
+        direction = load(difference, (0, f))
+        at_a, at_b = load(features, (a, f)) + w * direction, load(features, (b, f)) + x * direction
+        at_c, at_d = load(features, (c, f)) + y * direction, load(features, (d, f)) + z * direction
+        store(features, (a, f), at_a)
+        store(features, (b, f), at_b)
+        store(features, (c, f), at_c)
+        store(features, (d, f), at_d)
+        of_a, of_b = of_a + at_a * at_a, of_b + at_b * at_b
+        of_c, of_d = of_c + at_c * at_c, of_d + at_d * at_d
+    shorten(features, a, w, add_up(of_a), max_norm)
+    shorten(features, b, x, add_up(of_b), max_norm)
+    shorten(features, c, y, add_up(of_c), max_norm)
+    shorten(features, d, z, add_up(of_d), max_norm)
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def move_features(maps, rows, i, size, max_norm):
+    """Add size * x_ij * `maps.difference` to row j of V for every feature j of image i, and project these rows.
+
+    size, max_norm : float32; no row is projected where `max_norm` is 0
+    """
+    start, stop = rows.offsets[i], rows.offsets[i + 1]
+    stop_of_fours = stop - (stop - start) % 4
+    for e in range(start, stop_of_fours, 4):
+        move_four_features(maps, rows, i, e, size, max_norm)
+    for e in range(stop_of_fours, stop):
+        move_feature(maps, rows, i, e, size, max_norm)
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def move_features_and_map(maps, rows, i, size, max_norm, following):
+    """Move and project the rows of V for image i (see `move_features`), then write V' x of `following` to `maps.image`.
+
+    following : another image, or the same one
+
+    Dense images share all rows of V. So one pass over V does both: four rows are moved, and added up while the
+    processor's first cache has them. V is larger than that cache, so fetching it twice would take longer.
+    """
+    if len(rows.columns) > 0:
+        move_features(maps, rows, i, size, max_norm)
+        sum_of_rows(rows, following, maps.features, maps.image)
+        return
+    clear(maps.image)
+    for e in range(rows.offsets[i], rows.offsets[i + 1], 4):  # dense rows are padded, so nothing remains
+        move_four_features(maps, rows, i, e, size, max_norm)
+        add_four_rows(rows, following, e - rows.offsets[i] + rows.offsets[following], maps.features, maps.image)
+
+
+@njit(cache=True, fastmath=FASTMATH, inline="always")
+def wsabie_step(maps, rows, i, p, n, size, max_norm, following):
+    """Take one gradient step on f_p(x_i) - f_n(x_i), with `maps.image` = V' x_i, and project the rows that it touched.
+
+    size : float32, learning rate times weight
+    max_norm : float32, C in Eq. 2 and 3; 0: no limit
+    following : the image whose V' x is in `maps.image` after the step
+
+    All right-hand sides are values from before the step.
+    """
+    labels = maps.labels
+    for f in range(0, labels.shape[1], LANES):
+        positive, negative, image = load(labels, (p, f)), load(labels, (n, f)), load(maps.image, (0, f))
+        store(maps.difference, (0, f), positive - negative)
+        store(labels, (p, f), positive + size * image)
+        store(labels, (n, f), negative - size * image)
+    move_features_and_map(maps, rows, i, size, max_norm, following)
+    if max_norm > 0:
+        project(labels, p, max_norm)
+        project(labels, n, max_norm)
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
+def wsabie_epoch(maps, rows, positives, trials, steps, learning_rate, max_norm, streams):
+    """Take `steps` steps that lower L(floor((Y - n) / trials)) max(0, 1 - f_p(x_i) + f_n(x_i)).
+
+    Negatives are drawn with replacement until one violates the margin, 1 + f_n > f_p. Y - n is the number of labels
+    that the image does not carry. Where no trial violates, nothing changes. With one trial and weights of 1 this is the
+    margin loss for AUC.
+
+    Parameters
+    ----------
+    maps : `Maps`, updated
+    rows : `ImageRows` of the images
+    positives : `Positives`, that (i, p) is drawn from; their images are rows of `rows`
+    trials : `Trials`
+    steps : integer
+    learning_rate : float, constant
+    max_norm : float, C in Eq. 2 and 3; 0: no limit
+    streams : `Streams`, of which `positives` and `negatives` are advanced
+
+    Returns
+    -------
+    mean loss of the steps and mean number of trials, float64
+    """
+    trials.n_used[0] = BATCH
+    loss = 0.0
+    sum_of_trials = 0
+    pair = below(streams.positives, len(positives.pairs))
+    sum_of_rows(rows, positives.pairs[pair, 0], maps.features, maps.image)
+    for number in range(1, steps + 1):
+        i, p, start, stop = positives.pairs[pair]
+        positive_score = dot(maps.image, 0, maps.labels, p)
+        n, violation, n_trials = find_violator(
+            maps.image, 0, maps.labels, positive_score, positives.row_labels, start, stop, trials, streams.negatives
+        )  # fmt: skip
+        sum_of_trials += n_trials
+        if number < steps:
+            pair = below(streams.positives, len(positives.pairs))
+        following = positives.pairs[pair, 0]
+        if violation > 0:
+            weight = trials.rank_loss[(len(maps.labels) - (stop - start)) // n_trials]
+            loss += weight * violation
+            size = np.float32(learning_rate * weight)
+            wsabie_step(maps, rows, i, p, n, size, np.float32(max_norm), following)
+        else:
+            sum_of_rows(rows, following, maps.features, maps.image)
+    return loss / steps, sum_of_trials / steps

@@ -1,0 +1,1 @@
+"""Methods that see image features: embeddings, linear models, nearest images."""

@@ -1,0 +1,51 @@
+"""A model that several methods fit: an image's vector is a linear map of its normalised features."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.data.features import Normalisation
+from vsebench.data.problem import Matrix, Queries
+from vsebench.models import Embedded, check_matrix, features_of, norm
+
+
+@dataclass(frozen=True)
+class EmbeddedFeatures(Embedded):
+    """Scores are inner products of a label's vector with the image's, its normalised features times a matrix.
+
+    Attributes
+    ----------
+    feature : (d, K) float32, a row per feature
+    label : (n_labels, K) float32
+    normalisation : as fitted to the training images
+    """
+
+    kind: ClassVar[str] = "embedded_features"
+    feature: Matrix
+    label: Matrix
+    normalisation: Normalisation
+
+    def __post_init__(self) -> None:
+        check_matrix(self.label, "label", (None, None))
+        check_matrix(self.feature, "feature", (None, self.label.shape[1]))
+
+    def vectors(self, queries: Queries) -> Matrix:
+        rows = self.normalisation.apply(features_of(queries, len(self.feature)))
+        return np.ascontiguousarray(rows @ self.feature, dtype=np.float32)
+
+    def largest_score(self) -> float:
+        # Features are checked to be finite where they are read, so only the two matrices can go wrong.
+        return norm(self.feature) * norm(self.label)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"feature": self.feature, "label": self.label} | self.normalisation.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "EmbeddedFeatures":
+        return cls(arrays["feature"], arrays["label"], Normalisation.from_arrays(arrays, cls.kind))
+
+
+MODEL = EmbeddedFeatures

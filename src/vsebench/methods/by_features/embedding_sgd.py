@@ -1,0 +1,61 @@
+"""What WSABIE and the methods that share its model have in common: the two maps, their start, and the balls.
+
+Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
+Machine Learning 81(1), 2010, Eq. 1 to 3 and Algorithm 1.
+"""
+
+import math
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.data.problem import Problem
+from vsebench.data.streams import Stream, generator
+from vsebench.kernels.sgd.warp import Trials
+from vsebench.kernels.sgd.wsabie import new_maps, wsabie_epoch
+from vsebench.kernels.vectors import aligned, padded_size
+from vsebench.methods.base import FactorSettings, Progress
+from vsebench.methods.by_features.embedded_features import EmbeddedFeatures
+from vsebench.methods.by_features.from_features import FeatureMethod
+from vsebench.methods.by_features.seen import FeatureSettings
+from vsebench.methods.by_labels.start import padded_start, project_rows
+
+
+class EmbeddingSettings(FactorSettings, FeatureSettings):
+    """Settings of gradient steps on the two maps."""
+
+    learning_rate: float = Field(gt=0)  # gamma, constant
+    maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3; 0: no limit
+
+
+class EmbeddingMethod(FeatureMethod):
+    """Two maps, f_c(x) = <w_c, V' x>, whose rows stay within C.
+
+    V and W start from a normal distribution with the standard deviation 1 / sqrt(d), rows longer than C shortened to C.
+    """
+
+    settings_type = EmbeddingSettings
+
+    def __init__(self, problem: Problem, settings: EmbeddingSettings) -> None:
+        super().__init__(problem, settings)
+        self.settings = settings
+        start, deviation = generator(problem.seed, Stream.START), 1 / math.sqrt(self.dimensions)
+        features = aligned(padded_size(self.dimensions), padded_size(settings.factors))
+        features[: self.dimensions] = padded_start(self.dimensions, settings.factors, deviation, start)
+        labels = padded_start(self.seen.labels.n_labels, settings.factors, deviation, start)
+        for rows in (features, labels):
+            project_rows(rows, settings.maximum_norm)
+        self.maps = new_maps(features, labels)
+
+    def ranking_epoch(self, trials: Trials) -> Progress:
+        """Take gradient steps on the weighted hinge, each on the first violator among its trials."""
+        loss, mean_trials = wsabie_epoch(
+            self.maps, self.rows, self.positives, trials, self.steps, self.settings.learning_rate,
+            self.settings.maximum_norm, self.rng,
+        )  # fmt: skip
+        return Progress(loss, mean_trials)
+
+    def model(self) -> EmbeddedFeatures:
+        k = self.settings.factors
+        feature = np.ascontiguousarray(self.maps.features[: self.dimensions, :k])
+        return EmbeddedFeatures(feature, np.ascontiguousarray(self.maps.labels[:, :k]), self.seen.normalisation)

@@ -1,0 +1,119 @@
+"""Kernel ridge regression of the label matrix on image features, with a Gaussian kernel, in closed form.
+
+    A = (K + a I)^-1 Y,   score of an image = sum over the training images m of exp(-g |x - x_m|^2) A_m
+
+x are the normalised features, scaled to unit length, Y is 1 where an image carries a label. K has the kernel of each
+two training images in float64, n x n numbers: the row is for some ten thousand images.
+
+Source: Saunders, Gammerman and Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy import sparse
+from scipy.linalg import solve
+
+from vsebench.core.errors import UserError
+from vsebench.data.features import Normalisation, Rows
+from vsebench.data.problem import Matrix, Queries
+from vsebench.methods.by_features.neighbours import (
+    check_rows,
+    prepare,
+    rows_from_arrays,
+    rows_to_arrays,
+    squared_lengths,
+)
+from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, see
+from vsebench.models import Embedded, check_matrix, features_of, norm
+
+LARGEST = 30_000  # training images: a kernel of 7.2 GB
+
+
+class KernelRidgeSettings(FeatureSettings):
+    """Settings of kernel ridge regression."""
+
+    gamma: float = Field(gt=0)  # g of the kernel exp(-g |x - x_m|^2)
+    regularisation: float = Field(gt=0)  # a, added to the kernel of each image with itself
+
+
+@dataclass(frozen=True)
+class KernelMap(Embedded):
+    """Scores that are linear in the kernels of an image with the training images.
+
+    Attributes
+    ----------
+    label : (n_labels, n) float32, the weights of the training images
+    features : (n, d) float32 of the training images, normalised and of unit length, dense or CSR
+    gamma : g
+    normalisation : as fitted to the training images
+    """
+
+    kind: ClassVar[str] = "kernel_ridge"
+    label: Matrix
+    features: Rows
+    gamma: float
+    normalisation: Normalisation
+
+    def __post_init__(self) -> None:
+        check_matrix(self.label, "label", (None, None))
+        check_rows(self.features, "features", self.label.shape[1])
+        if not 0 < self.gamma < np.inf:
+            raise ValueError(f"gamma is {self.gamma}, not a positive number")
+
+    def vectors(self, queries: Queries) -> Matrix:
+        rows = self.normalisation.apply(features_of(queries, self.features.shape[1]))
+        return gaussian(prepare(rows, "cosine"), self.features, self.gamma).astype(np.float32)
+
+    def largest_score(self) -> float:
+        return norm(self.label) * float(np.sqrt(self.label.shape[1]))  # a kernel is at most 1
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        own = {"label": self.label, "gamma": np.array(self.gamma)}
+        return own | rows_to_arrays(self.features, "features") | self.normalisation.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "KernelMap":
+        normalisation = Normalisation.from_arrays(arrays, cls.kind)
+        return cls(arrays["label"], rows_from_arrays(arrays, "features"), float(arrays["gamma"]), normalisation)
+
+
+def gaussian(some: Rows, others: Rows, gamma: float) -> NDArray[np.float64]:
+    """Return exp(-gamma |x - y|^2) for rows x of (m, d) and y of (n, d), float32, dense or CSR: (m, n) float64."""
+    products = some @ others.T
+    squares = np.asarray(products.toarray() if sparse.issparse(products) else products, dtype=np.float64)
+    squares *= -2
+    squares += squared_lengths(some)[:, np.newaxis]
+    squares += squared_lengths(others)
+    np.maximum(squares, 0, out=squares)
+    squares *= -gamma
+    return np.asarray(np.exp(squares, out=squares))
+
+
+class KernelRidge(FeatureControl):
+    """Kernel ridge regression; images without features are left out of the fit."""
+
+    settings_type = KernelRidgeSettings
+    settings: KernelRidgeSettings
+
+    def model(self) -> KernelMap:
+        seen = see(self.problem, self.settings)
+        if seen.labels.n_rows > LARGEST:
+            raise UserError(f"kernel_ridge: {seen.labels.n_rows} images to learn from; it takes at most {LARGEST}")
+        rows = prepare(seen.rows, "cosine")
+        kernel = gaussian(rows, rows, self.settings.gamma)
+        kernel[np.diag_indices_from(kernel)] += self.settings.regularisation
+        labels = seen.labels
+        truth = np.zeros((labels.n_rows, labels.n_labels), order="F")
+        truth[labels.image_of_pair, labels.label_of_pair] = 1
+        dual = solve(kernel, truth, assume_a="pos", overwrite_a=True, overwrite_b=True, check_finite=False)
+        label = np.ascontiguousarray(dual.T, dtype=np.float32)
+        return KernelMap(label, rows, self.settings.gamma, seen.normalisation)
+
+
+MODEL = KernelMap
+METHOD = KernelRidge

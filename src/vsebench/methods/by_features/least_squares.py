@@ -1,0 +1,56 @@
+"""Regularised least squares on image features: what ridge regression and methods with word vectors share.
+
+    W = (Xc' Xc + a I)^-1 Xc' (Y - mean of Y),   intercept = mean of Y - (mean of X) W
+
+X are the features of the images, Xc their differences from the mean. The intercept is not penalised, and a is added to
+the undivided Xc' Xc. All sums are in float64.
+
+Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy import sparse
+
+from vsebench.data.features import Rows
+from vsebench.data.problem import LabelMatrix, Matrix
+from vsebench.methods.by_features.seen import FeatureSettings
+
+
+class RidgeSettings(FeatureSettings):
+    """Settings of ridge regression."""
+
+    regularisation: float = Field(gt=0)  # a, the penalty of squared weights, beside the undivided sum of squares
+
+
+def weighted(labels: LabelMatrix, weights: NDArray[np.float64]) -> sparse.csr_array:
+    """Return a label matrix, (n, n_labels) float64, in which the labels of each image have its weight, (n,)."""
+    entries = np.repeat(weights, labels.n_labels_of_row)
+    return sparse.csr_array((entries, labels.label_of_pair, labels.offsets), shape=(labels.n_rows, labels.n_labels))
+
+
+def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float) -> Matrix:
+    """Return the weights of each feature and the intercept, (n_labels, d + 1) float32.
+
+    Neither labels nor sparse features are made dense: Xc' (Y - mean of Y) = X'Y - n (mean of X)' (mean of Y), and
+    Xc' Xc = X'X - n (mean of X)' (mean of X). Dense features are centred first, which loses no digits.
+
+    Parameters
+    ----------
+    rows : (n, d) float32, dense or CSR
+    truth : (n, n_labels) float64, Y
+    regularisation : a
+    """
+    n_images = truth.shape[0]
+    rows = rows.astype(np.float64)
+    means, frequency = rows.mean(axis=0), truth.sum(axis=0) / n_images
+    if sparse.issparse(rows):
+        gram = (rows.T @ rows).toarray() - n_images * np.outer(means, means)
+        right = (rows.T @ truth).toarray() - n_images * np.outer(means, frequency)
+    else:
+        rows -= means
+        gram, right = rows.T @ rows, (truth.T @ rows).T
+    gram[np.diag_indices_from(gram)] += regularisation
+    weight = np.linalg.solve(gram, right)
+    return np.ascontiguousarray(np.vstack([weight, frequency - means @ weight]).T, dtype=np.float32)

@@ -1,0 +1,26 @@
+"""The margin loss for AUC with a linear model, f_c(x) = <w_c, x>, from w_c = 0: one uniform negative a step, weight 1.
+
+Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
+Machine Learning 81(1), 2010, the rows "Linear, AUC" of table 5. Norms are not limited.
+"""
+
+from vsebench.data.problem import Problem
+from vsebench.kernels.sgd.warp import one_trial
+from vsebench.methods.base import Progress
+from vsebench.methods.by_features.linear_sgd import LinearMethod, LinearSettings
+
+
+class LinearAuc(LinearMethod):
+    """The margin loss for AUC with a linear model. A negative that keeps the margin changes nothing."""
+
+    settings_type = LinearSettings
+
+    def __init__(self, problem: Problem, settings: LinearSettings) -> None:
+        super().__init__(problem, settings)
+        self.trials, self.learning_rate = one_trial(self.seen.labels.n_labels), settings.learning_rate
+
+    def epoch(self) -> Progress:
+        return self.ranking_epoch(self.trials, self.learning_rate)
+
+
+METHOD = LinearAuc

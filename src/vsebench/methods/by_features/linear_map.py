@@ -1,0 +1,54 @@
+"""A model that several methods fit: scores that are linear in the normalised features of an image."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.data.features import Normalisation, Rows
+from vsebench.data.problem import Matrix, Queries
+from vsebench.models import Embedded, check_matrix, features_of, norm
+
+
+@dataclass(frozen=True)
+class LinearMap(Embedded):
+    """Scores that are linear in the normalised features.
+
+    Attributes
+    ----------
+    label : (n_labels, d + 1) float32: the weights of each feature, and the intercept
+    normalisation : as fitted to the training images
+    """
+
+    kind: ClassVar[str] = "linear_map"
+    biased: ClassVar[bool] = True
+    label: Matrix
+    normalisation: Normalisation
+
+    def __post_init__(self) -> None:
+        check_matrix(self.label, "label", (None, None))
+
+    def vectors(self, queries: Queries) -> Matrix:
+        rows = dense(self.normalisation.apply(features_of(queries, self.label.shape[1] - 1)))
+        return np.hstack([rows, np.ones((len(rows), 1), dtype=np.float32)])
+
+    def largest_score(self) -> float:
+        # Features are checked to be finite where they are read, so only the weights can go wrong.
+        return norm(self.label)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"label": self.label} | self.normalisation.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "LinearMap":
+        return cls(arrays["label"], Normalisation.from_arrays(arrays, cls.kind))
+
+
+def dense(rows: Rows) -> NDArray[Any]:
+    """Return rows of features as a NumPy array."""
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
+
+
+MODEL = LinearMap

@@ -1,0 +1,38 @@
+"""What methods share that learn a weight vector per label from pairs of a positive and a negative label."""
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.data.problem import Problem
+from vsebench.kernels.sgd.linear_ranking import linear_epoch
+from vsebench.kernels.sgd.warp import Trials
+from vsebench.kernels.vectors import aligned, padded_size
+from vsebench.methods.base import Progress
+from vsebench.methods.by_features.from_features import FeatureMethod
+from vsebench.methods.by_features.linear_map import LinearMap
+from vsebench.methods.by_features.seen import FeatureSettings
+
+
+class LinearSettings(FeatureSettings):
+    """Settings of gradient steps on a linear model."""
+
+    learning_rate: float = Field(gt=0)  # gamma, constant
+
+
+class LinearMethod(FeatureMethod):
+    """A weight vector per label, f_c(x) = <w_c, x>, from w_c = 0; norms are not limited."""
+
+    def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
+        super().__init__(problem, settings)
+        self.weights = aligned(self.seen.labels.n_labels, padded_size(self.dimensions))
+
+    def ranking_epoch(self, trials: Trials, learning_rate: float) -> Progress:
+        """Take gradient steps on the weighted hinge, each on the first violator among its trials."""
+        loss, mean_trials = linear_epoch(
+            self.weights, self.rows, self.positives, trials, self.steps, learning_rate, self.rng
+        )
+        return Progress(loss, mean_trials)
+
+    def model(self) -> LinearMap:
+        no_intercepts = np.zeros((len(self.weights), 1), dtype=np.float32)
+        return LinearMap(np.hstack([self.weights[:, : self.dimensions], no_intercepts]), self.seen.normalisation)

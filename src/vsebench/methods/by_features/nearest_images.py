@@ -1,0 +1,47 @@
+"""Nearest images: a label's score is the sum of the weights of the nearest training images that carry it.
+
+A second key, a small number times the label's training frequency over the largest one, orders labels with the same sum.
+The search is exact; of training images at the same distance the first ones are taken. Features stay dense or sparse: a
+block of products and a partial selection, or inverted lists.
+
+Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, with the distances and weights of
+`NeighbourSettings`.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from vsebench.data.problem import Matrix, Queries
+from vsebench.methods.by_features.neighbours import NeighbourModel, NeighbourSettings, Search, prepare, second_key_of
+from vsebench.methods.by_features.seen import FeatureControl, see
+
+
+@dataclass(frozen=True)
+class NearestImages(NeighbourModel):
+    """Scores from the nearest of all training images."""
+
+    kind: ClassVar[str] = "nearest_images"
+
+    @cached_property
+    def _search(self) -> Search:
+        return Search(self.features, self.settings.distance)
+
+    def scores(self, queries: Queries) -> Matrix:
+        return self.scores_among(self._search, self.prepared(queries), self.labels)
+
+
+class NearestImagesMethod(FeatureControl):
+    """Nearest images; images without features are left out."""
+
+    settings_type = NeighbourSettings
+    settings: NeighbourSettings
+
+    def model(self) -> NearestImages:
+        seen = see(self.problem, self.settings)
+        rows, key = prepare(seen.rows, self.settings.distance), second_key_of(seen.labels, self.settings)
+        return NearestImages(rows, seen.labels, key, self.settings, seen.normalisation)
+
+
+MODEL = NearestImages
+METHOD = NearestImagesMethod

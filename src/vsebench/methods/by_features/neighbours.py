@@ -1,0 +1,355 @@
+"""What the methods share that score an image by its nearest training images: settings, search, weights, the model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+from scipy import sparse
+
+from vsebench.data.chunks import even_chunks
+from vsebench.data.features import Features, Normalisation, Rows, csr
+from vsebench.data.problem import Ids, LabelMatrix, Matrix, Queries
+from vsebench.kernels.ranking.neighbours import (
+    add_lists,
+    add_scan,
+    add_votes,
+    dense_products,
+    nearest_dense,
+    nearest_sparse,
+    sparse_products,
+)
+from vsebench.methods.by_features.seen import FeatureSettings
+from vsebench.models import Model, check_matrix, features_of
+
+Numbers = NDArray[np.float64]
+Distance = Literal["cosine", "euclidean"]
+
+PRODUCTS = (
+    1 << 23
+)  # so many are held at once (32 MiB); smaller blocks of queries slow the product down, larger ones the search
+SPARSE_PRODUCTS = 1 << 22  # 16 MiB stay in the largest cache while lists are added to them
+COMMON = 0.1  # a feature of more of the rows costs less in a dense product than as a list, measured
+UNIT = 2.0**-24  # the largest relative error of one rounding to float32
+SMALLEST_DISTANCE = 1e-12  # of two equal rows, so that its inverse is a number
+# The largest value of the second key. Equal weights add up to whole numbers: there a large key orders ties alone, and
+# one of 1e-6 would be lost in float32.
+SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "exponential": 1e-6, "inverse_distance": 1e-6}
+
+
+class NeighbourSettings(FeatureSettings):
+    """Settings of a neighbourhood."""
+
+    neighbours: int | None = Field(ge=1)  # all images if there are fewer; none: all images
+    skipped: int = Field(default=0, ge=0)  # so many of the nearest images are passed over
+    distance: Distance = "cosine"  # by which images are near
+    # Of a neighbour with the cosine c and the distance e: `equal` 1; `cosine` c^power, 0 where c < 0; `exponential`
+    # exp(sharpness (c - c of the nearest)); `inverse_distance` 1 / e.
+    weights: Literal["equal", "cosine", "exponential", "inverse_distance"] = "equal"
+    power: float = Field(default=1.0, gt=0)  # of the weights `cosine`
+    sharpness: float = Field(default=20.0, gt=0)  # of the weights `exponential`
+
+    @model_validator(mode="after")
+    def _fitting(self) -> "NeighbourSettings":
+        if self.weights in ("cosine", "exponential") and self.distance != "cosine":
+            raise PydanticCustomError("weights", f"weights: '{self.weights}' goes with the distance 'cosine' only")
+        return self
+
+
+def prepare(rows: Rows, distance: Distance) -> Rows:
+    """Return rows as a search reads them, of unit length where the distance is the cosine; rows of zeros stay.
+
+    Parameters
+    ----------
+    rows : (n, d) float32, dense or CSR
+
+    Returns
+    -------
+    (n, d) float32: C-contiguous, or a scipy.sparse.csr_array
+    """
+    numbers = rows.data if sparse.issparse(rows) else np.ascontiguousarray(rows, dtype=np.float32)
+    if distance == "cosine":
+        lengths = np.sqrt(squared_lengths(rows))
+        lengths[lengths == 0] = 1
+        each = np.repeat(lengths, np.diff(rows.indptr)) if sparse.issparse(rows) else lengths[:, np.newaxis]
+        numbers = (numbers / each).astype(np.float32)
+    return csr(numbers, rows.indices, rows.indptr, rows.shape) if sparse.issparse(rows) else numbers
+
+
+def squared_lengths(rows: Rows) -> Numbers:
+    """Return the squared lengths of rows, dense or CSR, (n,) float64."""
+    if not sparse.issparse(rows):
+        return np.asarray(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))
+    row_of_entry = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    sums = np.bincount(row_of_entry, rows.data.astype(np.float64) ** 2, minlength=rows.shape[0])
+    return np.asarray(sums, dtype=np.float64)
+
+
+def check_rows(rows: Rows, name: str, n_rows: int) -> None:
+    """Raise a `ValueError` or a `UserError` if rows, dense or CSR, are not what kernels can read unchecked."""
+    if not sparse.issparse(rows):
+        check_matrix(rows, name, (n_rows, None))
+    elif rows.shape[0] != n_rows:
+        raise ValueError(f"{name} has {rows.shape[0]} rows, not {n_rows}")
+    else:
+        Features(rows, np.ones(n_rows, dtype=np.bool_), where=name)
+
+
+def rows_to_arrays(rows: Rows, name: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays of rows, dense or CSR, for a model file."""
+    if not sparse.issparse(rows):
+        return {name: rows}
+    parts = {"data": rows.data, "indices": rows.indices, "offsets": rows.indptr, "shape": np.array(rows.shape)}
+    return {f"{name}.{part}": array for part, array in parts.items()}
+
+
+def rows_from_arrays(arrays: Mapping[str, NDArray[Any]], name: str) -> Rows:
+    """Read what `rows_to_arrays` returned; `check_rows` checks it."""
+    if f"{name}.shape" not in arrays:
+        return arrays[name]
+    data, indices, offsets, shape = (arrays[f"{name}.{part}"] for part in ("data", "indices", "offsets", "shape"))
+    n_rows, dimensions = shape.tolist()
+    return csr(data, indices, offsets, (n_rows, dimensions))
+
+
+@dataclass(frozen=True)
+class Search:
+    """Exact search for the nearest of some rows.
+
+    Attributes
+    ----------
+    rows : (n, d) as `prepare` returned them
+    distance : for which they were prepared
+    by_lists : whether sparse rows get inverted lists, which pay where there are more rows than in a leaf of a tree
+    """
+
+    rows: Rows
+    distance: Distance
+    by_lists: bool = True
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(sparse.issparse(self.rows))
+
+    @cached_property
+    def squares(self) -> Numbers:
+        """(n,): the squared lengths of the rows."""
+        return squared_lengths(self.rows)
+
+    @cached_property
+    def halves(self) -> Numbers:
+        """(n,): what is taken off a product, so that the nearest row has the largest key."""
+        return np.zeros(self.rows.shape[0]) if self.distance == "cosine" else self.squares / 2
+
+    @cached_property
+    def common(self) -> tuple[NDArray[np.intp], Matrix]:
+        """The features that many rows have, (c,), and their numbers, (c, n) float32."""
+        features = np.flatnonzero(self._counts > COMMON * self.rows.shape[0])
+        return features, np.ascontiguousarray(self.rows[:, features].toarray().T)
+
+    @cached_property
+    def lists(self) -> tuple[NDArray[Any], ...]:
+        """The inverted lists, CSC: for each feature the rows that have it; none for the common ones."""
+        columns, counts = self.rows.tocsc(), self._counts
+        is_common = np.isin(np.arange(len(counts)), self.common[0])
+        kept = np.repeat(~is_common, counts)
+        offsets = np.concatenate([[0], np.cumsum(np.where(is_common, 0, counts))])
+        return columns.data[kept], columns.indices[kept], offsets
+
+    @cached_property
+    def _counts(self) -> NDArray[np.intp]:
+        """(d,): in how many rows each feature is."""
+        return np.bincount(self.rows.indices, minlength=self.rows.shape[1])
+
+    def slacks(self, queries: Rows) -> Matrix:
+        """Return a bound on the rounding of the difference of two float32 keys, (m,) float32, for each query.
+
+        A sum of t products, in any order, is off by at most t roundings of the sum of their absolute values, which the
+        two lengths bound (Cauchy and Schwarz). Twice for two keys; a hundredth more pays for roundings of roundings.
+        """
+        terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
+        longest = np.sqrt(self.squares.max(initial=0))
+        bound = (terms + 2) * (np.sqrt(squared_lengths(queries)) * longest + self.halves.max(initial=0))
+        return np.asarray(2.02 * UNIT * bound, dtype=np.float32)
+
+    def nearest(self, queries: Rows, k: int) -> tuple[Ids, Matrix]:
+        """Return the k nearest rows of each query.
+
+        Parameters
+        ----------
+        queries : (m, d) as `prepare` returned them, dense or CSR as the rows are
+        k : at least 1, at most n
+
+        Returns
+        -------
+        (m, k) int32, ascending in each row; of rows at the same distance the first ones are taken.
+        (m, k) float32, their keys: cosines, or half of the query's squared length minus half of the squared distance.
+        """
+        m, n = queries.shape[0], self.rows.shape[0]
+        near, keys = np.empty((m, k), dtype=np.int32), np.empty((m, k), dtype=np.float32)
+        spread = np.zeros(self.rows.shape[1] if self.is_sparse else 0, dtype=np.float32)
+        chunks = even_chunks(m, max((SPARSE_PRODUCTS if self.is_sparse else PRODUCTS) // n, 1))
+        largest = 0 if self.is_sparse else max((stop - start for start, stop in chunks), default=0)
+        held = np.empty((largest, n), dtype=np.float32)  # for all chunks: new memory costs a tenth of the product
+        for start, stop in chunks:
+            block = queries[start:stop]
+            slacks = self.slacks(block)
+            if self.is_sparse:
+                asked, own = parts_of(block), parts_of(self.rows)
+                found = nearest_sparse(self._sparse_keys(block, spread), asked, own, self.halves, slacks, spread, k)
+            else:
+                products = np.matmul(block, self.rows.T, out=held[: len(block)])
+                if self.distance == "euclidean":
+                    products -= self.halves.astype(np.float32)
+                found = nearest_dense(products, block, self.rows, self.halves, slacks, k)
+            near[start:stop], keys[start:stop] = found
+        return near, keys
+
+    def _sparse_keys(self, queries: Rows, spread: Matrix) -> Matrix:
+        """Return the keys of all rows for each query, (m, n) float32; `spread` is as in `add_scan`."""
+        if self.by_lists:
+            features, numbers = self.common
+            keys: Matrix = queries[:, features].toarray() @ numbers
+        else:
+            keys = np.zeros((queries.shape[0], self.rows.shape[0]), dtype=np.float32)
+        if self.distance == "euclidean":
+            keys -= self.halves.astype(np.float32)
+        if self.by_lists:
+            add_lists(keys, parts_of(queries), self.lists)
+        else:
+            add_scan(keys, parts_of(queries), parts_of(self.rows), spread)
+        return keys
+
+    def distances(self, queries: Rows, near: Ids) -> Numbers:
+        """Return the distances of some rows to each query, (m, k) float64, for `near`, (m, k) row numbers."""
+        if self.is_sparse:
+            spread = np.zeros(self.rows.shape[1], dtype=np.float32)
+            products = sparse_products(parts_of(queries), parts_of(self.rows), near, spread)
+        else:
+            products = dense_products(queries, self.rows, near)
+        if self.distance == "cosine":
+            return np.asarray(1 - products)
+        own = squared_lengths(queries)[:, np.newaxis]
+        return np.asarray(np.sqrt(np.maximum(own - 2 * products + self.squares[near], 0)))
+
+
+def parts_of(rows: Rows) -> tuple[NDArray[Any], ...]:
+    """Return CSR as the tuple that kernels read."""
+    return rows.data, rows.indices, rows.indptr
+
+
+def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: NeighbourSettings) -> Numbers:
+    """Return the weights of neighbours, (m, k), from what `Search.nearest` returned."""
+    cosines = keys.astype(np.float64)
+    match settings.weights:
+        case "cosine":
+            return np.asarray(np.maximum(cosines, 0) ** settings.power)
+        case "exponential":
+            largest = cosines.max(axis=1, keepdims=True, initial=-np.inf)
+            return np.asarray(np.exp(settings.sharpness * (cosines - largest)))
+        case "inverse_distance":
+            return np.asarray(1 / np.maximum(search.distances(queries, near), SMALLEST_DISTANCE))
+        case _:
+            return np.ones_like(cosines)
+
+
+def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -> Matrix:
+    """Return the scores of labels, (m, n_labels) float32: the second key plus the weights of neighbours with the label.
+
+    Parameters
+    ----------
+    near : (m, k) rows of `labels`
+    weights : (m, k)
+    second_key : (n_labels,), from `second_key_of`
+    """
+    scores = np.tile(second_key.astype(np.float64), (len(near), 1))
+    add_votes(scores, near, weights, labels.offsets, labels.label_of_pair)
+    return scores.astype(np.float32)
+
+
+def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:
+    """Return what orders labels of the same weight: a small number times a label's share of the largest frequency."""
+    frequency = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
+    shares = frequency / max(frequency.max(initial=0), 1)
+    return np.asarray(SECOND_KEY[settings.weights] * shares, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class NeighbourModel(Model):
+    """Training images with their labels, which a search finds again; what every model of neighbours is made of.
+
+    Attributes
+    ----------
+    features : (n, d) float32, normalised, dense or CSR; of unit length where the distance is the cosine
+    labels : n rows
+    second_key : (n_labels,) float32, from `second_key_of`
+    settings : of the neighbourhood
+    normalisation : as fitted to the training images
+    """
+
+    settings_type: ClassVar[type[NeighbourSettings]] = NeighbourSettings
+    features: Rows
+    labels: LabelMatrix
+    second_key: Matrix
+    settings: Any  # of the class `settings_type`
+    normalisation: Normalisation
+
+    def __post_init__(self) -> None:
+        check_rows(self.features, "features", self.labels.n_rows)
+        check_matrix(self.second_key, "second_key", (self.labels.n_labels,))
+
+    @property
+    def n_labels(self) -> int:
+        return self.labels.n_labels
+
+    def prepared(self, queries: Queries) -> Rows:
+        """Return the features of queries as a search reads them, (m, d)."""
+        rows = self.normalisation.apply(features_of(queries, self.features.shape[1]))
+        return prepare(rows, self.settings.distance)
+
+    def scores_among(self, search: Search, rows: Rows, labels: LabelMatrix) -> Matrix:
+        """Return the scores of all labels from the nearest rows of a search, (m, n_labels) float32.
+
+        `rows` are queries, from `prepared`; `labels` are those of the search's rows.
+        """
+        wanted = labels.n_rows if self.settings.neighbours is None else self.settings.neighbours + self.settings.skipped
+        near, keys = search.nearest(rows, min(wanted, labels.n_rows))
+        if self.settings.skipped:
+            # Ascending rows, so that of equal keys the first ones are the nearest.
+            left = np.argsort(-keys, axis=1, kind="stable")[:, self.settings.skipped :]
+            near, keys = np.take_along_axis(near, left, axis=1), np.take_along_axis(keys, left, axis=1)
+        return vote(near, weigh(search, rows, near, keys, self.settings), labels, self.second_key)
+
+    def largest_score(self) -> float:
+        numbers = self.features.data if sparse.issparse(self.features) else self.features
+        return float(np.abs(numbers).max(initial=0.0))  # sums of finite weights are finite
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        own: dict[str, NDArray[Any]] = {
+            "offsets": self.labels.offsets,
+            "label_of_pair": self.labels.label_of_pair,
+            "count_of_pair": self.labels.count_of_pair,
+            "second_key": self.second_key,
+            "settings": np.array(self.settings.model_dump_json()),
+        }
+        return rows_to_arrays(self.features, "features") | own | self.normalisation.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
+        return cls(**cls.fields_of(arrays))
+
+    @classmethod
+    def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+        """Return the attributes from what `arrays` returned; a class with further ones adds them."""
+        n_labels = len(arrays["second_key"])
+        return {
+            "features": rows_from_arrays(arrays, "features"),
+            "labels": LabelMatrix(n_labels, *(arrays[name] for name in ("offsets", "label_of_pair", "count_of_pair"))),
+            "second_key": arrays["second_key"],
+            "settings": cls.settings_type.model_validate_json(str(arrays["settings"])),
+            "normalisation": Normalisation.from_arrays(arrays, cls.kind),
+        }

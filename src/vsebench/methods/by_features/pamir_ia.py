@@ -1,0 +1,33 @@
+"""PAMIR-IA: a linear model trained by passive-aggressive steps on a label of the image and one that it does not carry.
+
+    f_c(x) = <w_c, x>,   h = max(0, 1 - f_p(x) + f_n(x)),   tau = min(c, h / (2 |x|^2)),   w_p += tau x,   w_n -= tau x
+
+Sources: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
+Machine Learning 81(1), 2010, which applies PAMIR to annotation; the step is that of Grangier and Bengio,
+"A discriminative kernel-based approach to rank images from text queries", IEEE PAMI 30(8), 2008.
+"""
+
+from vsebench.data.problem import Problem
+from vsebench.kernels.sgd.linear_ranking import passive_aggressive_epoch
+from vsebench.methods.base import Progress
+from vsebench.methods.by_features.from_features import PassiveAggressiveSettings
+from vsebench.methods.by_features.linear_sgd import LinearMethod
+
+
+class PamirIa(LinearMethod):
+    """PAMIR for image annotation."""
+
+    settings_type = PassiveAggressiveSettings
+
+    def __init__(self, problem: Problem, settings: PassiveAggressiveSettings) -> None:
+        super().__init__(problem, settings)
+        self.aggressiveness = settings.aggressiveness
+
+    def epoch(self) -> Progress:
+        loss, trials = passive_aggressive_epoch(
+            self.weights, self.rows, self.positives, self.steps, self.aggressiveness, self.rng
+        )
+        return Progress(loss, trials)
+
+
+METHOD = PamirIa

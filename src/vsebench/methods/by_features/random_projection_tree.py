@@ -1,0 +1,183 @@
+"""Nearest images within the leaf of a random projection tree: fast, and blind to neighbours in other leaves.
+
+A node projects its training images on a direction of its own, whose entries are normal, and splits them at the median
+by the order of (projection, image): the lower half goes left. The threshold is the mean of the two middle projections;
+a query goes left where its projection is at most that. After p levels a query has reached one of 2^p leaves, which hold
+n / 2^p images, rounded down or up. It is compared exactly with these, and scored as by `nearest_images`.
+
+Source: Dasgupta and Freund, "Random projection trees and low dimensional manifolds", STOC 2008; the approximate nearest
+neighbours of Weston, Bengio and Usunier, "Large scale image annotation", 2010, who print neither the directions nor
+what happens to equal projections.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy import sparse
+
+from vsebench.data.features import Rows
+from vsebench.data.problem import Ids, Matrix, Queries
+from vsebench.data.streams import Stream
+from vsebench.kernels.random_numbers import new_state
+from vsebench.kernels.ranking.projection_tree import direction, project_sparse
+from vsebench.methods.by_features.neighbours import (
+    NeighbourModel,
+    NeighbourSettings,
+    Search,
+    parts_of,
+    prepare,
+    second_key_of,
+)
+from vsebench.methods.by_features.seen import FeatureControl, see
+
+Numbers = NDArray[np.float64]
+
+
+class TreeSettings(NeighbourSettings):
+    """Settings of the tree, and of the neighbourhood within a leaf."""
+
+    levels: int = Field(ge=0)  # p; fewer where there would be more leaves than images
+
+
+class Projector:
+    """Projects rows on the directions of nodes; node i of level l is number 2^l - 1 + i.
+
+    Parameters
+    ----------
+    rows : (n, d) float32, dense or CSR
+    seed : of the directions
+    """
+
+    def __init__(self, rows: Rows, seed: np.uint64) -> None:
+        self.rows, self.seed, dimensions = rows, seed, rows.shape[1]
+        self.entries, self.made_for = np.empty(dimensions), np.full(dimensions, -1, dtype=np.int64)
+
+    def project(self, chosen: Ids, node: int) -> Numbers:
+        """Return the projections of rows, (m,) float64, for `chosen`, (m,) row numbers."""
+        if sparse.issparse(self.rows):
+            found = project_sparse(parts_of(self.rows), chosen, self.seed, node, self.entries, self.made_for)
+            return np.asarray(found)
+        # A row's sum must not depend on which rows it is projected with, so it is no product of matrices.
+        entries = direction(self.seed, node, self.rows.shape[1])
+        return np.asarray(np.einsum("nd,d->n", self.rows[chosen], entries))
+
+
+def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int64], Numbers]:
+    """Grow a tree.
+
+    Returns
+    -------
+    (n,) int32, the rows leaf by leaf, ascending in each; (2^levels + 1,) int64, where the leaves start;
+    (2^levels - 1,) float64, the thresholds of the nodes
+    """
+    n_rows, projector = rows.shape[0], Projector(rows, seed)
+    order, bounds = np.arange(n_rows, dtype=np.int32), np.array([0, n_rows], dtype=np.int64)
+    thresholds = np.empty(2**levels - 1)
+    for level in range(levels):
+        middles = (bounds[:-1] + bounds[1:]) // 2
+        for i, (start, middle, stop) in enumerate(zip(bounds[:-1], middles, bounds[1:], strict=True)):
+            node = 2**level - 1 + i
+            projections = projector.project(order[start:stop], node)
+            by_projection = np.argsort(projections, kind="stable")  # rows ascend, so of equal ones the first goes left
+            lower, upper = by_projection[middle - start - 1], by_projection[middle - start]
+            thresholds[node] = (projections[lower] + projections[upper]) / 2
+            chosen = order[start:stop]
+            order[start:stop] = np.concatenate(
+                [np.sort(chosen[by_projection[: middle - start]]), np.sort(chosen[by_projection[middle - start :]])]
+            )
+        bounds = np.insert(bounds, np.arange(1, len(bounds)), middles)
+    assert set(np.diff(bounds)) <= {n_rows // 2**levels, -(-n_rows // 2**levels)}
+    return order, bounds, thresholds
+
+
+def descend(rows: Rows, thresholds: Numbers, seed: np.uint64) -> NDArray[np.int64]:
+    """Return the leaf of each query, (m,), for rows of (m, d) and the thresholds of all nodes."""
+    projector, levels = Projector(rows, seed), (len(thresholds) + 1).bit_length() - 1
+    places = np.zeros(rows.shape[0], dtype=np.int64)
+    for level in range(levels):
+        nodes = 2**level - 1 + places
+        for node in np.unique(nodes).tolist():
+            here = np.flatnonzero(nodes == node).astype(np.int32)
+            places[here] = 2 * places[here] + (projector.project(here, node) > thresholds[node])
+    return places
+
+
+@dataclass(frozen=True)
+class ProjectionTree(NeighbourModel):
+    """A fitted tree: a `NeighbourModel` whose training images are in the order of its leaves.
+
+    Attributes
+    ----------
+    bounds : (2^p + 1,) int64, where the leaves start
+    thresholds : (2^p - 1,) float64, of the nodes, level by level
+    seed : (1,) uint64, of the directions
+    """
+
+    kind: ClassVar[str] = "random_projection_tree"
+    settings_type = TreeSettings
+    bounds: NDArray[np.int64]
+    thresholds: Numbers
+    seed: NDArray[np.uint64]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n_images, n_nodes = self.labels.n_rows, len(self.thresholds)
+        if self.thresholds.dtype != np.float64 or self.thresholds.ndim != 1 or (n_nodes + 1) & n_nodes:
+            raise ValueError("thresholds: 2^p - 1 numbers of float64 are needed")
+        if self.bounds.dtype != np.int64 or self.bounds.shape != (n_nodes + 2,):
+            raise ValueError("bounds: 2^p + 1 numbers of int64 are needed")
+        if self.bounds[0] != 0 or self.bounds[-1] != n_images or (np.diff(self.bounds) < 1).any():
+            raise ValueError(f"bounds: they ascend from 0 to the {n_images} images")
+        if self.seed.dtype != np.uint64 or self.seed.shape != (1,):
+            raise ValueError("seed: one number of uint64 is needed")
+
+    @cached_property
+    def _leaves(self) -> list[Search]:
+        pairs = zip(self.bounds[:-1], self.bounds[1:], strict=True)
+        return [Search(self.features[start:stop], self.settings.distance, by_lists=False) for start, stop in pairs]
+
+    def leaves(self, queries: Queries) -> tuple[Rows, NDArray[np.int64]]:
+        """Return the normalised rows of queries, and the leaf of each, (m,)."""
+        rows = self.prepared(queries)
+        return rows, descend(rows, self.thresholds, self.seed[0])
+
+    def scores(self, queries: Queries) -> Matrix:
+        rows, leaf_of_query = self.leaves(queries)
+        scores = np.empty((len(leaf_of_query), self.n_labels), dtype=np.float32)
+        for leaf in np.unique(leaf_of_query).tolist():
+            here = np.flatnonzero(leaf_of_query == leaf)
+            labels = self.labels.slice(self.bounds[leaf], self.bounds[leaf + 1])
+            scores[here] = self.scores_among(self._leaves[leaf], rows[here], labels)
+        return scores
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return super().arrays() | {"bounds": self.bounds, "thresholds": self.thresholds, "seed": self.seed}
+
+    @classmethod
+    def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+        return super().fields_of(arrays) | {name: arrays[name] for name in ("bounds", "thresholds", "seed")}
+
+
+class RandomProjectionTree(FeatureControl):
+    """A random projection tree; images without features are left out."""
+
+    settings_type = TreeSettings
+    settings: TreeSettings
+
+    def model(self) -> ProjectionTree:
+        seen = see(self.problem, self.settings)
+        rows = prepare(seen.rows, self.settings.distance)
+        seed = new_state(self.problem.seed, Stream.DIRECTIONS)
+        levels = min(self.settings.levels, seen.labels.n_rows.bit_length() - 1)
+        order, bounds, thresholds = grow(rows, levels, seed[0])
+        labels, key = seen.labels.rows(order), second_key_of(seen.labels, self.settings)
+        return ProjectionTree(rows[order], labels, key, self.settings, seen.normalisation, bounds, thresholds, seed)
+
+
+MODEL = ProjectionTree
+METHOD = RandomProjectionTree

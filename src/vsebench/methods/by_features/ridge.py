@@ -1,0 +1,25 @@
+"""Ridge regression of the label matrix on image features, in closed form; an entry is 1 where an image has a label.
+
+Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970; the formula is in `least_squares`.
+"""
+
+import numpy as np
+
+from vsebench.methods.by_features.least_squares import RidgeSettings, least_squares, weighted
+from vsebench.methods.by_features.linear_map import LinearMap
+from vsebench.methods.by_features.seen import FeatureControl, see
+
+
+class Ridge(FeatureControl):
+    """Ridge regression; images without features are left out of the fit."""
+
+    settings_type = RidgeSettings
+    settings: RidgeSettings
+
+    def model(self) -> LinearMap:
+        seen = see(self.problem, self.settings)
+        truth = weighted(seen.labels, np.ones(seen.labels.n_rows))
+        return LinearMap(least_squares(seen.rows, truth, self.settings.regularisation), seen.normalisation)
+
+
+METHOD = Ridge

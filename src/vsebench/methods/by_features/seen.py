@@ -1,0 +1,66 @@
+"""The images that a method learns from, with their normalised features; the same for every method that sees images."""
+
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from vsebench.core.errors import UserError
+from vsebench.data.features import Normalisation, Rows, Step
+from vsebench.data.problem import LabelMatrix, Problem
+from vsebench.methods.base import Control, Settings
+
+
+class FeatureSettings(Settings):
+    """Settings of a method that sees images through their features."""
+
+    # Steps that the features go through, in this order; none: those of the data set's file.
+    normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The images that a method learns from, those of the training images that have features.
+
+    Attributes
+    ----------
+    rows : (n, d) float32, their normalised features, dense or CSR
+    labels : n rows, their labels
+    normalisation : as fitted to these images
+    """
+
+    rows: Rows
+    labels: LabelMatrix
+    normalisation: Normalisation
+
+
+def see(problem: Problem, settings: FeatureSettings, *, only_labelled: bool = False) -> Seen:
+    """Return the images to learn from with their normalised features.
+
+    Parameters
+    ----------
+    only_labelled : whether images without a label are left out, as those without features are
+
+    Raises
+    ------
+    UserError
+        None of the images has both features and a label, or the normalisation does not suit the features.
+    """
+    features, training = problem.features, problem.training
+    assert features is not None
+    images = training.images[features.known[training.images]]
+    if only_labelled:
+        images = images[training.labels.n_labels_of_row[images] > 0]
+    labels = training.labels.rows(images)
+    if labels.n_pairs == 0:
+        raise UserError("none of the images to learn from has both features and a label")
+    normalisation = Normalisation.fit(settings.normalise or (), features, images)
+    return Seen(normalisation.apply(features.rows(images)), labels, normalisation)
+
+
+class FeatureControl(Control):
+    """A closed form or a look-up on image features; images without features are left out of the fit."""
+
+    needs = frozenset({"features"})
+
+    def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
+        self.problem, self.settings = problem, settings

@@ -1,0 +1,49 @@
+"""Softmax regression on image features: the cross-entropy to the distribution that an image's labels share evenly.
+
+    loss of an image = -sum over its labels c of 1/|P| log(exp(s_c) / sum_k exp(s_k)),   s = x V + b
+
+P are the image's labels; images without one are left out of the fit. The penalty and the minimiser: `methods.convex`.
+
+Source: Weston, Bengio and Usunier, "Large scale image annotation", 2010, have no such row; the loss is the one of
+multinomial logistic regression, with the labels of an image as its target distribution.
+"""
+
+import numpy as np
+
+from vsebench.data.problem import LabelMatrix, Matrix
+from vsebench.methods.by_features.convex import ConvexSettings, fit_linear
+from vsebench.methods.by_features.linear_map import LinearMap
+from vsebench.methods.by_features.seen import FeatureControl, see
+
+
+def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
+    """Return the summed loss of images and its derivative by each score.
+
+    Parameters
+    ----------
+    scores : (m, n_labels) float32; overwritten with the derivatives
+    labels : m rows, each with a label
+    """
+    pairs = (labels.image_of_pair, labels.label_of_pair)
+    shares = np.repeat(1 / labels.n_labels_of_row, labels.n_labels_of_row)
+    scores -= scores.max(axis=1, keepdims=True)
+    value = -float(shares @ scores[pairs])
+    np.exp(scores, out=scores)
+    sums = scores.sum(axis=1, keepdims=True)
+    value += float(np.log(sums).sum(dtype=np.float64))
+    scores /= sums
+    scores[pairs] -= shares.astype(np.float32)
+    return value, scores
+
+
+class Softmax(FeatureControl):
+    """Softmax regression; images without features or without a label are left out of the fit."""
+
+    settings_type = ConvexSettings
+    settings: ConvexSettings
+
+    def model(self) -> LinearMap:
+        return fit_linear(see(self.problem, self.settings, only_labelled=True), self.settings, cross_entropy)
+
+
+METHOD = Softmax

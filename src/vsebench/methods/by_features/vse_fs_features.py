@@ -1,0 +1,165 @@
+"""VSE-fs on image features: an image's vector is a linear map of its features, learnt by the same full-sample squares.
+
+    u_i = E' x_i,   s_ic = <u_i, v_c>
+    loss = sum over positives of (1 - s_ic)^2 + sum over other pairs of beta_c s_ic^2 + lambda (m |E|^2 + |V|^2)
+
+Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", section 3.4. It prints the
+score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> and calls it future work: no update, no regularisation of E, no
+result. Chosen here:
+
+- Of the score the visual part alone, since a new image has neither a vector v_i nor known labels for p_i.
+- w_ic is 1, beta_c is spread over the labels as in `vse_fs` (section 3.1.1).
+- E is regularised as the embeddings are, times the mean squared length m of the images' features, so that lambda does
+  not depend on the features' scale.
+- E starts from 0, the labels from N(0, deviation^2).
+- An epoch updates E by steps of conjugate gradients, then the labels by one sweep of coordinate descent, with the
+  kernel of `vse_fs`. The loss is a parabola along each step and each coordinate, and both go to its lowest point, so
+  no epoch raises the loss.
+
+With H^C = sum_c beta_c v_c v_c', row i of a matrix R holding (1 - beta_c) s_ic at its positives, and row i of Y a 1 at
+its positives, half the gradient in E is
+
+    X' (X E H^C + R V - Y V) + lambda m E
+
+so a step takes O(nnz(X) K + n K^2 + |P| K), linear in the images and positives: no pair of an image and a label that it
+does not carry is visited.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy import sparse
+
+from vsebench.data.features import Rows
+from vsebench.data.problem import Matrix, Problem
+from vsebench.data.streams import Stream, generator
+from vsebench.kernels.full_sample import positive_loss, sweep_labels
+from vsebench.kernels.vectors import LANES, aligned, padded_size
+from vsebench.methods.base import FactorSettings, Method, Progress
+from vsebench.methods.by_features.embedded_features import EmbeddedFeatures
+from vsebench.methods.by_features.seen import FeatureSettings, see
+from vsebench.methods.by_labels.full_sample import chunks_of_equal_work, label_penalties, rows_and_columns
+from vsebench.methods.by_labels.start import padded_start
+
+PAIRS_PER_CALL = 1 << 16
+
+
+class VseFsFeaturesSettings(FactorSettings, FeatureSettings):
+    """Settings of VSE-fs on image features, in the paper's letters."""
+
+    beta_0: float = Field(gt=0)  # total weight of the non-positive pairs of an image
+    alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
+    regularisation: float = Field(ge=0)  # lambda, the penalty of squared vectors and of the map
+    deviation: float = Field(gt=0)  # standard deviation of the normal distribution that labels start from
+    steps: int = Field(ge=1)  # of conjugate gradients per epoch
+
+
+class VseFsFeatures(Method):
+    """VSE-fs on image features; images without features are left out."""
+
+    settings_type = VseFsFeaturesSettings
+    needs = frozenset({"features"})
+
+    def __init__(self, problem: Problem, settings: VseFsFeaturesSettings) -> None:
+        self.seen, self.settings, self.workers = see(problem, settings), settings, problem.workers
+        train = self.seen.labels
+        self.rows, self.columns = rows_and_columns(train, np.arange(train.n_rows), "ones", 0.0)
+        self.penalties = label_penalties(train, settings.beta_0, settings.alpha)
+        start = generator(problem.seed, Stream.START)
+        self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, start)
+        self.map = np.zeros((self.seen.rows.shape[1], self.labels.shape[1]), dtype=np.float32)  # E
+        self.vectors = np.zeros((train.n_rows, self.labels.shape[1]), dtype=np.float32)  # X E
+        self.map_regularisation = settings.regularisation * mean_squared_length(self.seen.rows)  # lambda m
+        self.chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
+
+    def epoch(self) -> Progress:
+        """Update the map, then the labels; the loss is that after both."""
+        self._update_map()
+        return Progress(self._update_labels())
+
+    def model(self) -> EmbeddedFeatures:
+        k = self.settings.factors
+        label = np.ascontiguousarray(self.labels[:, :k])
+        return EmbeddedFeatures(np.ascontiguousarray(self.map[:, :k]), label, self.seen.normalisation)
+
+    def _update_map(self) -> None:
+        """Take steps of conjugate gradients on E, from where it stands."""
+        residual = -self._half_gradient()
+        direction = residual.copy()
+        square = float(np.vdot(residual, residual))
+        for _ in range(self.settings.steps):
+            images = self.seen.rows @ direction
+            product = self._curvature(direction, images)
+            along = float(np.vdot(direction, product))
+            if not (square > 0 and along > 0):
+                return  # at the lowest point
+            step = np.float32(square / along)
+            self.map += step * direction
+            self.vectors += step * images
+            residual -= step * product
+            previous, square = square, float(np.vdot(residual, residual))
+            direction *= np.float32(square / previous)
+            direction += residual
+
+    def _half_gradient(self) -> Matrix:
+        """Return half the gradient of the loss in E, (d, K)."""
+        ones = self._at_positives(np.ones(len(self.rows.labels), dtype=np.float32))
+        return self._curvature(self.map, self.vectors) - self._summed(ones @ self.labels)
+
+    def _curvature(self, change: Matrix, images: Matrix) -> Matrix:
+        """Return half the second derivative of the loss in E times a change (d, K); `images` is X times the change."""
+        weighted = self.labels * self.penalties[:, np.newaxis]
+        excess = (1 - self.penalties[self.rows.labels]) * self._scores(images)
+        of_vectors = images @ (weighted.T @ self.labels) + self._at_positives(excess) @ self.labels
+        product: Matrix = self._summed(of_vectors) + np.float32(self.map_regularisation) * change
+        return product
+
+    def _summed(self, of_vectors: Matrix) -> Matrix:
+        """Return X' times a matrix (n, K)."""
+        return np.ascontiguousarray(self.seen.rows.T @ of_vectors)
+
+    def _at_positives(self, values: NDArray[np.float32]) -> sparse.csr_array:
+        """Return the matrix of images x labels with these values at the positives."""
+        shape = (len(self.vectors), len(self.labels))
+        return sparse.csr_array((values, self.rows.labels, self.rows.offsets), shape=shape)
+
+    def _scores(self, images: Matrix) -> NDArray[np.float32]:
+        """Return the inner products of images' vectors (n, K) with those of their labels, (n_pairs,)."""
+        image_of_pair, scores = self.seen.labels.image_of_pair, np.empty(len(self.rows.labels), dtype=np.float32)
+        for first in range(0, len(scores), PAIRS_PER_CALL):
+            pairs = slice(first, first + PAIRS_PER_CALL)
+            chosen = images[image_of_pair[pairs]], self.labels[self.rows.labels[pairs]]
+            np.einsum("pk,pk->p", *chosen, out=scores[pairs])
+        return scores
+
+    def _update_labels(self) -> float:
+        """Sweep over the labels; returns the loss."""
+        scores = aligned(len(self.columns.weights))
+        scores[self.rows.places] = self._scores(self.vectors)
+        blocks = aligned(padded_size(self.settings.factors) // LANES, len(self.vectors), LANES)
+        blocks[:] = self.vectors.reshape(len(self.vectors), -1, LANES).swapaxes(0, 1)
+        hessian = aligned(self.labels.shape[1], self.labels.shape[1])
+        hessian[:] = self.vectors.T @ self.vectors
+        before, regularisation = self.labels.copy(), np.float32(self.settings.regularisation)
+
+        def task(start: int, stop: int) -> None:
+            sweep_labels(
+                start, stop, self.columns, blocks, before, self.penalties, hessian, regularisation, scores, self.labels
+            )
+
+        self.workers.run(task, self.chunks)
+        norms: Matrix = np.einsum("cf,cf->c", self.labels, self.labels)
+        everything = np.vdot((self.labels * self.penalties[:, np.newaxis]).T @ self.labels, hessian)
+        lengths = self.map_regularisation * float(np.vdot(self.map, self.map))
+        lengths += self.settings.regularisation * float(norms.sum())
+        positives = float(positive_loss(self.columns, scores, self.penalties, norms))
+        return positives + float(everything) + lengths
+
+
+def mean_squared_length(rows: Rows) -> float:
+    """Return the mean squared length of rows of features, (n, d) float32, dense or CSR."""
+    values = rows.data if sparse.issparse(rows) else rows
+    return float(np.square(values, dtype=np.float64).sum() / rows.shape[0])
+
+
+METHOD = VseFsFeatures

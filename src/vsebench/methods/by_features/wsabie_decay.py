@@ -1,0 +1,41 @@
+"""WSABIE with a step that falls: gamma / sqrt(1 + t / decay) in epoch t, counted from 0.
+
+The paper's step is fixed (Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint
+word-image embeddings", Machine Learning 81(1), 2010, section 3). This is what it is compared with.
+"""
+
+import math
+from typing import ClassVar
+
+from pydantic import Field
+
+from vsebench.data.problem import Problem
+from vsebench.kernels.sgd.warp import new_trials
+from vsebench.methods.base import Progress
+from vsebench.methods.by_features.embedding_sgd import EmbeddingMethod, EmbeddingSettings
+
+
+class DecaySettings(EmbeddingSettings):
+    """Settings of WSABIE with a falling step; `learning_rate` is that of the first epoch."""
+
+    decay: float = Field(gt=0)  # in epochs
+
+
+class WsabieDecay(EmbeddingMethod):
+    """WSABIE whose step falls from epoch to epoch."""
+
+    settings_type: ClassVar[type[EmbeddingSettings]] = DecaySettings
+
+    def __init__(self, problem: Problem, settings: DecaySettings) -> None:
+        super().__init__(problem, settings)
+        self.trials = new_trials(self.seen.labels.n_labels, None)
+        self.first, self.decay, self.n_epochs = settings.learning_rate, settings.decay, 0
+
+    def epoch(self) -> Progress:
+        rate = self.first / math.sqrt(1 + self.n_epochs / self.decay)
+        self.settings = self.settings.model_copy(update={"learning_rate": rate})
+        self.n_epochs += 1
+        return self.ranking_epoch(self.trials)
+
+
+METHOD = WsabieDecay

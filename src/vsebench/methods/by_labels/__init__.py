@@ -1,0 +1,1 @@
+"""Methods that know an image by its labels alone."""

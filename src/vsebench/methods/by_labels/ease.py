@@ -1,0 +1,40 @@
+"""EASE: a linear model that predicts each label from an image's other labels, in closed form.
+
+Source: Steck, "Embarrassingly Shallow Autoencoders for Sparse Data", WWW 2019, Eq. 8: with P = (X^T X + lambda I)^-1,
+the weights are B = I - P diag(1 / diag P), whose diagonal is zero. X is binary: a label counts once per image.
+"""
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.data.problem import Problem
+from vsebench.kernels.cooccurrence import count_together
+from vsebench.methods.base import Control, Settings
+from vsebench.models import LabelWeights
+
+
+class EaseSettings(Settings):
+    """The one setting of EASE."""
+
+    regularisation: float = Field(gt=0)  # lambda, the penalty of squared weights
+
+
+class Ease(Control):
+    """EASE."""
+
+    settings_type = EaseSettings
+    needs = frozenset({"known_labels"})
+
+    def __init__(self, problem: Problem, settings: EaseSettings) -> None:
+        self.labels, self.settings = problem.training.labels, settings
+
+    def model(self) -> LabelWeights:
+        gram = count_together(self.labels.offsets, self.labels.label_of_pair, self.labels.n_labels)
+        gram[np.diag_indices_from(gram)] += self.settings.regularisation
+        inverse = np.linalg.inv(gram)
+        weight = -inverse / np.diag(inverse)
+        np.fill_diagonal(weight, 0.0)
+        return LabelWeights(weight.astype(np.float32))
+
+
+METHOD = Ease

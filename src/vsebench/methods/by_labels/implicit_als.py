@@ -1,0 +1,50 @@
+"""Implicit ALS of the package implicit: conjugate gradient, the same weight for every negative.
+
+Source: Hu, Koren and Volinsky, "Collaborative Filtering for Implicit Feedback Datasets", ICDM 2008; Takacs, Pilaszy and
+Tikk, "Applications of the conjugate gradient method for implicit feedback collaborative filtering", RecSys 2011. Labels
+count once per image. The package is optional (`make setup-peers`).
+"""
+
+import numpy as np
+import scipy.sparse
+from implicit.cpu.als import AlternatingLeastSquares
+from pydantic import Field
+
+from vsebench.data.problem import Problem
+from vsebench.methods.base import FactorSettings, Method, Progress
+from vsebench.models import Embeddings
+
+
+class AlsSettings(FactorSettings):
+    """Settings of implicit ALS."""
+
+    confidence: float = Field(gt=0)  # weight of a positive, where a negative weighs 1
+    regularisation: float = Field(ge=0)  # L2, on each row
+
+
+class ImplicitAls(Method):
+    """Implicit ALS; an epoch solves for the images, then for the labels."""
+
+    settings_type = AlsSettings
+    needs = frozenset({"known_labels"})
+
+    def __init__(self, problem: Problem, settings: AlsSettings) -> None:
+        train = problem.training.labels
+        confidence = np.full(train.n_pairs, settings.confidence, dtype=np.float32)
+        shape = (train.n_rows, train.n_labels)
+        self.weights = scipy.sparse.csr_matrix((confidence, train.label_of_pair, train.offsets), shape=shape, copy=True)
+        self.als = AlternatingLeastSquares(
+            factors=settings.factors, regularization=settings.regularisation, iterations=1,
+            num_threads=problem.workers.threads, random_state=problem.seed,
+        )  # fmt: skip
+
+    def epoch(self) -> Progress:
+        # With one iteration per call, each call continues from the factors of the last one.
+        self.als.fit(self.weights, show_progress=False)
+        return Progress(None)
+
+    def model(self) -> Embeddings:
+        return Embeddings(self.als.user_factors, self.als.item_factors)
+
+
+METHOD = ImplicitAls

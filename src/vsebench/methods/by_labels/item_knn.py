@@ -1,0 +1,46 @@
+"""Label neighbours: a label's score is the sum of its similarities to those of the image's labels that are among its
+nearest neighbours.
+
+Source: Deshpande and Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 2004, with the shrunk cosine
+similarity n_ab / (sqrt(n_a n_b) + shrinkage), where n_ab images carry both labels. A label counts once per image.
+"""
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.data.problem import Problem
+from vsebench.kernels.cooccurrence import count_together
+from vsebench.methods.base import Control, Settings
+from vsebench.models import LabelWeights
+
+
+class KnnSettings(Settings):
+    """Settings of the neighbourhood."""
+
+    neighbours: int = Field(ge=1)  # of each label; all others if there are fewer
+    shrinkage: float = Field(ge=0)  # images; lowers the similarity of rare labels
+
+
+class ItemKnn(Control):
+    """Label neighbours."""
+
+    settings_type = KnnSettings
+    needs = frozenset({"known_labels"})
+
+    def __init__(self, problem: Problem, settings: KnnSettings) -> None:
+        self.labels, self.settings = problem.training.labels, settings
+
+    def model(self) -> LabelWeights:
+        together = count_together(self.labels.offsets, self.labels.label_of_pair, self.labels.n_labels)
+        frequency = np.diag(together).copy()
+        scale = np.sqrt(np.outer(frequency, frequency)) + self.settings.shrinkage
+        similarity = np.divide(together, scale, out=np.zeros_like(together), where=scale > 0)
+        np.fill_diagonal(similarity, 0.0)
+        if self.settings.neighbours < len(similarity):
+            # A stable order keeps the first of equals, so the same data give the same neighbours everywhere.
+            order = np.argsort(-similarity, axis=0, kind="stable")
+            np.put_along_axis(similarity, order[self.settings.neighbours :], 0.0, axis=0)
+        return LabelWeights(similarity.astype(np.float32))
+
+
+METHOD = ItemKnn

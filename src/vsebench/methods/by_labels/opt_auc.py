@@ -1,0 +1,22 @@
+"""Opt-AUC: uniform negatives and the logistic loss.
+
+Source: the baseline of both VSE papers ("logistic loss is used as the smoothed AUC surrogate"); the same as BPR (Rendle
+et al., UAI 2009).
+"""
+
+from vsebench.kernels.sgd.opt_auc import opt_auc_epoch
+from vsebench.methods.base import Progress
+from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
+
+
+class OptAuc(SgdMethod):
+    """Opt-AUC. A negative is any label that the image does not carry in training."""
+
+    settings_type = SgdSettings
+
+    def epoch(self) -> Progress:
+        loss = opt_auc_epoch(self.embedding, self.pipeline, self.steps, self.rates, self.rng)
+        return Progress(loss, trials=1.0)  # the first negative is taken
+
+
+METHOD = OptAuc

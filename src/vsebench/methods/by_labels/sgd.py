@@ -1,0 +1,73 @@
+"""What methods share that take stochastic gradient steps on a triple (image, positive, negative)."""
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.data.problem import LabelMatrix, Matrix, Problem
+from vsebench.data.streams import Stream, generator
+from vsebench.kernels.products import Embedding
+from vsebench.kernels.sgd.pipeline import Positives, new_pipeline
+from vsebench.kernels.sgd.sampling import Streams
+from vsebench.kernels.sgd.steps import Rates
+from vsebench.kernels.vectors import LANES
+from vsebench.methods.base import FactorSettings, Method
+from vsebench.methods.by_labels.start import padded_start
+from vsebench.models import Embeddings
+
+
+class SgdSettings(FactorSettings):
+    """Settings of stochastic gradient descent."""
+
+    learning_rate: float = Field(gt=0)  # eta, constant
+    regularisation: float = Field(ge=0)  # L2, on the three rows of a step
+    deviation: float = Field(gt=0)  # standard deviation of the normal distribution that embeddings start from
+
+
+class SgdMethod(Method):
+    """Embeddings, the positives as kernels read them, the rates of a step, and streams of random numbers.
+
+    An epoch takes as many steps as there are positives, a label counted as often as it is on the image. Steps depend on
+    each other, so they are not run in parallel, and a seed gives the same bytes on any number of threads.
+    """
+
+    needs = frozenset({"known_labels"})
+    settings: SgdSettings
+
+    def __init__(self, problem: Problem, settings: SgdSettings) -> None:
+        train = problem.training.labels
+        self.train, self.settings, self.workers = train, settings, problem.workers
+        start = generator(problem.seed, Stream.START)
+        self.images = padded_start(train.n_rows, settings.factors, settings.deviation, start)
+        self.labels = padded_start(train.n_labels, settings.factors, settings.deviation, start)
+        self.embedding = Embedding(self.images, self.labels)
+        self.pipeline = new_pipeline(positives_of(train))
+        self.steps = len(self.pipeline.positives.pairs)
+        self.rates = Rates(settings.learning_rate, settings.regularisation)
+        self.rng = Streams.of(problem.seed, Stream.POSITIVES, Stream.NEGATIVES, Stream.NEGATIVES_AGAIN)
+
+    def model(self) -> Embeddings:
+        k = self.settings.factors
+        return Embeddings(np.ascontiguousarray(self.images[:, :k]), np.ascontiguousarray(self.labels[:, :k]))
+
+
+def positives_of(train: LabelMatrix) -> Positives:
+    """Return the positives, a label as often as it is on the image, in the form that kernels read.
+
+    Image 0 with the labels 3 and 5, the latter twice, and image 1 with the label 3:
+
+        pairs       (0, 3, 0, 2), (0, 5, 0, 2), (0, 5, 0, 2), (1, 3, 2, 3)      image, label, start, stop
+        row_labels  3, 5, 3, and 16 unused numbers                              [0:2] of image 0, [2:3] of image 1
+    """
+    images = np.repeat(train.image_of_pair, train.count_of_pair)
+    labels = np.repeat(train.label_of_pair, train.count_of_pair)
+    columns = (images, labels, train.offsets[images], train.offsets[images + 1])
+    return Positives(
+        np.stack(columns, axis=1, dtype=np.int32, casting="same_kind"),
+        np.concatenate([train.label_of_pair, np.zeros(LANES, dtype=np.int32)]),
+    )
+
+
+def with_biases(model: Embeddings, biases: Matrix) -> Embeddings:
+    """Return embeddings with the labels' biases (n_labels,) float32 as an additional factor."""
+    ones = np.ones((len(model.image), 1), dtype=np.float32)
+    return Embeddings(np.hstack([model.image, ones]), np.hstack([model.label, biases[:, np.newaxis]]))

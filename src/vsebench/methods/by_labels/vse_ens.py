@@ -1,0 +1,75 @@
+"""VSE-ens: negatives of a high rank, drawn from lists of the labels sorted by single factors; the hinge loss.
+
+Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling",
+Eq. 5 to 9 and Algorithm 1. Choices that the paper leaves open: lambda is inside the exponent of Eq. 5 and is
+given as a share of the labels; the lists are sorted before the first draw and again every |A| ln |A| steps, or as many
+times that as a setting says; a draw that is a positive is repeated.
+"""
+
+import math
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.data.chunks import even_chunks
+from vsebench.data.problem import Problem
+from vsebench.kernels.sgd.sorted_lists import SortedLists, refresh_lists
+from vsebench.kernels.sgd.vse_ens import new_draws, vse_ens_epoch
+from vsebench.kernels.vectors import LANES, aligned
+from vsebench.methods.base import Progress
+from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
+
+ENOUGH_LABELS = 1000  # below this, sorting on one thread is faster
+
+
+class VseEnsSettings(SgdSettings):
+    """Settings of VSE-ens."""
+
+    rank_scale: float = Field(gt=0)  # lambda / |A|: a rank r is drawn with probability ~ exp(-r / lambda)
+    sort_every: float = Field(default=1.0, gt=0)  # the lists are sorted again after so many times |A| ln |A| steps
+
+
+class VseEns(SgdMethod):
+    """VSE-ens."""
+
+    settings_type = VseEnsSettings
+    settings: VseEnsSettings
+
+    def __init__(self, problem: Problem, settings: VseEnsSettings) -> None:
+        train = problem.training.labels
+        super().__init__(problem, settings)
+        smallest = np.uint16 if train.n_labels <= 1 << 16 else np.int32  # lists that stay in the cache, if possible
+        order = np.empty((settings.factors, train.n_labels), dtype=smallest)
+        self.lists = SortedLists(order, aligned(self.labels.shape[1]))
+        self.draws = new_draws(self.labels.shape[1])
+        self.list_life = max(1, int(settings.sort_every * train.n_labels * math.log(train.n_labels)))
+        self.steps_left = 0
+
+    def epoch(self) -> Progress:
+        loss = 0.0
+        done = 0
+        while done < self.steps:
+            if self.steps_left == 0:
+                self._refresh_lists()
+                self.steps_left = self.list_life
+            steps = min(self.steps_left, self.steps - done)
+            loss += vse_ens_epoch(
+                self.embedding, self.pipeline, self.lists, self.draws, steps,
+                self.settings.rank_scale * self.train.n_labels, self.rates, self.rng,
+            )  # fmt: skip
+            done += steps
+            self.steps_left -= steps
+        return Progress(loss / self.steps, trials=1.0)  # the first negative is taken
+
+    def _refresh_lists(self) -> None:
+        def task(start: int, stop: int) -> None:
+            refresh_lists(start, stop, self.labels, self.lists)
+
+        n_labels, n_factors = self.labels.shape
+        if n_labels < ENOUGH_LABELS:
+            task(0, n_factors)
+        else:
+            self.workers.run(task, even_chunks(n_factors, LANES))
+
+
+METHOD = VseEns

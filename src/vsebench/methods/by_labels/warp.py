@@ -1,0 +1,47 @@
+"""WARP as WSABIE defines it: random trials up to the first violator, the hinge weighted by the estimated rank.
+
+Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
+Algorithm 1 and Eq. 5 with alpha_j = 1/j. WSABIE keeps rows inside a ball (`maximum_norm`), the VSE papers shrink them
+instead (`regularisation`). Where an image has several labels, negatives are the labels that it does not carry, and
+Y - 1 is their number.
+"""
+
+from pydantic import Field
+
+from vsebench.data.problem import Problem
+from vsebench.kernels.sgd.warp import new_trials, warp_epoch
+from vsebench.methods.base import Progress
+from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
+from vsebench.methods.by_labels.start import project_rows
+
+
+class WarpSettings(SgdSettings):
+    """Settings of WARP."""
+
+    trials: int | None = Field(ge=1)  # maximum number of trials per step; `null`: the number of negatives
+    maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3; 0: no limit
+    shorten_start: bool = False  # true: rows that start longer than C are shortened to C, not when first touched
+
+
+class Warp(SgdMethod):
+    """WARP. A step without a violator among its trials changes nothing."""
+
+    settings_type = WarpSettings
+    settings: WarpSettings
+
+    def __init__(self, problem: Problem, settings: WarpSettings) -> None:
+        train = problem.training.labels
+        super().__init__(problem, settings)
+        if settings.shorten_start:
+            for rows in self.embedding:
+                project_rows(rows, settings.maximum_norm)
+        self.trials = new_trials(train.n_labels, settings.trials)
+
+    def epoch(self) -> Progress:
+        loss, trials = warp_epoch(
+            self.embedding, self.pipeline, self.trials, self.steps, self.rates, self.settings.maximum_norm, self.rng
+        )  # fmt: skip
+        return Progress(loss, trials)
+
+
+METHOD = Warp

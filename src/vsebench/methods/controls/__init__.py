@@ -1,0 +1,1 @@
+"""Controls and oracles, which show what the numbers of methods mean."""

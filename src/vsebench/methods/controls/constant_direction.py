@@ -1,0 +1,40 @@
+"""Control: every image gets the same ranking, by the inner product of a label's word vector with the mean of all.
+
+The mean is over the training pairs, so it is what a method gives that has seen the words of the labels, and no image.
+"""
+
+import numpy as np
+
+from vsebench.data.problem import Problem
+from vsebench.methods.base import Control
+from vsebench.methods.words.word_network import Score, of_unit_length
+from vsebench.methods.words.word_vectors import WordSettings, label_vectors
+from vsebench.models import Embeddings
+
+
+class ConstantDirectionSettings(WordSettings):
+    """Settings of the ranking by one direction."""
+
+    score: Score = "dot"  # the inner product or the cosine of a label's vector and the mean
+
+
+class ConstantDirection(Control):
+    """The ranking by one direction, as one factor that is 1 for every image."""
+
+    settings_type = ConstantDirectionSettings
+    needs = frozenset({"words"})
+    ranks_unseen = True
+
+    def __init__(self, problem: Problem, settings: ConstantDirectionSettings) -> None:
+        self.problem, self.settings = problem, settings
+
+    def model(self) -> Embeddings:
+        labels, vectors = self.problem.training.labels, label_vectors(self.problem, self.settings)
+        mean = vectors[labels.label_of_pair].mean(axis=0)
+        if self.settings.score == "cosine":
+            vectors = of_unit_length(vectors)
+        ones = np.ones((labels.n_rows, 1), dtype=np.float32)
+        return Embeddings(ones, (vectors @ mean)[:, np.newaxis])
+
+
+METHOD = ConstantDirection

@@ -1,0 +1,38 @@
+"""The labels that users gave a test image, before all others: the line that predicted tags have to pass.
+
+It runs where another data set is trained on that has the tested images, too: users' tags beside experts' concepts.
+"""
+
+import numpy as np
+
+from vsebench.core.errors import UserError
+from vsebench.data.needs import GIVEN_LABELS
+from vsebench.data.problem import Problem
+from vsebench.methods.base import Control, Settings
+from vsebench.models import Embeddings
+
+
+class GivenLabels(Control):
+    """One factor per given label: 1 for the label itself, and for the images that were given it."""
+
+    needs = frozenset({GIVEN_LABELS.key})
+    ranks_unseen = True
+
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        self.given = GIVEN_LABELS.of(problem)
+        if not self.given.n_pairs:
+            raise UserError(
+                "given_labels: the data set that is trained on has none of the tested images, by id, with one of their "
+                "labels; leave this row out under `protocol_methods`"
+            )
+
+    def model(self) -> Embeddings:
+        labels, factor = np.unique(self.given.label_of_pair, return_inverse=True)
+        images = np.zeros((self.given.n_rows, len(labels)), dtype=np.float32)
+        images[self.given.image_of_pair, factor] = 1
+        vectors = np.zeros((self.given.n_labels, len(labels)), dtype=np.float32)
+        vectors[labels, np.arange(len(labels))] = 1
+        return Embeddings(images, vectors)
+
+
+METHOD = GivenLabels

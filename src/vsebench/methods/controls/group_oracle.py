@@ -1,0 +1,27 @@
+"""Oracle of a simulated tree that ranks groups first: labels by the probability of their parent, then by their own.
+
+No ranking has a larger expected sibling precision at k, as long as a parent has k labels or more.
+"""
+
+import numpy as np
+
+from vsebench.data.needs import TRUTH
+from vsebench.data.problem import Problem
+from vsebench.methods.base import Control, Settings
+from vsebench.methods.controls.tree_posterior import TreePosterior
+
+
+class GroupOracle(Control):
+    """The posterior of the parents of a tree's labels."""
+
+    needs = frozenset({"truth", "tree"})
+    ranks_unseen = True
+
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        self.truth = TRUTH.of(problem)
+
+    def model(self) -> TreePosterior:
+        return TreePosterior.from_arrays({**self.truth, "groups_first": np.array(True)})
+
+
+METHOD = GroupOracle

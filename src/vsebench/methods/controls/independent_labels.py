@@ -1,0 +1,83 @@
+"""The exact probabilities of the labels of simulated images, which are independent given the image's features.
+
+    log(p_k(x) / (1 - p_k(x))) = w_k'x + b_k
+
+See `formats/simulators/simulated_independent.py`. The score of a label is this logarithm, above 0 where p_k > 1/2.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from vsebench.data.problem import Matrix, Queries
+from vsebench.models import Model, features_of
+
+
+@dataclass(frozen=True)
+class IndependentLabels(Model):
+    """Ranks labels by their probability.
+
+    Attributes
+    ----------
+    label : (n_labels,) int32, the number in the law of each label that is scored
+    weight : (d, L) float64, w
+    bias : (L,) float64, b
+    """
+
+    kind: ClassVar[str] = "independent_labels"
+    label: NDArray[np.int32]
+    weight: NDArray[np.float64]
+    bias: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        check_logits(self.weight, self.bias)
+        check_labels(self.label, len(self.bias))
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.label)
+
+    def scores(self, queries: Queries) -> Matrix:
+        return self.log_odds(features_of(queries, len(self.weight))).astype(np.float32)
+
+    def log_odds(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return log(p / (1 - p)) of each label, (n, n_labels), for features, (n, d)."""
+        return np.asarray((features @ self.weight + self.bias)[:, self.label], order="C")
+
+    def marginals(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the probability p of each label, (n, n_labels), for features, (n, d)."""
+        return np.asarray(expit(self.log_odds(features)))
+
+    def largest_score(self) -> float:
+        # Features are checked to be finite where they are read, so only the parameters can go wrong.
+        return float(np.linalg.norm(self.weight) + np.linalg.norm(self.bias))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"label": self.label, "weight": self.weight, "bias": self.bias}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "IndependentLabels":
+        return cls(arrays["label"], arrays["weight"], arrays["bias"])
+
+
+def check_logits(weight: NDArray[Any], bias: NDArray[Any]) -> None:
+    """Raise a `ValueError` unless `weight` is (d, m) and `bias` (m,), both float64."""
+    if weight.dtype != np.float64 or weight.ndim != 2:
+        raise ValueError(f"weight is {weight.dtype} of shape {weight.shape}, not float64 with two dimensions")
+    if bias.dtype != np.float64 or bias.shape != weight.shape[1:]:
+        raise ValueError(f"bias is {bias.dtype} of shape {bias.shape}, not float64 of shape {weight.shape[1:]}")
+
+
+def check_labels(label: NDArray[Any], n_labels: int) -> None:
+    """Raise a `ValueError` unless `label` has numbers of labels below `n_labels`, (any,) int32."""
+    if label.dtype != np.int32 or label.ndim != 1:
+        raise ValueError(f"label is {label.dtype} of shape {label.shape}, not int32 with one dimension")
+    if len(label) and not 0 <= label.min() <= label.max() < n_labels:
+        raise ValueError(f"label: a label is outside the {n_labels} of the law")
+
+
+MODEL = IndependentLabels

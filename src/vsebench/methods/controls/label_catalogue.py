@@ -1,0 +1,79 @@
+"""The exact probabilities of the labels of simulated images, whose labels are one set of a catalogue.
+
+    P(c | x) = softmax_c(v_c'x + a_c),   p_k(x) = sum of P(c | x) over the sets c with label k
+
+See `formats/simulators/simulated_catalogue.py`. The score of a label is log(p_k / (1 - p_k)), above 0 where p_k > 1/2.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from vsebench.data.problem import Matrix, Queries
+from vsebench.methods.controls.independent_labels import check_labels, check_logits
+from vsebench.models import Model, features_of
+
+TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True)
+class LabelCatalogue(Model):
+    """Ranks labels by their probability.
+
+    Attributes
+    ----------
+    label : (n_labels,) int32, the number in the law of each label that is scored
+    members : (C, L) bool, whether a set has a label
+    weight : (d, C) float64, v
+    bias : (C,) float64, a
+    """
+
+    kind: ClassVar[str] = "label_catalogue"
+    label: NDArray[np.int32]
+    members: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+    bias: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        check_logits(self.weight, self.bias)
+        if self.members.dtype != np.bool_ or self.members.ndim != 2 or len(self.members) != len(self.bias):
+            shape = self.members.shape
+            raise ValueError(f"members is {self.members.dtype} of shape {shape}, not bool of {len(self.bias)} rows")
+        check_labels(self.label, self.members.shape[1])
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.label)
+
+    @property
+    def sets(self) -> NDArray[np.bool_]:
+        """(C, n_labels) bool, whether a set has a label that is scored."""
+        return self.members[:, self.label]
+
+    def scores(self, queries: Queries) -> Matrix:
+        posterior = self.posterior(features_of(queries, len(self.weight)))
+        # Both sums are taken, because p near 1 has no digits left for 1 - p. One is 0 for a label of all sets or none.
+        chance, other = (np.maximum(posterior @ sets, TINY) for sets in (self.sets, ~self.sets))
+        return (np.log(chance) - np.log(other)).astype(np.float32)
+
+    def posterior(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return P(c | x) of each set, (n, C), for features, (n, d)."""
+        return np.asarray(softmax(features @ self.weight + self.bias, axis=1))
+
+    def largest_score(self) -> float:
+        finite = np.isfinite(self.weight).all() and np.isfinite(self.bias).all()
+        return float(-np.log(TINY)) if finite else np.nan
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"label": self.label, "members": self.members, "weight": self.weight, "bias": self.bias}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "LabelCatalogue":
+        return cls(arrays["label"], arrays["members"], arrays["weight"], arrays["bias"])
+
+
+MODEL = LabelCatalogue

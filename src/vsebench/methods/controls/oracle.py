@@ -1,0 +1,31 @@
+"""Oracle of simulated data: the ranking by the true probabilities that the labels were drawn from."""
+
+from vsebench.data.needs import TRUTH
+from vsebench.data.problem import Problem
+from vsebench.methods.base import Control, Settings
+from vsebench.methods.controls.independent_labels import IndependentLabels
+from vsebench.methods.controls.label_catalogue import LabelCatalogue
+from vsebench.methods.controls.tree_posterior import TreePosterior
+from vsebench.models import Embeddings, Model
+
+
+class Oracle(Control):
+    """The simulator's topics of images and labels of topics, or the exact probabilities of labels given features."""
+
+    needs = frozenset({"truth"})
+    ranks_unseen = True
+
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        self.truth = TRUTH.of(problem)
+
+    def model(self) -> Model:
+        if "image" in self.truth:
+            return Embeddings(self.truth["image"], self.truth["label"])
+        if "members" in self.truth:
+            return LabelCatalogue.from_arrays(self.truth)
+        if "weight" in self.truth:
+            return IndependentLabels.from_arrays(self.truth)
+        return TreePosterior.from_arrays(self.truth)
+
+
+METHOD = Oracle

@@ -1,0 +1,106 @@
+"""The exact posterior of the labels of a simulated tree, from an image's counts of terms.
+
+    a_ur(x) = sum over terms t of x_t log(p_ur(t) / (w0 q0(t))),   P(u | x) ~ pi_u sum over views r of exp(a_ur(x))
+    score of label y = (1 - e) P(y | x) + e / (g - 1) sum over the other children u of y's parent of P(u | x)
+
+with e the probability that another of a parent's g children is given than the true label; see
+`formats/simulators/simulated_tree.py`. The score is the probability that y is given.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from vsebench.data.features import csr
+from vsebench.data.problem import Matrix, Queries
+from vsebench.models import Model, features_of
+
+
+@dataclass(frozen=True)
+class TreePosterior(Model):
+    """Ranks labels by their posterior, or those of the likeliest parent first.
+
+    Scores are places in the ranking, larger is better: probabilities that differ in float64 only would tie in float32.
+
+    Attributes
+    ----------
+    label : (n_labels,) int32, the number in the tree of each label that is scored
+    parent : (L,) int32, ascending, the parent of each of the tree's labels
+    log_prior : (L,) float64, log pi
+    confusion : () float64, e
+    ratios : (terms, L * views) CSR float64, log(p_ur / (w0 q0)), the views of a label side by side
+    groups_first : () bool, labels are ranked by the probability of their parent, and then by their own
+    """
+
+    kind: ClassVar[str] = "tree_posterior"
+    label: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    log_prior: NDArray[np.float64]
+    confusion: NDArray[np.float64]
+    ratios: Any
+    groups_first: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        n_leaves = len(self.parent)
+        if self.log_prior.shape != (n_leaves,) or self.ratios.shape[1] % n_leaves or (np.diff(self.parent) < 0).any():
+            raise ValueError("parent, log_prior and ratios do not fit together")
+        self.ratios.check_format(full_check=True)  # SciPy's products do not check bounds
+        if len(self.label) and not 0 <= self.label.min() <= self.label.max() < n_leaves:
+            raise ValueError(f"label: a label is outside the {n_leaves} of the tree")
+
+    @property
+    def n_labels(self) -> int:
+        return len(self.label)
+
+    def scores(self, queries: Queries) -> Matrix:
+        log_own = self.log_posterior(features_of(queries, self.ratios.shape[0]))
+        own = np.exp(log_own)
+        first = np.flatnonzero(np.diff(self.parent, prepend=-1))
+        children = np.diff(first, append=len(self.parent))
+        group = np.repeat(np.add.reduceat(own, first, axis=1), children, axis=1)
+        key = group if self.groups_first else self.given(own, group, np.repeat(children, children))
+        order = np.lexsort((log_own, key), axis=-1)
+        places = np.empty(order.shape, dtype=np.float32)
+        np.put_along_axis(places, order, np.arange(order.shape[1], dtype=np.float32)[None], axis=1)
+        return np.ascontiguousarray(places[:, self.label])
+
+    def log_posterior(self, counts: Any) -> NDArray[np.float64]:
+        """Return log P(u | x) of all labels of the tree, (n, L), for counts of terms, (n, terms) CSR."""
+        ratios = (sparse.csr_array(counts).astype(np.float64) @ self.ratios).toarray()
+        views = ratios.reshape(len(ratios), len(self.parent), -1)
+        joint = self.log_prior + np.logaddexp.reduce(views, axis=2)
+        return np.asarray(joint - np.logaddexp.reduce(joint, axis=1)[:, None])
+
+    def given(
+        self, own: NDArray[np.float64], group: NDArray[np.float64], children: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the probability that each label is given, from its own, its parent's, and the parent's children."""
+        wrong = np.where(children > 1, self.confusion, 0.0)
+        return np.asarray((1 - wrong) * own + wrong / np.maximum(children - 1, 1) * (group - own))
+
+    def largest_score(self) -> float:
+        finite = np.isfinite(self.ratios.data).all() and np.isfinite(self.log_prior).all()
+        return float(len(self.parent)) if finite else np.nan
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        named = {name: getattr(self, name) for name in ("label", "parent", "log_prior", "confusion", "groups_first")}
+        ratios = {"data": self.ratios.data, "indices": self.ratios.indices, "offsets": self.ratios.indptr}
+        named["views"] = np.array(self.ratios.shape[1] // len(self.parent))
+        return named | {f"ratio_{name}": array for name, array in ratios.items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "TreePosterior":
+        offsets, views = arrays["ratio_offsets"], int(arrays["views"])
+        ratios = csr(
+            arrays["ratio_data"], arrays["ratio_indices"], offsets, (len(offsets) - 1, views * len(arrays["parent"]))
+        )
+        groups_first = arrays.get("groups_first", np.array(False))
+        label, parent, log_prior, confusion = (arrays[n] for n in ("label", "parent", "log_prior", "confusion"))
+        return cls(label, parent, log_prior, confusion, ratios, groups_first)
+
+
+MODEL = TreePosterior

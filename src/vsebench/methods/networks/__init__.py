@@ -1,0 +1,1 @@
+"""Networks of image features that score each label."""

@@ -1,0 +1,44 @@
+"""BP-MLL on image features: the sum of exp(f_v - f_u) over an image's pairs of a positive u and a negative v.
+
+Sources: Zhang and Zhou, "Multilabel neural networks with applications to functional genomics and text categorization",
+IEEE TKDE 18(10), 2006, Eq. 3, where an image's sum is divided by its number of pairs (`averaged`) and scores go through
+a hyperbolic tangent first (`bounded`); Li, Song and Luo, "Improving pairwise ranking for multi-label image
+classification", CVPR 2017, Eq. 12, print it without either.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.data.problem import Matrix, Problem
+from vsebench.kernels.losses.bp_mll import bp_mll_loss
+from vsebench.methods.networks.training import NetworkMethod, NetworkSettings
+
+
+class BpMllSettings(NetworkSettings):
+    """Settings of a network with the BP-MLL loss."""
+
+    averaged: bool = True  # over an image's pairs
+    bounded: bool = False  # scores between -1 and 1 while training, by a hyperbolic tangent; ranks are the same
+
+
+class BpMll(NetworkMethod):
+    """A network with the BP-MLL loss."""
+
+    settings_type = BpMllSettings
+    settings: BpMllSettings
+
+    def __init__(self, problem: Problem, settings: BpMllSettings) -> None:
+        super().__init__(problem, settings)
+        self.terms = np.empty(self.seen.labels.n_labels)
+
+    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
+        if self.settings.bounded:
+            np.tanh(scores, out=scores)
+            of_bound = 1 - scores * scores
+        loss = bp_mll_loss(scores, images, self.offsets, self.labels, self.settings.averaged, self.terms)
+        if self.settings.bounded:
+            scores *= of_bound
+        return float(loss)
+
+
+METHOD = BpMll

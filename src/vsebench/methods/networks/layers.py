@@ -1,0 +1,149 @@
+"""A network that is being trained: its layers, their derivatives, and AdamW.
+
+Hidden layers have rectified units, with dropout after each. Weights begin as He and others propose, the last layer's at
+a tenth of that, intercepts at 0. Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Srivastava
+and others, "Dropout", JMLR 15, 2014.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from vsebench.core.configuration import Strict
+from vsebench.data.chunks import even_chunks
+from vsebench.data.features import Rows
+from vsebench.data.problem import Matrix
+from vsebench.kernels.losses.adamw import adamw_step
+from vsebench.kernels.vectors import aligned, padded_size
+
+LAST_LAYER = 0.1  # its start, as a share of the other layers'
+
+
+class LayerSettings(Strict):
+    """Settings of a network's training."""
+
+    # Units of each hidden layer; without one the network is a linear map.
+    hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(), strict=False)
+    learning_rate: float = Field(gt=0)  # of AdamW, constant
+    decay: float = Field(default=1e-4, ge=0)  # of the weights, not of the intercepts
+    dropout: float = Field(default=0.0, ge=0, lt=1)  # the share of hidden units that are left out of a batch
+    batch: int = Field(default=100, ge=1)  # images
+
+    @model_validator(mode="after")
+    def _units_to_drop(self) -> "LayerSettings":
+        if self.dropout and not self.hidden:
+            raise PydanticCustomError("dropout", "dropout: a network without a hidden layer has no units to drop")
+        return self
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """An array that is learnt, its gradient, and what AdamW remembers of it.
+
+    Attributes
+    ----------
+    value, gradient : the same shape, float32; views of the first numbers of `flat`
+    flat : (4, size) float32: values, gradients, means and squares, padded with zeros
+    decay : of the value
+    """
+
+    value: Matrix
+    gradient: Matrix
+    flat: Matrix
+    decay: float
+
+    @classmethod
+    def of(cls, start: NDArray[np.floating], decay: float) -> "Parameter":
+        """Return a parameter that begins at `start`."""
+        flat = aligned(4, padded_size(start.size))
+        value, gradient = (flat[row, : start.size].reshape(start.shape) for row in (0, 1))
+        value[...] = start
+        return cls(value, gradient, flat, decay)
+
+    def step(self, number: int, learning_rate: float) -> None:
+        """Take AdamW's step, `number` from 1."""
+        adamw_step(*self.flat, number, learning_rate, self.decay)
+
+
+class Layers:
+    """The layers of a network with what their training needs."""
+
+    def __init__(
+        self, sizes: Sequence[int], settings: LayerSettings, start: np.random.Generator, dropout: np.random.Generator
+    ) -> None:
+        """Draw the weights; `sizes` are the numbers of inputs, of each hidden layer's units, and of outputs."""
+        self.settings, self.dropout = settings, dropout
+        self.n_steps = 0
+        scales = [np.sqrt(2 / inputs) for inputs in sizes[:-1]]
+        scales[-1] *= LAST_LAYER
+        self.weights = [
+            Parameter.of(scale * start.standard_normal((inputs, units), dtype=np.float32), settings.decay)
+            for scale, inputs, units in zip(scales, sizes[:-1], sizes[1:], strict=True)
+        ]
+        self.intercepts = [Parameter.of(np.zeros(units), 0.0) for units in sizes[1:]]
+
+    def step(self, inputs: Rows, loss: Callable[[Matrix], float]) -> float:
+        """Take a step on the mean loss of some images, and return the sum.
+
+        Parameters
+        ----------
+        inputs : (m, d), dense or CSR
+        loss : returns the sum of the images' losses, given the outputs (m, n_outputs) float32, and writes its
+            derivatives over them
+        """
+        layers: list[Rows] = [inputs]
+        for weights, intercepts in zip(self.weights[:-1], self.intercepts[:-1], strict=True):
+            units = layers[-1] @ weights.value
+            units += intercepts.value
+            np.maximum(units, 0, out=units)
+            layers.append(self.drop(units))
+        slope = layers[-1] @ self.weights[-1].value
+        slope += self.intercepts[-1].value
+        total = loss(slope)
+        slope /= slope.shape[0]
+        for layer in reversed(range(len(layers))):
+            self.weights[layer].gradient[...] = layers[layer].T @ slope
+            self.intercepts[layer].gradient[...] = slope.sum(axis=0)
+            if layer:
+                slope = slope @ self.weights[layer].value.T
+                # A unit that is 0 passes nothing on: it was dropped, or its input was below 0.
+                slope *= (layers[layer] > 0) / np.float32(1 - self.settings.dropout)
+        self.n_steps += 1
+        for parameter in (*self.weights, *self.intercepts):
+            parameter.step(self.n_steps, self.settings.learning_rate)
+        return total
+
+    def drop(self, units: Matrix) -> Matrix:
+        """Set a random share of the units to 0 and scale the others, so that sums stay the same on average."""
+        if self.settings.dropout:
+            kept = self.dropout.random(units.shape, dtype=np.float32) >= self.settings.dropout
+            units *= kept / np.float32(1 - self.settings.dropout)
+        return units
+
+    def arrays(self) -> list[Matrix]:
+        """Return copies of the weights of each layer, its intercepts below: (inputs + 1, units) float32."""
+        return [
+            np.vstack([weights.value, intercepts.value])
+            for weights, intercepts in zip(self.weights, self.intercepts, strict=True)
+        ]
+
+
+def batches(n_images: int, size: int, order: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+    """Yield the images of each batch of an epoch, in a new order; no batch has more than `size`."""
+    shuffled = order.permutation(n_images)
+    return (shuffled[start:stop] for start, stop in even_chunks(n_images, size))
+
+
+def units_after(inputs: Rows, layers: Sequence[Matrix]) -> Rows:
+    """Return the units of the last of some hidden layers, (n, units), with nothing dropped.
+
+    inputs : (n, d), dense or CSR; layers : of each the weights and below them the intercepts, (inputs + 1, units)
+    """
+    for layer in layers:
+        inputs = np.maximum(inputs @ layer[:-1] + layer[-1], 0)
+    return inputs

@@ -1,0 +1,1 @@
+"""Methods with word vectors of the labels."""

@@ -1,0 +1,109 @@
+"""ConSE: an image's vector is a mean of the word vectors of the labels that are most probable for it.
+
+    f(x) = sum of q_l v_l / sum of q_l   over the T labels with the largest q_l
+
+q_l is the score of ridge regression, or 0 where that is negative, for the labels to learn that have a word vector.
+Labels are ranked by the cosine, or the inner product, of their vector with f(x), so others than these are ranked too.
+
+Source: Norouzi and others, "Zero-shot learning by convex combination of semantic embeddings", ICLR 2014, whose q are
+the outputs of a softmax.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from vsebench.data.features import Normalisation
+from vsebench.data.problem import Matrix, Queries
+from vsebench.methods.by_features.least_squares import RidgeSettings, least_squares, weighted
+from vsebench.methods.by_features.linear_map import dense
+from vsebench.methods.by_features.seen import FeatureControl, see
+from vsebench.methods.words.word_network import Score, of_unit_length
+from vsebench.methods.words.word_vectors import WordSettings, label_vectors
+from vsebench.models import Embedded, check_matrix, features_of, norm
+
+
+class ConseSettings(RidgeSettings, WordSettings):
+    """Settings of ConSE on ridge regression."""
+
+    most_probable: int = Field(default=10, ge=1)  # T, so many labels have a share in an image's vector
+    score: Score = "cosine"  # the inner product or the cosine of an image's vector and a label's
+
+
+@dataclass(frozen=True)
+class MeanOfProbable(Embedded):
+    """Scores are inner products of a label's vector with the mean of the vectors of an image's most probable labels.
+
+    Attributes
+    ----------
+    weight : (n_seen, n_features + 1) float32: the weights of each feature in a label's probability, and the intercept
+    seen : (n_seen, d) float32, the vectors of these labels
+    label : (n_labels, d) float32
+    most_probable : () int64, T
+    cosine : () bool, whether an image's vector has length 1
+    normalisation : as fitted to the training images
+    """
+
+    kind: ClassVar[str] = "conse"
+    weight: Matrix
+    seen: Matrix
+    label: Matrix
+    most_probable: NDArray[np.int64]
+    cosine: NDArray[np.bool_]
+    normalisation: Normalisation
+
+    def __post_init__(self) -> None:
+        check_matrix(self.label, "label", (None, None))
+        check_matrix(self.weight, "weight", (None, None))
+        check_matrix(self.seen, "seen", (len(self.weight), self.label.shape[1]))
+
+    def vectors(self, queries: Queries) -> Matrix:
+        rows = self.normalisation.apply(features_of(queries, self.weight.shape[1] - 1))
+        chance = np.maximum(dense(rows @ self.weight[:, :-1].T) + self.weight[:, -1], 0)
+        left_out = np.argsort(-chance, axis=1, kind="stable")[:, int(self.most_probable) :]
+        np.put_along_axis(chance, left_out, 0, axis=1)
+        sums = chance.sum(axis=1, keepdims=True)
+        sums[sums == 0] = 1
+        outputs: Matrix = chance @ self.seen / sums
+        return of_unit_length(outputs) if self.cosine else outputs
+
+    def largest_score(self) -> float:
+        # A mean of vectors is not longer than the longest.
+        return norm(self.seen) * norm(self.label) + 0 * norm(self.weight)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        own = ("weight", "seen", "label", "most_probable", "cosine")
+        return {name: getattr(self, name) for name in own} | self.normalisation.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "MeanOfProbable":
+        own = {name: arrays[name] for name in ("weight", "seen", "label", "most_probable", "cosine")}
+        return cls(**own, normalisation=Normalisation.from_arrays(arrays, cls.kind))
+
+
+class Conse(FeatureControl):
+    """ConSE on ridge regression; images without features are left out of the fit."""
+
+    needs = frozenset({"features", "words"})
+    ranks_unseen = True
+    settings_type = ConseSettings
+    settings: ConseSettings
+
+    def model(self) -> MeanOfProbable:
+        settings, words = self.settings, self.problem.words
+        assert words is not None
+        seen, vectors = see(self.problem, settings), label_vectors(self.problem, settings)
+        classes = self.problem.training.learnt & words.known
+        truth = weighted(seen.labels.columns(classes), np.ones(seen.labels.n_rows))
+        weight = least_squares(seen.rows, truth, settings.regularisation)
+        label = of_unit_length(vectors) if settings.score == "cosine" else vectors
+        most_probable, cosine = np.array(settings.most_probable), np.array(settings.score == "cosine")
+        return MeanOfProbable(weight, vectors[classes], label, most_probable, cosine, seen.normalisation)
+
+
+MODEL = MeanOfProbable
+METHOD = Conse

@@ -1,0 +1,141 @@
+"""Correlated word vectors: a network learns an image's labels together with the words nearest to them.
+
+    M = V V', of each row the two largest entries, divided by its length          normally a label and its nearest one
+    T_i = the sum of the rows of M of the image's labels, of which the entries of these labels and the two largest are
+          kept, divided by its length; 0 for an image without a label
+    L_i = |sig(z(x_i)) - T_i|^2
+
+The network has an output for each label to learn. A label that is not learnt is scored by the outputs times its column
+of the products of learnt and other vectors, whose rows have length 1.
+
+Source: the model `wdv` in the code of Ni and others, "Sampled image tagging and retrieval methods on user generated
+content", who call it Correlated WV.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from vsebench.data.features import Normalisation
+from vsebench.data.problem import Matrix, Problem, Queries
+from vsebench.methods.by_features.least_squares import weighted
+from vsebench.methods.by_features.linear_map import dense
+from vsebench.methods.networks.layers import units_after
+from vsebench.methods.networks.network import hidden_layers
+from vsebench.methods.networks.training import NetworkSettings, NetworkTraining
+from vsebench.methods.words.word_network import of_unit_length
+from vsebench.methods.words.word_vectors import WordSettings, label_vectors
+from vsebench.models import Embedded, check_matrix, features_of, norm
+
+NEAREST = 2  # entries that are kept of a row
+
+
+class CorrelatedSettings(NetworkSettings, WordSettings):
+    """Settings of correlated word vectors."""
+
+
+@dataclass(frozen=True)
+class CorrelatedWords(Embedded):
+    """Scores are inner products of a label's shares with a network's outputs, which are between 0 and 1.
+
+    Attributes
+    ----------
+    hidden : for each hidden layer its weights and, as their last row, its intercepts: (inputs + 1, units) float32
+    output : (units + 1, n_learnt) float32: the same of the last layer
+    label : (n_labels, n_learnt) float32, how much of each output a label's score has
+    normalisation : as fitted to the training images
+    """
+
+    kind: ClassVar[str] = "correlated_wv"
+    hidden: Sequence[Matrix]
+    output: Matrix
+    label: Matrix
+    normalisation: Normalisation
+
+    def __post_init__(self) -> None:
+        check_matrix(self.output, "output", (None, None))
+        check_matrix(self.label, "label", (None, self.output.shape[1]))
+        inputs = [len(layer) - 1 for layer in (*self.hidden, self.output)]
+        for number, (layer, units) in enumerate(zip(self.hidden, inputs[1:], strict=True)):
+            check_matrix(layer, f"hidden{number}", (None, units))
+
+    def vectors(self, queries: Queries) -> Matrix:
+        first = self.hidden[0] if self.hidden else self.output
+        rows = self.normalisation.apply(features_of(queries, len(first) - 1))
+        outputs: Matrix = expit(dense(units_after(rows, self.hidden) @ self.output[:-1]) + self.output[-1])
+        return outputs
+
+    def largest_score(self) -> float:
+        # Outputs are at most 1; a weight that is not finite makes them no numbers.
+        weights = np.prod([norm(layer) for layer in (*self.hidden, self.output)])
+        return norm(self.label) * float(np.sqrt(self.label.shape[1])) if np.isfinite(weights) else np.nan
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        hidden = {f"hidden{number}": layer for number, layer in enumerate(self.hidden)}
+        return hidden | {"output": self.output, "label": self.label} | self.normalisation.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "CorrelatedWords":
+        steps = Normalisation.from_arrays(arrays, cls.kind)
+        return cls(hidden_layers(arrays), arrays["output"], arrays["label"], steps)
+
+
+class CorrelatedWv(NetworkTraining):
+    """A network with squared errors of labels and of the words nearest to them."""
+
+    needs = frozenset({"features", "words"})
+    ranks_unseen = True
+    settings_type: ClassVar[type[NetworkSettings]] = CorrelatedSettings
+    settings: CorrelatedSettings
+
+    def __init__(self, problem: Problem, settings: CorrelatedSettings) -> None:
+        self.learnt = problem.training.learnt
+        self.start = label_vectors(problem, settings)
+        super().__init__(problem, settings)
+        labels = self.seen.labels.columns(self.learnt)
+        self.truth = weighted(labels, np.ones(labels.n_rows)).astype(np.float32)
+        self.nearest = nearest_words(self.start[self.learnt])
+
+    def n_outputs(self, n_labels: int) -> int:
+        """Return the number of labels to learn."""
+        return int(self.learnt.sum())
+
+    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
+        outputs = expit(scores)
+        error = outputs - targets(self.truth[images], self.nearest)
+        np.multiply(2 * error, outputs * (1 - outputs), out=scores)
+        return float(np.vdot(error, error))
+
+    def model(self) -> CorrelatedWords:
+        *hidden, output = self.layers.arrays()
+        learnt, label = self.learnt, np.zeros((len(self.learnt), output.shape[1]), dtype=np.float32)
+        label[learnt] = np.eye(output.shape[1], dtype=np.float32)
+        label[~learnt] = of_unit_length(self.start[learnt] @ self.start[~learnt].T).T
+        return CorrelatedWords(hidden, output, label, self.seen.normalisation)
+
+
+def nearest_words(vectors: Matrix) -> Matrix:
+    """Return M, (n, n) float32, of vectors (n, d)."""
+    products = vectors @ vectors.T
+    return of_unit_length(np.where(largest(products), products, np.float32(0)))
+
+
+def targets(truth: Any, nearest: Matrix) -> Matrix:
+    """Return T, (m, n) float32, of labels (m, n), a csr_array of 0 and 1, and M, (n, n)."""
+    sums: Matrix = truth @ nearest
+    return of_unit_length(np.where(largest(sums) | (truth.toarray() > 0), sums, np.float32(0)))
+
+
+def largest(rows: Matrix) -> NDArray[np.bool_]:
+    """Return where the `NEAREST` largest numbers of each row are, the first ones of equals."""
+    found = np.zeros(rows.shape, dtype=np.bool_)
+    np.put_along_axis(found, np.argsort(-rows, axis=1, kind="stable")[:, :NEAREST], True, axis=1)
+    return found
+
+
+MODEL = CorrelatedWords
+METHOD = CorrelatedWv

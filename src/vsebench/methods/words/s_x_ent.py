@@ -1,0 +1,64 @@
+"""Binary cross-entropy of a sample of labels, whose scores are inner products with word vectors, fixed or trained too.
+
+    L_i = - 1/P sum over P drawn positives log sig(s_ip) - w/N sum over N drawn negatives log sig(-s_in)
+
+With q_l the chance that a drawn positive of an image is l, and p_n(l) that of a drawn negative, free scores end at
+
+    exp(s_l) = q_l / (w p_n(l))
+
+P and N change the noise of the gradient and not this optimum. Negatives drawn by frequency (`negative_power` 1, as in
+the paper) make it a lift: frequent labels are pushed down and rare ones up. With `negative_power` 0, or with the
+frequency given back at test (`correct_for_frequency`), labels are ranked by q_l, as full cross-entropy ranks them by
+probability. With `exclude: positives`, p_n(l) is in proportion to c_l^a (1 - P(l in Y | x)).
+
+With `label_terms` alpha, vectors of labels that are drawn together are pulled together, and apart from the negatives':
+
+    alpha (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
+
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. S5: S+X-Ent, and
+with `joint` Eq. 1, S+Opt+X-Ent. The authors' code takes means for the network, Eq. 1 sums. Its terms of labels alone
+have no logarithm in print, and alpha stands before one of them; the authors' code has none of them.
+"""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from vsebench.methods.networks.training import NetworkSettings
+from vsebench.methods.words.sampled_words import SampledWordMethod, SampledWordSettings
+
+
+class SXEntSettings(SampledWordSettings):
+    """Settings of the cross-entropy of a sample."""
+
+    # `mean`: positives count as much as negatives, w = 1. `sum`: each draw counts the same, w = N / P.
+    weights: Literal["mean", "sum"] = "mean"
+    label_terms: float = Field(default=0.0, ge=0)  # alpha, the weight of the terms of labels alone; 0.01 in the paper
+
+    @model_validator(mode="after")
+    def _no_terms_of_fixed_vectors(self) -> "SXEntSettings":
+        if self.label_terms and not self.joint:
+            raise PydanticCustomError(
+                "label_terms", "label_terms: fixed vectors do not change with them; set 0.0, or `joint: true`"
+            )
+        return self
+
+
+class SXEnt(SampledWordMethod):
+    """A network with the binary cross-entropy of a sample of labels."""
+
+    settings_type: ClassVar[type[NetworkSettings]] = SXEntSettings
+    settings: SXEntSettings
+    pairwise = False
+
+    @property
+    def weight(self) -> float:
+        return 1.0 if self.settings.weights == "mean" else self.settings.negatives / self.settings.positives
+
+    @property
+    def weight_of_labels(self) -> float:
+        return self.settings.label_terms
+
+
+METHOD = SXEnt

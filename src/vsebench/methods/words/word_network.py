@@ -1,0 +1,101 @@
+"""A model that several methods fit: a network that maps an image to the space of the labels' vectors.
+
+h_0 = x,   h_l = max(0, h_(l-1) W_l + b_l),   f(x) = h_last W + b,   score of label l = <f(x), v_l> + a_l
+
+With cosines, f(x) and v_l have length 1. Every label has a vector, so labels that were never trained are scored too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vsebench.data.features import Normalisation
+from vsebench.data.problem import Matrix, Queries
+from vsebench.methods.by_features.linear_map import dense
+from vsebench.methods.networks.layers import units_after
+from vsebench.methods.networks.network import hidden_layers
+from vsebench.models import Embedded, check_matrix, features_of, norm
+
+Score = Literal["dot", "cosine"]
+
+
+@dataclass(frozen=True)
+class WordNetwork(Embedded):
+    """Scores are inner products of a label's vector with the network's output, and a number of the label.
+
+    Attributes
+    ----------
+    hidden : for each hidden layer its weights and, as their last row, its intercepts: (inputs + 1, units) float32
+    output : (units + 1, d) float32: the same of the last layer
+    label : (n_labels, d + 1) float32: each label's vector, and the number that is added to its score
+    cosine : () bool, whether the output has length 1
+    normalisation : as fitted to the training images
+    """
+
+    kind: ClassVar[str] = "word_network"
+    biased: ClassVar[bool] = True
+    hidden: Sequence[Matrix]
+    output: Matrix
+    label: Matrix
+    cosine: NDArray[np.bool_]
+    normalisation: Normalisation
+
+    def __post_init__(self) -> None:
+        inputs = [len(layer) - 1 for layer in (*self.hidden, self.output)]
+        for number, (layer, units) in enumerate(zip(self.hidden, inputs[1:], strict=True)):
+            check_matrix(layer, f"hidden{number}", (None, units))
+        check_matrix(self.output, "output", (None, None))
+        check_matrix(self.label, "label", (None, self.output.shape[1] + 1))
+        if self.cosine.shape != () or self.cosine.dtype != np.bool_:
+            raise ValueError(f"cosine is {self.cosine.dtype} of shape {self.cosine.shape}, not one bool")
+
+    @classmethod
+    def of(
+        cls,
+        hidden: Sequence[Matrix],
+        output: Matrix,
+        vectors: Matrix,
+        added: NDArray[np.floating],
+        score: Score,
+        normalisation: Normalisation,
+    ) -> "WordNetwork":
+        """Return the model of label vectors (n_labels, d), and what is added to each label's score, (n_labels,)."""
+        if score == "cosine":
+            vectors = of_unit_length(vectors)
+        label = np.hstack([vectors, added[:, np.newaxis]]).astype(np.float32)
+        return cls(hidden, output, label, np.array(score == "cosine"), normalisation)
+
+    def vectors(self, queries: Queries) -> Matrix:
+        first = self.hidden[0] if self.hidden else self.output
+        rows = self.normalisation.apply(features_of(queries, len(first) - 1))
+        outputs: Matrix = dense(units_after(rows, self.hidden) @ self.output[:-1]) + self.output[-1]
+        if self.cosine:
+            outputs = of_unit_length(outputs)
+        return np.hstack([outputs, np.ones((len(outputs), 1), dtype=np.float32)])
+
+    def largest_score(self) -> float:
+        # Features are checked to be finite where they are read, so only the weights can go wrong.
+        return float(np.prod([norm(layer) for layer in (*self.hidden, self.output, self.label)]))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        hidden = {f"hidden{number}": layer for number, layer in enumerate(self.hidden)}
+        own = {"output": self.output, "label": self.label, "cosine": self.cosine}
+        return hidden | own | self.normalisation.arrays()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "WordNetwork":
+        steps = Normalisation.from_arrays(arrays, cls.kind)
+        return cls(hidden_layers(arrays), arrays["output"], arrays["label"], arrays["cosine"], steps)
+
+
+def of_unit_length(rows: Matrix) -> Matrix:
+    """Return rows of length 1; zeros stay zeros."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    divided: Matrix = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return divided
+
+
+MODEL = WordNetwork

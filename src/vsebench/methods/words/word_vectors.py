@@ -1,0 +1,40 @@
+"""The label vectors that the methods with words begin with.
+
+A label without a vector gets a random direction and the median length of the others, so that every label can be ranked.
+"""
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.data.problem import Matrix, Problem, WordScale
+from vsebench.data.streams import Stream, generator
+from vsebench.methods.base import Settings
+
+
+class WordSettings(Settings):
+    """Settings of the label vectors."""
+
+    vectors: WordScale = "unit"  # as the file of words has them, of length 1, or centred and of length 1
+    scale: float = Field(default=1.0, gt=0)  # a factor of all vectors
+    # The labels' own vectors, the same vectors dealt to the labels at random, or random directions of length 1.
+    start: Literal["words", "dealt", "random"] = "words"
+
+
+def label_vectors(problem: Problem, settings: WordSettings) -> Matrix:
+    """Return the vector of each label, (n_labels, d) float32, a new array; none is zero."""
+    assert problem.words is not None
+    rng = generator(problem.seed, Stream.WORDS)
+    vectors = problem.words.scaled(settings.vectors).astype(np.float32)
+    directions = rng.standard_normal(vectors.shape, dtype=np.float32)
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    if settings.start == "random":
+        vectors = directions
+    else:
+        lengths = np.linalg.norm(vectors, axis=1)
+        known = lengths > 0
+        vectors[~known] = directions[~known] * (np.median(lengths[known]) if known.any() else 1)
+    if settings.start == "dealt":
+        vectors = rng.permutation(vectors)
+    return vectors * np.float32(settings.scale)

@@ -1,0 +1,58 @@
+"""The numbers behind the page's interactive chart: every metric of every method at every place, and training times."""
+
+from typing import Any
+
+import polars as pl
+
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.page.headline import leading_metric
+from vsebench.rendering.results import Results, at, near_best
+from vsebench.rendering.timing import chosen_epochs, training_seconds
+
+
+def numbers(results: Results) -> dict[str, Any]:
+    """Return what the chart shows, ready to be written as JSON.
+
+    Returns
+    -------
+    dict
+        `places`, each with its title and the position of its leading metric; the titles of `metrics`; `methods`, each
+        with its title, role, colour and marker; `values`, lists of place, metric, method, value, both ends of the 95 %
+        interval and whether it is the best (2), not significantly different from it (1) or neither (0); and `seconds`,
+        lists of place, method and seconds of training. Places, metrics and methods are named by their positions.
+    """
+    from matplotlib.colors import to_hex
+
+    from vsebench.rendering.style import looks  # imports Matplotlib
+
+    look, metrics = looks(results), results.outline.metrics
+    places, rows = results.places_of(results.summary), list(results.outline.rows)
+    values, seconds = [], []
+    for number, place in enumerate(places):
+        accuracy, timing = results.accuracy(place), at(results.timing, place)
+        for found in accuracy.filter(pl.col("metric").is_in(metrics), decision="").iter_rows(named=True):
+            ends = [None if found[key] is None else round(found[key], 5) for key in ("value", "ci_low", "ci_high")]
+            mark = 2 if found["best"] else int(near_best(found))
+            values.append([number, metrics.index(found["metric"]), rows.index(found["method"]), *ends, mark])
+        for row in results.methods_of(timing):
+            trained = training_seconds(timing.filter(method=row), chosen_epochs(results, place, row))
+            if trained is not None:
+                seconds.append([number, rows.index(row), float(f"{trained:.3g}")])
+    return {
+        "places": [
+            {"title": results.place_title(place), "metric": metrics.index(leading_metric(results, place))}
+            for place in places
+        ],
+        "metrics": [metric_title(metric) for metric in metrics],
+        "methods": [
+            {
+                "title": results.method_title(row),
+                "role": results.outline.rows[row].role,
+                "colour": to_hex(look[row].colour),
+                "marker": look[row].marker,
+            }
+            for row in rows
+        ],
+        "values": values,
+        "seconds": seconds,
+    }

@@ -1,0 +1,245 @@
+"""The report: one self-contained page with every table and figure of a run."""
+
+import base64
+import gzip
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from vsebench.core.configuration import Pictures
+from vsebench.core.errors import UserError
+from vsebench.core.places import Place
+from vsebench.papers.base import Paper
+from vsebench.protocols.base import load_protocol
+from vsebench.rendering.claims import NOT_TESTED, count_claims
+from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
+from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.page import explore
+from vsebench.rendering.page.headline import headlines, what_was_run
+from vsebench.rendering.page.paper_section import describe_audit, describe_paper, figures_of, place_in_paper, tables_of
+from vsebench.rendering.page.pictures import find_pictures, ids_in
+from vsebench.rendering.results import Results
+from vsebench.rendering.table import Table, format_interval, format_value, spans
+
+PAGE_REM = 58  # the width on the page of a figure that is 7 inches wide, over both columns of a paper
+PAGE_INCHES = 7.0
+# Tables and figures that the template places. Those of a place are in its section, and all others under "More".
+ARRANGED = {
+    *("claims-summary", "claims", "methods-by-places", "best", "training-time", "growth", "settings"),
+    *("datasets", "words"),
+    *("audit", "audit-depends", "audit-counts"),
+    *("accuracy-against-time", "overview", "mean-ranks", "trials", "wins-and-losses", "labels-by-frequency"),
+    *("published-against-ours", "effects-of-claims"),
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure on the page."""
+
+    svg: str
+    file: str  # its address, relative to the page
+    width: str
+    ratio: str
+    caption: str
+    alternative: str
+
+
+def render(
+    results: Results,
+    figures: Path,
+    papers: Sequence[Paper],
+    folder: Path,
+    pictures: Mapping[str, Pictures] | None = None,
+) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    figures : folder with the figures
+    papers : those that have a section each
+    folder : where the page will be; its links are relative to this folder
+    pictures : data set -> where the pictures of its images are
+    """
+    tables = instances_of_run(TableKind, results.outline)
+    drawn = instances_of_run(FigureKind, results.outline)
+    of_papers = {name: figure for paper in papers for name, figure in figures_of(paper).items()}
+    table_names = [*tables, *(name for paper in papers for name in tables_of(paper))]
+    described = [section for paper in papers if (section := describe_paper(paper, results)) is not None]
+    shown = {name: make(TableKind, one.kind, one.parameters, name).table(results) for name, one in tables.items()}
+    of_described = (table for section in described for table in section.tables.values())
+    seen = find_pictures([*shown.values(), *of_described], pictures or {})
+    drawings = {name: drawing(results, figures, one, folder) for name, one in (drawn | of_papers).items()}
+    return template().render(
+        headlines=headlines(results),
+        numbers=explore.numbers(results),
+        summary=what_was_run(results),
+        simulated=[results.dataset_title(name) for name in results.datasets if results.is_simulated(name)],
+        real=[results.dataset_title(name) for name in results.datasets if not results.is_simulated(name)],
+        notices=[*notices(results), *seen.notices],
+        pictures=seen.pictures,
+        claims=count_claims(results),
+        tested=by_verdict(results),
+        audit=describe_audit(results),
+        papers=described,
+        tables=shown,
+        figures=drawings,
+        packed=pack({name: each.svg for name, each in drawings.items()}),
+        places=[describe_place(results, place, tables, drawn) for place in results.outline.places],
+        more_tables=not_arranged(tables),
+        more_figures=not_arranged(drawn),
+        trials=not any(figure.kind == "trials" for figure in of_papers.values()),  # a paper's section has the same one
+        datasets=[(results.dataset_title(name), entry) for name, entry in results.datasets.items()],
+        sources=[(results.method_title(row), entry.source) for row, entry in results.outline.rows.items()],
+        machine=list(flatten(results.machine)),
+        downloads=files(results.folder / "tables", table_names, figures, [*drawn, *of_papers], folder),
+    )
+
+
+def template() -> Template:
+    """Return the page's template."""
+    found = Environment(
+        loader=PackageLoader("vsebench.rendering.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.globals.update(format_value=format_value, format_interval=format_interval, ids_in=ids_in, spans=spans)
+    return found.get_template("report.html.j2")
+
+
+def by_verdict(results: Results) -> tuple[Table, Table]:
+    """Return the summary of the claims that were tested, and that of those which this run cannot test."""
+    table = make(TableKind, "claims_summary", {}, "claims-summary").table(results)
+    group = next(place for place, column in enumerate(table.columns) if column.key == "data")
+    untested = [row.cells[group].value == NOT_TESTED for row in table.rows]
+    tested, others = (
+        tuple(row for row, without in zip(table.rows, untested, strict=True) if without == wanted)
+        for wanted in (False, True)
+    )
+    return replace(table, rows=tested), replace(
+        table, rows=others, notes=(), caption="Claims that this run cannot test"
+    )
+
+
+def notices(results: Results) -> Iterator[str]:
+    """Yield warnings that a reader needs to judge the numbers."""
+    for name, entry in results.datasets.items():
+        title = results.dataset_title(name)
+        for key, numbers in entry["mismatches"].items():
+            expected, found = (format_value(numbers[part], "count") for part in ("expected", "found"))
+            yield f"{title}: {found} {key.replace('_', ' ')}, but {expected} were expected."
+        for dropped in entry["dropped"]:
+            yield f"{title}: dropped {format_value(dropped['number'], 'count')} {dropped['what']} ({dropped['why']})."
+    for at_place in results.outline.places:
+        counts = results.datasets[at_place.dataset]["counts"]
+        if load_protocol(at_place.protocol).by_occurrence and counts["occurrences"] == counts["pairs"]:
+            yield (
+                f"{results.place_title(at_place)}: no label stands twice on an image of this data, so that an "
+                "occurrence is a label; a column of counts says otherwise (docs/own-data.md)."
+            )
+    for left in results.outline.left_out:
+        place = results.place_title(Place(left.dataset, left.protocol))
+        yield f"{place}: {results.method_title(left.method)} is left out: {left.reason}"
+    for missing in results.outline.metrics_left_out:
+        place = results.place_title(Place(missing.dataset, missing.protocol))
+        yield f"{place}: {metric_title(missing.metric)} is left out: {missing.reason}"
+    diverged: dict[str, int] = {}
+    for entry in results.settings:
+        diverged[entry["method"]] = diverged.get(entry["method"], 0) + entry["diverged"]
+    for method, number in diverged.items():
+        if number:
+            runs = "run of one configuration" if number == 1 else "runs of one configuration each"
+            yield f"{results.method_title(method)}: {number} {runs} diverged while tuning, and none of them was chosen."
+
+
+def describe_place(
+    results: Results, place: Place, tables: Mapping[str, Instance], figures: Mapping[str, Instance]
+) -> dict[str, Any]:
+    """Return what the page shows of one place."""
+    return {
+        "id": place.name,
+        "title": results.place_title(place),
+        "protocol": results.outline.protocols[place.protocol],
+        "simulated": results.is_simulated(place.dataset),
+        "tables": [name for name, one in tables.items() if one.parameters.get("place") == str(place)],
+        "figures": [name for name, one in figures.items() if one.parameters.get("place") == str(place)],
+    }
+
+
+def not_arranged(instances: Mapping[str, Instance]) -> list[str]:
+    """Return the names of the tables or figures that the page shows under "More"."""
+    return [name for name, one in instances.items() if name not in ARRANGED and "place" not in one.parameters]
+
+
+def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -> Drawing:
+    """Return a figure with its data and words; `folder` is the page's."""
+    path = figures / f"{instance.name}.svg"
+    try:
+        svg = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; run the stage figure with {instance.name} first") from None
+    size = re.search(r'<svg [^>]*?width="([0-9.]+)pt" height="([0-9.]+)pt"', svg[:2000])
+    width, height = (float(size[1]), float(size[2])) if size else (72 * PAGE_INCHES, 36 * PAGE_INCHES)
+    kind = make(FigureKind, instance.kind, instance.parameters, instance.name)
+    return Drawing(
+        svg=svg,
+        file=link(path, folder),
+        width=f"{PAGE_REM * min(1.0, width / (72 * PAGE_INCHES)):.0f}rem",
+        ratio=f"{width:g} / {height:g}",
+        caption=place_in_paper(results, instance) + kind.caption(results),
+        alternative=kind.alternative(results),
+    )
+
+
+def pack(drawings: dict[str, str]) -> str:
+    """Return drawings by name as a JSON object, compressed with gzip, in base64; the page's script unpacks them.
+
+    >>> json.loads(gzip.decompress(base64.b64decode(pack({"overview": "<svg/>"}))))
+    {'overview': '<svg/>'}
+    """
+    text = json.dumps(drawings).encode()
+    return base64.b64encode(gzip.compress(text, mtime=0)).decode()  # no date: the same drawings give the same bytes
+
+
+def link(path: Path, folder: Path) -> str:
+    """Return a file's address, relative to the folder of the page."""
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
+def flatten(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield nested entries under joined names.
+
+    >>> list(flatten({"machine": {"cores": 2, "memory_bytes": 2**31}}))
+    [('machine: cores', '2'), ('machine: memory', '2.0 GiB')]
+    """
+    for key, entry in value.items():
+        name = prefix + key.removesuffix("_bytes").replace("_", " ")
+        if isinstance(entry, dict):
+            yield from flatten(entry, f"{name}: ")
+        elif key.endswith("_bytes") and isinstance(entry, int):
+            yield name, f"{entry / 2**30:.1f} GiB"
+        else:
+            yield name, f"{entry:.3g}" if isinstance(entry, float) else str(entry)
+
+
+def files(
+    tables: Path, table_names: Sequence[str], figures: Path, figure_names: Sequence[str], folder: Path
+) -> dict[str, list[tuple[str, str]]]:
+    """Return the files of each table and figure that exist, as links relative to `folder`."""
+    groups = [("table", tables, name, ("csv", "md", "tex")) for name in table_names]
+    groups += [("figure", figures, name, ("pdf", "svg", "png")) for name in figure_names]
+    found = {}
+    for what, where, name, suffixes in groups:
+        paths = [(suffix, where / f"{name}.{suffix}") for suffix in suffixes]
+        links = [(suffix, link(path, folder)) for suffix, path in paths if path.exists()]
+        if links:
+            found[f"{what} {name}"] = links
+    return found

@@ -1,0 +1,94 @@
+"""Small pictures of the images that tables name by their ids, where a data set says where its pictures are."""
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from io import BytesIO
+
+from vsebench.core.configuration import Pictures
+from vsebench.core.errors import UserError
+from vsebench.formats.images.image_files import open_images
+from vsebench.rendering.table import Table, spans
+
+MOST = 240  # pictures on a page, which stay below a megabyte
+PIXELS = 96  # of the longer side
+
+
+@dataclass
+class Found:
+    """Pictures by data set and id, and what a reader should know of those that were not found."""
+
+    pictures: dict[tuple[str, str], str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+
+
+def find_pictures(tables: Iterable[Table], sources: Mapping[str, Pictures]) -> Found:
+    """Return pictures for the columns of form "pictures", at most `MOST`, in the order of the tables.
+
+    Parameters
+    ----------
+    tables : those of a page; a row names its data set in the column `dataset_name`
+    sources : data set -> where its pictures are
+    """
+    wanted = [name for table in tables for name in names_in(table) if name[0] in sources]
+    found = Found()
+    for dataset, source in sources.items():
+        ids = [image for of, image in dict.fromkeys(wanted) if of == dataset][: MOST - len(found.pictures)]
+        if not ids:
+            continue
+        try:
+            files = open_images(source.path, source.suffixes)
+        except UserError as error:
+            found.notices.append(f"{dataset}: no pictures ({error}).")
+            continue
+        number_of = {image: number for number, image in enumerate(files.ids)}
+        numbers = sorted(number_of[image] for image in ids if image in number_of)
+        if not numbers:
+            example = f"an image is called {ids[0]!r}, a picture {files.ids[0]!r}"
+            found.notices.append(f"{dataset}: no picture has the id of an image ({example}; see the key pictures).")
+        for number, content in zip(numbers, files.contents(numbers), strict=True):
+            address = None if isinstance(content, OSError) else thumbnail(content)
+            if address is None:
+                found.notices.append(f"{dataset}: the picture {files.ids[number]} cannot be read.")
+            else:
+                found.pictures[dataset, files.ids[number]] = address
+    return found
+
+
+def names_in(table: Table) -> list[tuple[str, str]]:
+    """Return the data set and id of each picture that a table has room for."""
+    columns = [place for place, column in enumerate(table.columns) if column.form == "pictures"]
+    return [
+        (dataset, image)
+        for row in table.rows
+        if (dataset := table.dataset_of(row))
+        for place in columns
+        for image, _ in ids_in(row.cells[place].value)
+    ]
+
+
+def ids_in(value: object) -> list[tuple[str, bool]]:
+    """Return the ids of a cell of form "pictures", each with whether it is marked as right.
+
+    >>> ids_in("**12**, 7, 9")
+    [('12', True), ('7', False), ('9', False)]
+    """
+    found = []
+    for text, face in spans(str(value or "")):
+        found += [(part.strip(), face == "bold") for part in ([text] if face else text.split(", ")) if part.strip(", ")]
+    return found
+
+
+def thumbnail(content: bytes) -> str | None:
+    """Return a picture of at most `PIXELS` a side as a data address; None for bytes that are no picture."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(BytesIO(content)) as image:
+            small = image.convert("RGB")
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
+        return None
+    small.thumbnail((PIXELS, PIXELS))
+    written = BytesIO()
+    small.save(written, format="JPEG", quality=72, optimize=True)
+    return "data:image/jpeg;base64," + base64.b64encode(written.getvalue()).decode("ascii")

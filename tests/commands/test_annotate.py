@@ -1,0 +1,94 @@
+"""The command `vsebench annotate`: the first labels of new images, by a fitted model and their features."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+
+from tests.stages.small import case, run, split, write_processed
+from vsebench.commands import annotate
+
+GROUPS = [2, 0, 3, 3, 1]
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A processed set whose features are an image's group, and a ridge model; group g has labels 6 g to 6 g + 5."""
+    folder = tmp_path_factory.mktemp("fitted")
+    write_processed(folder, features=True)
+    assert split(folder, "official") == 0
+    assert run("fit", *case(folder, "ridge", {"regularisation": 1.0}, "official"), "--out", folder / "row") == 0
+    return folder
+
+
+def command(fitted, features, *more):
+    files = ["--model", fitted / "row" / "model.npz", "--labels", fitted / "labels.parquet", "--features", features]
+    return ["annotate", *files, "--out", features.with_name("found.csv"), *more]
+
+
+def write(folder, suffix, ids=None):
+    path, values = folder / f"new.{suffix}", np.eye(4, dtype=np.float32)[GROUPS]
+    if suffix == "npy":
+        np.save(path, values)
+    elif suffix == "npz":
+        sparse.save_npz(path, sparse.csr_matrix(values))
+    else:
+        columns = {f"f{number}": values[:, number] for number in range(4)}
+        pl.DataFrame({"photo": ids or list("abcde")} | columns).write_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("batch", [2, 1000])
+@pytest.mark.parametrize("suffix", ["npy", "npz", "parquet"])
+def test_an_image_gets_the_labels_of_its_group(suffix, batch, fitted, tmp_path, monkeypatch):
+    monkeypatch.setattr(annotate, "BATCH", batch)
+    path = write(tmp_path, suffix)
+    assert run(*command(fitted, path, "--top", 6, "--image", "photo")) == 0
+    found = pl.read_csv(tmp_path / "found.csv", schema_overrides={"image": pl.String})
+    assert found.columns == ["image", "place", "label", "score"]
+    names = list("abcde") if suffix == "parquet" else list("12345")
+    assert found["image"].unique(maintain_order=True).to_list() == names
+    for name, group in zip(names, GROUPS, strict=True):
+        own = found.filter(image=name)
+        assert own["place"].to_list() == [1, 2, 3, 4, 5, 6]
+        assert set(own["label"]) == {f"l{label}" for label in range(6 * group, 6 * group + 6)}
+        assert own["score"].is_sorted(descending=True)
+
+
+def test_names_are_those_of_the_file_of_ids(fitted, tmp_path):
+    path, ids = write(tmp_path, "npy"), tmp_path / "ids.txt"
+    ids.write_text("v\nw\nx\ny\nz\n")
+    assert run(*command(fitted, path, "--ids", ids)) == 0
+    found = pl.read_csv(tmp_path / "found.csv")
+    assert found["image"].to_list() == [name for name in "vwxyz" for _ in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("values", "more", "message"),
+    [
+        (np.ones((2, 5), dtype=np.float32), [], "fitted to 4 features per image; these images have 5"),
+        (np.ones(4, dtype=np.float32), [], "features of shape (4,); one row per image is needed"),
+        (np.float32(1), [], "features of shape (1,); one row per image is needed"),
+        (np.ones((0, 4), dtype=np.float32), [], "features of shape (0, 4); one row per image is needed"),
+        (np.full((2, 4), np.nan, dtype=np.float32), [], "row 1: contains a number that is not finite"),
+        (np.ones((2, 4), dtype=np.float32), ["--top", 0], "--top: 0 labels per image; use 1 or more"),
+        (np.ones((2, 4), dtype=np.float32), ["--ids", "ids.txt"], "2 rows of features for 1 names in ids.txt"),
+        (np.ones((2, 4), dtype=np.float32), ["--ids", "no.txt"], "no.txt: no such file"),
+    ],
+)
+def test_a_mistake_is_one_line_and_writes_nothing(values, more, message, fitted, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ids.txt").write_text("a\n")
+    np.save(tmp_path / "new.npy", values)
+    assert run(*command(fitted, tmp_path / "new.npy", *more)) == 1
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("vsebench annotate: ")]
+    assert message in line
+    assert not (tmp_path / "found.csv").exists()
+
+
+def test_labels_of_another_data_set_are_refused(fitted, tmp_path, capsys):
+    other = pl.read_parquet(fitted / "labels.parquet").head(3)
+    other.write_parquet(tmp_path / "labels.parquet")
+    path = write(tmp_path, "npy")
+    assert run(*command(fitted, path, "--labels", tmp_path / "labels.parquet")) == 1
+    assert "labels.parquet: 3 labels, but" in capsys.readouterr().err

@@ -1,0 +1,99 @@
+"""Filling a page with a run's tables and figures."""
+
+import pytest
+
+from tests.stages.small import run
+from vsebench.commands import fill
+
+TABLE = """**Accuracy**
+
+|  | Method | Recall@5 | MAP@10 |
+| :-- | :-- | --: | --: |
+| SAIAPR \\| regions | WARP | 0.313 [0.306, 0.320] | **0.190** [0.185, 0.195] |
+|  | VSE-fs | **0.352**† [0.345, 0.359] | n/a |
+| Other | WARP | 0.1 | 0.2 |
+
+- A note.
+"""
+ASKED = "<!-- table: accuracy; groups: SAIAPR; columns: Method, MAP@10 -->"
+BLOCK = ASKED + "\n{}<!-- end of table -->"
+FILLED = BLOCK.format("\n|  | Method | MAP@10 |\n| :-- | :-- | --: |\n| SAIAPR \\| regions | WARP | **0.190** |\n"
+                      "|  | VSE-fs | n/a |\n\n")  # fmt: skip
+FIGURE = "<!-- figure: curve; How it grows -->\n{}<!-- end of figure -->"
+
+
+@pytest.fixture
+def fill_in(tmp_path):
+    (tmp_path / "accuracy.md").write_text(TABLE)
+    (tmp_path / "curve.png").write_bytes(b"a picture")
+
+    def filled(text):
+        page = tmp_path / "page.md"
+        page.write_text(text)
+        return run("fill", page, "--tables", tmp_path, "--figures", tmp_path), page.read_text()
+
+    return filled
+
+
+def test_a_block_gets_the_rows_and_columns_that_it_names_and_the_text_around_stays(fill_in):
+    text = "# Page\n\n{}\n\nText.\n\n{}\n"
+    expected = text.format(FILLED, FILLED)
+    assert fill_in(text.format(BLOCK.format(""), BLOCK.format("| old |\n"))) == (0, expected)
+    assert fill_in(expected) == (0, expected)
+
+
+def test_all_columns_and_rows_without_options_and_intervals_where_asked(fill_in):
+    status, text = fill_in("<!-- table: accuracy; intervals: yes -->\n<!-- end of table -->")
+    assert status == 0
+    assert "| WARP | 0.313 [0.306, 0.320] | **0.190** [0.185, 0.195] |" in text
+    status, text = fill_in("<!-- table: accuracy -->\n<!-- end of table -->")
+    assert "|  | VSE-fs | **0.352**† | n/a |\n| Other | WARP | 0.1 | 0.2 |\n" in text
+
+
+def test_a_figure_is_copied_beside_the_page(fill_in, tmp_path):
+    expected = FIGURE.format("\n![How it grows](images/page/curve.png)\n\n")
+    assert fill_in(FIGURE.format("")) == (0, expected)
+    assert (tmp_path / "images/page/curve.png").read_bytes() == b"a picture"
+
+
+def test_keys_need_no_run(fill_in):
+    block = "<!-- keys: Epochs -->\n{}<!-- end of keys -->"
+    status, text = fill_in(block.format("| old |\n"))
+    assert status == 0
+    assert "| `maximum` | integer >= 1 | required | epochs at most |" in text
+    assert fill_in(text) == (0, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("No block.", "0 of 0 blocks are whole"),
+        ("<!-- table: other -->\n<!-- end of table -->", "the run has no table"),
+        (
+            "<!-- table: accuracy; columns: Recall@7 -->\n<!-- end of table -->",
+            "no column 'Recall@7'; it has Method, Recall@5",
+        ),
+        ("<!-- table: accuracy; groups: NUS -->\n<!-- end of table -->", "no group with 'NUS' in its heading"),
+        ("<!-- table: accuracy; colums: Method -->\n<!-- end of table -->", "'colums' is none of columns, groups"),
+        ("<!-- table: accuracy -->\n", "0 of 1 blocks are whole"),
+        ("<!-- table: accuracy -->\n" + FIGURE, "1 of 2 blocks are whole"),
+        ("<!-- figure: other; text -->\n<!-- end of figure -->", "the run has no figure"),
+        ("<!-- figure: curve -->\n<!-- end of figure -->", "what the figure shows"),
+        ("<!-- keys: Path -->\n<!-- end of keys -->", "page.md: keys: Path: this is none of shared, methods"),
+    ],
+)
+def test_a_block_that_cannot_be_filled_changes_nothing(fill_in, tmp_path, capsys, text, message):
+    assert fill_in(text) == (1, text)
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "images").exists()
+
+
+def test_a_page_that_is_not_there(tmp_path, capsys):
+    assert run("fill", tmp_path / "page.md") == 1
+    assert "there is no page" in capsys.readouterr().err
+
+
+def test_only_intervals_are_left_out():
+    assert fill.without_intervals("| a [b] | 0.1 [0.05, 1e-3] |") == "| a [b] | 0.1 |"

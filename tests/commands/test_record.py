@@ -1,0 +1,183 @@
+"""Recording what a tuned run chose, and runs that take it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.stages.small import fit, run, split, write_processed
+from vsebench.core.errors import UserError
+from vsebench.core.places import Place
+from vsebench.core.storage import read_json, write_json
+from vsebench.formats.simulators.simulator import Options
+from vsebench.plan import Plan
+from vsebench.stages.gather import settings_used
+
+CONFIG = Path(__file__).parents[2] / "config"
+PLACE = Place("sim-iapr", "distinct")
+SCALE = {"scale": 0.1}
+
+
+def plan_of(folder, **changes):
+    """Return the plan of a run with the configuration in a folder."""
+    sets = {"sim-iapr": {"protocols": ["distinct", "regions"], "options": changes.pop("options", SCALE)}}
+    values = yaml.safe_load((CONFIG / "config.yaml").read_text()) | {"datasets": sets, "factors": 8, "scaling": None}
+    return Plan.read(folder, values | {"methods": ["popularity", "opt_auc", "vse_fs"]} | changes, [])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of the configuration without any records."""
+    shutil.copytree(CONFIG, tmp_path / "config", ignore=shutil.ignore_patterns("chosen"))
+    return tmp_path / "config"
+
+
+def write_results(results, plan):
+    """Write what a tuned run gathers: two seeds, which chose these rates for Opt-AUC under `distinct`."""
+    entry = {"dataset": "sim-iapr", "protocol": "distinct", "validation_metric": "ndcg@10", "n_configurations": 8}
+    entry |= {"grid": {"learning_rate": [0.1, 0.2], "regularisation": [0.003, 0.01, 0.02, 0.03]}}
+    rows = [
+        entry | {"method": "opt_auc", "seed": seed, "choice": "tuned", "settings": own | {"learning_rate": rate}}
+        for own in [plan.settings("opt_auc", "sim-iapr")]
+        for seed, rate in ((2, 0.1), (1, 0.2))
+    ]
+    popularity = entry | {"method": "popularity", "seed": 1, "choice": "none", "settings": {}}
+    write_json([*rows, popularity], results / "settings.json")
+    options = Options(**plan.datasets["sim-iapr"].options).model_dump()
+    write_json([{"name": "sim-iapr", "options": options, "vocabulary": {"seed": 0}}], results / "datasets.json")
+
+
+@pytest.fixture
+def recorded(folder, tmp_path):
+    """The configuration with what a run of `SCALE` chose."""
+    write_results(tmp_path, plan_of(folder))
+    assert run("record", "--results", tmp_path, "--out", folder / "chosen") == 0
+    return folder
+
+
+def rates(plan, *seeds):
+    return [plan.starting_settings("opt_auc", PLACE, seed)["learning_rate"] for seed in seeds]
+
+
+def test_a_run_takes_what_was_chosen_with_the_split_of_each_seed(recorded):
+    plan = plan_of(recorded)
+    assert rates(plan, 1, 2) == [0.2, 0.1]
+    assert plan.not_tuned == {
+        "sim-iapr/distinct/opt_auc": 8,
+        "sim-iapr/distinct/vse_fs": 0,
+        "sim-iapr/regions/opt_auc": 0,
+        "sim-iapr/regions/vse_fs": 0,
+    }
+
+
+def test_a_seed_without_a_record_takes_the_first_ones(recorded):
+    assert rates(plan_of(recorded, seeds=[3]), 3) == [0.2]
+
+
+def test_a_run_without_a_record_takes_the_rows_own(folder):
+    plan = plan_of(folder)
+    assert plan.starting_settings("opt_auc", PLACE, 1) == plan.settings("opt_auc", "sim-iapr")
+    assert set(plan.not_tuned.values()) == {0}
+
+
+def test_a_run_that_tunes_starts_from_the_rows_own(recorded):
+    plan = plan_of(recorded, tune=True)
+    assert plan.starting_settings("opt_auc", PLACE, 1) == plan.settings("opt_auc", "sim-iapr")
+    assert plan.not_tuned == {}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"factors": 16}, {"options": {"scale": 0.2}}, {"options": SCALE | {"seed": 7}}, {"validation_metric": "map"}],
+    ids=str,
+)
+def test_what_was_chosen_under_other_conditions_does_not_count(recorded, changes):
+    plan = plan_of(recorded, **changes)
+    assert plan.starting_settings("opt_auc", PLACE, 1) == plan.settings("opt_auc", "sim-iapr")
+    assert set(plan.not_tuned.values()) == {0}
+
+
+def test_what_was_chosen_on_other_labels_does_not_count(recorded):
+    sets = {"sim-iapr": {"protocols": ["distinct"], "options": SCALE, "vocabulary": {"top_labels": 20}}}
+    assert set(plan_of(recorded, datasets=sets).not_tuned.values()) == {0}
+
+
+def edit(path, key, values):
+    content = yaml.safe_load(path.read_text())
+    content[key] |= values
+    path.write_text(yaml.safe_dump(content))
+
+
+def test_a_record_does_not_count_when_a_setting_outside_of_its_grid_has_changed(recorded):
+    edit(recorded / "methods" / "opt_auc.yaml", "settings", {"deviation": 0.2})
+    assert plan_of(recorded).not_tuned["sim-iapr/distinct/opt_auc"] == 0
+
+
+def test_a_record_keeps_its_own_grid_and_counts_when_that_of_the_row_has_changed(recorded):
+    edit(recorded / "methods" / "opt_auc.yaml", "grid", {"learning_rate": [0.3, 0.4]})
+    plan = plan_of(recorded)
+    assert plan.chosen["sim-iapr"].protocols["distinct"].rows["opt_auc"].grid["learning_rate"] == [0.1, 0.2]
+    assert rates(plan, 1, 2) == [0.2, 0.1]
+
+
+def test_a_record_with_values_that_were_not_tried_does_not_count(recorded):
+    path = recorded / "chosen" / "sim-iapr.yaml"
+    path.write_text(path.read_text().replace("learning_rate: [0.1, 0.2]", "learning_rate: [0.1, 0.3]"))
+    assert plan_of(recorded).not_tuned["sim-iapr/distinct/opt_auc"] == 0
+
+
+def test_a_fit_and_what_is_gathered_say_which_grid_was_tried(tmp_path):
+    write_processed(tmp_path)
+    grid = {"learning_rate": [0.1, 0.2]}
+    assert split(tmp_path) == 0
+    assert fit(tmp_path, grid=grid) == 0
+    record = read_json(tmp_path / "model/run.json")
+    assert settings_used(record, {})["grid"] == grid
+
+
+def test_a_run_that_did_not_tune_has_nothing_to_record(tmp_path, capsys):
+    write_json([{"choice": "untuned"}], tmp_path / "settings.json")
+    assert run("record", "--results", tmp_path, "--out", tmp_path / "chosen") == 1
+    assert capsys.readouterr().err.endswith("settings.json: nothing was tuned; run with tune: true first\n")
+    assert not (tmp_path / "chosen").exists()
+
+
+def test_a_mistake_in_a_record_names_file_and_key(recorded):
+    path = recorded / "chosen" / "sim-iapr.yaml"
+    path.write_text(path.read_text().replace("configurations: 8", "configurations: many"))
+    with pytest.raises(UserError, match=r"chosen/sim-iapr\.yaml: protocols\.distinct\.rows\.opt_auc\.configurations"):
+        plan_of(recorded)
+
+
+def test_the_settings_of_a_record_are_shown_with_what_chose_them():
+    selection = {"settings": {"a": 1}, "epochs": 3, "n_configurations": 1, "metric": "ndcg@10", "value": 0.5}
+    record = {"dataset": "d", "protocol": "distinct", "method": "m", "seed": 1, "selection": selection}
+    shown = [settings_used(record, not_tuned) for not_tuned in ({"d/distinct/m": 8}, {"d/distinct/m": 0}, {})]
+    assert [(one["choice"], one["n_configurations"]) for one in shown] == [
+        ("recorded", 8),
+        ("untuned", 1),
+        ("none", 1),
+    ]
+
+
+def test_a_fit_with_the_settings_that_tuning_chose_has_the_same_bytes(tmp_path):
+    write_processed(tmp_path)
+    assert split(tmp_path) == 0
+    assert fit(tmp_path, grid={"learning_rate": [1e-6, 0.2], "regularisation": [0.01, 0.1]}) == 0
+    tuned = (tmp_path / "model/model.npz").read_bytes()
+    chosen = read_json(tmp_path / "model/run.json")["selection"]["settings"]
+    shutil.rmtree(tmp_path / "model")
+    assert fit(tmp_path, settings=chosen) == 0
+    assert (tmp_path / "model/model.npz").read_bytes() == tuned
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("path", sorted((CONFIG / "chosen").glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_record_of_the_project_counts_in_the_run_that_it_is_for(path, elsewhere, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path if elsewhere else CONFIG.parent)
+    run = "config.yaml" if path.stem == "visual-genome-500" else "tagging.yaml"
+    plan = Plan.read(CONFIG, yaml.safe_load((CONFIG / run).read_text()), [])
+    for protocol, searches in plan.chosen[path.stem].protocols.items():
+        for row in searches.rows:
+            assert plan.search(row, Place(path.stem, protocol)) is not None, row

@@ -1,0 +1,278 @@
+"""Features and their normalisation, beside scikit-learn's."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import StandardScaler, normalize
+
+from vsebench.core.configuration import NormalisationStep
+from vsebench.core.errors import UserError
+from vsebench.core.storage import read_arrays, write_arrays
+from vsebench.data.features import Features, Normalisation, Step, csr, read_features, write_features
+
+COUNTS = np.array([[3, 0, 1, 0], [0, 0, 0, 0], [1, 2, 0, 4], [0, 5, 0, 1], [2, 0, 0, 0]], dtype=np.float32)
+
+
+def dense(values, known=None):
+    values = np.ascontiguousarray(values)
+    return Features(values, np.ones(len(values), dtype=bool) if known is None else np.array(known))
+
+
+def as_csr(values):
+    matrix = sparse.csr_array(values)
+    return csr(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
+
+
+def both(values):
+    known = np.ones(len(values), dtype=bool)
+    return {"dense": Features(values, known), "sparse": Features(as_csr(values), known)}
+
+
+def plain(rows):
+    return rows.toarray() if sparse.issparse(rows) else rows
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_features_that_were_written_are_read(tmp_path, kind):
+    features = both(COUNTS)[kind]
+    path = tmp_path / features.file_name
+    write_features(features, path)
+    again = read_features(path, features.known)
+    assert (again.n_images, again.dimensions, again.is_sparse) == (5, 4, kind == "sparse")
+    rows = again.rows(np.array([2, 0, 2]))
+    assert rows.dtype == np.float32
+    assert np.array_equal(plain(rows), COUNTS[[2, 0, 2]])
+
+
+def test_dense_features_stay_in_their_file(tmp_path):
+    features = dense(COUNTS.astype(np.float16))
+    write_features(features, tmp_path / "features.npy")
+    again = read_features(tmp_path / "features.npy", features.known)
+    assert isinstance(again.values, np.memmap)
+    assert again.values.dtype == np.float16
+    rows = again.rows(np.array([3]))
+    assert (type(rows), rows.dtype) == (np.ndarray, np.float32)
+
+
+def test_offsets_are_wide_in_the_file_and_narrow_in_memory(tmp_path):
+    features = both(COUNTS)["sparse"]
+    write_features(features, tmp_path / "features.npz")
+    stored = read_arrays(tmp_path / "features.npz")
+    assert {name: array.dtype.name for name, array in stored.items()} == {
+        "data": "float32",
+        "indices": "int32",
+        "offsets": "int64",
+        "shape": "int64",
+    }
+    values = read_features(tmp_path / "features.npz", features.known).values
+    assert values.indices.dtype == values.indptr.dtype == np.int32
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_taking_images_takes_rows_and_marks(kind):
+    features = both(COUNTS)[kind]
+    marked = Features(features.values, np.array([True, False, True, True, True]))
+    taken = marked.take(np.array([1, 4]))
+    assert taken.known.tolist() == [False, True]
+    assert np.array_equal(plain(taken.rows(np.arange(2))), COUNTS[[1, 4]])
+
+
+YES = np.ones(2, dtype=bool)
+WRONG = {
+    "one dimension": (np.zeros(2, np.float32), YES, "features of shape (2,)"),
+    "no columns": (np.zeros((2, 0), np.float32), YES, "features of shape (2, 0)"),
+    "other number of images": (np.zeros((3, 1), np.float32), YES, "3 rows of features for 2 images"),
+    "float64": (np.zeros((2, 1)), YES, "features are float64, not float16 or float32"),
+    "sparse float64": (sparse.csr_array(np.ones((2, 1))), YES, "features are float64, not float32"),
+    "by columns": (np.asfortranarray(np.zeros((2, 2), np.float32)), YES, "not stored row by row"),
+    "NaN": (np.array([[1], [np.nan]], np.float32), YES, "row 2: contains a number that is not finite"),
+    "infinite": (np.array([[1], [np.inf]], np.float16), YES, "row 2: contains a number that is not finite"),
+    "sparse NaN": (
+        as_csr(np.array([[0, 1], [np.nan, 0]], np.float32)),
+        YES,
+        "row 2: contains a number that is not finite",
+    ),
+    "unsorted": (
+        csr(np.ones(3, np.float32), np.array([0, 2, 1]), np.array([0, 1, 3]), (2, 3)),
+        YES,
+        "row 2: the column",
+    ),
+    "twice": (csr(np.ones(3, np.float32), np.array([1, 1, 0]), np.array([0, 2, 3]), (2, 3)), YES, "row 1: the column"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_features_are_refused_in_one_line(what):
+    values, known, message = WRONG[what]
+    with pytest.raises(UserError) as error:
+        Features(values, known, where="my.npy")
+    assert str(error.value).startswith("my.npy: ")
+    assert message in str(error.value)
+
+
+def test_columns_may_descend_from_row_to_row_and_rows_be_empty():
+    values = csr(np.ones(2, np.float32), np.array([2, 0]), np.array([0, 0, 1, 1, 2, 2]), (5, 3))
+    assert Features(values, np.ones(5, dtype=bool)).rows(np.array([1, 4])).toarray().tolist() == [[0, 0, 1], [0, 0, 0]]
+
+
+DAMAGED = {
+    "features.npy": (b"", b"no array", b"\x93NUMPY\x01\x00"),
+    "features.npz": (b"", b"PK\x03\x04 and no more"),
+}
+
+
+@pytest.mark.parametrize(("name", "content"), [(name, data) for name in DAMAGED for data in DAMAGED[name]])
+def test_a_damaged_file_is_named(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UserError, match=f"{name}: not a readable"):
+        read_features(tmp_path / name, YES)
+    with pytest.raises(UserError, match="no such file"):
+        read_features(tmp_path / "other" / name, YES)
+
+
+def test_arrays_that_are_no_sparse_features(tmp_path):
+    path = tmp_path / "features.npz"
+    whole = {"data": np.ones(1, np.float32), "indices": np.zeros(1, int), "offsets": np.array([0, 1, 1])}
+    for arrays_ in (whole, {**whole, "shape": np.array([2])}, {**whole, "shape": np.array([9, 1])}):
+        write_arrays(path, **arrays_)
+        with pytest.raises(UserError, match="no sparse features"):
+            read_features(path, YES)
+    write_arrays(path, **{**whole, "indices": np.array([7]), "shape": np.array([2, 1])})
+    with pytest.raises(UserError, match="out of range"):
+        read_features(path, YES)
+
+
+# Normalisation
+
+
+def test_configuration_and_normalisation_know_the_same_steps():
+    assert get_args(NormalisationStep) == get_args(Step)
+
+
+ALL = np.arange(5)
+matrices = arrays(np.float32, st.tuples(st.integers(1, 9), st.integers(1, 6)), elements=st.integers(0, 50))
+
+
+def fit(steps, features, images=None):
+    return Normalisation.fit(steps, features, np.arange(features.n_images) if images is None else images)
+
+
+def test_standard_is_that_of_scikit_learn():
+    values = np.random.default_rng(0).normal([5, -3, 0], [2, 0.1, 1], (200, 3)).astype(np.float32)
+    found = fit(["standard"], dense(values)).apply(values)
+    assert found.dtype == np.float32
+    assert np.allclose(found, StandardScaler().fit_transform(values.astype(np.float64)), atol=1e-5)
+
+
+def test_a_column_that_hardly_varies_is_only_centred():
+    values = np.array([[7, 1e-7], [7, 3e-7]], dtype=np.float32)
+    assert np.allclose(fit(["standard"], dense(values)).apply(values), [[0, -1e-7], [0, 1e-7]], atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@given(values=matrices)
+def test_idf_is_that_of_scikit_learn_without_its_added_one(kind, values):
+    features = both(values)[kind]
+    normalisation = fit(["idf"], features)
+    weight = TfidfTransformer(smooth_idf=True).fit(sparse.csr_matrix(values)).idf_ - 1
+    assert np.allclose(normalisation.learnt[0]["weight"], weight, atol=1e-6)
+    assert np.allclose(
+        plain(normalisation.apply(features.rows(np.arange(len(values))))), values * weight, rtol=1e-5, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@given(values=matrices)
+def test_l2_and_root_are_those_of_scikit_learn(kind, values):
+    features = both(values)[kind]
+    rows = features.rows(np.arange(len(values)))
+    wide = values.astype(np.float64)
+    assert np.allclose(plain(fit(["l2"], features).apply(rows)), normalize(wide), atol=1e-6)
+    assert np.allclose(plain(fit(["root"], features).apply(rows)), np.sqrt(normalize(wide, norm="l1")), atol=1e-6)
+    assert np.array_equal(plain(rows), values)  # not changed
+
+
+def test_large_numbers_have_a_length():
+    values = np.array([[3e30, 4e30]], dtype=np.float32)
+    assert np.allclose(fit(["l2"], dense(values)).apply(values), [[0.6, 0.8]])
+
+
+def test_steps_follow_each_other():
+    found = fit(["root", "standard"], dense(COUNTS)).apply(COUNTS)
+    roots = np.sqrt(normalize(COUNTS.astype(np.float64), norm="l1"))
+    assert np.allclose(found, StandardScaler().fit_transform(roots), atol=1e-5)
+    swapped = fit(["idf", "l2"], both(COUNTS)["sparse"])
+    weight = np.log(6 / (1 + (COUNTS != 0).sum(axis=0)))
+    assert np.allclose(swapped.apply(as_csr(COUNTS)).toarray(), normalize(COUNTS * weight), atol=1e-6)
+
+
+def test_only_images_of_the_fit_that_have_features_count():
+    features = dense(np.array([[1], [3], [0], [100]], np.float32), known=[True, True, False, True])
+    normalisation = Normalisation.fit(["standard"], features, np.array([0, 1, 2]))
+    assert normalisation.apply(np.array([[2.0]], np.float32)).tolist() == [[0.0]]
+    assert normalisation.learnt[0]["deviation"].tolist() == [1.0]
+    with pytest.raises(UserError, match="none of the images to learn from has features"):
+        Normalisation.fit(["standard"], features, np.array([2]))
+
+
+def test_half_precision_becomes_single_first():
+    values = np.array([[60000, 1], [60000, 3]], dtype=np.float16)
+    for steps in ([], ["l2"], ["root"], ["standard"]):
+        found = fit(steps, dense(values)).apply(values)
+        assert found.dtype == np.float32
+        assert np.isfinite(found).all()
+
+
+REFUSED = {
+    "standard, sparse": (["l2", "standard"], as_csr(COUNTS), "'standard' would make sparse features dense"),
+    "root, negative": (["root", "standard"], -COUNTS, "'root' is a square root"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_be_normalised_is_refused(what):
+    steps, values, message = REFUSED[what]
+    with pytest.raises(UserError, match=message):
+        fit(steps, Features(values, np.ones(5, dtype=bool)))
+
+
+def test_rows_of_another_length_are_refused():
+    normalisation = fit(["standard"], dense(COUNTS))
+    with pytest.raises(UserError, match="features of 3 numbers per image, but 'standard' was fitted to 4"):
+        normalisation.apply(COUNTS[:, :3])
+
+
+@pytest.mark.parametrize("steps", [[], ["l2"], ["root", "standard"], ["idf", "l2"], ["standard", "l2"]])
+def test_a_saved_normalisation_is_the_same(tmp_path, steps):
+    normalisation = fit(steps, dense(COUNTS))
+    write_arrays(tmp_path / "model.npz", vectors=COUNTS, **normalisation.arrays())
+    again = Normalisation.from_arrays(read_arrays(tmp_path / "model.npz"), "model.npz")
+    assert again.steps == tuple(steps)
+    assert np.array_equal(again.apply(COUNTS), normalisation.apply(COUNTS))
+
+
+SPOILT = {
+    "no steps": ("normalise.steps", None, "known are l2, idf, standard, root"),
+    "unknown step": ("normalise.steps", np.array(["whiten"]), "known are l2, idf, standard, root"),
+    "no mean": ("normalise.1.mean", None, "normalise.1.mean: missing"),
+    "float64": ("normalise.1.mean", np.zeros(4), "normalise.1.mean: missing, or not one row of finite float32"),
+    "infinite": ("normalise.1.mean", np.full(4, np.inf, np.float32), "normalise.1.mean"),
+    "another length": ("normalise.1.deviation", np.ones(3, np.float32), "differ in length"),
+}
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_a_spoilt_normalisation_is_refused(what):
+    name, value, message = SPOILT[what]
+    saved = {**fit(["root", "standard"], dense(COUNTS)).arrays(), name: value}
+    saved = {key: array for key, array in saved.items() if array is not None}
+    with pytest.raises(UserError) as error:
+        Normalisation.from_arrays(saved, "model.npz")
+    assert str(error.value).startswith("model.npz: ")
+    assert message in str(error.value)

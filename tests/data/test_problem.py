@@ -1,0 +1,183 @@
+"""The contracts check their arrays."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders import dense, held_out_of, matrix_of, rows_of
+from vsebench.data.problem import HeldOut, LabelMatrix, Training, Words
+
+
+def array(*numbers, dtype=np.int32):
+    return np.array(numbers, dtype=dtype)
+
+
+def offsets(*numbers):
+    return array(*numbers, dtype=np.int64)
+
+
+@st.composite
+def matrices(draw):
+    n_rows = draw(st.integers(0, 12))
+    rows = [sorted(draw(st.sets(st.integers(0, 7), max_size=8))) for _ in range(n_rows)]
+    counts = [draw(st.integers(1, 5)) for row in rows for _ in row]
+    return matrix_of(rows, 8, counts)
+
+
+@given(matrices())
+def test_pairs_and_back(matrix):
+    pairs = matrix.to_pairs()
+    again = LabelMatrix.from_pairs(pairs.sample(fraction=1, shuffle=True, seed=1), matrix.n_rows, 8)
+    assert again.to_pairs().equals(pairs)
+    assert np.array_equal(again.offsets, matrix.offsets)
+    assert matrix.n_pairs == len(pairs)
+    assert matrix.n_labels_of_row.tolist() == dense(matrix).sum(axis=1).tolist()
+
+
+@given(matrices(), st.integers(0, 2**31))
+def test_rows_in_any_order_and_slices(matrix, seed):
+    rng = np.random.default_rng(seed)
+    images = rng.integers(0, matrix.n_rows, 5).astype(np.int32) if matrix.n_rows else array()
+    assert rows_of(matrix.rows(images)) == [rows_of(matrix)[image] for image in images]
+    start = int(rng.integers(0, matrix.n_rows + 1))
+    stop = int(rng.integers(start, matrix.n_rows + 1))
+    assert np.array_equal(dense(matrix.slice(start, stop)), dense(matrix)[start:stop])
+
+
+@given(matrices())
+def test_a_sum_adds_counts(matrix):
+    twice = matrix + matrix
+    assert np.array_equal(twice.label_of_pair, matrix.label_of_pair)
+    assert np.array_equal(twice.count_of_pair, 2 * matrix.count_of_pair)
+
+
+def test_an_empty_matrix():
+    matrix = LabelMatrix.empty(3, 4)
+    assert (matrix.n_rows, matrix.n_labels, matrix.n_pairs) == (3, 4, 0)
+    assert dense(matrix + matrix_of([[0], [], [3]], 4)).sum() == 2
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ((offsets(0, 2), array(0), array(1)), "label_of_pair"),
+        ((offsets(0, 1), array(0), array(1, 1)), "count_of_pair"),
+        ((array(0, 1), array(0), array(1)), "offsets: int32"),
+        ((offsets(0, 1), array(0, dtype=np.int64), array(1)), "label_of_pair: int64"),
+        ((offsets(0, 1, 2), np.arange(4, dtype=np.int32)[::2], array(1, 1)), "label_of_pair: .* contiguous"),
+        ((offsets(1, 1), array(0), array(1)), "offsets: they start at 0"),
+        ((offsets(0, 2, 1, 3), array(0, 1, 2), array(1, 1, 1)), "never fall"),
+        ((offsets(0, 1), array(3), array(1)), "outside the 3 of the vocabulary"),
+        ((offsets(0, 1), array(-1), array(1)), "outside"),
+        ((offsets(0, 2), array(1, 0), array(1, 1)), "the labels of a row ascend"),
+        ((offsets(0, 2), array(1, 1), array(1, 1)), "the labels of a row ascend"),
+        ((offsets(0, 0, 2, 2), array(1, 0), array(1, 1)), "the labels of a row ascend"),
+        ((offsets(0, 1), array(0), array(0)), "at least once"),
+    ],
+)
+def test_a_matrix_that_does_not_fit_together_is_refused(arrays, message):
+    with pytest.raises(ValueError, match=message):
+        LabelMatrix(3, *arrays)
+
+
+def test_labels_may_fall_from_one_row_to_the_next():
+    assert rows_of(LabelMatrix(3, offsets(0, 1, 1, 3), array(2, 0, 1), array(1, 1, 1))) == [[2], [], [0, 1]]
+
+
+@pytest.mark.parametrize("images", [array(1, 0), array(0, 0), array(0, 2), array(-1, 0), array(0, dtype=np.int64)])
+def test_images_to_learn_from_stand_once_in_order(images):
+    with pytest.raises(ValueError, match="images"):
+        Training(matrix_of([[0], [1]], 2), images, np.ones(2, dtype=bool))
+
+
+def test_a_mask_has_one_number_per_label():
+    with pytest.raises(ValueError, match="learnt"):
+        Training(matrix_of([[0]], 2), array(0), np.ones(3, dtype=bool))
+    with pytest.raises(ValueError, match="candidates"):
+        HeldOut(array(0), matrix_of([[0]], 2), matrix_of([[]], 2), np.ones(3, dtype=bool))
+
+
+def test_held_out_labels_have_as_many_rows_as_images():
+    with pytest.raises(ValueError, match="as many rows"):
+        HeldOut(array(0, 1), matrix_of([[0]], 2), matrix_of([[]], 2), np.ones(2, dtype=bool))
+
+
+def test_a_sample_is_seeded_in_order_and_no_larger_than_asked():
+    held_out = held_out_of([[label % 9] for label in range(100)], 10, known=[[9]] * 100, images=range(50, 150))
+
+    def sample(size, seed):
+        return held_out.sample(size, np.random.default_rng(seed))
+
+    assert sample(30, 1).images.tolist() == sample(30, 1).images.tolist()
+    assert sample(30, 1).images.tolist() != sample(30, 2).images.tolist()
+    found = sample(30, 1)
+    assert len(set(found.images.tolist())) == 30
+    assert (np.diff(found.images) > 0).all()
+    assert rows_of(found.right) == [[(image - 50) % 9] for image in found.images]
+    assert rows_of(found.known) == [[9]] * 30
+    assert sample(100, 1) is held_out
+
+
+def test_a_table_of_pairs_is_sorted():
+    pairs = pl.DataFrame({"image": [1, 0, 1], "label": [2, 0, 1], "count": [3, 1, 2]})
+    matrix = LabelMatrix.from_pairs(pairs, 2, 3)
+    assert rows_of(matrix) == [[0], [1, 2]]
+    assert matrix.count_of_pair.tolist() == [1, 2, 3]
+
+
+def word_vectors(*rows):
+    vectors = np.array(rows, dtype=np.float32)
+    return Words(vectors, vectors.any(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("vectors", "known", "message"),
+    [
+        (np.ones((2, 3)), [1, 1], "words: vectors: float64"),
+        (np.ones(2, dtype=np.float32), [1, 1], "words: vectors of shape"),
+        (np.ones((2, 0), dtype=np.float32), [0, 0], "words: vectors of shape"),
+        (np.ones((2, 3), dtype=np.float32), [1], "words: known: bool"),
+        (np.ones((2, 3), dtype=np.float32), [1, 0], "words: the labels with a vector"),
+        (np.zeros((2, 3), dtype=np.float32), [1, 0], "words: the labels with a vector"),
+        (np.full((2, 3), np.inf, dtype=np.float32), [1, 1], "words: a number is not finite"),
+    ],
+)
+def test_words_are_finite_and_zero_exactly_where_they_are_not_known(vectors, known, message):
+    with pytest.raises(ValueError, match=message):
+        Words(vectors, np.array(known, dtype=bool))
+
+
+def test_raw_unit_and_centred_words():
+    words = word_vectors([3, 4], [0, 0], [0, 2])
+    assert words.scaled("raw").tolist() == [[3, 4], [0, 0], [0, 2]]
+    assert np.allclose(words.scaled("unit"), [[0.6, 0.8], [0, 0], [0, 1]])
+    # The mean of the known unit vectors is (0.3, 0.9), so the differences are +-(0.3, -0.1).
+    expected = np.array([[3, -1], [0, 0], [-3, 1]]) / np.sqrt(10)
+    assert np.allclose(words.scaled("centred"), expected)
+    assert all(words.scaled(scale).dtype == np.float32 for scale in ("raw", "unit", "centred"))
+
+
+def test_a_word_that_is_the_mean_itself_has_no_direction_when_centred():
+    assert not word_vectors([1, 2, 3], [2, 4, 6], [0.1, 0.2, 0.3]).scaled("centred").any()
+    assert not word_vectors([0, 0]).scaled("centred").any()
+
+
+@given(st.integers(0, 2**31))
+def test_centred_words_have_length_1_and_do_not_depend_on_the_lengths_of_the_raw_ones(seed):
+    rng = np.random.default_rng(seed)
+    vectors = rng.normal(size=(6, 4)).astype(np.float32)
+    longer = (vectors * 2.0 ** rng.integers(-9, 9, (6, 1))).astype(np.float32)
+    centred = word_vectors(*vectors).scaled("centred")
+    assert np.allclose(np.linalg.norm(centred, axis=1), 1, atol=1e-6)
+    assert np.allclose(centred, word_vectors(*longer).scaled("centred"), atol=1e-6)
+
+
+@given(matrices(), st.integers(0, 255))
+def test_some_columns_are_counted_anew(matrix, bits):
+    chosen = np.array([bool(bits >> label & 1) for label in range(8)])
+    found = matrix.columns(chosen)
+    assert found.n_labels == chosen.sum()
+    assert np.array_equal(dense(found), dense(matrix)[:, chosen])
+    assert found.count_of_pair.sum() == matrix.count_of_pair[chosen[matrix.label_of_pair]].sum()
