@@ -58,10 +58,6 @@ class Bare(Strict):
     """Settings without a key."""
 
 
-def module(name: str, text: str) -> ModuleType:
-    return ModuleType(f"vsebench.methods.{name}", text)
-
-
 def test_a_key_has_its_type_default_and_meaning_and_sections_follow_with_dots() -> None:
     assert list(rows(Made)) == [
         ("`names`", "list of texts", "empty", "The first line, and the second."),
@@ -112,11 +108,13 @@ def test_null_is_named_where_it_is_not_the_default() -> None:
 
 
 def test_settings_that_modules_share_have_one_section_and_a_module_lists_what_it_adds_or_changes() -> None:
-    types = {module(name, f"{name}: what\nit does.\n\nMore."): model for name, model in
-             [("a", Base), ("b", Deeper), ("c", Deepest), ("d", Bare)]}  # fmt: skip
+    models = {"a": Base, "b": Deeper, "c": Deepest, "d": Bare, "e": Deeper}
+    types = {
+        ModuleType(f"vsebench.methods.{name}", f"What {name} is.\n\nMore."): model for name, model in models.items()
+    }
     shared = shared_types(types.values())
     assert shared == [Base, Deeper]
-    assert settings({base: base for base in shared}, shared).split("\n\n") == [
+    assert settings({base: base for base in shared}, shared, summaries=True).split("\n\n") == [
         "### `Base`",
         "What the types below are derived from.",
         "- `names` (list of texts; empty): The first line, and the second.\n"
@@ -126,18 +124,20 @@ def test_settings_that_modules_share_have_one_section_and_a_module_lists_what_it
         "Shared settings: [Base](#base).",
         '- `depth` (integer or `null`; `2`): none: "é\\|" and all',
     ]
-    assert settings(types, shared).split("\n\n") == [
-        *("### `a`", "a: what it does.", "Shared settings: [Base](#base)."),
-        *("### `b`", "b: what it does.", "Shared settings: [Deeper](#deeper), [Base](#base)."),
-        *("### `c`", "c: what it does.", "Shared settings: [Deeper](#deeper), [Base](#base)."),
+    assert settings(types, shared, summaries=False).split("\n\n") == [
+        *("### `a`", "Shared settings: [Base](#base)."),
+        *("### `b`, `e`", "Shared settings: [Deeper](#deeper), [Base](#base)."),
+        *("### `c`", "Shared settings: [Deeper](#deeper), [Base](#base)."),
         '- `depth` (integer; none): none: "é\\|" and all\n- `size` (integer; required): of all',
         "Without settings: `d`.",
     ]
 
 
+def test_a_summary_is_the_first_paragraph_of_a_module() -> None:
+    text = settings({ModuleType("vsebench.formats.a", "What a\nis.\n\nMore."): Part}, [], summaries=True)
+    assert text == "### `a`\n\nWhat a\nis.\n\n- `size` (integer >= 1; required): of the part"
+
+
 def test_a_name_that_is_no_type_is_one_line() -> None:
-    with pytest.raises(
-        UserError,
-        match=r"^page\.md: keys: json: this is none of shared, methods, decisions, adapters and the types of ",
-    ):
+    with pytest.raises(UserError, match=r"^page\.md: keys: json: there is no such type in core/configuration\.py$"):
         keys("json", "page.md: keys: json")

@@ -43,11 +43,11 @@ def keys(asked: str, where: str) -> str:
     if asked in ("shared", "methods", "decisions", "adapters"):
         types = _types(where)
         shared = shared_types([model for models in types.values() for model in models.values()])
-        return settings(types.get(asked, {base: base for base in shared}), shared)
+        summaries = asked in ("shared", "adapters")  # docs/methods.md and docs/decisions.md have the others
+        return settings(types.get(asked, {base: base for base in shared}), shared, summaries)
     model = getattr(configuration, asked, None)
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
-        names = "shared, methods, decisions, adapters"
-        raise UserError(f"{where}: this is none of {names} and the types of core/configuration.py")
+        raise UserError(f"{where}: there is no such type in core/configuration.py")
     return "\n".join([HEAD, *(f"| {' | '.join(row)} |" for row in rows(model))])
 
 
@@ -76,28 +76,28 @@ def shared_types(types: Iterable[type[BaseModel]]) -> list[type[BaseModel]]:
     return sorted((base for base, count in counts.items() if count > 1), key=lambda base: base.__name__)
 
 
-def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseModel]]) -> str:
-    """Return a section for each module or shared type in `types`, and the names of the modules without settings.
+def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseModel]], summaries: bool) -> str:
+    """Return a section for each group of modules or shared type, and the names of the modules without settings.
 
     A section links to those of the `shared` types and lists what these lack: further keys and other defaults.
     """
     parts: list[str] = []
     without: list[str] = []
-    for described, model in types.items():
-        name = described.__name__.rpartition(".")[2]
+    for model in dict.fromkeys(types.values()):
+        described = [module for module, its_model in types.items() if its_model is model]
+        names = [f"`{module.__name__.rpartition('.')[2]}`" for module in described]
         if not model.model_fields or model is EnsembleSettings:  # `fit` fills the latter
-            without.append(f"`{name}`")
+            without += names
             continue
-        bases = [base for base in _lineage(model) if base in shared and base is not described]
+        bases = [base for base in _lineage(model) if base in shared and base not in described]
         inherited = {row[0]: row for base in reversed(bases) for row in rows(base)}
         own = [row for row in rows(model) if row != inherited.get(row[0])]
-        summary = " ".join((getdoc(described) or "").partition("\n\n")[0].split())
         links = ", ".join(f"[{base.__name__}](#{base.__name__.lower()})" for base in bases)
-        links = f"Shared settings: {links}." if bases else ""
         items = [f"- {key} ({kind}; {default}): {meaning}" for key, kind, default, meaning in own]
-        parts += filter(None, [f"### `{name}`", summary, links, "\n".join(items)])
-    if without:
-        parts.append(f"Without settings: {', '.join(sorted(without))}.")
+        texts = [(getdoc(module) or "").partition("\n\n")[0] for module in described if summaries]
+        texts += [f"Shared settings: {links}."] if bases else []
+        parts += filter(None, [f"### {', '.join(names)}", *texts, "\n".join(items)])
+    parts += [f"Without settings: {', '.join(sorted(without))}."] if without else []
     return "\n\n".join(parts)
 
 
