@@ -1,10 +1,17 @@
-"""The columns of every table that a stage writes, in their order; `storage.write_table` checks them."""
+"""The schema number of all results, and the columns of every table that a stage writes, in their order.
+
+`storage.write_table` checks the columns.
+"""
 
 from typing import Any
 
 import polars as pl
 
 Schema = dict[Any, type[pl.DataType] | pl.DataType]  # names and types of columns, in their order
+
+# The schema number of Parquet and JSON results. It grows by one with a change after which an older version would fail
+# or misread a file: a column or key that is removed or gets another meaning. Files without a number are older than 1.
+SCHEMA_VERSION = 1
 
 PLACE: Schema = {"dataset": pl.String, "protocol": pl.String}
 CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the row's name
