@@ -68,11 +68,11 @@ class RunDataset(Strict):
     # `distinct`, `regions`, `images`, `labelled_images`, `official`, `unseen_labels`, `unseen_labels_all`,
     # `unseen_labels_by_frequency`, `from-<data set>`; see [protocols.md](protocols.md)
     protocols: list[str] = Field(min_length=1)
-    methods: list[str] | None = Field(default=None, min_length=1)  # the rows of the run that this set gets; none: all
-    protocol_methods: dict[str, list[str]] = {}  # protocol -> its rows, in place of `methods`
+    methods: list[str] | None = Field(default=None, min_length=1)  # of the run, on this data set; none: all
+    protocol_methods: dict[str, list[str]] = {}  # protocol -> its methods, in place of `methods`
     # false: the tested models do not learn the validation labels; true: training and validation labels together
     refit: bool = True
-    epochs: dict[str, Epochs] = {}  # row -> when its training stops on this set, in place of the run's own limits
+    epochs: dict[str, Epochs] = {}  # method -> when its training stops on this set, in place of the run's `epochs`
     # protocols with which the run's `sweeps` are made on this set; left out: all of them, `[]`: no sweeps
     sweeps: list[str] | None = None
     words: str | None = None  # a file of config/words in place of the data set's own
@@ -86,7 +86,7 @@ class RunDataset(Strict):
 class Timing(Strict):
     """How often and how long each method is timed."""
 
-    repeats: int = Field(ge=1)  # fresh processes per row; each takes the split and settings of one seed, in turn
+    repeats: int = Field(ge=1)  # fresh processes per method; each takes the split and settings of one seed, in turn
     epochs: int = Field(ge=1)  # timed in each
     # true: each repeat also times all epochs up to the chosen number, for claims on the time to converge
     to_best_epoch: bool = False
@@ -109,7 +109,7 @@ class Scaling(Strict):
     # time to score an image, by `images` and `terms`
     dataset: str
     options: dict[str, Any] = {}  # replaces single options of the data set's own file
-    methods: list[str] | None = Field(default=None, min_length=1)  # rows of the run; none: all that can be measured
+    methods: list[str] | None = Field(default=None, min_length=1)  # of the run; none: all that can be measured
     repeats: int = Field(ge=2)  # an exponent's interval is computed over the repeats
     pairs: Sizes | None = None  # of training
     labels: Sizes | None = None  # in the vocabulary
@@ -128,21 +128,21 @@ class RunConfig(Strict):
 
     # by the names of their files in config/datasets; `data` stands for a file
     datasets: dict[str, RunDataset] = Field(min_length=1)
-    # rows of the results by the names of their files in config/methods, in the order of display; a row is left out
-    # where it cannot run, such as one that needs image features
+    # by the names of their files in config/methods, in the order of display; a method is left out where it cannot run,
+    # such as one that needs image features
     methods: list[str] = Field(min_length=1)
     seeds: list[int] = Field(min_length=1)  # a split and a fit for each; results are means over them
-    factors: int = Field(ge=1)  # K of every row that has factors and whose file names none
-    # true: choose settings from each row's `grid` on the validation labels, under `official` with the first seed for
-    # all; false: take its `settings`. The number of epochs is chosen on the validation labels either way
+    factors: int = Field(ge=1)  # K of every method that has factors and whose file names none
+    # true: choose settings from each method's `grid` on the validation labels, under `official` with the first seed
+    # for all; false: take its `settings`. The number of epochs is chosen on the validation labels either way
     tune: bool
     tuning_budget: int = Field(
         ge=1
-    )  # how many configurations every grid has where the run tunes: the same for all rows
-    # configurations that a row may try beyond its grid, each a step by the ratio of its last two values (2 beside a 0),
-    # as long as the best one is on an edge of what was tried
+    )  # how many configurations every grid has where the run tunes: the same for all methods
+    # configurations that a method may try beyond its grid, each a step by the ratio of its last two values (2 next to
+    # a 0), as long as the best one is on an edge of what was tried
     tuning_beyond_edges: int = Field(default=0, ge=0)
-    # what settings and epochs are chosen by: a metric of an image's ranks, larger being better; none: the protocol's,
+    # what settings and epochs are chosen by: a metric of each image's ranks, larger being better; none: the protocol's,
     # `ndcg@10` for `distinct` and `regions`, `map` for the others
     validation_metric: str | None = None
     # what is measured, by full names, in the order of display; see [metrics.md](metrics.md)
@@ -151,13 +151,13 @@ class RunConfig(Strict):
     bootstrap: int = Field(ge=100)  # resamples behind intervals and tests
     timing: Timing  # how often and how long each method is timed
     scaling: Scaling | None = None  # if given: how a time grows with the size of simulated data
-    # row -> when its training stops, in place of what the row's file says; `default`: for each row that is not named
+    # method -> when its training stops, in place of what its file says; `default`: for each that is not named
     epochs: dict[str, Epochs] = {}
     grids: dict[
         str, dict[str, list[Any]]
-    ] = {}  # row -> setting -> values to try if the run tunes, in place of its file's
-    decisions: dict[str, list[str]] = {}  # a file of config/decisions -> the rows that get it
-    # row -> setting -> values to try; where the run tunes, the other settings of the row's grid are tuned at each
+    ] = {}  # method -> setting -> values to try if the run tunes, in place of its file's
+    decisions: dict[str, list[str]] = {}  # a file of config/decisions -> the methods that get it
+    # method -> setting -> values to try; where the run tunes, the other settings of its grid are tuned at each
     sweeps: dict[str, dict[str, list[int | float]]] = {}
     # configurations that are tried beyond the edges of the grid at each value of a sweep, where the best of the other
     # settings may be far from it; left out: as many as `tuning_beyond_edges`
@@ -395,18 +395,18 @@ class MethodConfig(Strict):
     # another file of the folder: this one's `settings` replace some of the other's, and each further key that stands
     # here replaces the other's whole key
     extends: str | None = None
-    method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of `src/vsebench/methods`; rows can share one
+    method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of `src/vsebench/methods`; files can share one
     # a method of the papers, a baseline, a control, or an oracle, which knows what no method may know, so that it is
     # shown and not compared
     role: Role
     source: str  # paper, equation, and where the settings are from
-    # all settings of the method that have no default; `factors` only where the row has a size of its own
+    # all settings of the method that have no default; `factors` only where the method has a size of its own
     settings: dict[str, Any] = {}
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
     epochs: Epochs | None = None  # when training stops; exactly where the method is trained by epochs
     grid: dict[str, list[Any]] = {}  # setting -> values to try if the run tunes; all combinations are tried
     stays_in_grid: bool = False  # true: no search beyond the grid's edges, such as those of a range in print
-    members: list[str] = []  # rows of the run, for an ensemble, which has no settings, epochs or grid of its own
+    members: list[str] = []  # methods of the run, for an ensemble, which has no settings, epochs or grid of its own
 
     @property
     def grid_size(self) -> int:
@@ -418,14 +418,14 @@ class Search(Strict):
 
     configurations: int = Field(ge=1)  # how many were tried
     grid: dict[str, list[Any]] = Field(min_length=1)  # the values that were tried
-    seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings of the row
+    seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings of the method
 
 
 class SearchesAtPlace(Strict):
     """The searches on a data set under one protocol."""
 
     validation_metric: str  # what settings were chosen by
-    rows: dict[str, Search]  # row -> its search
+    rows: dict[str, Search]  # method -> its search
 
 
 class ChosenSettings(Strict):
@@ -448,7 +448,7 @@ class DecisionConfig(Decided):
     """A decision of the results (`config/decisions/<name>.yaml`)."""
 
     title: str  # for tables and the report
-    role: Role  # as in a row's file
+    role: Role  # as in a method's file
     source: str  # paper, section, and where the settings are from
 
 

@@ -27,7 +27,7 @@ MOST_DIMENSIONS = 100_000
 LONGEST_WORD = 10_000  # bytes; an encoding error makes longer ones
 
 
-class Options(Strict):
+class WordFileOptions(Strict):
     """The file of a source of words."""
 
     file: str  # one that the configuration lists under `files`, or a path
