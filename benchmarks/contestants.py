@@ -14,7 +14,7 @@ from benchmarks.biases.opt_auc import OptAucBiases
 from benchmarks.biases.warp import WarpAdaptive
 from benchmarks.data import CONFIG
 from benchmarks.plan import SEED
-from vsebench.core.configuration import read_method_config
+from vsebench.config.method import read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.workers import Workers
 from vsebench.data.problem import LabelMatrix, Problem

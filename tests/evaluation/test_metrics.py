@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
 from tests.builders import ranks_of
-from vsebench.core.configuration import DEFAULT_METRICS
+from vsebench.config.run import DEFAULT_METRICS
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import RANKS
 from vsebench.evaluation.metrics import mean_metric, values

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from vsebench.core.configuration import DatasetConfig, check, read_config
+from vsebench.config.dataset import DatasetConfig
+from vsebench.core.yaml_files import check, read_config
 from vsebench.formats.adapters import load_adapter
 
 CONFIGS = Path(__file__).parents[2] / "config" / "datasets"

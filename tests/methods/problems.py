@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from tests.builders import matrix_of
-from vsebench.core.configuration import read_method_config
+from vsebench.config.method import read_method_config
 from vsebench.core.workers import workers
 from vsebench.data.features import Features
 from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Queries, Training, Words

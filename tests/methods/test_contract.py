@@ -21,7 +21,7 @@ from tests.methods.problems import (
     with_needs,
 )
 from vsebench import models
-from vsebench.core.configuration import read_method_config
+from vsebench.config.method import read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
 from vsebench.data.needs import NEEDS

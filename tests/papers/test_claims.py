@@ -12,11 +12,12 @@ from pydantic import ValidationError
 from scipy import stats
 
 from vsebench.cli import main
+from vsebench.config.method import read_method_config
 from vsebench.core import schemas
-from vsebench.core.configuration import check, read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Entry, Place
 from vsebench.core.storage import write_json, write_table
+from vsebench.core.yaml_files import check
 from vsebench.evaluation.measuring import Ranked
 from vsebench.evaluation.sets import LabelSets
 from vsebench.methods.base import load_method

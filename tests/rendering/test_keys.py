@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.rendering.keys import keys, rows, settings, shared_types, words
 
 Share = Annotated[float, Field(gt=0, lt=1)]
@@ -139,5 +139,5 @@ def test_a_summary_is_the_first_paragraph_of_a_module() -> None:
 
 
 def test_a_name_that_is_no_type_is_one_line() -> None:
-    with pytest.raises(UserError, match=r"^page\.md: keys: json: there is no such type in core/configuration\.py$"):
+    with pytest.raises(UserError, match=r"^page\.md: keys: json: there is no such type in src/vsebench/config$"):
         keys("json", "page.md: keys: json")

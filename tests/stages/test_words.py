@@ -12,10 +12,11 @@ import pytest
 
 from tests.stages.small import EPOCHS, case, run, split, write_processed
 from vsebench import models
-from vsebench.core.configuration import WordsConfig, check
+from vsebench.config.dataset import WordsConfig
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import LABELS, WORDS
 from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_table
+from vsebench.core.yaml_files import check
 from vsebench.data import needs
 from vsebench.formats.parents.wordnet import EXCEPTIONS
 from vsebench.methods.base import FactorSettings, Method, Progress

@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr
 
-from vsebench.core.configuration import Strict, check, read_yaml
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
+from vsebench.core.yaml_files import Strict, check, read_yaml
 from vsebench.papers.published import PrintedCell, PrintedCells, read_published
 
 

@@ -16,9 +16,9 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
-from vsebench.core.configuration import Strict, check
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import CLAIMS
+from vsebench.core.yaml_files import Strict, check
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimCase, ClaimTest
 from vsebench.papers.evidence import Effect, Evidence, UntestableError, adjust

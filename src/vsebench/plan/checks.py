@@ -5,17 +5,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vsebench.core.configuration import (
-    GROWTH,
-    SIZED,
-    DatasetConfig,
-    MethodConfig,
-    Network,
-    RunConfig,
-    check,
-)
+from vsebench.config.dataset import DatasetConfig, Network
+from vsebench.config.method import MethodConfig
+from vsebench.config.run import GROWTH, SIZED, RunConfig
 from vsebench.core.errors import ONNX, UserError, missing_package
 from vsebench.core.places import Place
+from vsebench.core.yaml_files import check
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
 from vsebench.formats.adapters import load_adapter

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from vsebench.core import configuration
+from vsebench.config import dataset, method, run
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_in
 from vsebench.core.sources import file_of
@@ -31,7 +31,7 @@ HEAD = "| key | type | default | meaning |\n|---|---|---|---|"
 
 
 def keys(asked: str, where: str) -> str:
-    """Return the keys of a type of `core.configuration`, or the settings of all methods, decisions or adapters.
+    """Return the keys of a type of `vsebench.config`, or the settings of all methods, decisions or adapters.
 
     With "shared", return those that several of them share: the sections of methods and so on link to these.
 
@@ -45,9 +45,10 @@ def keys(asked: str, where: str) -> str:
         shared = shared_types([model for models in types.values() for model in models.values()])
         summaries = asked in ("shared", "adapters")  # docs/methods.md and docs/decisions.md have the others
         return settings(types.get(asked, {base: base for base in shared}), shared, summaries)
-    model = getattr(configuration, asked, None)
+    known = vars(dataset) | vars(method) | vars(run)
+    model = known.get(asked)
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
-        raise UserError(f"{where}: there is no such type in core/configuration.py")
+        raise UserError(f"{where}: there is no such type in src/vsebench/config")
     return "\n".join([HEAD, *(f"| {' | '.join(row)} |" for row in rows(model))])
 
 

@@ -17,9 +17,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.configuration import DatasetDefinition, SourceFile, check, read_definition
+from vsebench.config.dataset import DatasetDefinition, SourceFile, read_definition
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, replacing, write_json
+from vsebench.core.yaml_files import check
 from vsebench.formats import own_files
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.download import transfer

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from vsebench.core.configuration import DatasetConfig, read_config
+from vsebench.config.dataset import DatasetConfig
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import read_config
 from vsebench.formats.readers.my_dataset import Options, read
 
 ROOT = Path(__file__).parents[2]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, image_ids
 
 
