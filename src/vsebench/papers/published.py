@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from vsebench.core.errors import UserError
+from vsebench.papers.statement import PrintedStatement
 
 COLUMNS = ["paper", "table", "row", "column", "value", "unit", "protocol", "note"]
 WORDS = ("formula", "text")  # units of cells that hold no number
@@ -28,10 +29,17 @@ class PrintedCell:
     unit: str
     protocol: str
     note: str
+    condition: str = ""  # what else has to be true for a contradiction
+    at_least: bool = False  # whether the number is a lower bound
 
     @property
     def dataset(self) -> str:
         return self.row.split("/")[0]
+
+    @property
+    def method(self) -> str:
+        """What follows the data set in the row's name; empty if nothing does."""
+        return self.row.partition("/")[2]
 
     @property
     def name(self) -> str:
@@ -58,9 +66,10 @@ class PrintedCell:
 
 @dataclass(frozen=True)
 class PrintedCells:
-    """The cells of all papers that hold a number or a formula, in the order of print."""
+    """The cells of all papers that hold a number or a formula, in the order of print, and statements about them."""
 
     all: tuple[PrintedCell, ...]
+    statements: tuple[PrintedStatement, ...] = ()
 
     @cached_property
     def _index(self) -> dict[tuple[str, str, str], list[PrintedCell]]:
@@ -72,6 +81,10 @@ class PrintedCells:
     @property
     def papers(self) -> list[str]:
         return list(dict.fromkeys(cell.paper for cell in self.all))
+
+    def stated(self, comparison: str) -> Iterator[PrintedStatement]:
+        """Yield the statements that compare in this way."""
+        return (statement for statement in self.statements if statement.comparison == comparison)
 
     def numbers(self, column: str) -> Iterator[PrintedCell]:
         """Yield the numbers whose column matches a regular expression."""

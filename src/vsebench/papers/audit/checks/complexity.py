@@ -6,7 +6,7 @@ from math import exp, inf, prod
 
 from vsebench.papers.audit.checks.counts import count, label_numbers, pair_numbers
 from vsebench.papers.audit.checks.times import seconds
-from vsebench.papers.audit.findings import Finding, judge, names, note_and_condition, verdict
+from vsebench.papers.audit.findings import Finding, find, judge
 from vsebench.papers.audit.printed import Interval, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
@@ -42,15 +42,14 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
         found = dict(_ratios(cells, statement.paper, count(factors)))
         if found:
             shown = [f"{dataset} {ratio.show(1)}" for dataset, (ratio, _) in found.items()]
-            sources = [cell for _, used in found.values() for cell in used]
-            yield Finding(
-                paper=statement.paper,
-                table=statement.table,
-                cells=names([statement, factors, *dict.fromkeys(sources)]),
-                check=TERMS,
+            sources = dict.fromkeys(cell for _, used in found.values() for cell in used)
+            above = sum(ratio.low > 1 for ratio, _ in found.values())
+            yield find(
+                TERMS,
+                [statement, factors, *sources],
                 published="not always above 1",
-                recomputed=f"above 1 on {sum(ratio.low > 1 for ratio, _ in found.values())} of {len(found)}",
-                verdict=verdict(any(ratio.low <= 1 for ratio, _ in found.values())),
+                recomputed=f"above 1 on {above} of {len(found)}",
+                agrees=above < len(found),
                 explanation=f"(N + M) K / |D| with K = {factors.value}: {'; '.join(shown)}",
             )
 
@@ -134,35 +133,17 @@ def identities(cells: PrintedCells) -> Iterator[Finding]:
             points = [(a, b) for a in (0, 1, -1) for b in (0, 1, -1)]
             wrong = [(a, b) for a, b in points if abs(left(a, b) - right(a, b)) > 1e-9]
             a, b = (wrong or points)[0]
-            yield Finding(
-                paper=cell.paper,
-                table=cell.table,
-                cells=names([cell]),
-                check=IDENTITY,
-                published="equal",
-                recomputed=f"{left(a, b):.2f} and {right(a, b):.2f}",
-                verdict=verdict(not wrong),
-                explanation=f"{cell.value}: both sides at a = {a}, b = {b}; {cell.note}",
-            )
+            rule = f"{cell.value}: both sides at a = {a}, b = {b}; {cell.note}"
+            yield find(IDENTITY, [cell], "equal", f"{left(a, b):.2f} and {right(a, b):.2f}", not wrong, rule)
 
 
 def weights_of_ranks(cells: PrintedCells) -> Iterator[Finding]:
     """Check that printed weights alpha_j of a rank have a value at its first place, j = 1."""
     for cell in cells.all:
         if cell.column.endswith("rank_weights") and cell.value in WEIGHTS:
-            note, condition = note_and_condition(cell)
             try:
-                first = f"{WEIGHTS[cell.value](1):g}"
+                first, defined = f"{WEIGHTS[cell.value](1):g}", True
             except ZeroDivisionError:
-                first = "not defined"
-            yield Finding(
-                paper=cell.paper,
-                table=cell.table,
-                cells=names([cell]),
-                check=DEFINED,
-                published="a number at j = 1",
-                recomputed=first,
-                verdict=verdict(first != "not defined", condition),
-                explanation=f"alpha_j = {cell.value}; {note}",
-                condition=condition if first == "not defined" else "",
-            )
+                first, defined = "not defined", False
+            rule = f"alpha_j = {cell.value}; {cell.note}"
+            yield find(DEFINED, [cell], "a number at j = 1", first, defined, rule, cell.condition)

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from vsebench.papers.audit.checks.counts import count
 from vsebench.papers.audit.checks.metrics import beside
-from vsebench.papers.audit.findings import Finding, judge, names, verdict
+from vsebench.papers.audit.findings import Finding, find, judge
 from vsebench.papers.audit.printed import Interval, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
@@ -27,7 +27,7 @@ def labels_per_list(cells: PrintedCells) -> Iterator[Finding]:
         if precision and mean and k:
             expected = rounded(precision.value) * k / count(mean)
             bounds = Interval(expected.low * (1 - SLACK), expected.high * (1 + SLACK))
-            rule = f"OV-P x {k} / {mean.value}, give or take 2 %: k = {k}, and labels per image{measured(mean)}"
+            rule = f"OV-P x {k} / {mean.value}, give or take 2 %: k = {k}, and labels per image{note(mean)}"
             yield judge(SIZE, recall, [precision, mean], bounds, rule)
 
 
@@ -41,7 +41,7 @@ def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
                 forced = rounded(cell.value).low > 100 - rounded(share.value).low
                 if (share.paper, share.row) == (cell.paper, cell.dataset) and (k == by_size or forced):
                     why = f"k = {k} by OV-R / OV-P" if by_size else f"k = {k}, since all other images are fewer"
-                    rule = f"at most the images with k labels; {why}; their share{measured(share)}"
+                    rule = f"at most the images with k labels; {why}; their share{note(share)}"
                     yield judge(EXACT, cell, [share], Interval(Fraction(0), rounded(share.value).high), rule)
 
 
@@ -53,7 +53,7 @@ def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
             share = cells.find(cell.paper, cell.dataset, f"images_with_{limit.value}_labels_or_fewer")
             if share:
                 bounds = Interval(Fraction(0), rounded(share.value).high)
-                rule = f"at most the images with {limit.value} labels or fewer; their share{measured(share)}"
+                rule = f"at most the images with {limit.value} labels or fewer; their share{note(share)}"
                 yield judge(LIMIT, cell, [share, limit], bounds, rule)
 
 
@@ -70,16 +70,9 @@ def judge_limit(limit: PrintedCell, labels: PrintedCell, most: PrintedCell) -> F
     k, allowed = int(labels.number), int(limit.number)
     pairs = max((n * (k - n) for n in range(min(int(most.number), k) + 1)), default=0)
     effect = "some images have more pairs" if pairs > allowed else "no image has more pairs, so none is left out"
-    return Finding(
-        paper=limit.paper,
-        table=limit.table,
-        cells=names([limit, labels, most]),
-        check=PAIRS,
-        published=f"{limit.value} pairs",
-        recomputed=f"at most {pairs} on {labels.row}",
-        verdict=verdict(pairs > allowed),
-        explanation=f"n (K - n) pairs of n labels among K = {k}: {effect}; n is at most {most.value}{measured(most)}",
-    )
+    rule = f"n (K - n) pairs of n labels among K = {k}: {effect}; n is at most {most.value}{note(most)}"
+    recomputed = f"at most {pairs} on {labels.row}"
+    return find(PAIRS, [limit, labels, most], f"{limit.value} pairs", recomputed, pairs > allowed, rule)
 
 
 def k_of_row(cells: PrintedCells, cell: PrintedCell) -> int:
@@ -97,6 +90,6 @@ def labels_of_image(cells: PrintedCells, cell: PrintedCell) -> PrintedCell | Non
     return found if found and count(found).low > 0 else None
 
 
-def measured(cell: PrintedCell) -> str:
-    """Return where a number is from that the paper does not print: the note of its cell, in brackets."""
-    return f" ({cell.note})" if cell.note.startswith("measured") else ""
+def note(cell: PrintedCell) -> str:
+    """Return the note of a cell in brackets: where a number is from that the paper does not print."""
+    return f" ({cell.note})" if cell.note else ""

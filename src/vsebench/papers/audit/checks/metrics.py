@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import log2
 
 from vsebench.papers.audit.checks.counts import Statement, label_numbers
-from vsebench.papers.audit.findings import DEPENDS, Finding, judge, names, verdict
+from vsebench.papers.audit.findings import AGREES, DEPENDS, Finding, find, judge
 from vsebench.papers.audit.lists import f1_over_images
 from vsebench.papers.audit.printed import SLACK, Interval, decimals, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
@@ -52,24 +52,17 @@ def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
     and, as no image has more than half of all labels, at least half of it.
     """
     for paper in cells.papers:
-        found = []
+        judged = {}
         for cell in cells.numbers("auc@10"):
             labels = list(label_numbers(cells, paper, cell.dataset))
             if cell.paper == paper and labels and min(each.number.low for each in labels) > 0:
-                found += [judge_auc(cell, recalls, labels) for recalls in recalls_beside(cells, cell)]
-        yield from found
-        if found:
-            fitting = sum(finding.verdict == verdict(True) for finding in found)
-            yield Finding(
-                paper=paper,
-                table=found[0].table,
-                cells=f"{found[0].table} auc@10 (all {len(found)})",
-                check=CUT,
-                published="AUC",
-                recomputed=f"{fitting} of {len(found)} fit",
-                verdict=verdict(2 * fitting > len(found)),
-                explanation="inferred: AUC@10, of lists cut at 10 where a miss counts 0.5, and no AUC of full rankings",
-            )
+                judged |= {cell: judge_auc(cell, recalls, labels) for recalls in recalls_beside(cells, cell)}
+        yield from judged.values()
+        if judged:
+            aucs, fitting = list(judged), sum(finding.verdict == AGREES for finding in judged.values())
+            rule = "inferred: AUC@10, of lists cut at 10 where a miss counts 0.5, and no AUC of full rankings"
+            summary, fit = f"{aucs[0].table} auc@10 (all {len(aucs)})", f"{fitting} of {len(aucs)} fit"
+            yield find(CUT, aucs, "AUC", fit, 2 * fitting > len(aucs), rule, summary=summary)
 
 
 def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Statement]) -> Finding:
@@ -133,16 +126,9 @@ def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
             continue
         rows = [found for found in _rows_with_f1(cells) if found[0].paper == statement.paper]
         wrong = [found[0] for found in rows if OVER_IMAGES not in readings(*found)[1]]
-        yield Finding(
-            paper=statement.paper,
-            table=statement.table,
-            cells=names([statement, *wrong]),
-            check=BY_IMAGE,
-            published=f"all {len(rows)}",
-            recomputed=f"{len(rows) - len(wrong)} of {len(rows)}",
-            verdict=verdict(not wrong),
-            explanation=f"means over images ({statement.note}): no images have P, R and F1 of the other rows",
-        )
+        rule = f"means over images ({statement.note}): no images have P, R and F1 of the other rows"
+        recomputed = f"{len(rows) - len(wrong)} of {len(rows)}"
+        yield find(BY_IMAGE, [statement, *wrong], f"all {len(rows)}", recomputed, not wrong, rule)
 
 
 def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell, PrintedCell]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from vsebench.papers.audit.findings import Finding, judge, verdict
+from vsebench.papers.audit.findings import Finding, find, judge
 from vsebench.papers.audit.printed import Interval, decimals, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
@@ -69,18 +69,10 @@ def _counting(found: list[Speedup], usual: str, fitting: dict[str, int]) -> Find
     explanation = "n times as fast is a ratio of times of n"
     if usual != WAYS[0]:
         explanation += f", but {fitting[usual]} of these {len(found)} numbers are the ratio less 1"
-    table = found[0].cell.table
-    return Finding(
-        paper=found[0].cell.paper,
-        table=table,
-        cells=f"{table} speedup (all {len(found)})",
-        check=COUNTING,
-        published=usual,
-        recomputed=f"{fitting[WAYS[0]]} of {len(found)} are ratios",
-        verdict=verdict(usual == WAYS[0], condition),
-        explanation=explanation,
-        condition="" if usual == WAYS[0] else condition,
-    )
+    recomputed = f"{fitting[WAYS[0]]} of {len(found)} are ratios"
+    cells = [each.cell for each in found]
+    summary = f"{cells[0].table} speedup (all {len(found)})"
+    return find(COUNTING, cells, usual, recomputed, usual == WAYS[0], explanation, condition, summary)
 
 
 def _speedups(cells: PrintedCells, paper: str) -> Iterator[Speedup]:

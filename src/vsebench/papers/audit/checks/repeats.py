@@ -5,7 +5,7 @@ from itertools import combinations
 from math import inf
 
 from vsebench.papers.audit.checks.counts import count
-from vsebench.papers.audit.findings import Finding, judge, names, note_and_condition, verdict
+from vsebench.papers.audit.findings import Finding, find, judge, names
 from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
@@ -14,9 +14,9 @@ REPEATED, SHARED = "repeated", "same numbers"
 
 def reading(cell: PrintedCell) -> Interval:
     """Return the unrounded values that a cell in a table or in the text can stand for."""
-    if cell.in_text and "more than" in cell.note:
+    if cell.at_least:
         return Interval(exact(cell.value).low, inf)
-    if cell.unit == "count" and not cell.note.startswith("mean"):
+    if cell.unit == "count" and not cell.column.endswith("per_image"):  # a mean
         return count(cell)
     return roughly(cell.value) if cell.in_text else rounded(cell.value)
 
@@ -31,7 +31,7 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
         for cell in others:
             before, again = readings(first, cell)
             cut = cell.in_text and first.value.startswith(cell.value)
-            condition = note_and_condition(cell)[1]
+            condition = cell.condition
             if cut:
                 condition = "the text rounds; these are the first digits of the number, with the others left out"
             yield judge(REPEATED, cell, [first], before, f"as in {first.table}", again, condition)
@@ -70,15 +70,13 @@ def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: lis
     equal = sum(cell.value == again.value for cell, again in pairs)
     first, second = pairs[0]
     metrics = f"{row} ({len(pairs)} metrics)"
-    return Finding(
-        paper=second.paper,
-        table=second.table,
-        cells=f"{second.table} {metrics}; {first.paper} {first.table} {metrics}; {names(factors[::-1])}",
-        check=SHARED,
+    numbers = "these numbers" if equal == len(pairs) else "others"
+    return find(
+        SHARED,
+        [second, first, *factors],
         published=f"k = {factors[1].value}",
         recomputed=f"{equal} of {len(pairs)} equal",
-        verdict=verdict(equal < len(pairs)),
-        explanation=f"{first.paper} prints these numbers with k = {factors[0].value}"
-        if equal == len(pairs)
-        else f"{first.paper} prints others with k = {factors[0].value}",
+        agrees=equal < len(pairs),
+        explanation=f"{first.paper} prints {numbers} with k = {factors[0].value}",
+        summary=f"{second.table} {metrics}; {first.paper} {first.table} {metrics}; {names(factors[::-1])}",
     )

@@ -7,7 +7,7 @@ from math import inf
 
 from vsebench.papers.audit.checks.counts import count
 from vsebench.papers.audit.checks.times import SPACE, TERMS, problem_size, seconds
-from vsebench.papers.audit.findings import Finding, judge, names, verdict
+from vsebench.papers.audit.findings import Finding, find, judge
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
 
@@ -99,16 +99,8 @@ def one_size(cells: PrintedCells) -> Iterator[Finding]:
                 f"the test time of {dataset} is of this size; a model of the other one takes {times:.2g} times that "
                 f"({times * float(time.value):.3g} {time.unit})"
             )
-            yield Finding(
-                paper=cell.paper,
-                table=cell.table,
-                cells=names([cell, behind_cost, time]),
-                check=ONE_SIZE,
-                published=cell.value,
-                recomputed=behind_cost.value,
-                verdict=verdict(cell.value == behind_cost.value),
-                explanation=rule,
-            )
+            equal = cell.value == behind_cost.value
+            yield find(ONE_SIZE, [cell, behind_cost, time], cell.value, behind_cost.value, equal, rule)
 
 
 def by_formula(

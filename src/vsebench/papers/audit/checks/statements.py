@@ -1,12 +1,12 @@
 """Statements in words that the printed numbers can be held against."""
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise
 
 from vsebench.papers.audit.checks.same_model import ACCURACY
-from vsebench.papers.audit.findings import Finding, judge, names, verdict
+from vsebench.papers.audit.findings import Finding, find, judge
 from vsebench.papers.audit.printed import Interval, exact, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
@@ -16,26 +16,22 @@ RESULTS_OF = "datasets_in_"
 
 
 def best_of_all(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a method which a paper calls the best (`best` of its row) has the highest number of each metric.
+    """Check that a method which a paper calls the best has the highest number of each metric.
 
-    Rows whose names begin with the method's are its variants, and gains over other methods are no accuracies.
+    Gains over other methods are no accuracies.
     """
-    for statement in cells.all:
-        if statement.column != "best":
-            continue
+    for statement in cells.stated("best"):
         groups: dict[tuple[str, str], list[PrintedCell]] = {}
         for cell in cells.numbers(ACCURACY):
-            if cell.paper == statement.paper and len(cell.row.split("/")) == 2:
+            if cell.paper == statement.paper and cell.row.count("/") == 1:
                 groups.setdefault((cell.dataset, cell.column), []).append(cell)
-        for found in groups.values():
-            own = [cell for cell in found if cell.row == f"{cell.dataset}/{statement.row}"]
-            others = [cell for cell in found if not cell.row.split("/")[1].startswith(statement.row)]
-            # A row that holds the same model under another name is not better.
-            if own and others:
-                best = max(others, key=lambda cell: cell.number)
+        for row, group in itertools.product(statement.rows, groups.values()):
+            own = [cell for cell in group if cell.method == row]
+            rivals = [cell for cell in group if statement.are_rivals(row, cell.method)]
+            if own and rivals:
+                best = max(rivals, key=lambda cell: cell.number)
                 bounds = Interval(rounded(best.value).low, Fraction(100))
-                rule = f"at least {best.row.split('/')[1]}'s {best.value}"
-                yield judge(BEST, own[0], [best, statement], bounds, rule)
+                yield judge(BEST, own[0], [best, statement], bounds, f"at least {best.method}'s {best.value}")
 
 
 def listed_once(cells: PrintedCells) -> Iterator[Finding]:
@@ -44,16 +40,8 @@ def listed_once(cells: PrintedCells) -> Iterator[Finding]:
         if cell.column in ("nearest_labels", "top_labels"):
             words = [word.strip().strip("*") for word in cell.value.split(",")]
             twice = [word for word, number in Counter(words).items() if number > 1]
-            yield Finding(
-                paper=cell.paper,
-                table=cell.table,
-                cells=names([cell]),
-                check=LISTED_ONCE,
-                published=f"{len(words)} labels",
-                recomputed=f"{len(set(words))} different ones",
-                verdict=verdict(not twice),
-                explanation=f"twice: {', '.join(twice)}" if twice else "each label once",
-            )
+            shown, explanation = f"{len(words)} labels", f"twice: {', '.join(twice)}" if twice else "each label once"
+            yield find(LISTED_ONCE, [cell], shown, f"{len(set(words))} different ones", not twice, explanation)
 
 
 def datasets_of_table(cells: PrintedCells) -> Iterator[Finding]:
@@ -76,16 +64,8 @@ def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
         named = cell.value.split(", ")
         absent = [dataset for dataset in named if dataset not in printed]
         there = f"{cited} has no accuracy on {', '.join(absent)}" if absent else f"{cited} has all"
-        yield Finding(
-            paper=cell.paper,
-            table=cell.table,
-            cells=names([cell]),
-            check=CITED,
-            published=f"{len(named)} data sets",
-            recomputed=f"{len(named) - len(absent)} of {len(named)}",
-            verdict=verdict(not absent),
-            explanation=f"{there} ({cell.note})",
-        )
+        recomputed = f"{len(named) - len(absent)} of {len(named)}"
+        yield find(CITED, [cell], f"{len(named)} data sets", recomputed, not absent, f"{there} ({cell.note})")
 
 
 def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
@@ -100,7 +80,7 @@ def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
             found.setdefault((share.paper, share.dataset), []).append((cell, share))
     for (paper, dataset), rows in found.items():
         exact_search = cells.find(paper, f"{dataset}/knn", "precision@1")
-        for (cell, share), (other, other_share) in pairwise(rows):
+        for (cell, share), (other, other_share) in itertools.pairwise(rows):
             if exact_search and exact_search.unit == "percent":
                 second = second_of(other, other_share, exact_search)
                 part = Fraction(share.value) / 100

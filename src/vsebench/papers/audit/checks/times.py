@@ -1,16 +1,15 @@
 """Times, iterations and memory."""
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
-from itertools import combinations
 
 from vsebench.papers.audit.checks.counts import count, same_data
-from vsebench.papers.audit.findings import Finding, judge, names, note_and_condition, verdict
+from vsebench.papers.audit.findings import Finding, find, judge
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
 
 ITERATIONS, PER_IMAGE, MEMORY, ENSEMBLE, FLAT = "iterations", "time per image", "memory", "ensemble", "flat cost"
-BELOW = re.compile(r"test_time_below_(\w+)")
 # Growth of memory as a paper prints it, in images n, labels Y, features d, non-zero features d_nz, dimension D.
 SPACE: dict[str, Callable[[dict[str, Interval]], Interval]] = {
     "O(n d_nz)": lambda size: size["n"] * size["d_nz"],
@@ -54,18 +53,12 @@ def iterations(cells: PrintedCells) -> Iterator[Finding]:
             )
             untimed = [whole.dataset for whole in trained if whole.dataset not in ratios]
             condition += f", and for {' and '.join(untimed)} no time of an iteration is printed" if untimed else ""
-            yield Finding(
-                paper=cell.paper,
-                table=cell.table,
-                cells=names([cell, *sources]),
-                check=ITERATIONS,
-                published=cell.value,
-                recomputed=" or ".join(ratio.show(0) for ratio in ratios.values()),
-                verdict=verdict(agrees, condition),
-                explanation="time to convergence / time of an iteration in the other paper, if machine and code are "
-                "the same, as the accuracies are; the data set is not said, so one that fits is enough",
-                condition="" if agrees else condition,
+            recomputed = " or ".join(ratio.show(0) for ratio in ratios.values())
+            rule = (
+                "time to convergence / time of an iteration in the other paper, if machine and code are the same, as "
+                "the accuracies are; the data set is not said, so one that fits is enough"
             )
+            yield find(ITERATIONS, [cell, *sources], cell.value, recomputed, agrees, rule, condition)
 
 
 def _is_training(whole: PrintedCell, cell: PrintedCell) -> bool:
@@ -88,29 +81,23 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
 
     Its time is that of the method times the sum of its members' sizes over the size behind the method's time.
     """
-    for statement in cells.all:
-        below = BELOW.fullmatch(statement.column)
-        method, *sizes = re.split(r"_(?=\d)", statement.row.partition("/")[2])
-        if not below or not sizes:
-            continue
-        one = cells.find(statement.paper, f"{statement.dataset}/{method}", "test_time")
-        rival = cells.find(statement.paper, f"{statement.dataset}/{below[1]}", "test_time")
-        size = cells.find(statement.paper, method, "factors")
-        if one and rival and size and one.unit == rival.unit:
-            time = rounded(one.value) * sum(map(int, sizes)) / exact(size.value)
-            note, condition = note_and_condition(statement)
-            parts = " + ".join(sizes)
-            yield Finding(
-                paper=statement.paper,
-                table=statement.table,
-                cells=names([statement, one, size, rival]),
-                check=ENSEMBLE,
-                published=f"below {rival.value} {rival.unit}",
-                recomputed=f"{time.show(1)} {one.unit}",
-                verdict=verdict(time.low < rounded(rival.value).high, condition),
-                explanation=f'"{statement.value}" ({note}): {one.value} {one.unit} x ({parts}) / {size.value}',
-                condition=condition if time.low >= rounded(rival.value).high else "",
-            )
+    for statement in cells.stated("faster"):
+        times = [cell for cell in timed(cells, "test_time") if cell.paper == statement.paper and not cell.in_text]
+        for ensemble, single, rival in itertools.product(statement.rows, times, times):
+            method, *sizes = re.split(r"_(?=\d)", ensemble)
+            size = cells.find(statement.paper, method, "factors")
+            same_data = single.dataset == rival.dataset and statement.is_about(rival.dataset, ensemble)
+            if size and same_data and single.method == method and statement.are_rivals(ensemble, rival.method):
+                time = seconds(single) * sum(map(int, sizes)) / exact(size.value) / SECONDS[rival.unit]
+                yield find(
+                    ENSEMBLE,
+                    [statement, single, size, rival],
+                    published=f"below {rival.value} {rival.unit}",
+                    recomputed=f"{time.show(1)} {rival.unit}",
+                    agrees=time.low < rounded(rival.value).high,
+                    explanation=f"{statement.quoted}: {single.value} {single.unit} x ({' + '.join(sizes)}) / {size.value}",
+                    condition=statement.condition,
+                )
 
 
 def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
@@ -134,7 +121,7 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
                 expected = Interval(min(each.low for each in single), max(each.high for each in single))
                 rule = f"an image costs {statement.value} everywhere, so as much as on the other data sets"
                 sources = [statement, images, share, *known, *(own for own in known.values())]
-                yield judge(FLAT, cell, sources, expected, rule, condition=note_and_condition(statement)[1])
+                yield judge(FLAT, cell, sources, expected, rule, condition=statement.condition)
 
 
 def memory(cells: PrintedCells) -> Iterator[Finding]:
@@ -149,7 +136,7 @@ def memory(cells: PrintedCells) -> Iterator[Finding]:
             and cell.paper == formula.paper
             and cell.row == f"{cell.dataset}/{formula.row}"
         ]
-        for small, large in combinations(measured, 2):
+        for small, large in itertools.combinations(measured, 2):
             sizes = [problem_size(cells, cell) for cell in (small, large)]
             if small.unit == large.unit and all(sizes):
                 before, after = (SPACE[formula.value](size) for size in sizes)
