@@ -100,6 +100,16 @@ class PrintedCells:
         found = self.prints(paper, row, column)
         return next((cell for cell in found if table in (None, cell.table)), None)
 
+    def each(self, column: str, *sources: str) -> Iterator[tuple[PrintedCell, ...]]:
+        """Yield each number of a column with other numbers of its row, its data set or all data, if all are printed."""
+        for cell in self.numbers(column):
+            rows = (cell.row, cell.dataset, "all")
+            others = [
+                next(filter(None, (self.find(cell.paper, row, source) for row in rows)), None) for source in sources
+            ]
+            if all(others):
+                yield (cell, *filter(None, others))
+
 
 def read_published(paths: Iterable[Path]) -> PrintedCells:
     """Read the published numbers, one file per paper.

@@ -60,9 +60,8 @@ def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
 def sampled_pairs(cells: PrintedCells) -> Iterator[Finding]:
     """Check that a limit on the pairs of an image leaves any out: n of K labels make n (K - n) pairs."""
     for limit in cells.numbers("pairs_per_image"):
-        for labels in cells.numbers("labels"):
-            most = cells.find(limit.paper, labels.row, "most_labels_of_an_image")
-            if labels.paper == limit.paper and most:
+        for labels, most in cells.each("labels", "most_labels_of_an_image"):
+            if labels.paper == limit.paper:
                 yield judge_limit(limit, labels, most)
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import log2
 
-from vsebench.papers.audit.checks.counts import Statement, label_numbers
+from vsebench.papers.audit.checks.counts import Printed, label_numbers
 from vsebench.papers.audit.findings import AGREES, DEPENDS, Finding, find, judge
 from vsebench.papers.audit.lists import f1_over_images
 from vsebench.papers.audit.printed import SLACK, Interval, decimals, rounded
@@ -65,7 +65,7 @@ def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
             yield find(CUT, aucs, "AUC", fit, 2 * fitting > len(aucs), rule, summary=summary)
 
 
-def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Statement]) -> Finding:
+def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printed]) -> Finding:
     few = Fraction(min(each.number.low for each in labels)) / 2
     many = Fraction(max(each.number.high for each in labels))
     half = Fraction(1, 2)

@@ -66,20 +66,16 @@ def one_rate(cells: PrintedCells) -> Iterator[Finding]:
 
 def leaves(cells: PrintedCells) -> Iterator[Finding]:
     """Check that a leaf of a tree with p levels of halves, n / 2^p images, has the printed size for a whole p."""
-    for cell in cells.numbers("leaf_images"):
-        images = cells.find(cell.paper, cell.dataset, "train_images")
-        if images:
-            level = nearest_level(images, cell)
-            yield judge(LEAF, cell, [images], leaf(images, level), f"n / 2^{level}", roughly(cell.value))
+    for cell, images in cells.each("leaf_images", "train_images"):
+        level = nearest_level(images, cell)
+        yield judge(LEAF, cell, [images], leaf(images, level), f"n / 2^{level}", roughly(cell.value))
 
 
 def time_of_leaf(cells: PrintedCells) -> Iterator[Finding]:
     """Check the test time of a search in one leaf: (p + n / 2^p) / n of the exact search's, at the same rate."""
-    for cell in cells.numbers("leaf_images"):
-        images = cells.find(cell.paper, cell.dataset, "train_images")
-        own = cells.find(cell.paper, cell.row, "test_time")
+    for cell, images, own in cells.each("leaf_images", "train_images", "test_time"):
         exact_search = cells.find(cell.paper, f"{cell.dataset}/knn", "test_time")
-        if images and own and exact_search and {own.unit, exact_search.unit} <= set(SECONDS):
+        if exact_search and {own.unit, exact_search.unit} <= set(SECONDS):
             level = nearest_level(images, cell)
             share = (leaf(images, level) + level) / count(images)
             time = seconds(exact_search) * share / SECONDS[own.unit]
@@ -89,14 +85,12 @@ def time_of_leaf(cells: PrintedCells) -> Iterator[Finding]:
 
 def one_size(cells: PrintedCells) -> Iterator[Finding]:
     """Check that a method's accuracy and its cost are of models of one size: `factors` of a data set and of a row."""
-    for cell in cells.numbers("factors"):
-        dataset, slash, row = cell.row.partition("/")
-        behind_cost = cells.find(cell.paper, row, "factors")
-        time = cells.find(cell.paper, cell.row, "test_time")
-        if slash and behind_cost and time:
+    for cell, time in cells.each("factors", "test_time"):
+        behind_cost = cells.find(cell.paper, cell.method, "factors")
+        if behind_cost:
             times = float(cell.value) / float(behind_cost.value) if float(behind_cost.value) else inf
             rule = (
-                f"the test time of {dataset} is of this size; a model of the other one takes {times:.2g} times that "
+                f"the test time of {cell.dataset} is of this size; a model of the other one takes {times:.2g} times that "
                 f"({times * float(time.value):.3g} {time.unit})"
             )
             equal = cell.value == behind_cost.value

@@ -74,9 +74,8 @@ def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
     precision = share x first + (1 - share) x second, with `first_found` the share and the exact search the first.
     """
     found: dict[tuple[str, str], list[tuple[PrintedCell, PrintedCell]]] = {}
-    for share in cells.numbers("first_found"):
-        cell = cells.find(share.paper, share.row, "precision@1")
-        if cell and share.unit == cell.unit == "percent" and 0 < share.number < 1:
+    for share, cell in cells.each("first_found", "precision@1"):
+        if share.unit == cell.unit == "percent" and 0 < share.number < 1:
             found.setdefault((share.paper, share.dataset), []).append((cell, share))
     for (paper, dataset), rows in found.items():
         exact_search = cells.find(paper, f"{dataset}/knn", "precision@1")

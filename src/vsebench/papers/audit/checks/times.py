@@ -68,10 +68,8 @@ def _is_training(whole: PrintedCell, cell: PrintedCell) -> bool:
 
 def seconds_per_image(cells: PrintedCells) -> Iterator[Finding]:
     """Check the time for one image against the time for all test images."""
-    for cell in cells.numbers("test_time_per_image"):
-        whole = cells.find(cell.paper, cell.row, "test_time")
-        images = cells.find(cell.paper, cell.dataset, "test_images")
-        if whole and images and {whole.unit, cell.unit} <= set(SECONDS):
+    for cell, whole, images in cells.each("test_time_per_image", "test_time", "test_images"):
+        if {whole.unit, cell.unit} <= set(SECONDS):
             single = seconds(whole) / count(images) / SECONDS[cell.unit]
             yield judge(PER_IMAGE, cell, [whole, images], single, "time of the test set / its images")
 
@@ -112,10 +110,8 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
         timed_rows = [cell for cell in timed(cells, "epoch_time") if cell.paper == statement.paper]
         rates = {cell: cells.find(cell.paper, cell.dataset, "images") for cell in timed_rows}
         known = {cell: images for cell, images in rates.items() if images and cell.row.endswith(f"/{statement.row}")}
-        for cell in timed_rows:
-            images = cells.find(cell.paper, cell.row, "images_by_name")
-            share = cells.find(cell.paper, cell.row, "images_with_that_mean")
-            if images and share and known:
+        for cell, images, share in cells.each("epoch_time", "images_by_name", "images_with_that_mean"):
+            if cell in timed_rows and known:
                 tagged = exact(images.value) * rounded(share.value) / 100
                 single = [seconds(row) / count(own) * tagged / SECONDS[cell.unit] for row, own in known.items()]
                 expected = Interval(min(each.low for each in single), max(each.high for each in single))
