@@ -149,7 +149,8 @@ def _lines(path: Path) -> Iterator[tuple[str, PrintedCell]]:
 def _cell(where: str, fields: list[str], paper: str) -> PrintedCell:
     if len(fields) != len(COLUMNS):
         raise UserError(f"{where}: {len(fields)} columns, but there must be {len(COLUMNS)}: {','.join(COLUMNS)}")
-    cell = PrintedCell(*fields)
+    name, table, row, column, value, unit, protocol, note = fields
+    cell = PrintedCell(name, table, row, column, value, unit, protocol, note)
     for column in COLUMNS[:-1]:
         if not getattr(cell, column):
             raise UserError(f"{where}, column {column}: is empty")

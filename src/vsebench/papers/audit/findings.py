@@ -71,24 +71,11 @@ def judge(
     reading: Interval | None = None,
     condition: str = "",
 ) -> Finding:
-    """Compare a printed number with what follows from other printed numbers.
+    """Compare a printed number with what follows from other printed numbers, the `sources`.
 
-    Parameters
-    ----------
-    check
-        Name of the check.
-    cell
-        The judged cell.
-    sources
-        The cells that `recomputed` is made of.
-    recomputed
-        All values that follow from some unrounded values behind `sources`, in the cell's unit.
-    rule
-        How it was recomputed, for the explanation.
-    reading
-        The unrounded values that the cell can stand for; None: those that round to the printed digits.
-    condition
-        What has to be true for the two to contradict, if that is not sure; it completes "contradicts only if".
+    `recomputed` are all values that follow from unrounded values behind the sources, in the cell's unit, and `reading`
+    the unrounded values that the cell can stand for, by default those that round to its digits. `rule` says in the
+    explanation how it was recomputed; `condition` completes "contradicts only if".
     """
     reading = reading or rounded(cell.value)
     agrees = reading.meets(recomputed)

@@ -10,8 +10,6 @@ from vsebench.papers.audit.findings import Finding, find, judge
 from vsebench.papers.audit.printed import Interval, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-TERMS, BY_TIME, RATE, IDENTITY = "terms", "trials by time", "rate of the network", "identity"
-DEFINED = "defined"
 TRIALS_STEP, OWN_STEP = "O(Tk)", "O(2k)"  # the costs of a step with T trials, and of one that draws once
 FLOP = 6  # of a weight for an image: 2 forwards, 4 backwards
 IDENTITIES: dict[str, tuple[Callable[[float, float], float], Callable[[float, float], float]]] = {
@@ -45,7 +43,7 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
             sources = dict.fromkeys(cell for _, used in found.values() for cell in used)
             above = sum(ratio.low > 1 for ratio, _ in found.values())
             yield find(
-                TERMS,
+                "terms",
                 [statement, factors, *sources],
                 published="not always above 1",
                 recomputed=f"above 1 on {above} of {len(found)}",
@@ -95,7 +93,7 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
         if trials.low > 2 * ratio.high > 2:
             rest = (trials.low - 2 * ratio.high) / (ratio.high - 1)
             rule += f"; both are true only if the rest of a step costs at least {float(rest):.0f} k"
-        yield judge(BY_TIME, cell, sources, ratio * 2, rule, trials)
+        yield judge("trials by time", cell, sources, ratio * 2, rule, trials)
 
 
 def _step(cells: PrintedCells, paper: str, method: str) -> PrintedCell | None:
@@ -122,7 +120,8 @@ def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
                 least = count(images) * (FLOP * weights) / (rounded(card.value) * 10**12)
                 rule = f"{weights / 1e6:.1f} M weights x {FLOP} x images / {card.value} TFLOP/s ({card.note})"
                 condition = "the times are of the printed network, on one card of that name"
-                yield judge(RATE, cell, [images, layers, card], Interval(least.low, inf), rule, condition=condition)
+                bounds, sources = Interval(least.low, inf), [images, layers, card]
+                yield judge("rate of the network", cell, sources, bounds, rule, condition=condition)
 
 
 def identities(cells: PrintedCells) -> Iterator[Finding]:
@@ -134,7 +133,7 @@ def identities(cells: PrintedCells) -> Iterator[Finding]:
             wrong = [(a, b) for a, b in points if abs(left(a, b) - right(a, b)) > 1e-9]
             a, b = (wrong or points)[0]
             rule = f"{cell.value}: both sides at a = {a}, b = {b}; {cell.note}"
-            yield find(IDENTITY, [cell], "equal", f"{left(a, b):.2f} and {right(a, b):.2f}", not wrong, rule)
+            yield find("identity", [cell], "equal", f"{left(a, b):.2f} and {right(a, b):.2f}", not wrong, rule)
 
 
 def weights_of_ranks(cells: PrintedCells) -> Iterator[Finding]:
@@ -146,4 +145,4 @@ def weights_of_ranks(cells: PrintedCells) -> Iterator[Finding]:
             except ZeroDivisionError:
                 first, defined = "not defined", False
             rule = f"alpha_j = {cell.value}; {cell.note}"
-            yield find(DEFINED, [cell], "a number at j = 1", first, defined, rule, cell.condition)
+            yield find("defined", [cell], "a number at j = 1", first, defined, rule, cell.condition)

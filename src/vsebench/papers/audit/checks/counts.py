@@ -9,9 +9,6 @@ from vsebench.papers.audit.findings import Finding, judge
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-TEST, LABELS_PER_IMAGE, LABELS, OTHERS = "test pairs", "mean labels", "labels", "other labels"
-PAIRS, IMAGES, TRIALS, WEIGHTS = "pairs", "images", "trials", "weights"
-
 
 @dataclass(frozen=True)
 class Printed:
@@ -93,7 +90,7 @@ def held_out_pairs(cells: PrintedCells) -> Iterator[Finding]:
     """Check that there are at most as many test pairs as images, where one label of each image is held out."""
     for test, images in cells.each("test_pairs", "images"):
         at_most = Interval(-inf, count(images).high)
-        yield judge(TEST, test, [images], at_most, "one held-out pair per image", count(test))
+        yield judge("test pairs", test, [images], at_most, "one held-out pair per image", count(test))
 
 
 def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
@@ -102,7 +99,7 @@ def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
         found = means(cells, cell.paper, cell.row)
         if found:
             mean = found.pairs / found.images
-            yield judge(LABELS_PER_IMAGE, cell, found.cells, mean, "pairs / images" + found.remark)
+            yield judge("mean labels", cell, found.cells, mean, "pairs / images" + found.remark)
 
 
 def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
@@ -119,12 +116,12 @@ def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
             ratio = rounded(other.value) / rounded(positive.value)
             if rounded(cell.value).meets(ratio):
                 condition = "it is a ratio of exact means; it follows from the rounded ones above it"
-            yield judge(OTHERS, cell, [other, positive], ratio, "other labels / positive labels")
+            yield judge("other labels", cell, [other, positive], ratio, "other labels / positive labels")
         labels = next(label_numbers(cells, cell.paper, cell.row), None)
         if found and labels:
             ratio = labels.number * found.images / found.pairs - 1
             sources = [*labels.cells, *found.cells]
-            yield judge(OTHERS, cell, sources, ratio, "labels x images / pairs - 1", condition=condition)
+            yield judge("other labels", cell, sources, ratio, "labels x images / pairs - 1", condition=condition)
 
 
 def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
@@ -138,37 +135,37 @@ def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
             if same_data(cells, dataset, one, other):
                 yield compare(said[one][0], said[other][0])
     for cell, labels in cells.each("labels_after_cut", "labels"):
-        yield judge(LABELS, cell, [labels], count(labels), "the vocabulary as printed elsewhere", count(cell))
+        yield judge("labels", cell, [labels], count(labels), "the vocabulary as printed elsewhere", count(cell))
 
 
 def labels_of_files(cells: PrintedCells) -> Iterator[Finding]:
     """Check a data set's number of labels against that of its label files, which was measured."""
     for measured, labels in cells.each("labels_in_files", "labels"):
         condition = "the paper's labels are those of the files"
-        yield judge(LABELS, labels, [measured], exact(measured.value), measured.note, count(labels), condition)
+        yield judge("labels", labels, [measured], exact(measured.value), measured.note, count(labels), condition)
 
 
 def compare(one: Printed, other: Printed) -> Finding:
     """Judge one number of labels by another."""
     rule = "the same data set's number elsewhere" if len(other.cells) == 1 else "positive + other labels of an image"
     if len(one.cells) == 1:
-        return judge(LABELS, one.cells[0], other.cells, other.number, rule, one.number)
+        return judge("labels", one.cells[0], other.cells, other.number, rule, one.number)
     # Of a sum, the first part is judged, against the number less the other part.
     part, rest = one.cells
-    return judge(LABELS, part, [*other.cells, rest], other.number - rounded(rest.value), rule)
+    return judge("labels", part, [*other.cells, rest], other.number - rounded(rest.value), rule)
 
 
 def numbers_of_pairs(cells: PrintedCells) -> Iterator[Finding]:
     """Check the number of sampled pairs against training and test pairs."""
     for cell, train, test in cells.each("sampled_pairs", "train_pairs", "test_pairs"):
-        yield judge(PAIRS, cell, [train, test], count(train) + count(test), "training + test pairs", count(cell))
+        yield judge("pairs", cell, [train, test], count(train) + count(test), "training + test pairs", count(cell))
 
 
 def numbers_of_images(cells: PrintedCells) -> Iterator[Finding]:
     """Check that training and test images together are not more than all images."""
     for cell, train, test in cells.each("images", "train_images", "test_images"):
         at_least = Interval((count(train) + count(test)).low, inf)
-        yield judge(IMAGES, cell, [train, test], at_least, "training + test images", count(cell))
+        yield judge("images", cell, [train, test], at_least, "training + test images", count(cell))
 
 
 def trials(cells: PrintedCells) -> Iterator[Finding]:
@@ -177,11 +174,11 @@ def trials(cells: PrintedCells) -> Iterator[Finding]:
         at_most = Interval(-inf, count(labels).high - 1)
         rule = "WARP as first defined stops after labels - 1 trials"
         condition = "this WARP has that limit, too; the text names no limit"
-        yield judge(TRIALS, cell, [labels], at_most, rule, count(cell), condition)
+        yield judge("trials", cell, [labels], at_most, rule, count(cell), condition)
 
 
 def weights(cells: PrintedCells) -> Iterator[Finding]:
     """Check the number of weights of a final layer: one word vector per label."""
     for cell, labels, size in cells.each("final_layer_weights", "labels", "word_vector_dimension"):
         product = count(labels) * exact(size.value)
-        yield judge(WEIGHTS, cell, [labels, size], product, "labels x dimension", count(cell))
+        yield judge("weights", cell, [labels, size], product, "labels x dimension", count(cell))

@@ -14,7 +14,6 @@ from vsebench.papers.audit.findings import Finding, find, judge
 from vsebench.papers.audit.printed import Interval, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-SIZE, EXACT, LIMIT, PAIRS = "labels per list", "exact match of top k", "exact match of counts", "sampled pairs"
 SLACK = Fraction(1, 50)  # labels per image were measured on the whole set; the test images' mean is a little different
 WITH_LABELS = re.compile(r"images_with_(\d+)_labels?")
 
@@ -28,7 +27,7 @@ def labels_per_list(cells: PrintedCells) -> Iterator[Finding]:
             expected = rounded(precision.value) * k / count(mean)
             bounds = Interval(expected.low * (1 - SLACK), expected.high * (1 + SLACK))
             rule = f"OV-P x {k} / {mean.value}, give or take 2 %: k = {k}, and labels per image{note(mean)}"
-            yield judge(SIZE, recall, [precision, mean], bounds, rule)
+            yield judge("labels per list", recall, [precision, mean], bounds, rule)
 
 
 def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
@@ -42,7 +41,8 @@ def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
                 if (share.paper, share.row) == (cell.paper, cell.dataset) and (k == by_size or forced):
                     why = f"k = {k} by OV-R / OV-P" if by_size else f"k = {k}, since all other images are fewer"
                     rule = f"at most the images with k labels; {why}; their share{note(share)}"
-                    yield judge(EXACT, cell, [share], Interval(Fraction(0), rounded(share.value).high), rule)
+                    bounds = Interval(Fraction(0), rounded(share.value).high)
+                    yield judge("exact match of top k", cell, [share], bounds, rule)
 
 
 def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
             if share:
                 bounds = Interval(Fraction(0), rounded(share.value).high)
                 rule = f"at most the images with {limit.value} labels or fewer; their share{note(share)}"
-                yield judge(LIMIT, cell, [share, limit], bounds, rule)
+                yield judge("exact match of counts", cell, [share, limit], bounds, rule)
 
 
 def sampled_pairs(cells: PrintedCells) -> Iterator[Finding]:
@@ -71,7 +71,7 @@ def judge_limit(limit: PrintedCell, labels: PrintedCell, most: PrintedCell) -> F
     effect = "some images have more pairs" if pairs > allowed else "no image has more pairs, so none is left out"
     rule = f"n (K - n) pairs of n labels among K = {k}: {effect}; n is at most {most.value}{note(most)}"
     recomputed = f"at most {pairs} on {labels.row}"
-    return find(PAIRS, [limit, labels, most], f"{limit.value} pairs", recomputed, pairs > allowed, rule)
+    return find("sampled pairs", [limit, labels, most], f"{limit.value} pairs", recomputed, pairs > allowed, rule)
 
 
 def k_of_row(cells: PrintedCells, cell: PrintedCell) -> int:

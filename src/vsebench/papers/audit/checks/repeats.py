@@ -9,8 +9,6 @@ from vsebench.papers.audit.findings import Finding, find, judge, names
 from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-REPEATED, SHARED = "repeated", "same numbers"
-
 
 def reading(cell: PrintedCell) -> Interval:
     """Return the unrounded values that a cell in a table or in the text can stand for."""
@@ -30,11 +28,9 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
     for first, *others in groups.values():
         for cell in others:
             before, again = readings(first, cell)
-            cut = cell.in_text and first.value.startswith(cell.value)
-            condition = cell.condition
-            if cut:
-                condition = "the text rounds; these are the first digits of the number, with the others left out"
-            yield judge(REPEATED, cell, [first], before, f"as in {first.table}", again, condition)
+            cut_off = "the text rounds; these are the first digits of the number, with the others left out"
+            condition = cut_off if cell.in_text and first.value.startswith(cell.value) else cell.condition
+            yield judge("repeated", cell, [first], before, f"as in {first.table}", again, condition)
 
 
 def readings(one: PrintedCell, other: PrintedCell) -> tuple[Interval, Interval]:
@@ -50,20 +46,16 @@ def shared_numbers(cells: PrintedCells) -> Iterator[Finding]:
 
     Models of different size that agree in every digit of every metric are the same model.
     """
-    for one, other in combinations(cells.papers, 2):
-        factors = [cells.find(paper, "all", "factors") for paper in (one, other)]
-        if not all(factors) or len({cell.value for cell in factors if cell}) == 1:
-            continue
-        for row in dict.fromkeys(
-            cell.row for cell in cells.numbers(r".+@\d+") if cell.paper == one and cell.unit == "1"
-        ):
-            pairs = [
-                (cell, again)
-                for cell in cells.numbers(r".+@\d+")
-                if (cell.paper, cell.row) == (one, row) and (again := cells.find(other, row, cell.column))
-            ]
-            if len(pairs) > 1:
-                yield _shared(row, pairs, [cell for cell in factors if cell])
+    factors = [cell for paper in cells.papers if (cell := cells.find(paper, "all", "factors"))]
+    for one, other in combinations(factors, 2):
+        rows: dict[str, list[tuple[PrintedCell, PrintedCell]]] = {}
+        for cell in cells.numbers(r".+@\d+"):
+            again = cells.find(other.paper, cell.row, cell.column)
+            if cell.paper == one.paper and again and cell.unit == "1":
+                rows.setdefault(cell.row, []).append((cell, again))
+        for row, pairs in rows.items():
+            if one.value != other.value and len(pairs) > 1:
+                yield _shared(row, pairs, [one, other])
 
 
 def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: list[PrintedCell]) -> Finding:
@@ -72,7 +64,7 @@ def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: lis
     metrics = f"{row} ({len(pairs)} metrics)"
     numbers = "these numbers" if equal == len(pairs) else "others"
     return find(
-        SHARED,
+        "same numbers",
         [second, first, *factors],
         published=f"k = {factors[1].value}",
         recomputed=f"{equal} of {len(pairs)} equal",

@@ -7,7 +7,6 @@ from vsebench.papers.audit.findings import Finding, judge
 from vsebench.papers.audit.printed import exact
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-SAME_CELL = "same cell twice"
 ACCURACY = r"(sibling_)?(precision|recall|map|ndcg|auc|f1)(@\d+)?"
 FEWEST = 2  # metrics that two rows must share
 
@@ -26,7 +25,7 @@ def same_cell_twice(cells: PrintedCells) -> Iterator[Finding]:
         if first_data(first) == first_data(second) and len(pairs) >= FEWEST and 2 * equal > len(pairs):
             for cell, again in pairs:
                 rule = f"{equal} of {len(pairs)} metrics of the two rows are equal, so they are one model"
-                yield judge(SAME_CELL, again, [cell], exact(cell.value), rule, exact(again.value))
+                yield judge("same cell twice", again, [cell], exact(cell.value), rule, exact(again.value))
 
 
 def first_data(row: dict[str, PrintedCell]) -> str:

@@ -10,8 +10,6 @@ from vsebench.papers.audit.findings import Finding, find, judge
 from vsebench.papers.audit.printed import Interval, exact, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-BEST, LISTED_ONCE, SECOND = "best of all", "listed once", "second neighbour"
-DATASETS, CITED = "data sets", "cited data sets"
 RESULTS_OF = "datasets_in_"
 
 
@@ -31,7 +29,7 @@ def best_of_all(cells: PrintedCells) -> Iterator[Finding]:
             if own and rivals:
                 best = max(rivals, key=lambda cell: cell.number)
                 bounds = Interval(rounded(best.value).low, Fraction(100))
-                yield judge(BEST, own[0], [best, statement], bounds, f"at least {best.method}'s {best.value}")
+                yield judge("best of all", own[0], [best, statement], bounds, f"at least {best.method}'s {best.value}")
 
 
 def listed_once(cells: PrintedCells) -> Iterator[Finding]:
@@ -41,7 +39,7 @@ def listed_once(cells: PrintedCells) -> Iterator[Finding]:
             words = [word.strip().strip("*") for word in cell.value.split(",")]
             twice = [word for word, number in Counter(words).items() if number > 1]
             shown, explanation = f"{len(words)} labels", f"twice: {', '.join(twice)}" if twice else "each label once"
-            yield find(LISTED_ONCE, [cell], shown, f"{len(set(words))} different ones", not twice, explanation)
+            yield find("listed once", [cell], shown, f"{len(set(words))} different ones", not twice, explanation)
 
 
 def datasets_of_table(cells: PrintedCells) -> Iterator[Finding]:
@@ -51,7 +49,7 @@ def datasets_of_table(cells: PrintedCells) -> Iterator[Finding]:
         found = list(dict.fromkeys(row.split("/")[0] for row in rows))
         if found:
             rule = f"{cell.row} has {', '.join(found)} ({cell.note})"
-            yield judge(DATASETS, cell, [], exact(str(len(found))), rule, exact(cell.value))
+            yield judge("data sets", cell, [], exact(str(len(found))), rule, exact(cell.value))
 
 
 def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
@@ -64,8 +62,9 @@ def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
         named = cell.value.split(", ")
         absent = [dataset for dataset in named if dataset not in printed]
         there = f"{cited} has no accuracy on {', '.join(absent)}" if absent else f"{cited} has all"
+        rule, published = f"{there} ({cell.note})", f"{len(named)} data sets"
         recomputed = f"{len(named) - len(absent)} of {len(named)}"
-        yield find(CITED, [cell], f"{len(named)} data sets", recomputed, not absent, f"{there} ({cell.note})")
+        yield find("cited data sets", [cell], published, recomputed, not absent, rule)
 
 
 def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
@@ -85,7 +84,7 @@ def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
                 part = Fraction(share.value) / 100
                 mixed = rounded(exact_search.value) * part + second * (1 - part)
                 rule = f"the second neighbour has {second.show(2)} by the other share ({other_share.value} %)"
-                yield judge(SECOND, cell, [other, exact_search, share, other_share], mixed, rule)
+                yield judge("second neighbour", cell, [other, exact_search, share, other_share], mixed, rule)
 
 
 def second_of(cell: PrintedCell, share: PrintedCell, exact_search: PrintedCell) -> Interval:

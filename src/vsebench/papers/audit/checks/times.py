@@ -2,25 +2,13 @@
 
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from vsebench.papers.audit.checks.counts import count, same_data
 from vsebench.papers.audit.findings import Finding, find, judge
+from vsebench.papers.audit.formulas import SPACE, TERMS, by_formula, sizes
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
-
-ITERATIONS, PER_IMAGE, MEMORY, ENSEMBLE, FLAT = "iterations", "time per image", "memory", "ensemble", "flat cost"
-# Growth of memory as a paper prints it, in images n, labels Y, features d, non-zero features d_nz, dimension D.
-SPACE: dict[str, Callable[[dict[str, Interval]], Interval]] = {
-    "O(n d_nz)": lambda size: size["n"] * size["d_nz"],
-    "O(n d)": lambda size: size["n"] * size["d"],
-    "O(Y d)": lambda size: size["Y"] * size["d"],
-    "O((Y + d) D)": lambda size: (size["Y"] + size["d"]) * size["D"],
-}
-# The terms of a sum, which can have different constant factors in a growth in O; the first is the larger one.
-TERMS: dict[str, dict[str, Callable[[dict[str, Interval]], Interval]]] = {
-    "O((Y + d) D)": {"Y D": lambda size: size["Y"] * size["D"], "d D": lambda size: size["d"] * size["D"]},
-}
 
 
 def timed(cells: PrintedCells, column: str) -> Iterator[PrintedCell]:
@@ -58,7 +46,7 @@ def iterations(cells: PrintedCells) -> Iterator[Finding]:
                 "time to convergence / time of an iteration in the other paper, if machine and code are the same, as "
                 "the accuracies are; the data set is not said, so one that fits is enough"
             )
-            yield find(ITERATIONS, [cell, *sources], cell.value, recomputed, agrees, rule, condition)
+            yield find("iterations", [cell, *sources], cell.value, recomputed, agrees, rule, condition)
 
 
 def _is_training(whole: PrintedCell, cell: PrintedCell) -> bool:
@@ -71,7 +59,7 @@ def seconds_per_image(cells: PrintedCells) -> Iterator[Finding]:
     for cell, whole, images in cells.each("test_time_per_image", "test_time", "test_images"):
         if {whole.unit, cell.unit} <= set(SECONDS):
             single = seconds(whole) / count(images) / SECONDS[cell.unit]
-            yield judge(PER_IMAGE, cell, [whole, images], single, "time of the test set / its images")
+            yield judge("time per image", cell, [whole, images], single, "time of the test set / its images")
 
 
 def ensembles(cells: PrintedCells) -> Iterator[Finding]:
@@ -82,18 +70,19 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
     for statement in cells.stated("faster"):
         times = [cell for cell in timed(cells, "test_time") if cell.paper == statement.paper and not cell.in_text]
         for ensemble, single, rival in itertools.product(statement.rows, times, times):
-            method, *sizes = re.split(r"_(?=\d)", ensemble)
+            method, *members = re.split(r"_(?=\d)", ensemble)
             size = cells.find(statement.paper, method, "factors")
             same_data = single.dataset == rival.dataset and statement.is_about(rival.dataset, ensemble)
             if size and same_data and single.method == method and statement.are_rivals(ensemble, rival.method):
-                time = seconds(single) * sum(map(int, sizes)) / exact(size.value) / SECONDS[rival.unit]
+                time = seconds(single) * sum(map(int, members)) / exact(size.value) / SECONDS[rival.unit]
+                work = f"{single.value} {single.unit} x ({' + '.join(members)})"
                 yield find(
-                    ENSEMBLE,
+                    "ensemble",
                     [statement, single, size, rival],
                     published=f"below {rival.value} {rival.unit}",
                     recomputed=f"{time.show(1)} {rival.unit}",
                     agrees=time.low < rounded(rival.value).high,
-                    explanation=f"{statement.quoted}: {single.value} {single.unit} x ({' + '.join(sizes)}) / {size.value}",
+                    explanation=f"{statement.quoted}: {work} / {size.value}",
                     condition=statement.condition,
                 )
 
@@ -117,55 +106,30 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
                 expected = Interval(min(each.low for each in single), max(each.high for each in single))
                 rule = f"an image costs {statement.value} everywhere, so as much as on the other data sets"
                 sources = [statement, images, share, *known, *(own for own in known.values())]
-                yield judge(FLAT, cell, sources, expected, rule, condition=statement.condition)
+                yield judge("flat cost", cell, sources, expected, rule, condition=statement.condition)
 
 
 def memory(cells: PrintedCells) -> Iterator[Finding]:
     """Check that memory grows from one data set to another as the printed formula says, whatever a number's bytes."""
-    for formula in cells.all:
-        if formula.column != "space_complexity" or formula.value not in SPACE:
-            continue
-        measured = [
-            cell
-            for cell in cells.numbers("memory")
-            if cell.table == formula.table
-            and cell.paper == formula.paper
-            and cell.row == f"{cell.dataset}/{formula.row}"
-        ]
+    for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
         for small, large in itertools.combinations(measured, 2):
-            sizes = [problem_size(cells, cell) for cell in (small, large)]
-            if small.unit == large.unit and all(sizes):
-                before, after = (SPACE[formula.value](size) for size in sizes)
-                grown = rounded(small.value) * (after / before)
+            # The dimension is the same for both data sets, so that its value does not matter.
+            before, after = (sizes(cells, cell, formula, dimension=exact("1")) for cell in (small, large))
+            if small.unit == large.unit and before and after:
+                growth = SPACE[formula.value]
+                grown = rounded(small.value) * (growth(after) / growth(before))
+                terms = {
+                    name: rounded(small.value) * (term(after) / term(before))
+                    for name, term in TERMS.get(formula.value, {}).items()
+                }
                 rule = f"{small.value} {small.unit} x growth of {formula.value}"
-                condition = _other_factors(formula, small, large, sizes)
-                yield judge(MEMORY, large, [small, formula], grown, rule, condition=condition)
+                condition = _one_factor(formula, large, terms) if terms else ""
+                yield judge("memory", large, [small, formula], grown, rule, condition=condition)
 
 
-def _other_factors(
-    formula: PrintedCell, small: PrintedCell, large: PrintedCell, sizes: list[dict[str, Interval]]
-) -> str:
+def _one_factor(formula: PrintedCell, large: PrintedCell, terms: dict[str, Interval]) -> str:
     """Return on what a growth depends that fits with some constant factors of the formula's terms, else nothing."""
-    before, after = sizes
-    grown = {
-        name: rounded(small.value) * (term(after) / term(before)) for name, term in TERMS.get(formula.value, {}).items()
-    }
-    if not grown:
-        return ""
-    fits = Interval(min(each.low for each in grown.values()), max(each.high for each in grown.values()))
-    name, alone = next(iter(grown.items()))
+    fits = Interval(min(each.low for each in terms.values()), max(each.high for each in terms.values()))
+    name, alone = next(iter(terms.items()))
     condition = f"both terms of {formula.value} have one constant factor; {name} alone gives {alone.show(1)}"
     return condition if rounded(large.value).meets(fits) else ""
-
-
-def problem_size(cells: PrintedCells, cell: PrintedCell) -> dict[str, Interval]:
-    """Return the quantities of `SPACE`; nothing if one is not printed."""
-    found = {
-        "n": cells.find(cell.paper, cell.dataset, "train_images"),
-        "Y": cells.find(cell.paper, cell.dataset, "labels"),
-        "d": cells.find(cell.paper, "all", "features"),
-        "d_nz": cells.find(cell.paper, "all", "features_per_image"),
-    }
-    size = {key: exact(value.value) for key, value in found.items() if value}
-    # The embeddings' dimension is the same for both data sets, so that its value does not matter.
-    return size | {"D": exact("1")} if len(size) == len(found) else {}
