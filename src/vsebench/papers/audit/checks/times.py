@@ -72,8 +72,14 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
         for ensemble, single, rival in itertools.product(statement.rows, times, times):
             method, *members = re.split(r"_(?=\d)", ensemble)
             size = cells.find(statement.paper, method, "factors")
-            same_data = single.dataset == rival.dataset and statement.is_about(rival.dataset, ensemble)
-            if size and same_data and single.method == method and statement.are_rivals(ensemble, rival.method):
+            together = single.dataset == rival.dataset and statement.is_about(rival.dataset, ensemble)
+            if (
+                members
+                and size
+                and together
+                and single.method == method
+                and statement.are_rivals(ensemble, rival.method)
+            ):
                 time = seconds(single) * sum(map(int, members)) / exact(size.value) / SECONDS[rival.unit]
                 work = f"{single.value} {single.unit} x ({' + '.join(members)})"
                 yield find(
