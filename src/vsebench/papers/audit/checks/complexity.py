@@ -18,8 +18,6 @@ IDENTITIES: dict[str, tuple[Callable[[float, float], float], Callable[[float, fl
         lambda a, b: sigmoid(a - b) + exp(a) + exp(-b),
     ),
 }
-
-
 WEIGHTS: dict[str, Callable[[int], float]] = {"1/j": lambda j: 1 / j, "1/(j-1)": lambda j: 1 / (j - 1)}
 
 
@@ -37,24 +35,22 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
         factors = cells.find(statement.paper, "all", "factors")
         if statement.column != "not_always_larger" or statement.value != "(N+M)K > |D|" or not factors:
             continue
-        found = dict(_ratios(cells, statement.paper, count(factors)))
-        if found:
-            shown = [f"{dataset} {ratio.show(1)}" for dataset, (ratio, _) in found.items()]
-            sources = dict.fromkeys(cell for _, used in found.values() for cell in used)
-            above = sum(ratio.low > 1 for ratio, _ in found.values())
+        ratios = list(_ratios(cells, statement.paper, count(factors)))
+        if ratios:
+            sources = dict.fromkeys(cell for *_, used in ratios for cell in used)
+            above = sum(ratio.low > 1 for _, ratio, _ in ratios)
+            shown = "; ".join(f"{dataset} {ratio.show(1)}" for dataset, ratio, _ in ratios)
             yield find(
                 "terms",
                 [statement, factors, *sources],
                 published="not always above 1",
-                recomputed=f"above 1 on {above} of {len(found)}",
-                agrees=above < len(found),
-                explanation=f"(N + M) K / |D| with K = {factors.value}: {'; '.join(shown)}",
+                recomputed=f"above 1 on {above} of {len(ratios)}",
+                agrees=above < len(ratios),
+                explanation=f"(N + M) K / |D| with K = {factors.value}: {shown}",
             )
 
 
-def _ratios(
-    cells: PrintedCells, paper: str, factors: Interval
-) -> Iterator[tuple[str, tuple[Interval, list[PrintedCell]]]]:
+def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str, Interval, list[PrintedCell]]]:
     """Yield each data set with its (N + M) K / |D|, and what that is made of."""
     for mean in cells.numbers("positive_labels_per_image"):
         if mean.paper != paper:
@@ -63,10 +59,10 @@ def _ratios(
         pairs = pair_numbers(cells, paper, mean.row)
         if labels and pairs:
             images, train, test = pairs
-            ratio = (count(images) + labels.number) * factors / (count(train) + count(test))
-            yield mean.row, (ratio, [*labels.cells, *pairs])
+            ratio = (count(images) + labels.number) * k / (count(train) + count(test))
+            yield mean.row, ratio, [*labels.cells, *pairs]
         elif rounded(mean.value).low > 0:
-            yield mean.row, (Interval((factors / rounded(mean.value)).low, inf), [mean])
+            yield mean.row, Interval((k / rounded(mean.value)).low, inf), [mean]
 
 
 def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
@@ -76,7 +72,7 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
     step are to explain the difference, they have to be many times k; the explanation says how many.
     """
     for cell in cells.numbers("trials"):
-        own, method = cell.paper, cell.row.partition("/")[2]
+        own, method = cell.paper, cell.method
         times = [cells.find(own, f"{cell.dataset}/{name}", "training_time") for name in (method, own)]
         iterations = [cells.find(own, name, "iterations") for name in (method, own)]
         steps = [_step(cells, own, name) for name in (method, own)]

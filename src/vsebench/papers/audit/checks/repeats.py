@@ -1,4 +1,4 @@
-"""Numbers that are printed more than once."""
+"""Numbers that are printed more than once, and rows with the same numbers, which are of the same model."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -8,6 +8,9 @@ from vsebench.papers.audit.checks.counts import count
 from vsebench.papers.audit.findings import Finding, find, judge, names
 from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
+
+ACCURACY = r"(sibling_)?(precision|recall|map|ndcg|auc|f1)(@\d+)?"
+FEWEST = 2  # metrics that two rows must share
 
 
 def reading(cell: PrintedCell) -> Interval:
@@ -72,3 +75,25 @@ def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: lis
         explanation=f"{first.paper} prints {numbers} with k = {factors[0].value}",
         summary=f"{second.table} {metrics}; {first.paper} {first.table} {metrics}; {names(factors[::-1])}",
     )
+
+
+def same_cell_twice(cells: PrintedCells) -> Iterator[Finding]:
+    """Check every metric that two rows share, if most of them are equal digit by digit: one model has one value."""
+    rows: dict[tuple[str, str, str], dict[str, PrintedCell]] = {}
+    for cell in cells.numbers(ACCURACY):
+        if len(cell.row.split("/")) == 2 and not cell.in_text:
+            rows.setdefault((cell.paper, cell.table, cell.row), {})[cell.column] = cell
+    for (one, first), (other, second) in combinations(rows.items(), 2):
+        if one[0] != other[0] or one[1] == other[1] or one[2] == other[2]:
+            continue
+        pairs = [(cell, second[metric]) for metric, cell in first.items() if metric in second]
+        equal = sum((cell.value, cell.unit) == (again.value, again.unit) for cell, again in pairs)
+        if first_data(first) == first_data(second) and len(pairs) >= FEWEST and 2 * equal > len(pairs):
+            for cell, again in pairs:
+                rule = f"{equal} of {len(pairs)} metrics of the two rows are equal, so they are one model"
+                yield judge("same cell twice", again, [cell], exact(cell.value), rule, exact(again.value))
+
+
+def first_data(row: dict[str, PrintedCell]) -> str:
+    """Return the data set of a row."""
+    return next(iter(row.values())).dataset

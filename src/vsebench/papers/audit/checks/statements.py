@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from vsebench.papers.audit.checks.same_model import ACCURACY
+from vsebench.papers.audit.checks.repeats import ACCURACY
 from vsebench.papers.audit.findings import Finding, find, judge
 from vsebench.papers.audit.printed import Interval, exact, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
