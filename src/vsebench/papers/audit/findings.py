@@ -35,7 +35,7 @@ class Finding:
     condition: str = ""
 
 
-def find(
+def report(
     check: str,
     cells: Sequence[Printed],
     published: str,
@@ -81,7 +81,7 @@ def judge(
     agrees = reading.meets(recomputed)
     digits = decimals(cell.value) + 1
     gap = "" if agrees else f"; {distance(reading, recomputed, digits)}"
-    return find(check, [cell, *sources], cell.value, recomputed.show(digits), agrees, rule + gap, condition)
+    return report(check, [cell, *sources], cell.value, recomputed.show(digits), agrees, rule + gap, condition)
 
 
 def names(cells: Sequence[Printed]) -> str:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from vsebench.papers.audit.checks.counts import count
 from vsebench.papers.audit.checks.metrics import beside, harmonic_mean
 from vsebench.papers.audit.checks.one_label import Z, standard_error
-from vsebench.papers.audit.findings import Finding, find
+from vsebench.papers.audit.findings import Finding, report
 from vsebench.papers.audit.printed import Interval, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 from vsebench.papers.statement import PrintedStatement
@@ -118,7 +118,7 @@ def part_of_margin(statement: PrintedStatement, compared: Comparison, same: Scor
     """Return how much of a margin a row with the rival's decision has."""
     own, rival, with_same = (Fraction(score.shown) for score in (compared.own, compared.rival, same))
     left = Comparison(same, compared.rival)
-    return find(
+    return report(
         "same decision",
         [statement, *compared.own.sources, *compared.rival.sources, *same.sources],
         published=f"{float(own - rival):.1f} ahead",
@@ -135,7 +135,7 @@ def judge_statement(
     """Yield what the cells say about a statement, if it is about any."""
     if compared:
         most = statement.quantifier == "most"
-        yield find(
+        yield report(
             check,
             [statement, *(cell for each in compared for cell in (*each.own.sources, *each.rival.sources))],
             published=f"{'most of' if most else 'all'} {len(holds)}",

@@ -6,7 +6,7 @@ from math import exp, inf, prod
 
 from vsebench.papers.audit.checks.counts import count, label_numbers, pair_numbers
 from vsebench.papers.audit.checks.times import seconds
-from vsebench.papers.audit.findings import Finding, find, judge
+from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.printed import Interval, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
@@ -40,7 +40,7 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
             sources = dict.fromkeys(cell for *_, used in ratios for cell in used)
             above = sum(ratio.low > 1 for _, ratio, _ in ratios)
             shown = "; ".join(f"{dataset} {ratio.show(1)}" for dataset, ratio, _ in ratios)
-            yield find(
+            yield report(
                 "terms",
                 [statement, factors, *sources],
                 published="not always above 1",
@@ -129,7 +129,7 @@ def identities(cells: PrintedCells) -> Iterator[Finding]:
             wrong = [(a, b) for a, b in points if abs(left(a, b) - right(a, b)) > 1e-9]
             a, b = (wrong or points)[0]
             rule = f"{cell.value}: both sides at a = {a}, b = {b}; {cell.note}"
-            yield find("identity", [cell], "equal", f"{left(a, b):.2f} and {right(a, b):.2f}", not wrong, rule)
+            yield report("identity", [cell], "equal", f"{left(a, b):.2f} and {right(a, b):.2f}", not wrong, rule)
 
 
 def weights_of_ranks(cells: PrintedCells) -> Iterator[Finding]:
@@ -141,4 +141,4 @@ def weights_of_ranks(cells: PrintedCells) -> Iterator[Finding]:
             except ZeroDivisionError:
                 first, defined = "not defined", False
             rule = f"alpha_j = {cell.value}; {cell.note}"
-            yield find("defined", [cell], "a number at j = 1", first, defined, rule, cell.condition)
+            yield report("defined", [cell], "a number at j = 1", first, defined, rule, cell.condition)

@@ -11,7 +11,7 @@ from vsebench.papers.published import PrintedCell, PrintedCells
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedNumber:
     """A number that a paper prints in one cell or in several."""
 
     cells: list[PrintedCell]
@@ -25,14 +25,14 @@ def count(cell: PrintedCell) -> Interval:
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
 
 
-def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[Printed]:
+def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[PrintedNumber]:
     """Yield what a paper says about the number of labels, directly or as positive and other labels of an image."""
     for cell in cells.prints(paper, dataset, "labels"):
-        yield Printed([cell], count(cell))
+        yield PrintedNumber([cell], count(cell))
     positive = cells.find(paper, dataset, "positive_labels_per_image")
     other = cells.find(paper, dataset, "non_positive_labels_per_image")
     if positive and other:
-        yield Printed([other, positive], rounded(other.value) + rounded(positive.value))
+        yield PrintedNumber([other, positive], rounded(other.value) + rounded(positive.value))
 
 
 def pair_numbers(cells: PrintedCells, paper: str, dataset: str) -> tuple[PrintedCell, PrintedCell, PrintedCell] | None:
@@ -145,7 +145,7 @@ def labels_of_files(cells: PrintedCells) -> Iterator[Finding]:
         yield judge("labels", labels, [measured], exact(measured.value), measured.note, count(labels), condition)
 
 
-def compare(one: Printed, other: Printed) -> Finding:
+def compare(one: PrintedNumber, other: PrintedNumber) -> Finding:
     """Judge one number of labels by another."""
     rule = "the same data set's number elsewhere" if len(other.cells) == 1 else "positive + other labels of an image"
     if len(one.cells) == 1:

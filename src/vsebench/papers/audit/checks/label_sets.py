@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from vsebench.papers.audit.checks.counts import count
 from vsebench.papers.audit.checks.metrics import beside
-from vsebench.papers.audit.findings import Finding, find, judge
+from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.printed import Interval, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
@@ -71,7 +71,7 @@ def judge_limit(limit: PrintedCell, labels: PrintedCell, most: PrintedCell) -> F
     effect = "some images have more pairs" if pairs > allowed else "no image has more pairs, so none is left out"
     rule = f"n (K - n) pairs of n labels among K = {k}: {effect}; n is at most {most.value}{note(most)}"
     recomputed = f"at most {pairs} on {labels.row}"
-    return find("sampled pairs", [limit, labels, most], f"{limit.value} pairs", recomputed, pairs > allowed, rule)
+    return report("sampled pairs", [limit, labels, most], f"{limit.value} pairs", recomputed, pairs > allowed, rule)
 
 
 def k_of_row(cells: PrintedCells, cell: PrintedCell) -> int:

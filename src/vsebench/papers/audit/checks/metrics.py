@@ -9,8 +9,8 @@ from dataclasses import replace
 from fractions import Fraction
 from math import log2
 
-from vsebench.papers.audit.checks.counts import Printed, label_numbers
-from vsebench.papers.audit.findings import AGREES, DEPENDS, Finding, find, judge
+from vsebench.papers.audit.checks.counts import PrintedNumber, label_numbers
+from vsebench.papers.audit.findings import AGREES, DEPENDS, Finding, judge, report
 from vsebench.papers.audit.lists import f1_over_images
 from vsebench.papers.audit.printed import SLACK, Interval, decimals, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
@@ -57,10 +57,10 @@ def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
             aucs, fitting = list(judged), sum(finding.verdict == AGREES for finding in judged.values())
             rule = "inferred: AUC@10, of lists cut at 10 where a miss counts 0.5, and no AUC of full rankings"
             summary, fit = f"{aucs[0].table} auc@10 (all {len(aucs)})", f"{fitting} of {len(aucs)} fit"
-            yield find("AUC is cut", aucs, "AUC", fit, 2 * fitting > len(aucs), rule, summary=summary)
+            yield report("AUC is cut", aucs, "AUC", fit, 2 * fitting > len(aucs), rule, summary=summary)
 
 
-def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printed]) -> Finding:
+def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[PrintedNumber]) -> Finding:
     few = Fraction(min(each.number.low for each in labels)) / 2
     many = Fraction(max(each.number.high for each in labels))
     half = Fraction(1, 2)
@@ -122,7 +122,7 @@ def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
         wrong = [found[0] for found in rows if OVER_IMAGES not in readings(*found)[1]]
         rule = f"means over images ({statement.note}): no images have P, R and F1 of the other rows"
         recomputed = f"{len(rows) - len(wrong)} of {len(rows)}"
-        yield find("F1 by image", [statement, *wrong], f"all {len(rows)}", recomputed, not wrong, rule)
+        yield report("F1 by image", [statement, *wrong], f"all {len(rows)}", recomputed, not wrong, rule)
 
 
 def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell, PrintedCell]]:

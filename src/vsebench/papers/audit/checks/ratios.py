@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from vsebench.papers.audit.findings import Finding, find, judge
+from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.printed import Interval, decimals, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
@@ -69,7 +69,7 @@ def _counting(found: list[Speedup], usual: str, fitting: dict[str, int]) -> Find
     recomputed = f"{fitting[WAYS[0]]} of {len(found)} are ratios"
     cells = [each.cell for each in found]
     summary = f"{cells[0].table} speedup (all {len(found)})"
-    return find("counting", cells, usual, recomputed, usual == WAYS[0], explanation, condition, summary)
+    return report("counting", cells, usual, recomputed, usual == WAYS[0], explanation, condition, summary)
 
 
 def _speedups(cells: PrintedCells, paper: str) -> Iterator[Speedup]:

@@ -5,7 +5,7 @@ from itertools import combinations
 from math import inf
 
 from vsebench.papers.audit.checks.counts import count
-from vsebench.papers.audit.findings import Finding, find, judge, names
+from vsebench.papers.audit.findings import Finding, judge, names, report
 from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
@@ -66,7 +66,7 @@ def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: lis
     first, second = pairs[0]
     metrics = f"{row} ({len(pairs)} metrics)"
     numbers = "these numbers" if equal == len(pairs) else "others"
-    return find(
+    return report(
         "same numbers",
         [second, first, *factors],
         published=f"k = {factors[1].value}",

@@ -7,7 +7,7 @@ from math import inf
 
 from vsebench.papers.audit.checks.counts import count
 from vsebench.papers.audit.checks.times import seconds
-from vsebench.papers.audit.findings import Finding, find, judge
+from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.formulas import SPACE, TERMS, TIME, Sizes, by_formula, sizes
 from vsebench.papers.audit.printed import Interval, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
@@ -86,7 +86,7 @@ def one_size(cells: PrintedCells) -> Iterator[Finding]:
             other = f"{times:.2g} times that ({times * float(time.value):.3g} {time.unit})"
             rule = f"the test time of {cell.dataset} is of this size; a model of the other one takes {other}"
             equal = cell.value == behind_cost.value
-            yield find("one size", [cell, behind_cost, time], cell.value, behind_cost.value, equal, rule)
+            yield report("one size", [cell, behind_cost, time], cell.value, behind_cost.value, equal, rule)
 
 
 def work_of(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell) -> Interval | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from vsebench.papers.audit.checks.repeats import ACCURACY
-from vsebench.papers.audit.findings import Finding, find, judge
+from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.printed import Interval, exact, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
@@ -39,7 +39,7 @@ def listed_once(cells: PrintedCells) -> Iterator[Finding]:
             words = [word.strip().strip("*") for word in cell.value.split(",")]
             twice = [word for word, number in Counter(words).items() if number > 1]
             shown, explanation = f"{len(words)} labels", f"twice: {', '.join(twice)}" if twice else "each label once"
-            yield find("listed once", [cell], shown, f"{len(set(words))} different ones", not twice, explanation)
+            yield report("listed once", [cell], shown, f"{len(set(words))} different ones", not twice, explanation)
 
 
 def datasets_of_table(cells: PrintedCells) -> Iterator[Finding]:
@@ -64,7 +64,7 @@ def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
         there = f"{cited} has no accuracy on {', '.join(absent)}" if absent else f"{cited} has all"
         rule, published = f"{there} ({cell.note})", f"{len(named)} data sets"
         recomputed = f"{len(named) - len(absent)} of {len(named)}"
-        yield find("cited data sets", [cell], published, recomputed, not absent, rule)
+        yield report("cited data sets", [cell], published, recomputed, not absent, rule)
 
 
 def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from vsebench.papers.audit.checks.counts import count, same_data
-from vsebench.papers.audit.findings import Finding, find, judge
+from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.formulas import SPACE, TERMS, by_formula, sizes
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
@@ -46,7 +46,7 @@ def iterations(cells: PrintedCells) -> Iterator[Finding]:
                 "time to convergence / time of an iteration in the other paper, if machine and code are the same, as "
                 "the accuracies are; the data set is not said, so one that fits is enough"
             )
-            yield find("iterations", [cell, *sources], cell.value, recomputed, agrees, rule, condition)
+            yield report("iterations", [cell, *sources], cell.value, recomputed, agrees, rule, condition)
 
 
 def _is_training(whole: PrintedCell, cell: PrintedCell) -> bool:
@@ -82,7 +82,7 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
             ):
                 time = seconds(single) * sum(map(int, members)) / exact(size.value) / SECONDS[rival.unit]
                 work = f"{single.value} {single.unit} x ({' + '.join(members)})"
-                yield find(
+                yield report(
                     "ensemble",
                     [statement, single, size, rival],
                     published=f"below {rival.value} {rival.unit}",
