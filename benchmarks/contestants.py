@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Protocol
 
+from benchmarks.biases.opt_auc import OptAucBiases
+from benchmarks.biases.warp import WarpAdaptive
 from benchmarks.data import CONFIG
 from benchmarks.plan import SEED
-from vsebench.core.configuration import read_method_config
+from vsebench.config.method import read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.workers import Workers
 from vsebench.data.problem import LabelMatrix, Problem
@@ -50,22 +52,22 @@ class Contestant:
 
 
 @cache
-def warm(row: str, module: str | None) -> tuple[type[Method], dict[str, Any]]:
-    """Return the method of a row, or of another module, and the settings that it takes of the row's; kernels loaded."""
+def warm(row: str, own: type[Method] | None) -> tuple[type[Method], dict[str, Any]]:
+    """Return the method of a row, or another one, and what it takes of the row's settings, with its kernels loaded."""
     path = CONFIG / "methods" / f"{row}.yaml"
     config = read_method_config(path)
-    method = load_method(module or config.method)
+    method = own or load_method(config.method)
     if not issubclass(method, Method):
         raise UserError(f"{path}: an untrained method has no training time")
     settings = config.settings
-    if module:
+    if own:
         settings = {key: value for key, value in settings.items() if key in method.settings_type.model_fields}
     warm_up(method, read_settings(method, with_factors(method, settings, FEW_FACTORS), str(path)))
     return method, settings
 
 
 class Ours:
-    """A method of this package: that of a row of `config/methods`, or another module with the row's settings."""
+    """A method of this package: that of a row of `config/methods`, or another one with the row's settings."""
 
     def __init__(
         self,
@@ -74,11 +76,11 @@ class Ours:
         train: LabelMatrix,
         settings: Settings,
         pool: Workers,
-        module: str | None = None,
+        method: type[Method] | None = None,
     ) -> None:
-        method, values = warm(row, module)
+        trained, values = warm(row, method)
         problem = Problem(Labels.all_of(train), SEED, pool)
-        self.method = method(problem, read_settings(method, values | fixed | settings, row))
+        self.method = trained(problem, read_settings(trained, values | fixed | settings, row))
 
     def run(self, epochs: int) -> list[float]:
         seconds = []
@@ -122,13 +124,13 @@ MATCHED = Contestant(
 OPT_AUC = Contestant(
     "opt_auc",
     "Opt-AUC, biases",
-    partial(Ours, "opt_auc", {"deviation": 0.01}, module="opt_auc_biases"),
+    partial(Ours, "opt_auc", {"deviation": 0.01}, method=OptAucBiases),
     BPR,
 )
 WARP_10 = Contestant(
     "warp",
     "WARP, 10 trials, adaptive",
-    partial(Ours, "warp", {"trials": 10, "deviation": 0.002}, module="warp_adaptive"),
+    partial(Ours, "warp", {"trials": 10, "deviation": 0.002}, method=WarpAdaptive),
     WARP,
 )
 OPT_AUC_PLAIN = Contestant("opt_auc_plain", "Opt-AUC", partial(Ours, "opt_auc", {}), AS_CONFIGURED)

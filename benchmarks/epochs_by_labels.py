@@ -17,7 +17,7 @@ from benchmarks.clock import Row, clock_for, interleave, timed
 from benchmarks.data import CONFIG
 from benchmarks.feature_rows import all_known
 from benchmarks.plan import SEED, Plan
-from vsebench.core.configuration import read_method_config
+from vsebench.config.method import read_method_config
 from vsebench.core.machine import processor
 from vsebench.core.workers import Workers, workers
 from vsebench.data.problem import LabelMatrix, Matrix, Problem, Training, Words

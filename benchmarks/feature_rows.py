@@ -18,7 +18,8 @@ from scipy import sparse
 
 from benchmarks.data import CONFIG, Data, hold_out
 from benchmarks.plan import SEED, Plan, SparseRows
-from vsebench.core.configuration import DatasetConfig, read_config
+from vsebench.config.dataset import DatasetConfig
+from vsebench.core.yaml_files import read_config
 from vsebench.data.features import Features, Rows, csr
 from vsebench.data.problem import Dataset, Ids, LabelMatrix
 from vsebench.data.streams import Stream, generator

@@ -8,7 +8,7 @@ import polars as pl
 from benchmarks.children import run_module
 from benchmarks.data import CONFIG
 from benchmarks.plan import Plan
-from vsebench.core.configuration import read_method_config
+from vsebench.config.method import read_method_config
 from vsebench.core.storage import read_parquet
 
 METHODS = ("vse_fs", "opt_auc", "warp", "vse_ens", "implicit_als", "lightfm_warp")

@@ -9,7 +9,7 @@ import polars as pl
 from benchmarks.children import run_module
 from benchmarks.data import CONFIG
 from benchmarks.plan import Plan
-from vsebench.core.configuration import read_method_config
+from vsebench.config.method import read_method_config
 from vsebench.core.machine import processor
 from vsebench.methods.base import load_method, with_factors
 

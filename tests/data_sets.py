@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from vsebench.cli import main
-from vsebench.core.configuration import DatasetConfig, read_config
+from vsebench.config.dataset import DatasetConfig
+from vsebench.core.yaml_files import read_config
 
 CONFIGS = Path(__file__).parent.parent / "config" / "datasets"
 

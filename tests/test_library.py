@@ -13,8 +13,8 @@ from scipy import sparse
 import vsebench
 from tests.docs.conftest import ROOT, page
 from tests.stages.small import case, fit, run, split, write_processed
-from vsebench.core.configuration import read_yaml
 from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.yaml_files import read_yaml
 from vsebench.data import splits
 
 LABELS = sparse.csr_array(np.array([[2, 1, 0], [0, 1, 0], [1, 0, 1], [1, 1, 0]]))

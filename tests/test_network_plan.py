@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from vsebench.core.configuration import DatasetConfig, check
+from vsebench.config.dataset import DatasetConfig
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check
 from vsebench.plan import Plan, checks
 
 ROOT = Path(__file__).parent.parent

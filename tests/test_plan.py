@@ -5,17 +5,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from vsebench.core.configuration import (
-    DatasetConfig,
-    RunConfig,
-    SiblingsConfig,
-    WordsConfig,
-    check,
-    read_config,
-    read_method_config,
-)
+from vsebench.config.dataset import DatasetConfig, SiblingsConfig, WordsConfig
+from vsebench.config.method import read_method_config
+from vsebench.config.run import RunConfig
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
+from vsebench.core.yaml_files import check, read_config
 from vsebench.data.needs import NEEDS
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.methods.base import Ensemble, load_method, read_settings, with_factors

@@ -9,7 +9,7 @@ import pytest
 from pydantic import Field
 
 from tests.builders import Given, dense, held_out_of, matrix_of
-from vsebench.core.configuration import Epochs
+from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import HISTORY

@@ -6,8 +6,8 @@
 import sys
 from pathlib import Path
 
-from vsebench.core.configuration import read_yaml
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import read_yaml
 
 path = Path(sys.argv[1])
 try:

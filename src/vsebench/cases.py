@@ -7,10 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
-from vsebench.core.configuration import Epochs, check
+from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Entry, Place
 from vsebench.core.storage import read_parquet
+from vsebench.core.yaml_files import check
 from vsebench.data.needs import FILE_NEEDS
 from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method
 

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from vsebench import models
-from vsebench.core.configuration import DEFAULT_METRICS, Epochs, read_method_config
+from vsebench.config.method import Epochs, read_method_config
+from vsebench.config.run import DEFAULT_METRICS
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Entry, Place
 from vsebench.core.schemas import SUMMARY

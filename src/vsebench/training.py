@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from vsebench.core.configuration import Epochs
+from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case
 from vsebench.core.schemas import HISTORY

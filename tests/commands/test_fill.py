@@ -60,7 +60,7 @@ def test_keys_need_no_run(fill_in):
     block = "<!-- keys: Epochs -->\n{}<!-- end of keys -->"
     status, text = fill_in(block.format("| old |\n"))
     assert status == 0
-    assert "| `maximum` | whole number >= 1 | needed | epochs at most |" in text
+    assert "| `maximum` | integer >= 1 | required | epochs at most |" in text
     assert fill_in(text) == (0, text)
 
 
@@ -79,7 +79,7 @@ def test_keys_need_no_run(fill_in):
         ("<!-- table: accuracy -->\n" + FIGURE, "1 of 2 blocks are whole"),
         ("<!-- figure: other; text -->\n<!-- end of figure -->", "the run has no figure"),
         ("<!-- figure: curve -->\n<!-- end of figure -->", "what the figure shows"),
-        ("<!-- keys: Path -->\n<!-- end of keys -->", "page.md: keys: Path: this is none of methods, decisions"),
+        ("<!-- keys: Path -->\n<!-- end of keys -->", "page.md: keys: Path: there is no such type in core"),
     ],
 )
 def test_a_block_that_cannot_be_filled_changes_nothing(fill_in, tmp_path, capsys, text, message):

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import StandardScaler, normalize
 
-from vsebench.core.configuration import NormalisationStep
+from vsebench.config.dataset import NormalisationStep
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.data.features import Features, Normalisation, Step, csr, read_features, write_features

@@ -22,7 +22,7 @@ STAGES = "import json, sys; from vsebench.cli import main; sys.exit(max(main(one
 PLANS = """
 import json, sys
 from pathlib import Path
-from vsebench.core.configuration import read_yaml
+from vsebench.core.yaml_files import read_yaml
 from vsebench.plan import Plan
 file = Path("config/config.yaml")
 found = {}

@@ -6,7 +6,8 @@ PROGRAM = """
 import json, sys
 import numpy as np
 from pathlib import Path
-from vsebench.core.configuration import DecisionConfig, read_config
+from vsebench.config.method import DecisionConfig
+from vsebench.core.yaml_files import read_config
 from vsebench.evaluation.decisions.base import Labelled, Task, make_decision
 config = read_config(DecisionConfig, Path("config/decisions/mean_score.yaml"))
 rng = np.random.default_rng(1)

@@ -6,10 +6,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.docs.conftest import Copy, page, section
+from tests.docs.conftest import Copy
 from tests.rendering.conftest import make_results
 from vsebench.core.places import Place
-from vsebench.rendering.outline import GATHERED
 
 PLACES = (Place("sim-iapr", "distinct"), Place("saiapr", "regions"))
 
@@ -48,9 +47,3 @@ def test_the_example_of_a_table_has_the_numbers_of_each_seed(copy: Copy, results
         assert sorted(written[f"seed_{seed}_low"]) == sorted(ours["ci_low"])
     assert (tmp_path / "by-seed.tex").is_file()
     assert "MAP@10" in (tmp_path / "by-seed.md").read_text(encoding="utf-8")
-
-
-def test_the_page_lists_what_a_kind_can_need() -> None:
-    text = section(page("docs/figures.md"), "## Adding a figure")
-    listed = text.partition("names the gathered files that it reads:")[2].partition(".")[0]
-    assert [word.strip("` \n") for word in listed.split(",")] == list(GATHERED)

@@ -33,9 +33,9 @@ def test_the_page_is_current(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["docs/configuration.md", "docs/settings.md"])
 def test_every_key_has_a_meaning(name: str) -> None:
-    rows = re.findall(r"^\| `(.+?)` \|.*\| (.*?) ?\|$", page(name), re.MULTILINE)
+    rows = re.findall(r"^(?:\| `(.+?)` \|.*\||- `(.+?)` \(.+?\):) (.*?) ?\|?$", page(name), re.MULTILINE)
     assert len(rows) > 50
-    assert [key for key, meaning in rows if not meaning] == []
+    assert [row for row in rows if not row[-1]] == []
 
 
 def test_every_run_of_the_project_is_listed() -> None:

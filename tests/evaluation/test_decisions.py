@@ -9,8 +9,9 @@ from scipy.special import expit
 from sklearn import metrics as sklearn_metrics
 from sklearn.linear_model import LogisticRegression
 
-from vsebench.core.configuration import DecisionConfig, read_config
+from vsebench.config.method import DecisionConfig
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import read_config
 from vsebench.evaluation.decisions.base import Labelled, Task, load_decision, make_decision, places
 from vsebench.evaluation.metrics.base import is_of_decision
 from vsebench.evaluation.sets import LabelSets

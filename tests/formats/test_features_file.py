@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from vsebench.core.configuration import FeaturesFile
+from vsebench.config.dataset import FeaturesFile
 from vsebench.core.errors import UserError
 from vsebench.formats.annotations import Dropped
 from vsebench.formats.features_file import read_features_file

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests import data_sets
 from tests.formats.ilsvrc2010_files import KIT, TEST_TRUTH, VALID_TRUTH, mat, meta_mat, sbow_mat, synset, write_tar
 from tests.stages.small import split as run_split
-from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.yaml_files import check
 from vsebench.data.features import read_features
 from vsebench.formats.readers.ilsvrc2010 import Options, read
 

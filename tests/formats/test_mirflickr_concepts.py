@@ -2,8 +2,8 @@ import zipfile
 
 import pytest
 
-from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check
 from vsebench.formats.readers import mirflickr_concepts
 
 PARTS = {"train": [1, 2], "test": [4, 25000]}

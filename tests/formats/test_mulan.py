@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from vsebench.core.configuration import DatasetDefinition, check
+from vsebench.config.dataset import DatasetDefinition
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check
 from vsebench.formats.readers import mulan
 
 names = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="<&\x85"), min_size=1, max_size=8)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tests.formats.test_nuswide_concepts import write as write_concepts
-from vsebench.core.configuration import DatasetDefinition
+from vsebench.config.dataset import DatasetDefinition
 from vsebench.core.errors import UserError
 from vsebench.formats.readers.nuswide_concepts import Options, read
 from vsebench.formats.readers.nuswide_features import ARCHIVE, parse_rows, read_features

@@ -12,8 +12,9 @@ import pytest
 
 from tests import data_sets
 from vsebench.cli import main
-from vsebench.core.configuration import SiblingsConfig, WordsConfig, read_config
+from vsebench.config.dataset import SiblingsConfig, WordsConfig
 from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.yaml_files import read_config
 from vsebench.data import needs
 from vsebench.data.features import read_features
 from vsebench.formats.readers import voc2007

@@ -7,8 +7,8 @@ import pytest
 
 from tests import data_sets
 from tests.builders import dense
-from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check
 from vsebench.data.problem import LabelMatrix
 from vsebench.formats.simulators import simulated_catalogue, simulated_independent
 

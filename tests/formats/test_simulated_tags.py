@@ -9,8 +9,9 @@ from scipy.special import expit, logit
 
 from tests import data_sets
 from tests.builders import dense
-from vsebench.core.configuration import WordsConfig, check, read_config
+from vsebench.config.dataset import WordsConfig
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check, read_config
 from vsebench.data.problem import LabelMatrix
 from vsebench.formats.simulators import simulated_tags, simulated_words
 from vsebench.formats.simulators.simulated_tags import biases, frequencies, label_names, looks, posterior

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from tests.builders import rows_of
-from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
+from vsebench.core.yaml_files import check
 from vsebench.data.problem import Dataset, LabelMatrix, Problem, Queries
 from vsebench.evaluation.measuring import Ranked, measure
 from vsebench.evaluation.ranking import list_tops, rank

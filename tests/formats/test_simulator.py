@@ -5,8 +5,9 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.metrics import label_ranking_average_precision_score
 
-from vsebench.core.configuration import DatasetConfig, read_config
+from vsebench.config.dataset import DatasetConfig
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import read_config
 from vsebench.formats.simulators.simulator import (
     LabelsPerImage,
     Options,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check
 from vsebench.formats.own_files import find
 from vsebench.formats.readers import table
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsebench.core.configuration import Vocabulary
+from vsebench.config.dataset import Vocabulary
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import PAIRS
 from vsebench.data.features import Features

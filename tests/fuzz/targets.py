@@ -23,33 +23,32 @@ from tests.formats.ilsvrc2010_files import KIT, TEST_TRUTH, VALID_TRUTH, meta_ma
 from tests.fuzz import references
 from tests.fuzz.mutate import Files
 from tests.fuzz.references import Reading
-from vsebench.core.configuration import DatasetConfig, FeaturesFile, MethodConfig, RunConfig, read_config
+from vsebench.config.dataset import DatasetConfig, FeaturesFile
+from vsebench.config.method import MethodConfig
+from vsebench.config.run import RunConfig
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_parquet
-from vsebench.formats import (
-    features_file,
+from vsebench.core.yaml_files import read_config
+from vsebench.formats import features_file
+from vsebench.formats.annotations import RawAnnotations
+from vsebench.formats.parents import openimages_tree, parent_table, wordnet
+from vsebench.formats.readers import (
     ilsvrc2010,
     lear,
     mirflickr,
     mirflickr_concepts,
     mscoco,
     mulan,
-    npz_vectors,
     nuswide_concepts,
     nuswide_features,
     nuswide_tags,
     openimages,
-    openimages_tree,
-    parent_table,
     saiapr,
     table,
-    text_vectors,
     visual_genome,
     voc2007,
-    word2vec_binary,
-    wordnet,
 )
-from vsebench.formats.annotations import RawAnnotations
+from vsebench.formats.word_vectors import npz_vectors, text_vectors, word2vec_binary
 
 CONFIG = Path(__file__).parents[2] / "config"
 REFUSED = "refused"

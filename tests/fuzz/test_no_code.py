@@ -10,9 +10,10 @@ import pytest
 import yaml
 
 from tests import data_sets
-from vsebench.core.configuration import DatasetConfig, read_config
+from vsebench.config.dataset import DatasetConfig
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_json, read_parquet
+from vsebench.core.yaml_files import read_config
 
 ROOT = Path(__file__).parents[2]
 PYTHON = [*(ROOT / "src").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")]
@@ -42,9 +43,9 @@ def faults_of(source):
 
 def is_safe(loader):
     """Tell whether a YAML loader is the safe one or made of it."""
-    import vsebench.core.configuration
+    import vsebench.core.yaml_files
 
-    kind = yaml.SafeLoader if loader == "yaml.SafeLoader" else getattr(vsebench.core.configuration, loader, object)
+    kind = yaml.SafeLoader if loader == "yaml.SafeLoader" else getattr(vsebench.core.yaml_files, loader, object)
     return issubclass(kind, yaml.SafeLoader)
 
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from benchmarks.biases.opt_auc import opt_auc_biases_epoch
 from tests.reference import opt_auc as reference
 from tests.reference.arrays import embedding_of, pipeline_of, streams
 from tests.reference.random_numbers import SplitMix64
 from vsebench.kernels.sgd.opt_auc import opt_auc_epoch
-from vsebench.kernels.sgd.opt_auc_biases import opt_auc_biases_epoch
 from vsebench.kernels.sgd.steps import Rates
 
 

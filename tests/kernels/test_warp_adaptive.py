@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
+from benchmarks.biases.adagrad import SquaredGradients
+from benchmarks.biases.warp import warp_adaptive_epoch
 from tests.reference import warp as reference
 from tests.reference.arrays import padded, streams
 from tests.reference.random_numbers import SplitMix64
-from vsebench.kernels.sgd.adagrad import SquaredGradients
 from vsebench.kernels.sgd.steps import Rates
 from vsebench.kernels.sgd.warp import new_trials
-from vsebench.kernels.sgd.warp_adaptive import warp_adaptive_epoch
 
 
 @pytest.mark.parametrize("maximum", [None, 2])

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from tests.builders import matrix_of
-from vsebench.core.configuration import read_method_config
+from vsebench.config.method import read_method_config
 from vsebench.core.modules import modules_in
 from vsebench.core.sources import file_of
 from vsebench.core.workers import workers
@@ -29,9 +29,7 @@ NETWORKS = ["bce", "bp_mll", "lsep", "lsep_sampled", "network_softmax", "network
 # Small problems need other settings than data sets do; what is not named here is as in config/methods.
 SETTINGS = {
     "opt_auc": {"learning_rate": 0.1, "deviation": 0.1},
-    "opt_auc_biases": {"learning_rate": 0.1, "regularisation": 0.01, "deviation": 0.1},
     "warp": {"learning_rate": 0.02, "regularisation": 0.01},
-    "warp_adaptive": {"learning_rate": 0.05, "regularisation": 0.0, "deviation": 0.1, "trials": 10},
     "warp_published": {"learning_rate": 0.1},
     "vse_ens": {"learning_rate": 0.05, "regularisation": 0.2},
     "vse_fs": {"beta_0": 4.0, "alpha": 0.5, "gamma": 0.05, "regularisation": 0.5},

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from tests.stages.small import run
-from vsebench.core.configuration import DatasetConfig, read_config
+from vsebench.config.dataset import DatasetConfig
 from vsebench.core.storage import read_parquet
+from vsebench.core.yaml_files import read_config
 
 CONFIG = Path(__file__).parents[2] / "config" / "datasets"
 WITH_PHOTOGRAPHS = "mirflickr25k.zip"  # has the tags, too, which are also in an archive of their own

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from tests.stages.small import run
-from vsebench.core.configuration import DatasetConfig, WordsConfig, read_config
+from vsebench.config.dataset import DatasetConfig, WordsConfig
 from vsebench.core.storage import read_parquet
+from vsebench.core.yaml_files import read_config
 
 CONFIG = Path(__file__).parents[2] / "config"
 WORDS = "glove-6b-subset"

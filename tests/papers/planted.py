@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 from vsebench.core import schemas
-from vsebench.core.configuration import check
 from vsebench.core.places import Case, Place
 from vsebench.core.storage import write_json, write_table
+from vsebench.core.yaml_files import check
 from vsebench.evaluation.measuring import Ranked
 from vsebench.evaluation.sets import LabelSets
 from vsebench.papers.evidence import Evidence, RunPlace

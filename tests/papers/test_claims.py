@@ -9,8 +9,8 @@ import yaml
 from scipy import stats
 
 from tests.papers.planted import RATIOS, planted, ranks
-from vsebench.core.configuration import check
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check
 from vsebench.papers.base import Paper
 from vsebench.papers.evidence import Effect, UntestableError, differences, ratio
 from vsebench.papers.verdicts import load_test, verdicts

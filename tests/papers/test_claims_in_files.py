@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vsebench.core.configuration import read_method_config
+from vsebench.config.method import read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_that_define
 from vsebench.core.places import Entry

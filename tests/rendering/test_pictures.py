@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.rendering.conftest import PAPERS, figures
-from vsebench.core.configuration import Pictures
+from vsebench.config.dataset import Pictures
 from vsebench.rendering.page import page, pictures
 from vsebench.rendering.page.pictures import PIXELS, find_pictures, names_in
 from vsebench.rendering.results import Results

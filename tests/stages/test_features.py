@@ -15,7 +15,7 @@ from PIL import Image
 from tests import onnx_files
 from tests.stages.small import run
 from tests.workflow.project import wait_until
-from vsebench.core.configuration import FeaturesFile
+from vsebench.config.dataset import FeaturesFile
 from vsebench.core.storage import read_json
 from vsebench.formats.features_file import read_features_file
 from vsebench.stages import features

@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 from tests import data_sets
+from vsebench.config.dataset import DatasetConfig
 from vsebench.core import schemas
-from vsebench.core.configuration import DatasetConfig, read_config, read_yaml
 from vsebench.core.storage import read_arrays, read_json, read_parquet
+from vsebench.core.yaml_files import read_config, read_yaml
 from vsebench.data.features import read_features
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.plan import Plan

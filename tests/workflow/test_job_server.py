@@ -84,7 +84,7 @@ def test_a_mistake_is_the_same_line_as_without_a_server(starter, tmp_path):
     assert (status, said, errors) == run(tmp_path / "no server", *arguments)
 
 
-@pytest.mark.parametrize("arguments", [[], ["no-such-stage"], ["new-method"]])
+@pytest.mark.parametrize("arguments", [[], ["no-such-stage"], ["annotate"]])
 def test_a_wrong_command_line_is_refused_as_without_a_server(starter, tmp_path, arguments):
     refused = run(starter.socket, *arguments)
     assert refused[0] == 2

@@ -13,7 +13,7 @@ from PIL import Image
 
 from tests import onnx_files
 from tests.workflow.project import ROOT, Project
-from vsebench.core.configuration import Network
+from vsebench.config.dataset import Network
 
 PAGE = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
 LABELS = ["dark", "light", "red", "blue"]

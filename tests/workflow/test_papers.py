@@ -1,5 +1,7 @@
 """After an edit of a paper's files, what reads the edited part is made again, and nothing else. Dry-runs."""
 
+import pytest
+
 PAPER = "config/papers/vse_ens.yaml"
 PAGE = {"report_page", "all"}
 
@@ -36,9 +38,15 @@ def test_an_edited_number_repeats_the_audit_too(changed):
     assert {"vse_ens_table1", "audit", "audit-depends", "audit-counts"} <= outcome.of("table", "name")
 
 
-def test_an_edited_check_repeats_the_audit_only(changed):
-    file = "src/vsebench/papers/audit/checks/ratios.py"
-    outcome = changed(change=lambda clone: clone.edit(file, '"""Improvements', '"""Edited: improvements'))
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("src/vsebench/papers/audit/checks/ratios.py", '"""Improvements', '"""Edited: improvements'),
+        (PAPER, "quotation: a stronger baseline", "quotation: a better baseline"),
+    ],
+)
+def test_an_edited_check_or_statement_repeats_the_audit_only(changed, file, old, new):
+    outcome = changed(change=lambda clone: clone.edit(file, old, new))
     assert outcome.rules == {"audit_papers", "table"} | PAGE
     assert outcome.of("table", "name") == {"audit", "audit-depends", "audit-counts"}
 

@@ -94,7 +94,7 @@ rule audit_papers:
         "results/logs/audit.log",
     params:
         papers=PAPERS,
-        checks=[paper.checks for paper in PLAN.papers],
+        read=[paper.audited for paper in PLAN.papers],
     shell:
         "python -m vsebench audit --papers {params.papers:q} --out {output} > {log} 2>&1"
 

@@ -9,8 +9,8 @@ keep, and what the heading of a group of rows must contain:
     <!-- figure: vse_fs_figure2; Seconds and accuracy as sizes and settings vary -->
     <!-- end of figure -->
 
-A block of keys names a type of `core/configuration.py`, or `methods`, `decisions` or `adapters` for their settings, and
-needs no run:
+A block of keys names a type of `vsebench.config`, or `methods`, `decisions` or `adapters` for their settings, or
+`shared` for the settings that several of them share, and needs no run:
 
     <!-- keys: RunConfig -->
     <!-- end of keys -->

@@ -1,6 +1,6 @@
 """Record the settings that a tuned run chose on its data sets, for runs that do not tune.
 
-Writes <out>/<data set>.yaml (`core.configuration.ChosenSettings`) for each data set of the run, in place of an earlier
+Writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set of the run, in place of an earlier
 record of it.
 """
 

@@ -20,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from vsebench.core.configuration import FeaturesFile
+from vsebench.config.dataset import FeaturesFile
 from vsebench.core.errors import UserError
 from vsebench.data.features import Features, csr
 from vsebench.formats.annotations import Dropped, check_unique

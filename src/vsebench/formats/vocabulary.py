@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.core.configuration import Vocabulary
+from vsebench.config.dataset import Vocabulary
 from vsebench.core.errors import UserError
 from vsebench.formats.annotations import Dropped, RawAnnotations
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from vsebench.core.configuration import Strict, check
 from vsebench.core.errors import UserError, missing_package
 from vsebench.core.modules import modules_in
+from vsebench.core.yaml_files import Strict, check
 from vsebench.data.needs import NEEDS
 from vsebench.data.problem import Problem
 from vsebench.models import Model

@@ -11,10 +11,11 @@ from typing import Any
 
 from pydantic import Field, PrivateAttr
 
-from vsebench.core.configuration import Strict, check, read_yaml
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
+from vsebench.core.yaml_files import Strict, check, read_yaml
 from vsebench.papers.published import PrintedCell, PrintedCells, read_published
+from vsebench.papers.statement import Statement
 
 
 class PaperRow(Strict):
@@ -52,6 +53,9 @@ class Paper(Strict):
     figures: dict[str, dict[str, Any]] = Field(default_factory=dict)
     claims: list[dict[str, Any]] = Field(default_factory=list)  # `papers.verdicts.read_claims` checks them
     checks: list[str] | None = None  # names of checks or of families of checks; none: all
+    statements: dict[str, Statement] = Field(default_factory=dict)  # by the name that the audit gives them
+    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> what else has to be true for a contradiction
+    lower_bounds: list[str] = Field(default_factory=list)  # cells that the text prints with "more than"
     _path: Path = PrivateAttr()
 
     @classmethod
@@ -96,6 +100,11 @@ class Paper(Strict):
     def facts(self) -> dict[str, Any]:
         """What comparisons and tables read of the YAML file: titles, rows and places."""
         return self.model_dump(include={"title", "rows", "places"})
+
+    @property
+    def audited(self) -> dict[str, Any]:
+        """What the audit reads of the YAML file."""
+        return self.model_dump(include={"checks", "statements", "conditions", "lower_bounds"})
 
     @cached_property
     def cells(self) -> PrintedCells:

@@ -8,8 +8,9 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from vsebench.core.configuration import Family, Strict
+from vsebench.config.dataset import Family
 from vsebench.core.places import Place
+from vsebench.core.yaml_files import Strict
 from vsebench.papers.evidence import Effect, Evidence, RunPlace, UntestableError
 from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Data, Verdict
 

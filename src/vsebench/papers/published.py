@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from vsebench.core.errors import UserError
+from vsebench.papers.statement import PrintedStatement
 
 COLUMNS = ["paper", "table", "row", "column", "value", "unit", "protocol", "note"]
 WORDS = ("formula", "text")  # units of cells that hold no number
@@ -28,10 +29,17 @@ class PrintedCell:
     unit: str
     protocol: str
     note: str
+    condition: str = ""  # what else has to be true for a contradiction
+    at_least: bool = False  # whether the number is a lower bound
 
     @property
     def dataset(self) -> str:
         return self.row.split("/")[0]
+
+    @property
+    def method(self) -> str:
+        """What follows the data set in the row's name; empty if nothing does."""
+        return self.row.partition("/")[2]
 
     @property
     def name(self) -> str:
@@ -58,9 +66,10 @@ class PrintedCell:
 
 @dataclass(frozen=True)
 class PrintedCells:
-    """The cells of all papers that hold a number or a formula, in the order of print."""
+    """The cells of all papers that hold a number or a formula, in the order of print, and statements about them."""
 
     all: tuple[PrintedCell, ...]
+    statements: tuple[PrintedStatement, ...] = ()
 
     @cached_property
     def _index(self) -> dict[tuple[str, str, str], list[PrintedCell]]:
@@ -72,6 +81,10 @@ class PrintedCells:
     @property
     def papers(self) -> list[str]:
         return list(dict.fromkeys(cell.paper for cell in self.all))
+
+    def stated(self, comparison: str) -> Iterator[PrintedStatement]:
+        """Yield the statements that compare in this way."""
+        return (statement for statement in self.statements if statement.comparison == comparison)
 
     def numbers(self, column: str) -> Iterator[PrintedCell]:
         """Yield the numbers whose column matches a regular expression."""
@@ -86,6 +99,16 @@ class PrintedCells:
         """Return the first of `prints`, or None; with `table`, the first of that table."""
         found = self.prints(paper, row, column)
         return next((cell for cell in found if table in (None, cell.table)), None)
+
+    def each(self, column: str, *sources: str) -> Iterator[tuple[PrintedCell, ...]]:
+        """Yield each number of a column with other numbers of its row, its data set or all data, if all are printed."""
+        for cell in self.numbers(column):
+            rows = (cell.row, cell.dataset, "all")
+            others = [
+                next(filter(None, (self.find(cell.paper, row, source) for row in rows)), None) for source in sources
+            ]
+            if all(others):
+                yield (cell, *filter(None, others))
 
 
 def read_published(paths: Iterable[Path]) -> PrintedCells:
@@ -126,7 +149,8 @@ def _lines(path: Path) -> Iterator[tuple[str, PrintedCell]]:
 def _cell(where: str, fields: list[str], paper: str) -> PrintedCell:
     if len(fields) != len(COLUMNS):
         raise UserError(f"{where}: {len(fields)} columns, but there must be {len(COLUMNS)}: {','.join(COLUMNS)}")
-    cell = PrintedCell(*fields)
+    name, table, row, column, value, unit, protocol, note = fields
+    cell = PrintedCell(name, table, row, column, value, unit, protocol, note)
     for column in COLUMNS[:-1]:
         if not getattr(cell, column):
             raise UserError(f"{where}, column {column}: is empty")

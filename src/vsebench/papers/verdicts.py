@@ -13,10 +13,10 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
-from vsebench.core.configuration import Strict, check
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_that_define
 from vsebench.core.schemas import CLAIMS
+from vsebench.core.yaml_files import Strict, check
 from vsebench.evaluation.metrics.base import module_of_metric
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimCase, ClaimTest

@@ -5,23 +5,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vsebench.core.configuration import (
-    GROWTH,
-    SIZED,
-    DatasetConfig,
-    MethodConfig,
-    Network,
-    RunConfig,
-    check,
-)
+from vsebench.config.dataset import DatasetConfig, Network
+from vsebench.config.method import MethodConfig
+from vsebench.config.run import GROWTH, SIZED, RunConfig
 from vsebench.core.errors import ONNX, UserError, missing_package
 from vsebench.core.places import Place
+from vsebench.core.yaml_files import check
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
 from vsebench.formats.adapters import load_adapter
 from vsebench.methods.base import Ensemble, Method, epochs_mistake, load_method, read_settings, with_factors
 from vsebench.papers.audit.checking import choose
-from vsebench.papers.published import read_published
+from vsebench.papers.audit.reading import read_audited
 from vsebench.papers.verdicts import read_claims
 from vsebench.plan.files import read_named
 from vsebench.protocols.base import FROM, load_protocol, source_of
@@ -281,9 +276,9 @@ def check_papers(plan: "Plan") -> None:
     for paper in plan.papers:
         read_claims(paper)
         choose(paper.checks, f"{paper.path}: checks")
-        read_published([paper.numbers])
         instances_of_paper(TableKind, paper.path, paper.tables)
         instances_of_paper(FigureKind, paper.path, paper.figures)
+    read_audited(plan.papers)
 
 
 def check_metrics(config: RunConfig, where: str) -> None:

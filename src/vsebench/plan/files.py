@@ -7,21 +7,11 @@ from typing import Any
 
 import yaml
 
-from vsebench.core.configuration import (
-    ChosenSettings,
-    DatasetConfig,
-    MethodConfig,
-    RunConfig,
-    RunDataset,
-    SiblingsConfig,
-    Vocabulary,
-    WordsConfig,
-    check,
-    read_config,
-    read_method_config,
-    read_yaml,
-)
+from vsebench.config.dataset import DatasetConfig, SiblingsConfig, Vocabulary, WordsConfig
+from vsebench.config.method import ChosenSettings, MethodConfig, read_method_config
+from vsebench.config.run import RunConfig, RunDataset
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check, read_config, read_yaml
 from vsebench.formats.adapters import load_adapter
 from vsebench.formats.parents import parent_table
 from vsebench.formats.readers import table

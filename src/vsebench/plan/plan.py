@@ -6,19 +6,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.configuration import (
-    ChosenSettings,
-    DatasetConfig,
-    DecisionConfig,
-    Epochs,
-    MethodConfig,
-    RunConfig,
-    Search,
-    SiblingsConfig,
-    WordsConfig,
-    check,
-)
+from vsebench.config.dataset import DatasetConfig, SiblingsConfig, WordsConfig
+from vsebench.config.method import ChosenSettings, DecisionConfig, Epochs, MethodConfig, Search
+from vsebench.config.run import RunConfig
 from vsebench.core.places import Entry, Place
+from vsebench.core.yaml_files import check
 from vsebench.data.needs import PlaceData, provided
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import ListMetric, RankMetric, is_of_decision, load_metric

@@ -1,4 +1,4 @@
-"""The keys of configuration files as tables in Markdown, read off the types that check these files.
+"""The keys of configuration files as tables and lists in Markdown, read off the types that check these files.
 
 A key's meaning is the comment behind it or above it, in the type or in the one that it is derived from.
 """
@@ -6,18 +6,18 @@ A key's meaning is the comment behind it or above it, in the type or in the one 
 import ast
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
-from importlib import import_module
-from inspect import getdoc
-from pathlib import Path
+from inspect import getdoc, getsource
+from textwrap import dedent
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from vsebench.core import configuration
+from vsebench.config import dataset, method, run
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_in
 from vsebench.core.sources import file_of
@@ -25,78 +25,90 @@ from vsebench.evaluation.decisions.base import load_decision
 from vsebench.formats.adapters import KINDS, load_adapter
 from vsebench.methods.base import EnsembleSettings, load_method
 
-READS = ("read", *KINDS)  # the functions of adapters
-WORDS = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", Any: "anything"}
+WORDS = {str: "text", int: "integer", float: "number", bool: "`true` or `false`", Any: "anything"}
 LIMITS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 HEAD = "| key | type | default | meaning |\n|---|---|---|---|"
 
 
 def keys(asked: str, where: str) -> str:
-    """Return the keys of a type of `core.configuration`, or the settings of all methods, decisions or adapters.
+    """Return the keys of a type of `vsebench.config`, or the settings of all methods, decisions or adapters.
+
+    With "shared", return those that several of them share: the sections of methods and so on link to these.
 
     Raises
     ------
     UserError
         There is no such type, which names `where`; a method's package is not installed.
     """
-    if asked == "methods":
-        return settings({name: load_method(name).settings_type for name in _modules("methods", "METHOD = ")})
-    if asked == "decisions":
-        found = _modules("evaluation/decisions", "DECISION = ")
-        return settings({name: load_decision(name).settings_type for name in found}, "evaluation/decisions")
-    if asked == "adapters":
-        reads = {name: read for read in READS for name in _modules("formats", f"def {read}(")}
-        types = {name: load_adapter(name, where, reads[name]).Options for name in sorted(reads)}
-        return settings(types, "formats")
-    model = getattr(configuration, asked, None)
+    if asked in ("shared", "methods", "decisions", "adapters"):
+        types = _types(where)
+        shared = shared_types([model for models in types.values() for model in models.values()])
+        summaries = asked in ("shared", "adapters")  # docs/methods.md and docs/decisions.md have the others
+        return settings(types.get(asked, {base: base for base in shared}), shared, summaries)
+    known = vars(dataset) | vars(method) | vars(run)
+    model = known.get(asked)
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
-        raise UserError(f"{where}: this is none of methods, decisions, adapters and the types of core/configuration.py")
-    return table(model)
+        raise UserError(f"{where}: there is no such type in src/vsebench/config")
+    return "\n".join([HEAD, *(f"| {' | '.join(row)} |" for row in rows(model))])
+
+
+def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
+    """Return, for methods, decisions and adapters, the type of each module's settings."""
+    fitters = [load_method(name) for name in _modules("methods", "METHOD = ")]
+    decisions = [load_decision(name) for name in _modules("evaluation/decisions", "DECISION = ")]
+    reads = {name: read for read in ("read", *KINDS) for name in _modules("formats", f"def {read}(")}
+    adapters = [load_adapter(name, where, reads[name]) for name in sorted(reads)]
+    return {
+        "methods": {sys.modules[fitter.__module__]: fitter.settings_type for fitter in fitters},
+        "decisions": {sys.modules[decision.__module__]: decision.settings_type for decision in decisions},
+        "adapters": {adapter: adapter.Options for adapter in adapters},
+    }
 
 
 def _modules(folder: str, beginning: str) -> list[str]:
     """Return the modules in a folder of the package that have a line with this beginning, sorted."""
-    return [
-        name
-        for name, module in modules_in(folder).items()
-        if f"\n{beginning}" in file_of(module).read_text(encoding="utf-8")
-    ]
+    files = {name: file_of(module) for name, module in modules_in(folder).items()}
+    return [name for name, file in files.items() if f"\n{beginning}" in file.read_text(encoding="utf-8")]
 
 
-def settings(types: dict[str, type[BaseModel]], package: str = "methods") -> str:
-    """Return a heading and a table for each type of settings, and the modules that have none.
+def shared_types(types: Iterable[type[BaseModel]]) -> list[type[BaseModel]]:
+    """Return the types that declare settings of several modules; `types` has one type per module."""
+    counts = Counter(base for model in types for base in _lineage(model) if _comments(base))
+    return sorted((base for base, count in counts.items() if count > 1), key=lambda base: base.__name__)
 
-    Parameters
-    ----------
-    types : module -> the type of its settings
-    package : what the modules are in
+
+def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseModel]], summaries: bool) -> str:
+    """Return a section for each group of modules or shared type, and the names of the modules without settings.
+
+    A section links to those of the `shared` types and lists what these lack: further keys and other defaults.
     """
-    parts, without = [], []
+    parts: list[str] = []
+    without: list[str] = []
     for model in dict.fromkeys(types.values()):
-        names = [name for name, its in types.items() if its is model]
+        described = [module for module, its_model in types.items() if its_model is model]
+        names = [f"`{module.__name__.rpartition('.')[2]}`" for module in described]
         if not model.model_fields or model is EnsembleSettings:  # `fit` fills the latter
             without += names
             continue
-        summaries = [_summary(modules_in(package)[name]) for name in names]
-        if len(names) > 1:
-            summaries = [f"- `{name}`: {summary}" for name, summary in zip(names, summaries, strict=True)]
-        heading = "### " + ", ".join(f"`{name}`" for name in names)
-        parts.append("\n\n".join([heading, "\n".join(summaries), table(model)]))
-    return "\n\n".join([*parts, f"Without settings: {', '.join(f'`{name}`' for name in sorted(without))}."])
+        bases = [base for base in _lineage(model) if base in shared and base not in described]
+        inherited = {row[0]: row for base in reversed(bases) for row in rows(base)}
+        own = [row for row in rows(model) if row != inherited.get(row[0])]
+        links = ", ".join(f"[{base.__name__}](#{base.__name__.lower()})" for base in bases)
+        items = [f"- {key} ({kind}; {default}): {meaning}" for key, kind, default, meaning in own]
+        texts = [(getdoc(module) or "").partition("\n\n")[0] for module in described if summaries]
+        texts += [f"Shared settings: {links}."] if bases else []
+        parts += filter(None, [f"### {', '.join(names)}", *texts, "\n".join(items)])
+    parts += [f"Without settings: {', '.join(sorted(without))}."] if without else []
+    return "\n\n".join(parts)
 
 
-def _summary(module: str) -> str:
-    """Return the first paragraph of a module's docstring."""
-    return " ".join((getdoc(import_module(module)) or "").partition("\n\n")[0].split())
-
-
-def table(model: type[BaseModel]) -> str:
-    """Return the keys of a type as a table; a key of a section stands below it, behind a dot."""
-    return "\n".join([HEAD, *(f"| {' | '.join(row)} |" for row in rows(model))])
+def _lineage(model: type[BaseModel]) -> list[type[BaseModel]]:
+    """Return a type and the types that it is derived from, the nearest first."""
+    return [base for base in model.__mro__ if issubclass(base, BaseModel) and base is not BaseModel]
 
 
 def rows(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, ...]]:
-    """Yield key, type, default and meaning of each key; `before` stands in front of the key."""
+    """Yield key, type, default and meaning of each key; a section's keys follow it, behind its name and a dot."""
     for key, field in model.model_fields.items():
         optional = not field.is_required() and field.default is None
         cells = (words(field.annotation, field.metadata, optional), default(field), meaning(model, key))
@@ -106,22 +118,14 @@ def rows(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, ...]]:
 
 
 def words(annotation: Any, limits: Sequence[Any] = (), optional: bool = False, several: bool = False) -> str:
-    """Return a type in words.
-
-    Parameters
-    ----------
-    annotation : the type
-    limits : what pydantic knows of it besides: objects with the attributes ge, gt, le, lt
-    optional : whether `null` needs no mention, being the default
-    several : whether it is the type of a list's values
-    """
+    """Return a type in words: with pydantic's `limits`, without `null` if `optional`, in the plural if `several`."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         extra = [one for given in inner[1:] for one in (given.metadata if isinstance(given, FieldInfo) else [given])]
         return words(inner[0], [*limits, *extra], optional, several)
     if origin in (Union, UnionType):
         hidden: set[Any] = {NoneType} if optional else set()
-        hidden |= {int} if float in inner else set()  # a whole number is a number
+        hidden |= {int} if float in inner else set()  # an integer is a number
         return _either([words(one, limits, optional, several) for one in inner if one not in hidden])
     if origin is Literal:
         return _either([_code(value) for value in inner])
@@ -143,7 +147,7 @@ def words(annotation: Any, limits: Sequence[Any] = (), optional: bool = False, s
 def default(field: FieldInfo) -> str:
     """Return what a key is if it is left out."""
     if field.is_required():
-        return "needed"
+        return "required"
     if field.default is None:
         return "none"
     if isinstance(field.default, BaseModel) or field.default in ({}, [], (), ""):
@@ -153,27 +157,20 @@ def default(field: FieldInfo) -> str:
 
 def meaning(model: type[BaseModel], key: str) -> str:
     """Return the comment of a key; empty if it has none."""
-    found = (_comments(one).get(key) for one in model.__mro__ if one is not BaseModel and issubclass(one, BaseModel))
-    return next(filter(None, found), "")
+    return next(filter(None, (_comments(base).get(key) for base in _lineage(model))), "")
 
 
 @cache
 def _comments(model: type) -> dict[str, str]:
     """Return the comments of the keys that a type's own text declares."""
-    file = sys.modules[model.__module__].__file__
-    assert file is not None
-    text = Path(file).read_text(encoding="utf-8")
-    lines = text.splitlines()
-    (body,) = (
-        node.body for node in ast.parse(text).body if isinstance(node, ast.ClassDef) and node.name == model.__name__
-    )
-    found = {}
-    for node in body:
+    lines = dedent(getsource(model)).splitlines()
+    comments = {}
+    for node in ast.iter_child_nodes(ast.parse("\n".join(lines)).body[0]):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             assert node.end_lineno is not None
             behind = lines[node.end_lineno - 1].encode()[node.end_col_offset :].decode().strip()
-            found[node.target.id] = behind.removeprefix("#").strip() or _comment_above(lines[: node.lineno - 1])
-    return found
+            comments[node.target.id] = behind.removeprefix("#").strip() or _comment_above(lines[: node.lineno - 1])
+    return comments
 
 
 def _comment_above(lines: list[str]) -> str:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, ge
 
 from pydantic import Field
 
-from vsebench.core.configuration import Strict, check
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_in
+from vsebench.core.yaml_files import Strict, check
 from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table

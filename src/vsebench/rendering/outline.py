@@ -9,10 +9,11 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from vsebench.core.configuration import Role, Strict
+from vsebench.config.method import Role
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.core.storage import read_json
+from vsebench.core.yaml_files import Strict
 
 # The gathered files in the folder of results, by the names that tables and figures use for them.
 GATHERED = {

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from vsebench.papers.audit.checking import audit, choose
 from vsebench.papers.audit.findings import write_findings
+from vsebench.papers.audit.reading import read_audited
 from vsebench.papers.base import read_papers
-from vsebench.papers.published import read_published
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,4 +19,4 @@ def run(arguments: argparse.Namespace) -> None:
     """Run the stage."""
     papers = read_papers(arguments.papers)
     chosen = {paper.name: choose(paper.checks, f"{paper.path}: checks") for paper in papers}
-    write_findings(audit(read_published(paper.numbers for paper in papers), chosen), arguments.out)
+    write_findings(audit(read_audited(papers), chosen), arguments.out)

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from vsebench import models
-from vsebench.core.configuration import Decided, check
+from vsebench.config.method import Decided
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import DECISIONS, THRESHOLDS
 from vsebench.core.storage import write_json, write_table
+from vsebench.core.yaml_files import check
 from vsebench.data import splits
 from vsebench.data.chunks import even_chunks
 from vsebench.data.features import Features

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from vsebench.core.configuration import Resize, Suffixes, TransformName
+from vsebench.config.dataset import Resize, Suffixes, TransformName
 from vsebench.core.errors import UserError
 from vsebench.core.sources import sources_of
 from vsebench.core.storage import read_arrays, replacing, write_arrays, write_json

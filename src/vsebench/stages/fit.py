@@ -15,13 +15,14 @@ from tqdm import tqdm
 
 from vsebench import models
 from vsebench.cases import add_case_arguments, open_method
-from vsebench.core.configuration import Epochs, check
+from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError
 from vsebench.core.machine import describe
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import HISTORY
 from vsebench.core.storage import read_json, write_json, write_table
 from vsebench.core.workers import workers
+from vsebench.core.yaml_files import check
 from vsebench.data import splits
 from vsebench.data.needs import TEST_LABELS, load_needs
 from vsebench.data.problem import Problem, Split

@@ -18,10 +18,11 @@ from typing import Any
 
 import polars as pl
 
+from vsebench.config.dataset import DatasetDefinition, Expected, read_definition
 from vsebench.core import schemas
-from vsebench.core.configuration import DatasetDefinition, Expected, check, read_definition
 from vsebench.core.errors import UserError
 from vsebench.core.storage import write_arrays, write_json, write_table
+from vsebench.core.yaml_files import check
 from vsebench.data.features import Features, write_features
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.annotations import RawAnnotations

@@ -4,8 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from vsebench.core.configuration import Pictures, check
+from vsebench.config.dataset import Pictures
 from vsebench.core.storage import replacing
+from vsebench.core.yaml_files import check
 from vsebench.papers.base import Paper
 from vsebench.rendering.page.page import render
 from vsebench.rendering.results import Results

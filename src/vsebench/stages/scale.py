@@ -22,13 +22,15 @@ import numpy as np
 import polars as pl
 from tqdm import tqdm
 
-from vsebench.core.configuration import GROWTH, DatasetConfig, check, read_config
+from vsebench.config.dataset import DatasetConfig
+from vsebench.config.run import GROWTH
 from vsebench.core.errors import UserError
 from vsebench.core.machine import processor
 from vsebench.core.processes import run_in_new_process
 from vsebench.core.schemas import SCALING
 from vsebench.core.storage import write_table
 from vsebench.core.workers import Workers, workers
+from vsebench.core.yaml_files import check, read_config
 from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training
 from vsebench.evaluation.scoring_time import scoring_seconds
 from vsebench.formats.adapters import load_adapter

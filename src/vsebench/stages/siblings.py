@@ -11,10 +11,11 @@ from pathlib import Path
 
 import polars as pl
 
-from vsebench.core.configuration import check, read_definition
+from vsebench.config.dataset import read_definition
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import SIBLINGS
 from vsebench.core.storage import read_parquet, write_json, write_table
+from vsebench.core.yaml_files import check
 from vsebench.formats.adapters import load_adapter
 
 NAMED = 5  # labels without a parent that the message names

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from vsebench.core.configuration import WordsDefinition, check, parse_definition
+from vsebench.config.dataset import WordsDefinition, parse_definition
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import WORDS
 from vsebench.core.storage import read_parquet, write_arrays, write_json, write_table
+from vsebench.core.yaml_files import check
 from vsebench.data.problem import Words
 from vsebench.formats.adapters import load_adapter
 from vsebench.formats.download.archives import text_lines

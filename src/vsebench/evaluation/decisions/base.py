@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.core.configuration import Strict, check
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict, check
 from vsebench.data.features import Rows
 from vsebench.data.problem import Mask, Matrix
 from vsebench.evaluation.metrics.base import load_metric

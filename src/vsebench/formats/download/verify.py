@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from vsebench.core.configuration import SourceFile
+from vsebench.config.dataset import SourceFile
 from vsebench.core.errors import UserError
 from vsebench.formats.download.archives import check_compressed, check_tar
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
-from vsebench.core.configuration import Suffixes
+from vsebench.config.dataset import Suffixes
 from vsebench.core.errors import UserError
 from vsebench.formats.annotations import check_unique
 from vsebench.formats.download.archives import open_members

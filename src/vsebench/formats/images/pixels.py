@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from vsebench.core.configuration import Resize, TransformName
+from vsebench.config.dataset import Resize, TransformName
 
 # Pillow would give other formats to programs outside, such as EPS to Ghostscript.
 FORMATS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP", "PPM")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from vsebench.core.configuration import Strict
+from vsebench.core.yaml_files import Strict
 
 
 class Options(Strict):

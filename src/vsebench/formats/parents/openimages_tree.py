@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.readers.openimages import ClassNames, read_class_names
 
 HIERARCHY = "bbox_labels_600_hierarchy.json"

@@ -15,8 +15,8 @@ from pathlib import Path
 from pydantic import field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.own_files import find
 from vsebench.formats.readers import table
 

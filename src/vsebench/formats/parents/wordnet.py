@@ -18,8 +18,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.readers.table import explained, lines_of
 
 SENSES = "wordnet_noun_senses.tsv.gz"

@@ -46,8 +46,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy import sparse
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Features, csr
 from vsebench.formats.annotations import Dropped, RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.formats.download.archives import open_members, text_lines

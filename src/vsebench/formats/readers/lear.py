@@ -28,8 +28,8 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Features
 from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.formats.download.archives import open_members, text_lines

@@ -22,8 +22,8 @@ import polars as pl
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import Dropped, RawAnnotations
 from vsebench.formats.download.archives import read_members
 from vsebench.formats.readers.tags import TagOptions, annotate

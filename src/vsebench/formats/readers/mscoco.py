@@ -24,8 +24,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.core.configuration import SHORT, Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import SHORT, Strict
 from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.formats.download.archives import by_basename
 

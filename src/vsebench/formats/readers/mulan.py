@@ -41,8 +41,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 from scipy import sparse
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Features, csr
 from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.formats.download.archives import MEMORY, text_lines

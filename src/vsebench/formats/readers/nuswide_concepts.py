@@ -20,8 +20,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import Dropped, RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.formats.download.archives import by_basename, text_lines
 from vsebench.formats.readers.nuswide_features import FeatureName, read_features

@@ -35,8 +35,8 @@ from typing import Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import Dropped, RawAnnotations, check_unique, count_pairs, image_ids
 from vsebench.formats.download.archives import by_basename, text_lines
 from vsebench.formats.lines import line_blocks

@@ -32,9 +32,9 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import PAIRS
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import Dropped, RawAnnotations, image_ids
 from vsebench.formats.download.archives import by_basename, open_members
 from vsebench.formats.lines import line_blocks

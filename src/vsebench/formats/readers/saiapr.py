@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.formats.download.archives import read_members, text_lines
 

@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import PAIRS
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import RawAnnotations, image_ids
 from vsebench.formats.own_files import find
 

@@ -19,8 +19,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, image_ids
 
 MACHINE_TAG = re.compile(r"[^\W\d]\w*:\w+=")

@@ -25,8 +25,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from vsebench.core.configuration import SHORT, Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import SHORT, Strict
 from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, image_ids
 from vsebench.formats.download.archives import by_basename
 

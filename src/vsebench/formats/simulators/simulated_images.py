@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.core.configuration import Strict
+from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Features
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 

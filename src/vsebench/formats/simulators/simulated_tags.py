@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy.special import expit
 
-from vsebench.core.configuration import Strict
+from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Features
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.formats.simulators.simulated_images import Parts

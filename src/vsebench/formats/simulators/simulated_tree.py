@@ -40,7 +40,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 from scipy import sparse
 
-from vsebench.core.configuration import Strict
+from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Features
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.formats.simulators.simulated_images import Parts

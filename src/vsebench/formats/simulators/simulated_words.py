@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from vsebench.core.configuration import Strict
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.simulators.simulated_tags import label_names, looks
 from vsebench.formats.word_vectors.word_files import WordVectors
 

@@ -32,8 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Features
 from vsebench.data.streams import Stream
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids

@@ -16,7 +16,7 @@ from vsebench.formats.word_vectors import word_files
 from vsebench.formats.word_vectors.word_files import Kept, WordVectors
 
 
-class Options(word_files.Options):
+class Options(word_files.WordFileOptions):
     """Those of every file of words; this one has no member to name."""
 
 

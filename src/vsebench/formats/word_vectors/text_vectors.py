@@ -39,7 +39,7 @@ HEADER = re.compile(rb"([0-9]+) ([0-9]+)")
 LONGEST_HEADER = 24  # bytes
 
 
-class Options(word_files.Options):
+class Options(word_files.WordFileOptions):
     """Those of every file of words."""
 
 

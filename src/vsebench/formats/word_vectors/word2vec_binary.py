@@ -26,7 +26,7 @@ HEADER = re.compile(rb"([0-9]{1,12}) ([0-9]{1,6}) ?\r?\n")
 BLOCK = 1 << 20
 
 
-class Options(word_files.Options):
+class Options(word_files.WordFileOptions):
     """Those of every file of words."""
 
 

@@ -17,8 +17,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.formats.download.archives import DAMAGE
 
 GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")  # the last: an empty archive
@@ -27,7 +27,7 @@ MOST_DIMENSIONS = 100_000
 LONGEST_WORD = 10_000  # bytes; an encoding error makes longer ones
 
 
-class Options(Strict):
+class WordFileOptions(Strict):
     """The file of a source of words."""
 
     file: str  # one that the configuration lists under `files`, or a path

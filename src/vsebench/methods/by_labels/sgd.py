@@ -3,7 +3,7 @@
 import numpy as np
 from pydantic import Field
 
-from vsebench.data.problem import LabelMatrix, Matrix, Problem
+from vsebench.data.problem import LabelMatrix, Problem
 from vsebench.data.streams import Stream, generator
 from vsebench.kernels.products import Embedding
 from vsebench.kernels.sgd.pipeline import Positives, new_pipeline
@@ -65,9 +65,3 @@ def positives_of(train: LabelMatrix) -> Positives:
         np.stack(columns, axis=1, dtype=np.int32, casting="same_kind"),
         np.concatenate([train.label_of_pair, np.zeros(LANES, dtype=np.int32)]),
     )
-
-
-def with_biases(model: Embeddings, biases: Matrix) -> Embeddings:
-    """Return embeddings with the labels' biases (n_labels,) float32 as an additional factor."""
-    ones = np.ones((len(model.image), 1), dtype=np.float32)
-    return Embeddings(np.hstack([model.image, ones]), np.hstack([model.label, biases[:, np.newaxis]]))

@@ -34,19 +34,12 @@ def _checks_in(module: str) -> dict[str, Check]:
 
 
 def choose(names: Sequence[str] | None, where: str) -> set[str]:
-    """Return the names of the single checks that a paper's key `checks` selects.
-
-    Parameters
-    ----------
-    names
-        Names of checks or of families of checks; None: all checks.
-    where
-        File and key, for the message.
+    """Return the single checks that the names of checks and of families select; all if there are no names.
 
     Raises
     ------
     UserError
-        A name is neither a check nor a family.
+        A name is neither a check nor a family; the message begins with `where`.
     """
     families = find_checks()
     known = {name for checks in families.values() for name in checks}
@@ -64,26 +57,17 @@ def choose(names: Sequence[str] | None, where: str) -> set[str]:
 
 
 def audit(cells: PrintedCells, chosen: Mapping[str, set[str]] | None = None) -> list[Finding]:
-    """Apply every check to the published numbers.
+    """Apply the checks to the published numbers of all papers; some compare papers with each other.
 
-    Parameters
-    ----------
-    cells
-        The published numbers of all papers; some checks compare papers with each other.
-    chosen
-        Paper -> names of the checks that apply to it (see `choose`). A paper that is not named gets all of them.
-
-    Returns
-    -------
-    list of Finding
-        Paper by paper in the order of `cells`, then in the order of the checks.
+    `chosen` has the checks of each paper (see `choose`); a paper that is not in it gets all of them. Findings are in
+    the order of the papers, then of the checks.
     """
     chosen = chosen or {}
-    found = [
+    findings = [
         finding
         for checks in find_checks().values()
         for name, check in checks.items()
         for finding in check(cells)
         if name in chosen.get(finding.paper, {name})
     ]
-    return sorted(found, key=lambda finding: cells.papers.index(finding.paper))
+    return sorted(findings, key=lambda finding: cells.papers.index(finding.paper))

@@ -10,8 +10,9 @@ from vsebench.core.errors import UserError
 from vsebench.core.storage import replacing
 from vsebench.papers.audit.printed import Interval, decimals, rounded, show
 from vsebench.papers.published import PrintedCell
+from vsebench.papers.statement import PrintedStatement
 
-CONDITION = "; contradicts only if "  # in a cell's note, before what else has to be true
+Printed = PrintedCell | PrintedStatement
 AGREES, DEPENDS, CONTRADICTS = VERDICTS = ("agrees", "depends", "contradicts")
 
 
@@ -34,63 +35,56 @@ class Finding:
     condition: str = ""
 
 
-def verdict(agrees: bool, condition: str = "") -> str:
-    """Return the verdict on a number that contradicts only if a condition holds; without one, it does anyway."""
-    return AGREES if agrees else DEPENDS if condition else CONTRADICTS
+def report(
+    check: str,
+    cells: Sequence[Printed],
+    published: str,
+    recomputed: str,
+    agrees: bool,
+    explanation: str,
+    condition: str = "",
+    summary: str = "",
+) -> Finding:
+    """Return what a check finds of the first of some cells.
 
-
-def note_and_condition(cell: PrintedCell) -> tuple[str, str]:
-    """Return a cell's note, and what else has to be true for a contradiction; empty if the note does not say."""
-    note, _, condition = cell.note.partition(CONDITION)
-    return note, condition
+    With a `condition`, it contradicts only if that holds. A `summary` stands for the names of cells that are many.
+    """
+    return Finding(
+        paper=cells[0].paper,
+        table=cells[0].table,
+        cells=summary or names(cells),
+        check=check,
+        published=published,
+        recomputed=recomputed,
+        verdict=AGREES if agrees else DEPENDS if condition else CONTRADICTS,
+        explanation=explanation,
+        condition="" if agrees else condition,
+    )
 
 
 def judge(
     check: str,
     cell: PrintedCell,
-    sources: Sequence[PrintedCell],
+    sources: Sequence[Printed],
     recomputed: Interval,
     rule: str,
     reading: Interval | None = None,
     condition: str = "",
 ) -> Finding:
-    """Compare a printed number with what follows from other printed numbers.
+    """Compare a printed number with what follows from other printed numbers, the `sources`.
 
-    Parameters
-    ----------
-    check
-        Name of the check.
-    cell
-        The judged cell.
-    sources
-        The cells that `recomputed` is made of.
-    recomputed
-        All values that follow from some unrounded values behind `sources`, in the cell's unit.
-    rule
-        How it was recomputed, for the explanation.
-    reading
-        The unrounded values that the cell can stand for; None: those that round to the printed digits.
-    condition
-        What has to be true for the two to contradict, if that is not sure; it completes "contradicts only if".
+    `recomputed` are all values that follow from unrounded values behind the sources, in the cell's unit, and `reading`
+    the unrounded values that the cell can stand for, by default those that round to its digits. `rule` says in the
+    explanation how it was recomputed; `condition` completes "contradicts only if".
     """
     reading = reading or rounded(cell.value)
     agrees = reading.meets(recomputed)
     digits = decimals(cell.value) + 1
     gap = "" if agrees else f"; {distance(reading, recomputed, digits)}"
-    return Finding(
-        paper=cell.paper,
-        table=cell.table,
-        cells=names([cell, *sources]),
-        check=check,
-        published=cell.value,
-        recomputed=recomputed.show(digits),
-        verdict=verdict(agrees, condition),
-        explanation=rule + gap,
-        condition="" if agrees else condition,
-    )
+    return report(check, [cell, *sources], cell.value, recomputed.show(digits), agrees, rule + gap, condition)
 
 
-def names(cells: Sequence[PrintedCell]) -> str:
+def names(cells: Sequence[Printed]) -> str:
     """Return the names of cells; a cell of another paper than the first has its paper's name, too."""
     home = cells[0].paper
     return "; ".join(cell.name if cell.paper == home else f"{cell.paper} {cell.name}" for cell in cells)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import polars as pl
 from pydantic import Field
 
-from vsebench.core.configuration import Strict
 from vsebench.core.places import Place
 from vsebench.core.schemas import SWEEPS
+from vsebench.core.yaml_files import Strict
 from vsebench.rendering.kinds import FigureKind
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results, at

@@ -12,7 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from vsebench.core.configuration import Pictures
+from vsebench.config.dataset import Pictures
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.papers.base import Paper

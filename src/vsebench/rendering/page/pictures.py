@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 
-from vsebench.core.configuration import Pictures
+from vsebench.config.dataset import Pictures
 from vsebench.core.errors import UserError
 from vsebench.formats.images.image_files import open_images
 from vsebench.rendering.table import Table, spans

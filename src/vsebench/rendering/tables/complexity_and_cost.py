@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from vsebench.papers.audit.checks.sizes import TIME, UNITS, sizes
-from vsebench.papers.audit.checks.times import SPACE
+from vsebench.papers.audit.checks.sizes import UNITS
+from vsebench.papers.audit.formulas import SPACE, TIME, sizes
 from vsebench.papers.base import Paper
 from vsebench.papers.published import SECONDS, PrintedCell
 from vsebench.rendering.beside import ON_OTHER_DATA, caption

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from vsebench.core.configuration import Strict
+from vsebench.core.yaml_files import Strict
 from vsebench.papers.base import Paper
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results

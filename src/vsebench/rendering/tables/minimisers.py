@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from vsebench.core.configuration import Strict
+from vsebench.core.yaml_files import Strict
 from vsebench.papers.base import Paper
 from vsebench.papers.pair_risks import Loss, Values, has_minimiser, independent, marginals, minimisers, violates_order
 from vsebench.rendering.kinds import PaperFile, TableKind

@@ -6,12 +6,10 @@ from math import exp, inf, prod
 
 from vsebench.papers.audit.checks.counts import count, label_numbers, pair_numbers
 from vsebench.papers.audit.checks.times import seconds
-from vsebench.papers.audit.findings import Finding, judge, names, note_and_condition, verdict
+from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.printed import Interval, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-TERMS, BY_TIME, RATE, IDENTITY = "terms", "trials by time", "rate of the network", "identity"
-DEFINED = "defined"
 TRIALS_STEP, OWN_STEP = "O(Tk)", "O(2k)"  # the costs of a step with T trials, and of one that draws once
 FLOP = 6  # of a weight for an image: 2 forwards, 4 backwards
 IDENTITIES: dict[str, tuple[Callable[[float, float], float], Callable[[float, float], float]]] = {
@@ -20,8 +18,6 @@ IDENTITIES: dict[str, tuple[Callable[[float, float], float], Callable[[float, fl
         lambda a, b: sigmoid(a - b) + exp(a) + exp(-b),
     ),
 }
-
-
 WEIGHTS: dict[str, Callable[[int], float]] = {"1/j": lambda j: 1 / j, "1/(j-1)": lambda j: 1 / (j - 1)}
 
 
@@ -39,25 +35,22 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
         factors = cells.find(statement.paper, "all", "factors")
         if statement.column != "not_always_larger" or statement.value != "(N+M)K > |D|" or not factors:
             continue
-        found = dict(_ratios(cells, statement.paper, count(factors)))
-        if found:
-            shown = [f"{dataset} {ratio.show(1)}" for dataset, (ratio, _) in found.items()]
-            sources = [cell for _, used in found.values() for cell in used]
-            yield Finding(
-                paper=statement.paper,
-                table=statement.table,
-                cells=names([statement, factors, *dict.fromkeys(sources)]),
-                check=TERMS,
+        ratios = list(_ratios(cells, statement.paper, count(factors)))
+        if ratios:
+            sources = dict.fromkeys(cell for *_, used in ratios for cell in used)
+            above = sum(ratio.low > 1 for _, ratio, _ in ratios)
+            shown = "; ".join(f"{dataset} {ratio.show(1)}" for dataset, ratio, _ in ratios)
+            yield report(
+                "terms",
+                [statement, factors, *sources],
                 published="not always above 1",
-                recomputed=f"above 1 on {sum(ratio.low > 1 for ratio, _ in found.values())} of {len(found)}",
-                verdict=verdict(any(ratio.low <= 1 for ratio, _ in found.values())),
-                explanation=f"(N + M) K / |D| with K = {factors.value}: {'; '.join(shown)}",
+                recomputed=f"above 1 on {above} of {len(ratios)}",
+                agrees=above < len(ratios),
+                explanation=f"(N + M) K / |D| with K = {factors.value}: {shown}",
             )
 
 
-def _ratios(
-    cells: PrintedCells, paper: str, factors: Interval
-) -> Iterator[tuple[str, tuple[Interval, list[PrintedCell]]]]:
+def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str, Interval, list[PrintedCell]]]:
     """Yield each data set with its (N + M) K / |D|, and what that is made of."""
     for mean in cells.numbers("positive_labels_per_image"):
         if mean.paper != paper:
@@ -66,10 +59,10 @@ def _ratios(
         pairs = pair_numbers(cells, paper, mean.row)
         if labels and pairs:
             images, train, test = pairs
-            ratio = (count(images) + labels.number) * factors / (count(train) + count(test))
-            yield mean.row, (ratio, [*labels.cells, *pairs])
+            ratio = (count(images) + labels.number) * k / (count(train) + count(test))
+            yield mean.row, ratio, [*labels.cells, *pairs]
         elif rounded(mean.value).low > 0:
-            yield mean.row, (Interval((factors / rounded(mean.value)).low, inf), [mean])
+            yield mean.row, Interval((k / rounded(mean.value)).low, inf), [mean]
 
 
 def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
@@ -79,7 +72,7 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
     step are to explain the difference, they have to be many times k; the explanation says how many.
     """
     for cell in cells.numbers("trials"):
-        own, method = cell.paper, cell.row.partition("/")[2]
+        own, method = cell.paper, cell.method
         times = [cells.find(own, f"{cell.dataset}/{name}", "training_time") for name in (method, own)]
         iterations = [cells.find(own, name, "iterations") for name in (method, own)]
         steps = [_step(cells, own, name) for name in (method, own)]
@@ -96,7 +89,7 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
         if trials.low > 2 * ratio.high > 2:
             rest = (trials.low - 2 * ratio.high) / (ratio.high - 1)
             rule += f"; both are true only if the rest of a step costs at least {float(rest):.0f} k"
-        yield judge(BY_TIME, cell, sources, ratio * 2, rule, trials)
+        yield judge("trials by time", cell, sources, ratio * 2, rule, trials)
 
 
 def _step(cells: PrintedCells, paper: str, method: str) -> PrintedCell | None:
@@ -123,7 +116,8 @@ def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
                 least = count(images) * (FLOP * weights) / (rounded(card.value) * 10**12)
                 rule = f"{weights / 1e6:.1f} M weights x {FLOP} x images / {card.value} TFLOP/s ({card.note})"
                 condition = "the times are of the printed network, on one card of that name"
-                yield judge(RATE, cell, [images, layers, card], Interval(least.low, inf), rule, condition=condition)
+                bounds, sources = Interval(least.low, inf), [images, layers, card]
+                yield judge("rate of the network", cell, sources, bounds, rule, condition=condition)
 
 
 def identities(cells: PrintedCells) -> Iterator[Finding]:
@@ -134,35 +128,17 @@ def identities(cells: PrintedCells) -> Iterator[Finding]:
             points = [(a, b) for a in (0, 1, -1) for b in (0, 1, -1)]
             wrong = [(a, b) for a, b in points if abs(left(a, b) - right(a, b)) > 1e-9]
             a, b = (wrong or points)[0]
-            yield Finding(
-                paper=cell.paper,
-                table=cell.table,
-                cells=names([cell]),
-                check=IDENTITY,
-                published="equal",
-                recomputed=f"{left(a, b):.2f} and {right(a, b):.2f}",
-                verdict=verdict(not wrong),
-                explanation=f"{cell.value}: both sides at a = {a}, b = {b}; {cell.note}",
-            )
+            rule = f"{cell.value}: both sides at a = {a}, b = {b}; {cell.note}"
+            yield report("identity", [cell], "equal", f"{left(a, b):.2f} and {right(a, b):.2f}", not wrong, rule)
 
 
 def weights_of_ranks(cells: PrintedCells) -> Iterator[Finding]:
     """Check that printed weights alpha_j of a rank have a value at its first place, j = 1."""
     for cell in cells.all:
         if cell.column.endswith("rank_weights") and cell.value in WEIGHTS:
-            note, condition = note_and_condition(cell)
             try:
-                first = f"{WEIGHTS[cell.value](1):g}"
+                first, defined = f"{WEIGHTS[cell.value](1):g}", True
             except ZeroDivisionError:
-                first = "not defined"
-            yield Finding(
-                paper=cell.paper,
-                table=cell.table,
-                cells=names([cell]),
-                check=DEFINED,
-                published="a number at j = 1",
-                recomputed=first,
-                verdict=verdict(first != "not defined", condition),
-                explanation=f"alpha_j = {cell.value}; {note}",
-                condition=condition if first == "not defined" else "",
-            )
+                first, defined = "not defined", False
+            rule = f"alpha_j = {cell.value}; {cell.note}"
+            yield report("defined", [cell], "a number at j = 1", first, defined, rule, cell.condition)

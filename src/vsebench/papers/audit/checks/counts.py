@@ -9,13 +9,10 @@ from vsebench.papers.audit.findings import Finding, judge
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-TEST, LABELS_PER_IMAGE, LABELS, OTHERS = "test pairs", "mean labels", "labels", "other labels"
-PAIRS, IMAGES, TRIALS, WEIGHTS = "pairs", "images", "trials", "weights"
-
 
 @dataclass(frozen=True)
-class Statement:
-    """A number that a paper states in one cell or in several."""
+class PrintedNumber:
+    """A number that a paper prints in one cell or in several."""
 
     cells: list[PrintedCell]
     number: Interval
@@ -28,14 +25,14 @@ def count(cell: PrintedCell) -> Interval:
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
 
 
-def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[Statement]:
+def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[PrintedNumber]:
     """Yield what a paper says about the number of labels, directly or as positive and other labels of an image."""
     for cell in cells.prints(paper, dataset, "labels"):
-        yield Statement([cell], count(cell))
+        yield PrintedNumber([cell], count(cell))
     positive = cells.find(paper, dataset, "positive_labels_per_image")
     other = cells.find(paper, dataset, "non_positive_labels_per_image")
     if positive and other:
-        yield Statement([other, positive], rounded(other.value) + rounded(positive.value))
+        yield PrintedNumber([other, positive], rounded(other.value) + rounded(positive.value))
 
 
 def pair_numbers(cells: PrintedCells, paper: str, dataset: str) -> tuple[PrintedCell, PrintedCell, PrintedCell] | None:
@@ -91,11 +88,9 @@ def same_data(cells: PrintedCells, dataset: str, one: str, other: str) -> bool:
 
 def held_out_pairs(cells: PrintedCells) -> Iterator[Finding]:
     """Check that there are at most as many test pairs as images, where one label of each image is held out."""
-    for test in cells.numbers("test_pairs"):
-        images = cells.find(test.paper, test.row, "images")
-        if images:
-            at_most = Interval(-inf, count(images).high)
-            yield judge(TEST, test, [images], at_most, "one held-out pair per image", count(test))
+    for test, images in cells.each("test_pairs", "images"):
+        at_most = Interval(-inf, count(images).high)
+        yield judge("test pairs", test, [images], at_most, "one held-out pair per image", count(test))
 
 
 def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
@@ -103,9 +98,8 @@ def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
     for cell in cells.numbers("(positive_)?labels_per_image"):
         found = means(cells, cell.paper, cell.row)
         if found:
-            yield judge(
-                LABELS_PER_IMAGE, cell, found.cells, found.pairs / found.images, "pairs / images" + found.remark
-            )
+            mean = found.pairs / found.images
+            yield judge("mean labels", cell, found.cells, mean, "pairs / images" + found.remark)
 
 
 def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
@@ -122,16 +116,16 @@ def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
             ratio = rounded(other.value) / rounded(positive.value)
             if rounded(cell.value).meets(ratio):
                 condition = "it is a ratio of exact means; it follows from the rounded ones above it"
-            yield judge(OTHERS, cell, [other, positive], ratio, "other labels / positive labels")
+            yield judge("other labels", cell, [other, positive], ratio, "other labels / positive labels")
         labels = next(label_numbers(cells, cell.paper, cell.row), None)
         if found and labels:
             ratio = labels.number * found.images / found.pairs - 1
             sources = [*labels.cells, *found.cells]
-            yield judge(OTHERS, cell, sources, ratio, "labels x images / pairs - 1", condition=condition)
+            yield judge("other labels", cell, sources, ratio, "labels x images / pairs - 1", condition=condition)
 
 
 def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that all statements of a data set's number of labels agree, within a paper and between papers."""
+    """Check that all printed numbers of a data set's labels agree, within a paper and between papers."""
     for dataset in dict.fromkeys(cell.row for cell in cells.all if "/" not in cell.row):
         said = {paper: list(label_numbers(cells, paper, dataset)) for paper in cells.papers}
         for first, *others in filter(None, said.values()):
@@ -140,66 +134,51 @@ def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
         for one, other in combinations((paper for paper in said if said[paper]), 2):
             if same_data(cells, dataset, one, other):
                 yield compare(said[one][0], said[other][0])
-    for cell in cells.numbers("labels_after_cut"):
-        labels = cells.find(cell.paper, cell.row, "labels")
-        if labels:
-            yield judge(LABELS, cell, [labels], count(labels), "the vocabulary as printed elsewhere", count(cell))
+    for cell, labels in cells.each("labels_after_cut", "labels"):
+        yield judge("labels", cell, [labels], count(labels), "the vocabulary as printed elsewhere", count(cell))
 
 
 def labels_of_files(cells: PrintedCells) -> Iterator[Finding]:
     """Check a data set's number of labels against that of its label files, which was measured."""
-    for measured in cells.numbers("labels_in_files"):
-        labels = cells.find(measured.paper, measured.row, "labels")
-        if labels:
-            condition = "the paper's labels are those of the files"
-            yield judge(LABELS, labels, [measured], exact(measured.value), measured.note, count(labels), condition)
+    for measured, labels in cells.each("labels_in_files", "labels"):
+        condition = "the paper's labels are those of the files"
+        yield judge("labels", labels, [measured], exact(measured.value), measured.note, count(labels), condition)
 
 
-def compare(one: Statement, other: Statement) -> Finding:
-    """Judge one statement by another."""
+def compare(one: PrintedNumber, other: PrintedNumber) -> Finding:
+    """Judge one number of labels by another."""
     rule = "the same data set's number elsewhere" if len(other.cells) == 1 else "positive + other labels of an image"
     if len(one.cells) == 1:
-        return judge(LABELS, one.cells[0], other.cells, other.number, rule, one.number)
+        return judge("labels", one.cells[0], other.cells, other.number, rule, one.number)
     # Of a sum, the first part is judged, against the number less the other part.
     part, rest = one.cells
-    return judge(LABELS, part, [*other.cells, rest], other.number - rounded(rest.value), rule)
+    return judge("labels", part, [*other.cells, rest], other.number - rounded(rest.value), rule)
 
 
 def numbers_of_pairs(cells: PrintedCells) -> Iterator[Finding]:
     """Check the number of sampled pairs against training and test pairs."""
-    for cell in cells.numbers("sampled_pairs"):
-        train, test = (cells.find(cell.paper, cell.row, f"{part}_pairs") for part in ("train", "test"))
-        if train and test:
-            yield judge(PAIRS, cell, [train, test], count(train) + count(test), "training + test pairs", count(cell))
+    for cell, train, test in cells.each("sampled_pairs", "train_pairs", "test_pairs"):
+        yield judge("pairs", cell, [train, test], count(train) + count(test), "training + test pairs", count(cell))
 
 
 def numbers_of_images(cells: PrintedCells) -> Iterator[Finding]:
     """Check that training and test images together are not more than all images."""
-    for cell in cells.numbers("images"):
-        train, test = (cells.find(cell.paper, cell.row, f"{part}_images") for part in ("train", "test"))
-        if train and test:
-            at_least = Interval((count(train) + count(test)).low, inf)
-            yield judge(IMAGES, cell, [train, test], at_least, "training + test images", count(cell))
+    for cell, train, test in cells.each("images", "train_images", "test_images"):
+        at_least = Interval((count(train) + count(test)).low, inf)
+        yield judge("images", cell, [train, test], at_least, "training + test images", count(cell))
 
 
 def trials(cells: PrintedCells) -> Iterator[Finding]:
     """Check that no more labels are drawn for a violating one than there are others, where WSABIE's WARP gives up."""
-    for cell in cells.numbers("trials"):
-        labels = cells.find(cell.paper, cell.dataset, "labels")
-        if labels:
-            at_most = Interval(-inf, count(labels).high - 1)
-            rule = "WARP as first defined stops after labels - 1 trials"
-            condition = "this WARP has that limit, too; the text names no limit"
-            yield judge(TRIALS, cell, [labels], at_most, rule, count(cell), condition)
+    for cell, labels in cells.each("trials", "labels"):
+        at_most = Interval(-inf, count(labels).high - 1)
+        rule = "WARP as first defined stops after labels - 1 trials"
+        condition = "this WARP has that limit, too; the text names no limit"
+        yield judge("trials", cell, [labels], at_most, rule, count(cell), condition)
 
 
 def weights(cells: PrintedCells) -> Iterator[Finding]:
     """Check the number of weights of a final layer: one word vector per label."""
-    for cell in cells.numbers("final_layer_weights"):
-        labels, size = (
-            cells.find(cell.paper, cell.row, "labels"),
-            cells.find(cell.paper, "all", "word_vector_dimension"),
-        )
-        if labels and size:
-            product = count(labels) * exact(size.value)
-            yield judge(WEIGHTS, cell, [labels, size], product, "labels x dimension", count(cell))
+    for cell, labels, size in cells.each("final_layer_weights", "labels", "word_vector_dimension"):
+        product = count(labels) * exact(size.value)
+        yield judge("weights", cell, [labels, size], product, "labels x dimension", count(cell))

@@ -10,11 +10,10 @@ from fractions import Fraction
 
 from vsebench.papers.audit.checks.counts import count
 from vsebench.papers.audit.checks.metrics import beside
-from vsebench.papers.audit.findings import Finding, judge, names, verdict
+from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.printed import Interval, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-SIZE, EXACT, LIMIT, PAIRS = "labels per list", "exact match of top k", "exact match of counts", "sampled pairs"
 SLACK = Fraction(1, 50)  # labels per image were measured on the whole set; the test images' mean is a little different
 WITH_LABELS = re.compile(r"images_with_(\d+)_labels?")
 
@@ -27,8 +26,8 @@ def labels_per_list(cells: PrintedCells) -> Iterator[Finding]:
         if precision and mean and k:
             expected = rounded(precision.value) * k / count(mean)
             bounds = Interval(expected.low * (1 - SLACK), expected.high * (1 + SLACK))
-            rule = f"OV-P x {k} / {mean.value}, give or take 2 %: k = {k}, and labels per image{measured(mean)}"
-            yield judge(SIZE, recall, [precision, mean], bounds, rule)
+            rule = f"OV-P x {k} / {mean.value}, give or take 2 %: k = {k}, and labels per image{note(mean)}"
+            yield judge("labels per list", recall, [precision, mean], bounds, rule)
 
 
 def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
@@ -41,8 +40,9 @@ def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
                 forced = rounded(cell.value).low > 100 - rounded(share.value).low
                 if (share.paper, share.row) == (cell.paper, cell.dataset) and (k == by_size or forced):
                     why = f"k = {k} by OV-R / OV-P" if by_size else f"k = {k}, since all other images are fewer"
-                    rule = f"at most the images with k labels; {why}; their share{measured(share)}"
-                    yield judge(EXACT, cell, [share], Interval(Fraction(0), rounded(share.value).high), rule)
+                    rule = f"at most the images with k labels; {why}; their share{note(share)}"
+                    bounds = Interval(Fraction(0), rounded(share.value).high)
+                    yield judge("exact match of top k", cell, [share], bounds, rule)
 
 
 def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
@@ -53,16 +53,15 @@ def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
             share = cells.find(cell.paper, cell.dataset, f"images_with_{limit.value}_labels_or_fewer")
             if share:
                 bounds = Interval(Fraction(0), rounded(share.value).high)
-                rule = f"at most the images with {limit.value} labels or fewer; their share{measured(share)}"
-                yield judge(LIMIT, cell, [share, limit], bounds, rule)
+                rule = f"at most the images with {limit.value} labels or fewer; their share{note(share)}"
+                yield judge("exact match of counts", cell, [share, limit], bounds, rule)
 
 
 def sampled_pairs(cells: PrintedCells) -> Iterator[Finding]:
     """Check that a limit on the pairs of an image leaves any out: n of K labels make n (K - n) pairs."""
     for limit in cells.numbers("pairs_per_image"):
-        for labels in cells.numbers("labels"):
-            most = cells.find(limit.paper, labels.row, "most_labels_of_an_image")
-            if labels.paper == limit.paper and most:
+        for labels, most in cells.each("labels", "most_labels_of_an_image"):
+            if labels.paper == limit.paper:
                 yield judge_limit(limit, labels, most)
 
 
@@ -70,16 +69,9 @@ def judge_limit(limit: PrintedCell, labels: PrintedCell, most: PrintedCell) -> F
     k, allowed = int(labels.number), int(limit.number)
     pairs = max((n * (k - n) for n in range(min(int(most.number), k) + 1)), default=0)
     effect = "some images have more pairs" if pairs > allowed else "no image has more pairs, so none is left out"
-    return Finding(
-        paper=limit.paper,
-        table=limit.table,
-        cells=names([limit, labels, most]),
-        check=PAIRS,
-        published=f"{limit.value} pairs",
-        recomputed=f"at most {pairs} on {labels.row}",
-        verdict=verdict(pairs > allowed),
-        explanation=f"n (K - n) pairs of n labels among K = {k}: {effect}; n is at most {most.value}{measured(most)}",
-    )
+    rule = f"n (K - n) pairs of n labels among K = {k}: {effect}; n is at most {most.value}{note(most)}"
+    recomputed = f"at most {pairs} on {labels.row}"
+    return report("sampled pairs", [limit, labels, most], f"{limit.value} pairs", recomputed, pairs > allowed, rule)
 
 
 def k_of_row(cells: PrintedCells, cell: PrintedCell) -> int:
@@ -97,6 +89,6 @@ def labels_of_image(cells: PrintedCells, cell: PrintedCell) -> PrintedCell | Non
     return found if found and count(found).low > 0 else None
 
 
-def measured(cell: PrintedCell) -> str:
-    """Return where a number is from that the paper does not print: the note of its cell, in brackets."""
-    return f" ({cell.note})" if cell.note.startswith("measured") else ""
+def note(cell: PrintedCell) -> str:
+    """Return the note of a cell in brackets: where a number is from that the paper does not print."""
+    return f" ({cell.note})" if cell.note else ""

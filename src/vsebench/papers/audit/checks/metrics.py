@@ -9,14 +9,12 @@ from dataclasses import replace
 from fractions import Fraction
 from math import log2
 
-from vsebench.papers.audit.checks.counts import Statement, label_numbers
-from vsebench.papers.audit.findings import DEPENDS, Finding, judge, names, verdict
+from vsebench.papers.audit.checks.counts import PrintedNumber, label_numbers
+from vsebench.papers.audit.findings import AGREES, DEPENDS, Finding, judge, report
 from vsebench.papers.audit.lists import f1_over_images
 from vsebench.papers.audit.printed import SLACK, Interval, decimals, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-RECALL, AUC, CUT, MAP, NDCG = "Recall = N x Precision", "AUC@10", "AUC is cut", "MAP@10", "NDCG@10"
-F1, MACRO, BY_IMAGE = "F1", "macro F1", "F1 by image"
 OF_MEANS, OVER_LABELS, OVER_IMAGES = "that of the mean P and R", "a mean over labels", "a mean over images"
 ONE_HELD_OUT = ("leave_one_out", "regions")
 Gain = Callable[[int], Fraction]  # of a rank
@@ -28,19 +26,16 @@ def recall_and_precision(cells: PrintedCells) -> Iterator[Finding]:
         cutoff = int(recall.column.removeprefix("recall@"))
         precision = beside(cells, recall, f"precision@{cutoff}")
         if precision and recall.unit == "1" and recall.protocol in ONE_HELD_OUT:
-            yield judge(
-                RECALL, recall, [precision], rounded(precision.value) * cutoff, f"{cutoff} x Precision@{cutoff}"
-            )
+            expected, rule = rounded(precision.value) * cutoff, f"{cutoff} x Precision@{cutoff}"
+            yield judge("Recall = N x Precision", recall, [precision], expected, rule)
 
 
 def cut_metrics(cells: PrintedCells) -> Iterator[Finding]:
     """Check MAP@10 (gain 1 / rank) and NDCG@10 (gain 1 / log2(rank + 1)) against Recall@5 and Recall@10."""
-    for column, check, gain, formula in (
-        ("map@10", MAP, reciprocal, "1 / rank"),
-        ("ndcg@10", NDCG, discount, "1 / log2(rank + 1)"),
-    ):
-        for cell in cells.numbers(column):
-            for recalls in recalls_beside(cells, cell):
+    for check, gain, formula in (("MAP@10", reciprocal, "1 / rank"), ("NDCG@10", discount, "1 / log2(rank + 1)")):
+        for cell in cells.numbers(check.lower()):
+            recalls = recalls_beside(cells, cell)
+            if recalls:
                 rule = f"mean of {formula} over ranks 1 to 5 for Recall@5, 6 to 10 for the rest of Recall@10"
                 yield judge(check, cell, recalls, within(recalls, gain, gain), rule)
 
@@ -52,27 +47,20 @@ def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
     and, as no image has more than half of all labels, at least half of it.
     """
     for paper in cells.papers:
-        found = []
+        judged: dict[PrintedCell, Finding] = {}
         for cell in cells.numbers("auc@10"):
-            labels = list(label_numbers(cells, paper, cell.dataset))
-            if cell.paper == paper and labels and min(each.number.low for each in labels) > 0:
-                found += [judge_auc(cell, recalls, labels) for recalls in recalls_beside(cells, cell)]
-        yield from found
-        if found:
-            fitting = sum(finding.verdict == verdict(True) for finding in found)
-            yield Finding(
-                paper=paper,
-                table=found[0].table,
-                cells=f"{found[0].table} auc@10 (all {len(found)})",
-                check=CUT,
-                published="AUC",
-                recomputed=f"{fitting} of {len(found)} fit",
-                verdict=verdict(2 * fitting > len(found)),
-                explanation="inferred: AUC@10, of lists cut at 10 where a miss counts 0.5, and no AUC of full rankings",
-            )
+            labels, recalls = list(label_numbers(cells, paper, cell.dataset)), recalls_beside(cells, cell)
+            if cell.paper == paper and recalls and labels and min(each.number.low for each in labels) > 0:
+                judged[cell] = judge_auc(cell, recalls, labels)
+        yield from judged.values()
+        if judged:
+            aucs, fitting = list(judged), sum(finding.verdict == AGREES for finding in judged.values())
+            rule = "inferred: AUC@10, of lists cut at 10 where a miss counts 0.5, and no AUC of full rankings"
+            summary, fit = f"{aucs[0].table} auc@10 (all {len(aucs)})", f"{fitting} of {len(aucs)} fit"
+            yield report("AUC is cut", aucs, "AUC", fit, 2 * fitting > len(aucs), rule, summary=summary)
 
 
-def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Statement]) -> Finding:
+def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[PrintedNumber]) -> Finding:
     few = Fraction(min(each.number.low for each in labels)) / 2
     many = Fraction(max(each.number.high for each in labels))
     half = Fraction(1, 2)
@@ -86,7 +74,7 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Statem
     condition = (
         "it is the AUC of a list cut at 10, as most are (inferred); one of a full ranking can be so" if possible else ""
     )
-    return judge(AUC, cell, sources, bounds, rule, condition=condition)
+    return judge("AUC@10", cell, sources, bounds, rule, condition=condition)
 
 
 def within(recalls: list[PrintedCell], low: Gain, high: Gain) -> Interval:
@@ -109,11 +97,10 @@ def discount(rank: int) -> Fraction:
     return Fraction(1 / log2(rank + 1))
 
 
-def recalls_beside(cells: PrintedCells, cell: PrintedCell) -> Iterator[list[PrintedCell]]:
-    """Yield Recall@5 and Recall@10 of the cell's row, if both are printed and each image has one held-out label."""
+def recalls_beside(cells: PrintedCells, cell: PrintedCell) -> list[PrintedCell]:
+    """Return Recall@5 and Recall@10 of the cell's row, if both are printed and each image has one held-out label."""
     at_5, at_10 = beside(cells, cell, "recall@5"), beside(cells, cell, "recall@10")
-    if at_5 and at_10 and cell.unit == "1" and cell.protocol in ONE_HELD_OUT:
-        yield [at_5, at_10]
+    return [at_5, at_10] if at_5 and at_10 and cell.unit == "1" and cell.protocol in ONE_HELD_OUT else []
 
 
 def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
@@ -133,16 +120,9 @@ def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
             continue
         rows = [found for found in _rows_with_f1(cells) if found[0].paper == statement.paper]
         wrong = [found[0] for found in rows if OVER_IMAGES not in readings(*found)[1]]
-        yield Finding(
-            paper=statement.paper,
-            table=statement.table,
-            cells=names([statement, *wrong]),
-            check=BY_IMAGE,
-            published=f"all {len(rows)}",
-            recomputed=f"{len(rows) - len(wrong)} of {len(rows)}",
-            verdict=verdict(not wrong),
-            explanation=f"means over images ({statement.note}): no images have P, R and F1 of the other rows",
-        )
+        rule = f"means over images ({statement.note}): no images have P, R and F1 of the other rows"
+        recomputed = f"{len(rows) - len(wrong)} of {len(rows)}"
+        yield report("F1 by image", [statement, *wrong], f"all {len(rows)}", recomputed, not wrong, rule)
 
 
 def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell, PrintedCell]]:
@@ -176,7 +156,7 @@ def judge_f1(cell: PrintedCell, precision: PrintedCell, recall: PrintedCell) -> 
     bounds = found[OVER_IMAGES]
     shown = f"between {bounds.show(digits)}".replace(" to ", " and ") if bounds else "impossible for such P and R"
     rule = f"2 P R / (P + R) if F1 is {OF_MEANS}, at most that if {OVER_LABELS}, {shown} if {OVER_IMAGES}"
-    finding = judge(F1, cell, [precision, recall], harmonic_mean(precision, recall), rule)
+    finding = judge("F1", cell, [precision, recall], harmonic_mean(precision, recall), rule)
     others = [way for way in found if way not in fitting]
     if not fitting or not others:
         return finding
@@ -190,7 +170,7 @@ def macro_f1(cells: PrintedCells) -> Iterator[Finding]:
         if precision and recall:
             bounds = Interval(Fraction(0), harmonic_mean(precision, recall).high)
             rule = "a mean over classes is at most 2 P R / (P + R) of the classes' mean P and R"
-            yield judge(MACRO, cell, [precision, recall], bounds, rule)
+            yield judge("macro F1", cell, [precision, recall], bounds, rule)
 
 
 def harmonic_mean(precision: PrintedCell, recall: PrintedCell) -> Interval:

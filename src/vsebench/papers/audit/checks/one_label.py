@@ -13,7 +13,6 @@ from vsebench.papers.audit.findings import Finding, judge
 from vsebench.papers.audit.printed import Interval, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-FIRST, WHOLE, CHANCE = "precision@1", "MAP of one label", "beyond chance"
 Z = Fraction(196, 100)  # two-sided 95 % of a normal distribution
 
 
@@ -21,7 +20,8 @@ def first_of_ten(cells: PrintedCells) -> Iterator[Finding]:
     """Check Precision@1 <= 10 x Precision@10: the label at the first place is among the first ten."""
     for first, tenth in _precisions(cells):
         bounds = Interval(Fraction(0), (rounded(tenth.value) * 10).high)
-        yield judge(FIRST, first, [tenth], bounds, "at most 10 x Precision@10, the share of labels in the first ten")
+        rule = "at most 10 x Precision@10, the share of labels in the first ten"
+        yield judge("precision@1", first, [tenth], bounds, rule)
 
 
 def map_of_one_label(cells: PrintedCells) -> Iterator[Finding]:
@@ -35,7 +35,7 @@ def map_of_one_label(cells: PrintedCells) -> Iterator[Finding]:
             least = one * Fraction(9, 10) + ten * Fraction(1, 10)
             most = one * Fraction(1, 2) + ten * (Fraction(1, 2) - Fraction(1, 11)) + Fraction(all_images, 11)
             rule = "mean of 1 / rank: 1 at the first place, 1/10 to 1/2 at the next nine, up to 1/11 below"
-            yield judge(WHOLE, cell, [first, tenth], Interval(least.low, most.high), rule)
+            yield judge("MAP of one label", cell, [first, tenth], Interval(least.low, most.high), rule)
 
 
 def beyond_chance(cells: PrintedCells) -> Iterator[Finding]:
@@ -57,7 +57,7 @@ def beyond_chance(cells: PrintedCells) -> Iterator[Finding]:
                 gap = Z * Fraction(100 * error)
                 rule = f"below the best by more than 1.96 standard errors, {float(gap):.3f} points"
                 below = Interval(Fraction(0), rounded(best.value).high - gap)
-                yield judge(CHANCE, cell, [best, images], below, rule)
+                yield judge("beyond chance", cell, [best, images], below, rule)
 
 
 def standard_error(one: float, other: float, n: float) -> float:

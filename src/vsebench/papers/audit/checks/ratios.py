@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from vsebench.papers.audit.findings import Finding, judge, verdict
+from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.printed import Interval, decimals, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-IMPROVEMENT, SPEEDUP, COUNTING = "improvement", "speed-up", "counting"
 TIMES = r"\w+_time"
 WAYS = ("ratio", "ratio - 1")
 
@@ -15,14 +14,12 @@ WAYS = ("ratio", "ratio - 1")
 def improvements(cells: PrintedCells) -> Iterator[Finding]:
     """Check each gain of a paper's own method over a baseline, 100 (own / baseline - 1) percent."""
     for cell in cells.numbers(r".+@\d+"):
-        parts = cell.row.split("/")
-        if len(parts) == 3 and parts[2] == "improve" and cell.unit == "percent":
-            dataset, baseline, _ = parts
-            own = cells.find(cell.paper, f"{dataset}/{cell.paper}", cell.column)
-            other = cells.find(cell.paper, f"{dataset}/{baseline}", cell.column)
+        if cell.row.endswith("/improve") and cell.unit == "percent":
+            own = cells.find(cell.paper, f"{cell.dataset}/{cell.paper}", cell.column)
+            other = cells.find(cell.paper, cell.row.removesuffix("/improve"), cell.column)
             if own and other:
                 gain = (rounded(own.value) / rounded(other.value) - 1) * 100
-                yield judge(IMPROVEMENT, cell, [own, other], gain, "100 (own / baseline - 1)")
+                yield judge("improvement", cell, [own, other], gain, "100 (own / baseline - 1)")
 
 
 @dataclass(frozen=True)
@@ -69,39 +66,27 @@ def _counting(found: list[Speedup], usual: str, fitting: dict[str, int]) -> Find
     explanation = "n times as fast is a ratio of times of n"
     if usual != WAYS[0]:
         explanation += f", but {fitting[usual]} of these {len(found)} numbers are the ratio less 1"
-    table = found[0].cell.table
-    return Finding(
-        paper=found[0].cell.paper,
-        table=table,
-        cells=f"{table} speedup (all {len(found)})",
-        check=COUNTING,
-        published=usual,
-        recomputed=f"{fitting[WAYS[0]]} of {len(found)} are ratios",
-        verdict=verdict(usual == WAYS[0], condition),
-        explanation=explanation,
-        condition="" if usual == WAYS[0] else condition,
-    )
+    recomputed = f"{fitting[WAYS[0]]} of {len(found)} are ratios"
+    cells = [each.cell for each in found]
+    summary = f"{cells[0].table} speedup (all {len(found)})"
+    return report("counting", cells, usual, recomputed, usual == WAYS[0], explanation, condition, summary)
 
 
 def _speedups(cells: PrintedCells, paper: str) -> Iterator[Speedup]:
     times = [cell for cell in cells.numbers(TIMES) if cell.paper == paper and not cell.in_text]
     for cell in cells.numbers("speedup"):
-        parts = cell.row.split("/")
-        if cell.paper == paper and len(parts) == 3:
-            slow = next((t for t in times if t.row == "/".join(parts[:2]) and t.protocol == cell.protocol), None)
-            fast = next((t for t in times if t.row == f"{parts[0]}/{paper}" and t.protocol == cell.protocol), None)
-            if slow and fast and slow.unit == fast.unit:
-                yield Speedup(cell, slow, fast)
+        baseline = cell.method.removesuffix("/accelerate")
+        slow, fast = (
+            next((time for time in times if (time.row, time.protocol) == (row, cell.protocol)), None)
+            for row in (f"{cell.dataset}/{baseline}", f"{cell.dataset}/{paper}")
+        )
+        if cell.paper == paper and slow and fast and slow.unit == fast.unit:
+            yield Speedup(cell, slow, fast)
 
 
 def _judge_speedup(speedup: Speedup, usual: str) -> Finding:
-    finding = judge(
-        SPEEDUP,
-        speedup.cell,
-        [speedup.slow, speedup.fast],
-        speedup.recomputed(usual),
-        f"{usual} of the times, as most speed-ups of this paper",
-    )
+    rule = f"{usual} of the times, as most speed-ups of this paper"
+    finding = judge("speed-up", speedup.cell, [speedup.slow, speedup.fast], speedup.recomputed(usual), rule)
     if speedup.fits(usual):
         return finding
     other = next(way for way in WAYS if way != usual)
@@ -118,4 +103,4 @@ def _times_as_long(cells: PrintedCells, cell: PrintedCell) -> Iterator[Finding]:
             fast = cells.find(cell.paper, f"{cell.dataset}/{fast_method}", time.column, time.table)
             if fast and fast.unit == time.unit:
                 ratio = rounded(time.value) / rounded(fast.value)
-                yield judge(SPEEDUP, cell, [time, fast], ratio, "ratio of the times", roughly(cell.value))
+                yield judge("speed-up", cell, [time, fast], ratio, "ratio of the times", roughly(cell.value))

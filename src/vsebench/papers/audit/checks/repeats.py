@@ -1,22 +1,23 @@
-"""Numbers that are printed more than once."""
+"""Numbers that are printed more than once, and rows with the same numbers, which are of the same model."""
 
 from collections.abc import Iterator
 from itertools import combinations
 from math import inf
 
 from vsebench.papers.audit.checks.counts import count
-from vsebench.papers.audit.findings import Finding, judge, names, note_and_condition, verdict
+from vsebench.papers.audit.findings import Finding, judge, names, report
 from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-REPEATED, SHARED = "repeated", "same numbers"
+ACCURACY = r"(sibling_)?(precision|recall|map|ndcg|auc|f1)(@\d+)?"
+FEWEST = 2  # metrics that two rows must share
 
 
 def reading(cell: PrintedCell) -> Interval:
     """Return the unrounded values that a cell in a table or in the text can stand for."""
-    if cell.in_text and "more than" in cell.note:
+    if cell.at_least:
         return Interval(exact(cell.value).low, inf)
-    if cell.unit == "count" and not cell.note.startswith("mean"):
+    if cell.unit == "count" and not cell.column.endswith("per_image"):  # a mean
         return count(cell)
     return roughly(cell.value) if cell.in_text else rounded(cell.value)
 
@@ -30,11 +31,9 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
     for first, *others in groups.values():
         for cell in others:
             before, again = readings(first, cell)
-            cut = cell.in_text and first.value.startswith(cell.value)
-            condition = note_and_condition(cell)[1]
-            if cut:
-                condition = "the text rounds; these are the first digits of the number, with the others left out"
-            yield judge(REPEATED, cell, [first], before, f"as in {first.table}", again, condition)
+            cut_off = "the text rounds; these are the first digits of the number, with the others left out"
+            condition = cut_off if cell.in_text and first.value.startswith(cell.value) else cell.condition
+            yield judge("repeated", cell, [first], before, f"as in {first.table}", again, condition)
 
 
 def readings(one: PrintedCell, other: PrintedCell) -> tuple[Interval, Interval]:
@@ -50,35 +49,51 @@ def shared_numbers(cells: PrintedCells) -> Iterator[Finding]:
 
     Models of different size that agree in every digit of every metric are the same model.
     """
-    for one, other in combinations(cells.papers, 2):
-        factors = [cells.find(paper, "all", "factors") for paper in (one, other)]
-        if not all(factors) or len({cell.value for cell in factors if cell}) == 1:
-            continue
-        for row in dict.fromkeys(
-            cell.row for cell in cells.numbers(r".+@\d+") if cell.paper == one and cell.unit == "1"
-        ):
-            pairs = [
-                (cell, again)
-                for cell in cells.numbers(r".+@\d+")
-                if (cell.paper, cell.row) == (one, row) and (again := cells.find(other, row, cell.column))
-            ]
-            if len(pairs) > 1:
-                yield _shared(row, pairs, [cell for cell in factors if cell])
+    factors = [cell for paper in cells.papers if (cell := cells.find(paper, "all", "factors"))]
+    for one, other in combinations(factors, 2):
+        rows: dict[str, list[tuple[PrintedCell, PrintedCell]]] = {}
+        for cell in cells.numbers(r".+@\d+"):
+            again = cells.find(other.paper, cell.row, cell.column)
+            if cell.paper == one.paper and again and cell.unit == "1":
+                rows.setdefault(cell.row, []).append((cell, again))
+        for row, pairs in rows.items():
+            if one.value != other.value and len(pairs) > 1:
+                yield _shared(row, pairs, [one, other])
 
 
 def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: list[PrintedCell]) -> Finding:
     equal = sum(cell.value == again.value for cell, again in pairs)
     first, second = pairs[0]
     metrics = f"{row} ({len(pairs)} metrics)"
-    return Finding(
-        paper=second.paper,
-        table=second.table,
-        cells=f"{second.table} {metrics}; {first.paper} {first.table} {metrics}; {names(factors[::-1])}",
-        check=SHARED,
+    numbers = "these numbers" if equal == len(pairs) else "others"
+    return report(
+        "same numbers",
+        [second, first, *factors],
         published=f"k = {factors[1].value}",
         recomputed=f"{equal} of {len(pairs)} equal",
-        verdict=verdict(equal < len(pairs)),
-        explanation=f"{first.paper} prints these numbers with k = {factors[0].value}"
-        if equal == len(pairs)
-        else f"{first.paper} prints others with k = {factors[0].value}",
+        agrees=equal < len(pairs),
+        explanation=f"{first.paper} prints {numbers} with k = {factors[0].value}",
+        summary=f"{second.table} {metrics}; {first.paper} {first.table} {metrics}; {names(factors[::-1])}",
     )
+
+
+def same_cell_twice(cells: PrintedCells) -> Iterator[Finding]:
+    """Check every metric that two rows share, if most of them are equal digit by digit: one model has one value."""
+    rows: dict[tuple[str, str, str], dict[str, PrintedCell]] = {}
+    for cell in cells.numbers(ACCURACY):
+        if len(cell.row.split("/")) == 2 and not cell.in_text:
+            rows.setdefault((cell.paper, cell.table, cell.row), {})[cell.column] = cell
+    for (one, first), (other, second) in combinations(rows.items(), 2):
+        if one[0] != other[0] or one[1] == other[1] or one[2] == other[2]:
+            continue
+        pairs = [(cell, second[metric]) for metric, cell in first.items() if metric in second]
+        equal = sum((cell.value, cell.unit) == (again.value, again.unit) for cell, again in pairs)
+        if first_data(first) == first_data(second) and len(pairs) >= FEWEST and 2 * equal > len(pairs):
+            for cell, again in pairs:
+                rule = f"{equal} of {len(pairs)} metrics of the two rows are equal, so they are one model"
+                yield judge("same cell twice", again, [cell], exact(cell.value), rule, exact(again.value))
+
+
+def first_data(row: dict[str, PrintedCell]) -> str:
+    """Return the data set of a row."""
+    return next(iter(row.values())).dataset

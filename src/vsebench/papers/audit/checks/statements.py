@@ -1,41 +1,35 @@
 """Statements in words that the printed numbers can be held against."""
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import pairwise
 
-from vsebench.papers.audit.checks.same_model import ACCURACY
-from vsebench.papers.audit.findings import Finding, judge, names, verdict
+from vsebench.papers.audit.checks.repeats import ACCURACY
+from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.printed import Interval, exact, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-BEST, LISTED_ONCE, SECOND = "best of all", "listed once", "second neighbour"
-DATASETS, CITED = "data sets", "cited data sets"
 RESULTS_OF = "datasets_in_"
 
 
 def best_of_all(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a method which a paper calls the best (`best` of its row) has the highest number of each metric.
+    """Check that a method which a paper calls the best has the highest number of each metric.
 
-    Rows whose names begin with the method's are its variants, and gains over other methods are no accuracies.
+    Gains over other methods are no accuracies.
     """
-    for statement in cells.all:
-        if statement.column != "best":
-            continue
+    for statement in cells.stated("best"):
         groups: dict[tuple[str, str], list[PrintedCell]] = {}
         for cell in cells.numbers(ACCURACY):
-            if cell.paper == statement.paper and len(cell.row.split("/")) == 2:
+            if cell.paper == statement.paper and cell.row.count("/") == 1:
                 groups.setdefault((cell.dataset, cell.column), []).append(cell)
-        for found in groups.values():
-            own = [cell for cell in found if cell.row == f"{cell.dataset}/{statement.row}"]
-            others = [cell for cell in found if not cell.row.split("/")[1].startswith(statement.row)]
-            # A row that holds the same model under another name is not better.
-            if own and others:
-                best = max(others, key=lambda cell: cell.number)
+        for row, group in itertools.product(statement.rows, groups.values()):
+            own = [cell for cell in group if cell.method == row]
+            rivals = [cell for cell in group if statement.are_rivals(row, cell.method)]
+            if own and rivals:
+                best = max(rivals, key=lambda cell: cell.number)
                 bounds = Interval(rounded(best.value).low, Fraction(100))
-                rule = f"at least {best.row.split('/')[1]}'s {best.value}"
-                yield judge(BEST, own[0], [best, statement], bounds, rule)
+                yield judge("best of all", own[0], [best, statement], bounds, f"at least {best.method}'s {best.value}")
 
 
 def listed_once(cells: PrintedCells) -> Iterator[Finding]:
@@ -44,16 +38,8 @@ def listed_once(cells: PrintedCells) -> Iterator[Finding]:
         if cell.column in ("nearest_labels", "top_labels"):
             words = [word.strip().strip("*") for word in cell.value.split(",")]
             twice = [word for word, number in Counter(words).items() if number > 1]
-            yield Finding(
-                paper=cell.paper,
-                table=cell.table,
-                cells=names([cell]),
-                check=LISTED_ONCE,
-                published=f"{len(words)} labels",
-                recomputed=f"{len(set(words))} different ones",
-                verdict=verdict(not twice),
-                explanation=f"twice: {', '.join(twice)}" if twice else "each label once",
-            )
+            shown, explanation = f"{len(words)} labels", f"twice: {', '.join(twice)}" if twice else "each label once"
+            yield report("listed once", [cell], shown, f"{len(set(words))} different ones", not twice, explanation)
 
 
 def datasets_of_table(cells: PrintedCells) -> Iterator[Finding]:
@@ -63,7 +49,7 @@ def datasets_of_table(cells: PrintedCells) -> Iterator[Finding]:
         found = list(dict.fromkeys(row.split("/")[0] for row in rows))
         if found:
             rule = f"{cell.row} has {', '.join(found)} ({cell.note})"
-            yield judge(DATASETS, cell, [], exact(str(len(found))), rule, exact(cell.value))
+            yield judge("data sets", cell, [], exact(str(len(found))), rule, exact(cell.value))
 
 
 def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
@@ -76,16 +62,9 @@ def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
         named = cell.value.split(", ")
         absent = [dataset for dataset in named if dataset not in printed]
         there = f"{cited} has no accuracy on {', '.join(absent)}" if absent else f"{cited} has all"
-        yield Finding(
-            paper=cell.paper,
-            table=cell.table,
-            cells=names([cell]),
-            check=CITED,
-            published=f"{len(named)} data sets",
-            recomputed=f"{len(named) - len(absent)} of {len(named)}",
-            verdict=verdict(not absent),
-            explanation=f"{there} ({cell.note})",
-        )
+        rule, published = f"{there} ({cell.note})", f"{len(named)} data sets"
+        recomputed = f"{len(named) - len(absent)} of {len(named)}"
+        yield report("cited data sets", [cell], published, recomputed, not absent, rule)
 
 
 def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
@@ -94,19 +73,18 @@ def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
     precision = share x first + (1 - share) x second, with `first_found` the share and the exact search the first.
     """
     found: dict[tuple[str, str], list[tuple[PrintedCell, PrintedCell]]] = {}
-    for share in cells.numbers("first_found"):
-        cell = cells.find(share.paper, share.row, "precision@1")
-        if cell and share.unit == cell.unit == "percent" and 0 < share.number < 1:
+    for share, cell in cells.each("first_found", "precision@1"):
+        if share.unit == cell.unit == "percent" and 0 < share.number < 1:
             found.setdefault((share.paper, share.dataset), []).append((cell, share))
     for (paper, dataset), rows in found.items():
         exact_search = cells.find(paper, f"{dataset}/knn", "precision@1")
-        for (cell, share), (other, other_share) in pairwise(rows):
+        for (cell, share), (other, other_share) in itertools.pairwise(rows):
             if exact_search and exact_search.unit == "percent":
                 second = second_of(other, other_share, exact_search)
                 part = Fraction(share.value) / 100
                 mixed = rounded(exact_search.value) * part + second * (1 - part)
                 rule = f"the second neighbour has {second.show(2)} by the other share ({other_share.value} %)"
-                yield judge(SECOND, cell, [other, exact_search, share, other_share], mixed, rule)
+                yield judge("second neighbour", cell, [other, exact_search, share, other_share], mixed, rule)
 
 
 def second_of(cell: PrintedCell, share: PrintedCell, exact_search: PrintedCell) -> Interval:

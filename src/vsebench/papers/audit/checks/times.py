@@ -1,27 +1,14 @@
 """Times, iterations and memory."""
 
+import itertools
 import re
-from collections.abc import Callable, Iterator
-from itertools import combinations
+from collections.abc import Iterator
 
 from vsebench.papers.audit.checks.counts import count, same_data
-from vsebench.papers.audit.findings import Finding, judge, names, note_and_condition, verdict
+from vsebench.papers.audit.findings import Finding, judge, report
+from vsebench.papers.audit.formulas import SPACE, TERMS, by_formula, sizes
 from vsebench.papers.audit.printed import Interval, exact, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
-
-ITERATIONS, PER_IMAGE, MEMORY, ENSEMBLE, FLAT = "iterations", "time per image", "memory", "ensemble", "flat cost"
-BELOW = re.compile(r"test_time_below_(\w+)")
-# Growth of memory as a paper prints it, in images n, labels Y, features d, non-zero features d_nz, dimension D.
-SPACE: dict[str, Callable[[dict[str, Interval]], Interval]] = {
-    "O(n d_nz)": lambda size: size["n"] * size["d_nz"],
-    "O(n d)": lambda size: size["n"] * size["d"],
-    "O(Y d)": lambda size: size["Y"] * size["d"],
-    "O((Y + d) D)": lambda size: (size["Y"] + size["d"]) * size["D"],
-}
-# The terms of a sum, which can have different constant factors in a growth in O; the first is the larger one.
-TERMS: dict[str, dict[str, Callable[[dict[str, Interval]], Interval]]] = {
-    "O((Y + d) D)": {"Y D": lambda size: size["Y"] * size["D"], "d D": lambda size: size["d"] * size["D"]},
-}
 
 
 def timed(cells: PrintedCells, column: str) -> Iterator[PrintedCell]:
@@ -54,18 +41,12 @@ def iterations(cells: PrintedCells) -> Iterator[Finding]:
             )
             untimed = [whole.dataset for whole in trained if whole.dataset not in ratios]
             condition += f", and for {' and '.join(untimed)} no time of an iteration is printed" if untimed else ""
-            yield Finding(
-                paper=cell.paper,
-                table=cell.table,
-                cells=names([cell, *sources]),
-                check=ITERATIONS,
-                published=cell.value,
-                recomputed=" or ".join(ratio.show(0) for ratio in ratios.values()),
-                verdict=verdict(agrees, condition),
-                explanation="time to convergence / time of an iteration in the other paper, if machine and code are "
-                "the same, as the accuracies are; the data set is not said, so one that fits is enough",
-                condition="" if agrees else condition,
+            recomputed = " or ".join(ratio.show(0) for ratio in ratios.values())
+            rule = (
+                "time to convergence / time of an iteration in the other paper, if machine and code are the same, as "
+                "the accuracies are; the data set is not said, so one that fits is enough"
             )
+            yield report("iterations", [cell, *sources], cell.value, recomputed, agrees, rule, condition)
 
 
 def _is_training(whole: PrintedCell, cell: PrintedCell) -> bool:
@@ -75,12 +56,10 @@ def _is_training(whole: PrintedCell, cell: PrintedCell) -> bool:
 
 def seconds_per_image(cells: PrintedCells) -> Iterator[Finding]:
     """Check the time for one image against the time for all test images."""
-    for cell in cells.numbers("test_time_per_image"):
-        whole = cells.find(cell.paper, cell.row, "test_time")
-        images = cells.find(cell.paper, cell.dataset, "test_images")
-        if whole and images and {whole.unit, cell.unit} <= set(SECONDS):
+    for cell, whole, images in cells.each("test_time_per_image", "test_time", "test_images"):
+        if {whole.unit, cell.unit} <= set(SECONDS):
             single = seconds(whole) / count(images) / SECONDS[cell.unit]
-            yield judge(PER_IMAGE, cell, [whole, images], single, "time of the test set / its images")
+            yield judge("time per image", cell, [whole, images], single, "time of the test set / its images")
 
 
 def ensembles(cells: PrintedCells) -> Iterator[Finding]:
@@ -88,29 +67,30 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
 
     Its time is that of the method times the sum of its members' sizes over the size behind the method's time.
     """
-    for statement in cells.all:
-        below = BELOW.fullmatch(statement.column)
-        method, *sizes = re.split(r"_(?=\d)", statement.row.partition("/")[2])
-        if not below or not sizes:
-            continue
-        one = cells.find(statement.paper, f"{statement.dataset}/{method}", "test_time")
-        rival = cells.find(statement.paper, f"{statement.dataset}/{below[1]}", "test_time")
-        size = cells.find(statement.paper, method, "factors")
-        if one and rival and size and one.unit == rival.unit:
-            time = rounded(one.value) * sum(map(int, sizes)) / exact(size.value)
-            note, condition = note_and_condition(statement)
-            parts = " + ".join(sizes)
-            yield Finding(
-                paper=statement.paper,
-                table=statement.table,
-                cells=names([statement, one, size, rival]),
-                check=ENSEMBLE,
-                published=f"below {rival.value} {rival.unit}",
-                recomputed=f"{time.show(1)} {one.unit}",
-                verdict=verdict(time.low < rounded(rival.value).high, condition),
-                explanation=f'"{statement.value}" ({note}): {one.value} {one.unit} x ({parts}) / {size.value}',
-                condition=condition if time.low >= rounded(rival.value).high else "",
-            )
+    for statement in cells.stated("faster"):
+        times = [cell for cell in timed(cells, "test_time") if cell.paper == statement.paper and not cell.in_text]
+        for ensemble, single, rival in itertools.product(statement.rows, times, times):
+            method, *members = re.split(r"_(?=\d)", ensemble)
+            size = cells.find(statement.paper, method, "factors")
+            together = single.dataset == rival.dataset and statement.is_about(rival.dataset, ensemble)
+            if (
+                members
+                and size
+                and together
+                and single.method == method
+                and statement.are_rivals(ensemble, rival.method)
+            ):
+                time = seconds(single) * sum(map(int, members)) / exact(size.value) / SECONDS[rival.unit]
+                work = f"{single.value} {single.unit} x ({' + '.join(members)})"
+                yield report(
+                    "ensemble",
+                    [statement, single, size, rival],
+                    published=f"below {rival.value} {rival.unit}",
+                    recomputed=f"{time.show(1)} {rival.unit}",
+                    agrees=time.low < rounded(rival.value).high,
+                    explanation=f"{statement.quoted}: {work} / {size.value}",
+                    condition=statement.condition,
+                )
 
 
 def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
@@ -125,64 +105,37 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
         timed_rows = [cell for cell in timed(cells, "epoch_time") if cell.paper == statement.paper]
         rates = {cell: cells.find(cell.paper, cell.dataset, "images") for cell in timed_rows}
         known = {cell: images for cell, images in rates.items() if images and cell.row.endswith(f"/{statement.row}")}
-        for cell in timed_rows:
-            images = cells.find(cell.paper, cell.row, "images_by_name")
-            share = cells.find(cell.paper, cell.row, "images_with_that_mean")
-            if images and share and known:
+        for cell, images, share in cells.each("epoch_time", "images_by_name", "images_with_that_mean"):
+            if cell in timed_rows and known:
                 tagged = exact(images.value) * rounded(share.value) / 100
                 single = [seconds(row) / count(own) * tagged / SECONDS[cell.unit] for row, own in known.items()]
                 expected = Interval(min(each.low for each in single), max(each.high for each in single))
                 rule = f"an image costs {statement.value} everywhere, so as much as on the other data sets"
                 sources = [statement, images, share, *known, *(own for own in known.values())]
-                yield judge(FLAT, cell, sources, expected, rule, condition=note_and_condition(statement)[1])
+                yield judge("flat cost", cell, sources, expected, rule, condition=statement.condition)
 
 
 def memory(cells: PrintedCells) -> Iterator[Finding]:
     """Check that memory grows from one data set to another as the printed formula says, whatever a number's bytes."""
-    for formula in cells.all:
-        if formula.column != "space_complexity" or formula.value not in SPACE:
-            continue
-        measured = [
-            cell
-            for cell in cells.numbers("memory")
-            if cell.table == formula.table
-            and cell.paper == formula.paper
-            and cell.row == f"{cell.dataset}/{formula.row}"
-        ]
-        for small, large in combinations(measured, 2):
-            sizes = [problem_size(cells, cell) for cell in (small, large)]
-            if small.unit == large.unit and all(sizes):
-                before, after = (SPACE[formula.value](size) for size in sizes)
-                grown = rounded(small.value) * (after / before)
+    for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
+        for small, large in itertools.combinations(measured, 2):
+            # The dimension is the same for both data sets, so that its value does not matter.
+            before, after = (sizes(cells, cell, formula, dimension=exact("1")) for cell in (small, large))
+            if small.unit == large.unit and before and after:
+                growth = SPACE[formula.value]
+                grown = rounded(small.value) * (growth(after) / growth(before))
+                terms = {
+                    name: rounded(small.value) * (term(after) / term(before))
+                    for name, term in TERMS.get(formula.value, {}).items()
+                }
                 rule = f"{small.value} {small.unit} x growth of {formula.value}"
-                condition = _other_factors(formula, small, large, sizes)
-                yield judge(MEMORY, large, [small, formula], grown, rule, condition=condition)
+                condition = _one_factor(formula, large, terms) if terms else ""
+                yield judge("memory", large, [small, formula], grown, rule, condition=condition)
 
 
-def _other_factors(
-    formula: PrintedCell, small: PrintedCell, large: PrintedCell, sizes: list[dict[str, Interval]]
-) -> str:
+def _one_factor(formula: PrintedCell, large: PrintedCell, terms: dict[str, Interval]) -> str:
     """Return on what a growth depends that fits with some constant factors of the formula's terms, else nothing."""
-    before, after = sizes
-    grown = {
-        name: rounded(small.value) * (term(after) / term(before)) for name, term in TERMS.get(formula.value, {}).items()
-    }
-    if not grown:
-        return ""
-    fits = Interval(min(each.low for each in grown.values()), max(each.high for each in grown.values()))
-    name, alone = next(iter(grown.items()))
+    fits = Interval(min(each.low for each in terms.values()), max(each.high for each in terms.values()))
+    name, alone = next(iter(terms.items()))
     condition = f"both terms of {formula.value} have one constant factor; {name} alone gives {alone.show(1)}"
     return condition if rounded(large.value).meets(fits) else ""
-
-
-def problem_size(cells: PrintedCells, cell: PrintedCell) -> dict[str, Interval]:
-    """Return the quantities of `SPACE`; nothing if one is not printed."""
-    found = {
-        "n": cells.find(cell.paper, cell.dataset, "train_images"),
-        "Y": cells.find(cell.paper, cell.dataset, "labels"),
-        "d": cells.find(cell.paper, "all", "features"),
-        "d_nz": cells.find(cell.paper, "all", "features_per_image"),
-    }
-    size = {key: exact(value.value) for key, value in found.items() if value}
-    # The embeddings' dimension is the same for both data sets, so that its value does not matter.
-    return size | {"D": exact("1")} if len(size) == len(found) else {}

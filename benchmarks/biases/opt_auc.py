@@ -1,0 +1,89 @@
+"""Opt-AUC with a bias for each label, as in the BPR of other packages: s_ic = <v_i, v_c> + b_c."""
+
+import numpy as np
+from numba import njit
+
+from vsebench.data.problem import Matrix, Problem
+from vsebench.kernels.products import margin
+from vsebench.kernels.sgd.opt_auc import fetch_triple
+from vsebench.kernels.sgd.pipeline import (
+    BATCH,
+    advance,
+    batch_size,
+    choose_and_read,
+    turns,
+)
+from vsebench.kernels.sgd.steps import logistic, sgd_step
+from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, aligned, fence
+from vsebench.methods.base import Progress
+from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
+from vsebench.models import Embeddings
+
+
+@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
+def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
+    """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n> + b_p - b_n, for uniform negatives n.
+
+    A step moves v_i, v_p, v_n, b_p and b_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Where an image carries every
+    label there is no negative, and its steps are skipped.
+
+    Parameters
+    ----------
+    embedding : `Embedding`, updated
+    biases : (n_labels,) float32, b_c; updated
+    pipeline : `Pipeline` of the positives that (i, p) is drawn from
+    steps : integer
+    rates : `Rates`, eta and lambda
+    streams : `Streams`, of which `positives` and `negatives` are advanced
+
+    Returns
+    -------
+    mean loss of the steps, float64
+    """
+    learning_rate = np.float32(rates.learning_rate)
+    shrinkage = np.float32(rates.learning_rate * rates.regularisation)
+    loss = 0.0
+    for first in turns(steps):
+        growth = 1.0  # the product of the 1 + exp(-|m|): one logarithm per batch
+        for t in range(BATCH):
+            choose_and_read(t, pipeline, first, steps, streams.positives)
+            if t < batch_size(steps, first + BATCH):
+                fetch_triple(t, pipeline, embedding, streams.negatives)
+            i, p, _, _, n = pipeline.stepping[t]
+            if t >= batch_size(steps, first) or n < 0:
+                continue
+            m = margin(embedding, i, p, n) + biases[p] - biases[n]
+            decay, slope = logistic(m)
+            size = learning_rate * fence(slope)
+            growth *= 1.0 + decay
+            loss += max(-m, np.float32(0))
+            sgd_step(embedding, i, p, n, size, shrinkage)
+            biases[p] += size - shrinkage * biases[p]
+            biases[n] -= size + shrinkage * biases[n]
+        loss += np.log(growth)
+        pipeline = advance(pipeline)
+    return loss / steps
+
+
+class OptAucBiases(SgdMethod):
+    """Opt-AUC with biases, which have the learning rate and the regularisation of vectors."""
+
+    settings_type = SgdSettings
+
+    def __init__(self, problem: Problem, settings: SgdSettings) -> None:
+        train = problem.training.labels
+        super().__init__(problem, settings)
+        self.biases = aligned(train.n_labels)
+
+    def epoch(self) -> Progress:
+        loss = opt_auc_biases_epoch(self.embedding, self.biases, self.pipeline, self.steps, self.rates, self.rng)
+        return Progress(loss, trials=1.0)  # the first negative is taken
+
+    def model(self) -> Embeddings:
+        return with_biases(super().model(), self.biases)
+
+
+def with_biases(model: Embeddings, biases: Matrix) -> Embeddings:
+    """Return embeddings with the labels' biases (n_labels,) float32 as an additional factor."""
+    ones = np.ones((len(model.image), 1), dtype=np.float32)
+    return Embeddings(np.hstack([model.image, ones]), np.hstack([model.label, biases[:, np.newaxis]]))

@@ -1,0 +1,73 @@
+"""YAML files, typed and checked."""
+
+from pathlib import Path
+from reprlib import Repr
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from vsebench.core.errors import UserError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+SHORT = Repr()  # a value in a message is cut where it is long
+SHORT.maxstring = SHORT.maxlong = 200
+
+
+class Strict(BaseModel):
+    """A section of a configuration file: no unknown keys, no guessing of types.
+
+    The comment behind a key, or above it, is its meaning in docs/configuration.md and docs/settings.md, which
+    `vsebench fill` makes from these types.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """Reads plain YAML; refuses duplicate keys, of which YAML would silently take the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key, (where, _) in zip(keys, node.value, strict=True):
+            if keys.count(key) > 1:
+                raise yaml.MarkedYAMLError(problem=f"duplicate key {key!r}", problem_mark=where.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path) -> Any:
+    """Read YAML without executing anything in it."""
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeys)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except RecursionError:
+        raise UserError(f"{path}: not readable YAML: nested too deeply") from None
+    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError) as error:  # odd values
+        raise UserError(f"{path}: not readable YAML: {' '.join(str(error).split())}") from None
+
+
+def read_config(model: type[Model], path: Path) -> Model:
+    """Read and validate a configuration file."""
+    return check(model, read_yaml(path), str(path))
+
+
+def check(model: type[Model], value: Any, where: str) -> Model:
+    """Validate `value`; a mistake raises a `UserError` that names `where`, the key and what is wrong."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise UserError("; ".join(_explain(detail, where) for detail in error.errors())) from None
+
+
+def _explain(detail: Any, where: str) -> str:
+    key = ".".join(str(part) for part in detail["loc"]) or "the whole file"
+    match detail["type"]:
+        case "extra_forbidden":
+            return f"{where}: {key}: unknown key"
+        case "missing":
+            return f"{where}: {key}: this key is missing"
+    if not detail["loc"] and isinstance(detail["input"], dict):
+        return f"{where}: {detail['msg']}"  # a rule of several keys, which it names
+    return f"{where}: {key}: {detail['msg']}, not {SHORT.repr(detail['input'])}"

@@ -1,0 +1,56 @@
+"""Printed growth of time and memory, such as O(Y d), and the sizes that stand in it.
+
+n: training images, Y: labels, d: features, d_nz: mean non-zero features of an image, D: dimension of the embedding.
+"""
+
+from collections.abc import Callable, Iterator
+
+from vsebench.papers.audit.printed import Interval, exact
+from vsebench.papers.published import PrintedCell, PrintedCells
+
+Sizes = dict[str, Interval]
+Growth = Callable[[Sizes], Interval]
+SPACE: dict[str, Growth] = {
+    "O(n d_nz)": lambda size: size["n"] * size["d_nz"],
+    "O(n d)": lambda size: size["n"] * size["d"],
+    "O(Y d)": lambda size: size["Y"] * size["d"],
+    "O((Y + d) D)": lambda size: (size["Y"] + size["d"]) * size["D"],
+}
+TIME: dict[str, Growth] = {
+    "O(n d_nz)": lambda size: size["n"] * size["d_nz"],
+    "O(Y d_nz)": lambda size: size["Y"] * size["d_nz"],
+    "O((Y + d_nz) D)": lambda size: (size["Y"] + size["d_nz"]) * size["D"],
+}
+# The terms of a sum, which can have different constant factors in a growth in O; the first is the larger one.
+TERMS: dict[str, dict[str, Growth]] = {
+    "O((Y + d) D)": {"Y D": lambda size: size["Y"] * size["D"], "d D": lambda size: size["d"] * size["D"]},
+}
+
+
+def by_formula(
+    cells: PrintedCells, formulas: str, column: str, known: dict[str, Growth]
+) -> Iterator[tuple[PrintedCell, list[PrintedCell]]]:
+    """Yield each printed formula of a table with the numbers that the same table prints of that method."""
+    for formula in cells.all:
+        if formula.column == formulas and formula.value in known:
+            where = (formula.paper, formula.table, formula.row)
+            yield formula, [cell for cell in cells.numbers(column) if (cell.paper, cell.table, cell.method) == where]
+
+
+def sizes(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell, dimension: Interval | None = None) -> Sizes:
+    """Return the sizes of a formula on a cell's data set; nothing if one is not printed.
+
+    D is the row's printed `factors`, or else the given dimension.
+    """
+    found = {
+        "n": cells.find(cell.paper, cell.dataset, "train_images"),
+        "Y": cells.find(cell.paper, cell.dataset, "labels"),
+        "d": cells.find(cell.paper, "all", "features"),
+        "d_nz": cells.find(cell.paper, "all", "features_per_image"),
+    }
+    factors = cells.find(cell.paper, formula.row, "factors")
+    dimension = exact(factors.value) if factors else dimension
+    size = {key: exact(value.value) for key, value in found.items() if value}
+    if len(size) < len(found) or (dimension is None and formula.value.endswith(" D)")):
+        return {}
+    return size | ({"D": dimension} if dimension else {})

@@ -1,0 +1,53 @@
+"""Read what the audit is about: the printed numbers of papers, and their statements about them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from vsebench.core.errors import UserError
+from vsebench.papers.base import Paper
+from vsebench.papers.published import PrintedCells
+from vsebench.papers.statement import PrintedStatement
+
+
+def read_audited(papers: Sequence[Paper]) -> PrintedCells:
+    """Return the printed cells of papers, with what the YAML files say about how to read them, and the statements.
+
+    Raises
+    ------
+    UserError
+        A CSV file has a mistake, or a YAML file names what its CSV file lacks.
+    """
+    for paper in papers:
+        for key, names, known in _names(paper):
+            for name in names:
+                if name not in known:
+                    raise UserError(f"{paper.path}: {key}: {paper.numbers.name} has no {name!r}")
+    cells = (
+        replace(
+            cell,
+            condition=paper.conditions.get(cell.name, ""),
+            at_least=cell.name in paper.lower_bounds,
+        )
+        for paper in papers
+        for cell in paper.cells.all
+    )
+    statements = (
+        PrintedStatement(paper=paper.name, name=f"text {name}", **dict(statement))
+        for paper in papers
+        for name, statement in paper.statements.items()
+    )
+    return PrintedCells(tuple(cells), tuple(statements))
+
+
+def _names(paper: Paper) -> Iterator[tuple[str, Iterable[str], set[str]]]:
+    """Yield each key of the YAML file that names something in the CSV file, the names, and those that there are."""
+    cells = paper.cells.all
+    methods = {cell.method for cell in cells}
+    yield "conditions", paper.conditions, {cell.name for cell in cells}
+    yield "lower_bounds", paper.lower_bounds, {cell.name for cell in cells}
+    for name, statement in paper.statements.items():
+        for row, rivals in statement.rows.items():
+            yield f"statements.{name}.rows", [row, *(rivals if isinstance(rivals, list) else [])], methods
+        yield f"statements.{name}.same_decision", [*statement.same_decision, *statement.same_decision.values()], methods
+        yield f"statements.{name}.metrics", statement.metrics or [], {cell.column for cell in cells}
+        yield f"statements.{name}.datasets", statement.datasets or [], {cell.dataset for cell in cells}
