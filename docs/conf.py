@@ -4,7 +4,10 @@ Sphinx reads from the root of the repository, so that links between pages are th
 """
 
 import re
+import sys
+from importlib.util import find_spec
 from pathlib import Path
+from unittest.mock import MagicMock
 
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
@@ -31,11 +34,19 @@ html_css_files = ["site.css"]
 GROUP = re.compile(r"^## (.+)\n((?:(?!## ).*\n)*)", re.MULTILINE)
 PAGE = re.compile(r"^- \[(.+?)\]\(([^)#]+)\.md\)", re.MULTILINE)
 
+# The settings of all methods can be listed without the third-party packages that some methods import.
+PEERS = ("implicit", "implicit.cpu", "implicit.cpu.als", "lightfm")
+missing = [module for module in PEERS if find_spec(module.partition(".")[0]) is None]
+sys.modules.update({module: MagicMock() for module in missing})
+
+from vsebench.commands.fill import with_current_keys  # noqa: E402
+
 
 def setup(app: Sphinx) -> None:
     """Hook the contents and the first page into the build."""
     app.add_lexer("csv", TextLexer)
     app.connect("source-read", add_contents)
+    app.connect("source-read", fill_keys)
     app.connect("build-finished", add_first_page)
 
 
@@ -46,6 +57,11 @@ def add_contents(app: Sphinx, name: str, source: list[str]) -> None:
     for heading, text in GROUP.findall(source[0]):
         pages = "\n".join(f"{title} <{page}>" for title, page in PAGE.findall(text))
         source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {heading}\n\n{pages}\n```\n"
+
+
+def fill_keys(app: Sphinx, name: str, source: list[str]) -> None:
+    """Make the tables of keys and settings those of today's types, whatever the page's file has."""
+    source[0] = with_current_keys(source[0], name)
 
 
 def add_first_page(app: Sphinx, error: Exception | None) -> None:

@@ -247,7 +247,7 @@ def test_an_unknown_kind_lists_the_known_ones(
     stage: str, results_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = [stage, "x", "--kind", "acuracy", "--results", str(results_folder), "--out", str(tmp_path / "x")]
-    assert "'acuracy'; there are accuracy, " in line_of_failure(arguments, capsys)
+    assert "'acuracy'; there are " in line_of_failure(arguments, capsys)
 
 
 def test_missing_and_empty_results_are_one_line(

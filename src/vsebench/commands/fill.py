@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
             text = keys(block["asked"], where)
         else:
             text = table(block["asked"], arguments.tables, where)
-        return f"<!-- {block['kind']}: {block['asked']} -->\n\n{text}\n\n<!-- end of {block['kind']} -->"
+        return whole(block, text)
 
     text = BLOCK.sub(filled, old)
     for picture in pictures:
@@ -73,6 +73,22 @@ def run(arguments: argparse.Namespace) -> None:
     with replacing(page) as temporary:
         temporary.write_text(text, encoding="utf-8")
     print(f"{page}: {len(blocks)} blocks filled")
+
+
+def with_current_keys(text: str, where: str) -> str:
+    """Return a page's text with its blocks of keys filled from the types of today; `where` names the page."""
+
+    def filled(block: re.Match[str]) -> str:
+        if block["kind"] != "keys":
+            return block[0]
+        return whole(block, keys(block["asked"], where))
+
+    return BLOCK.sub(filled, text)
+
+
+def whole(block: re.Match[str], text: str) -> str:
+    """Return a block with a new text between its two lines."""
+    return f"<!-- {block['kind']}: {block['asked']} -->\n\n{text}\n\n<!-- end of {block['kind']} -->"
 
 
 def figure(asked: str, page: Path, folder: Path, where: str) -> tuple[str, Path]:
