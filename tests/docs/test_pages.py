@@ -1,6 +1,8 @@
 """The pages themselves: how many files a thing takes, and where their links lead."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -25,6 +27,15 @@ PAGES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.
 def test_an_example_takes_as_many_files_as_the_readme_says(what: str, name: str, heading: str) -> None:
     (number,) = re.findall(rf"^\| {what}[^|]* \| (\d)", page("README.md"), re.MULTILINE)
     assert len(files_of(section(page(f"docs/{name}.md"), heading))) == int(number)
+
+
+@pytest.mark.parametrize("name", ["metrics", "figures", "methods", "decisions"])
+def test_the_modules_that_a_page_shows_pass_the_linter(name: str) -> None:
+    for path, text in files_of(page(f"docs/{name}.md")).items():
+        if path.endswith(".py"):
+            command = [sys.executable, "-m", "ruff", "check", "--stdin-filename", path, "-"]
+            done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_readme_names_methods_and_data_sets_that_exist() -> None:

@@ -2,8 +2,23 @@
 
 import pytest
 
+from vsebench.rendering.kinds import FigureKind, TableKind, find, instances_of_run
+from vsebench.rendering.outline import read_outline
+
 PAPER = "config/papers/vse_ens.yaml"
 PAGE = {"report_page", "all"}
+
+
+@pytest.fixture
+def reading(finished):
+    """Return a function that names the run's tables or figures whose kinds read a gathered file."""
+    outline = read_outline(finished.project.folder / "results" / "outline.json")
+
+    def names(base, file):
+        kinds = {name: find(base, instance.kind) for name, instance in instances_of_run(base, outline).items()}
+        return {name for name, kind in kinds.items() if file in kind.needs}
+
+    return names
 
 
 def test_a_comment_repeats_nothing(changed):
@@ -11,11 +26,11 @@ def test_a_comment_repeats_nothing(changed):
     assert "Nothing to be done" in outcome.text
 
 
-def test_an_edited_claim_repeats_the_tests_and_what_shows_them(changed):
+def test_an_edited_claim_repeats_the_tests_and_what_shows_them(changed, reading):
     outcome = changed(change=lambda clone: clone.edit(PAPER, "metrics: [recall@5, ", "metrics: ["))
     assert outcome.rules == {"test_claims", "table", "figure"} | PAGE
-    assert outcome.of("table", "name") == {"claims", "claims-summary"}
-    assert outcome.of("figure", "name") == {"effects-of-claims"}
+    assert outcome.of("table", "name") == reading(TableKind, "claims")
+    assert outcome.of("figure", "name") == reading(FigureKind, "claims")
 
 
 def test_an_edited_table_makes_that_table_again(changed):
@@ -31,11 +46,11 @@ def test_an_edited_row_repeats_the_comparison_and_the_tables_of_the_paper(change
     assert outcome.of("table", "name") == {f"vse_ens_table{n}" for n in (1, 2, 3, 4)} | others
 
 
-def test_an_edited_number_repeats_the_audit_too(changed):
+def test_an_edited_number_repeats_the_audit_too(changed, reading):
     outcome = changed(change=lambda clone: clone.edit("config/papers/vse_ens.csv", "images,112247", "images,112248"))
     assert outcome.rules == {"audit_papers", "compare", "table", "figure"} | PAGE
-    assert outcome.of("figure", "name") == {"published-against-ours"}
-    assert {"vse_ens_table1", "audit", "audit-depends", "audit-counts"} <= outcome.of("table", "name")
+    assert outcome.of("figure", "name") == reading(FigureKind, "comparison")
+    assert {"vse_ens_table1"} | reading(TableKind, "audit") <= outcome.of("table", "name")
 
 
 @pytest.mark.parametrize(
@@ -45,18 +60,18 @@ def test_an_edited_number_repeats_the_audit_too(changed):
         (PAPER, "quotation: a stronger baseline", "quotation: a better baseline"),
     ],
 )
-def test_an_edited_check_or_statement_repeats_the_audit_only(changed, file, old, new):
+def test_an_edited_check_or_statement_repeats_the_audit_only(changed, reading, file, old, new):
     outcome = changed(change=lambda clone: clone.edit(file, old, new))
     assert outcome.rules == {"audit_papers", "table"} | PAGE
-    assert outcome.of("table", "name") == {"audit", "audit-depends", "audit-counts"}
+    assert outcome.of("table", "name") == reading(TableKind, "audit")
 
 
-def test_an_edited_test_of_claims_repeats_the_tests_of_claims_only(changed):
+def test_an_edited_test_of_claims_repeats_the_tests_of_claims_only(changed, reading):
     file = "src/vsebench/papers/claims/trials_grow.py"
     outcome = changed(change=lambda clone: clone.edit(file, '"""Negatives ', '"""Negatives (edited) '))
     assert outcome.rules == {"test_claims", "table", "figure"} | PAGE
-    assert outcome.of("table", "name") == {"claims", "claims-summary"}
-    assert outcome.of("figure", "name") == {"effects-of-claims"}
+    assert outcome.of("table", "name") == reading(TableKind, "claims")
+    assert outcome.of("figure", "name") == reading(FigureKind, "claims")
 
 
 def test_a_new_paper_is_two_files(changed):
