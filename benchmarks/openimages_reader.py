@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from vsebench.core.storage import write_json
+
 ARCHIVE = "generated.tar.gz"
 LABELS = 7_844
 LABELS_PER_IMAGE = 9
@@ -183,8 +185,7 @@ def main() -> None:
         numbers += [f"{measured[key]:.0f}" for key in ("seconds", "cpu_seconds")] + [f"{measured['gib']:.2f}"]
         print(f"| {made['lines']:,} | {name} | {' | '.join(numbers)} |", flush=True)
     target = Path("results") / "openimages_reader.json"
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(json.dumps({"cores": os.cpu_count(), "runs": results}, indent=2) + "\n")
+    write_json({"cores": os.cpu_count(), "runs": results}, target)
     if max(result["gib"] for result in results) > LIMIT_GIB:
         raise SystemExit(f"more than {LIMIT_GIB} GiB")
 

@@ -153,6 +153,9 @@ def test_a_finished_run_is_read(tmp_path):
     assert found.tables == ["metrics"]
     with pytest.raises(vsebench.UserError, match="no table 'summary'; there are metrics"):
         _ = found.summary
+    pl.DataFrame({"value": [0.5]}).write_parquet(tmp_path / "metrics.parquet", metadata={"schema": "99"})
+    with pytest.raises(vsebench.UserError, match=r"metrics\.parquet: schema number 99"):
+        _ = found.metrics
 
 
 def test_the_import_is_quick_since_it_loads_nothing():

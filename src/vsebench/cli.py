@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = list(sys.argv[1:] if argv is None else argv)
     end_with_snakemake()
     modules = command_modules()
-    name = argv[0].replace("-", "_") if argv else ""  # new-method is the module new_method
+    name = argv[0].replace("-", "_") if argv else ""
     if name in modules:
         return run_command(name, argv[1:])
     parser = argparse.ArgumentParser(prog="vsebench", description=__doc__)

@@ -1,8 +1,16 @@
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from vsebench.cli import main
 from vsebench.core.errors import UserError
+from vsebench.core.schemas import SCHEMA_VERSION
 from vsebench.core.storage import (
     read_arrays,
     read_json,
@@ -79,3 +87,76 @@ def test_a_table_whose_columns_are_not_those_of_its_schema_is_not_written(tmp_pa
     assert not path.exists()
     write_table(frames[-1].cast(pl.Int32), schema, path)
     assert read_parquet(path).schema == pl.Schema(schema)
+
+
+NEWER = SCHEMA_VERSION + 1
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda values: st.lists(values) | st.dictionaries(st.text(), values),
+    max_leaves=10,
+)
+RECORDS = st.dictionaries(st.text().filter(lambda key: key not in ("schema", "entries")), JSON)
+
+
+@given(RECORDS | st.lists(JSON))
+def test_json_is_read_as_it_was_written_and_has_the_number(value):
+    with TemporaryDirectory() as folder:
+        first, again = Path(folder) / "a.json", Path(folder) / "b.json"
+        write_json(value, first)
+        assert read_json(first) == value
+        assert json.loads(first.read_text(encoding="utf-8"))["schema"] == SCHEMA_VERSION
+        write_json(read_json(first), again)
+        assert again.read_bytes() == first.read_bytes()
+
+
+@given(st.lists(st.tuples(st.integers(-(2**31), 2**31 - 1), st.text() | st.none(), st.floats())))
+def test_a_table_is_read_as_it_was_written_and_has_the_number(rows):
+    frame = pl.DataFrame(rows, schema={"image": pl.Int32, "name": pl.String, "score": pl.Float64}, orient="row")
+    with TemporaryDirectory() as folder:
+        first, again = Path(folder) / "a.parquet", Path(folder) / "b.parquet"
+        write_parquet(frame, first)
+        for found in (read_parquet(first), pl.read_parquet(first)):
+            assert found.equals(frame)
+            assert found.schema == frame.schema
+        assert pl.read_parquet_metadata(first)["schema"] == str(SCHEMA_VERSION)
+        write_parquet(read_parquet(first), again)
+        assert again.read_bytes() == first.read_bytes()
+
+
+@pytest.mark.parametrize("value", [{"seed": 1}, [{"seed": 1}], [], {}])
+def test_json_without_a_number_is_read_as_it_is(tmp_path, value):
+    (tmp_path / "a.json").write_text(json.dumps(value))
+    assert read_json(tmp_path / "a.json") == value
+
+
+@pytest.mark.parametrize("metadata", [None, {"author": "a"}, {"schema": "0"}])
+def test_a_table_without_a_newer_number_is_read(tmp_path, metadata):
+    frame = pl.DataFrame({"image": [1]})
+    frame.write_parquet(tmp_path / "a.parquet", metadata=metadata)
+    assert read_parquet(tmp_path / "a.parquet").equals(frame)
+
+
+@pytest.mark.parametrize("number", [NEWER, 10**30, "1.5", "new\nest", ""])
+@pytest.mark.parametrize("suffix", ["json", "parquet"])
+def test_another_number_is_refused_in_one_line(tmp_path, capsys, number, suffix):
+    path, out = tmp_path / f"a.{suffix}", tmp_path / f"out.{suffix}"
+    if suffix == "json":
+        path.write_text(json.dumps({"schema": number, "seed": 1}))
+    else:
+        pl.DataFrame({"image": [1]}).write_parquet(path, metadata={"schema": str(number)})
+    assert main(["gather", "--inputs", str(path), "--out", str(out)]) == 1
+    written = str(number).replace("\n", " ")
+    assert capsys.readouterr().err == (
+        f"vsebench gather: {path}: schema number {written}, but this version of vsebench reads up to {SCHEMA_VERSION};"
+        " install a newer version, or delete the file and run again\n"
+    )
+    assert not out.exists()
+
+
+def test_a_newer_file_is_refused_before_the_rest_of_it_is_read(tmp_path):
+    pl.DataFrame({"image": [1]}).write_parquet(tmp_path / "a.parquet", metadata={"schema": str(NEWER)})
+    content = bytearray((tmp_path / "a.parquet").read_bytes())
+    content[4:12] = b"unknown!"  # the first page; the number is in the footer
+    (tmp_path / "a.parquet").write_bytes(content)
+    with pytest.raises(UserError, match=f"schema number {NEWER}"):
+        read_parquet(tmp_path / "a.parquet")

@@ -111,10 +111,11 @@ features = Features(np.array([[0, 0], [2, 0], [4, 3]], dtype=np.float32), np.one
 with workers(1) as pool:
     model = METHOD(Problem(Training.all_of(labels), 1, pool, features), CentroidSettings(shrinkage=2.0)).model()
 queries = Queries(np.array([-1], dtype=np.int32), LabelMatrix.empty(1, 2), np.array([[1, 1]], dtype=np.float32))
-print(json.dumps([model.centroid.tolist(), model.scores(queries).tolist()]))
+print(json.dumps([model.label.tolist(), model.scores(queries).tolist()]))
 """
     done = copy.python(program, None)
     assert done.returncode == 0, done.stderr
-    centroids, (scores,) = json.loads(done.stdout)
-    assert centroids == [[1.5, 0.5], [2.0, 1.0]]
-    assert scores == [2 * (1.5 + 0.5) - (1.5**2 + 0.5**2), 2 * (2 + 1) - (2**2 + 1**2)]
+    weights, (scores,) = json.loads(done.stdout)
+    squares = 1.5**2 + 0.5**2, 2**2 + 1**2  # of the centroids' lengths
+    assert weights == [[2 * 1.5, 2 * 0.5, -squares[0]], [2 * 2, 2 * 1, -squares[1]]]
+    assert scores == [2 * (1.5 + 0.5) - squares[0], 2 * (2 + 1) - squares[1]]

@@ -156,7 +156,7 @@ def old_formulas(above, tied, negatives):
     )
 )
 def test_with_one_held_out_label_metrics_are_those_of_the_table_in_the_docs(rows):
-    """docs/protocols.md, section 4."""
+    """docs/metrics.md, Metrics of an image."""
     frame = single(*((None if miss else above, tied, above + tied + rest) for above, tied, rest, miss in rows))
     above, tied = (frame[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in ("above", "tied"))
     expected = old_formulas(above, tied, frame["negatives"].to_numpy())
@@ -177,7 +177,7 @@ def test_one_held_out_label_each_gives_the_same_bytes_as_among_images_with_sever
 def librec_auc(ranked, relevant, n_negatives):
     """AUC of a cut list: pairs inside it are counted, what is not listed scores a half.
 
-    Written from the definition in docs/protocols.md, by walking the list, without the place of the hit.
+    Written from the definition in docs/metrics.md, by walking the list, without the place of the hit.
     """
     if relevant not in ranked:
         return 0.5

@@ -157,7 +157,7 @@ def one(**changes):
 DOGS, VAL, TEST = f"{DOG}.sbow.mat", "val.0001.sbow.mat", "test.0001.sbow.mat"
 OF_KIT = {
     "no kit's data": ({"meta.mat": None}, "contains no meta.mat; is it the official archive?"),
-    "no MATLAB file": ({"meta.mat": b"?"}, "meta.mat: not a MATLAB file as expected: it has no header"),
+    "no MATLAB file": ({"meta.mat": b"?"}, "meta.mat: not a MATLAB file as expected: SciPy cannot read it"),
     "no synsets": ({"meta.mat": mat({"x": 1.0})}, "meta.mat: not a MATLAB file as expected: there is no variable 'syn"),
     "a field missing": (
         {"meta.mat": meta_mat([{"WNID": DOG, "words": "dog"}])},
@@ -234,10 +234,10 @@ OF_WORDS = {
         {DOGS: mat({"image_vldsift": np.eye(2)})},
         f"words.tar: {DOGS}: not a MATLAB file as expected: there is no variable 'image_sbow'",
     ),
-    "no MATLAB file": ({DOGS: b"<html>"}, f"words.tar: {DOGS}: not a MATLAB file as expected: it has no header"),
+    "no MATLAB file": ({DOGS: b"<html>"}, f"words.tar: {DOGS}: not a MATLAB file as expected: SciPy cannot read it"),
     "cut off": (
         {DOGS: images_of([1, 2, 3])[:-20]},
-        f"words.tar: {DOGS}: not a MATLAB file as expected: it ends too soon, or a length in it is wrong",
+        f"words.tar: {DOGS}: not a MATLAB file as expected: SciPy cannot read it",
     ),
     "no field": (
         {DOGS: mat({"image_sbow": {"ID": f"{DOG}_0", "sbow": {"x": 1.0}}})},

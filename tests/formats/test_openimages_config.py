@@ -1,11 +1,11 @@
 """The configuration files of the data sets that this folder's adapters read, with the adapters' options."""
 
-import importlib
 from pathlib import Path
 
 import pytest
 
 from vsebench.core.configuration import DatasetConfig, check, read_config
+from vsebench.formats.adapters import load_adapter
 
 CONFIGS = Path(__file__).parents[2] / "config" / "datasets"
 ADAPTERS = ("lear", "nuswide_concepts", "nuswide_tags", "openimages")
@@ -25,7 +25,7 @@ def test_every_data_set_has_a_file():
 @pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
 def test_options_are_valid_and_their_files_are_downloaded(path):
     config = FILES[path]
-    module = importlib.import_module(f"vsebench.formats.{config.adapter}")
+    module = load_adapter(config.adapter, str(path))
     options = check(module.Options, config.options, str(path))
     names = [file.name for file in config.files]
     assert len(names) == len(set(names))

@@ -26,30 +26,26 @@ from tests.fuzz.references import Reading
 from vsebench.core.configuration import DatasetConfig, FeaturesFile, MethodConfig, RunConfig, read_config
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_parquet
-from vsebench.formats import (
-    features_file,
+from vsebench.formats import features_file
+from vsebench.formats.annotations import RawAnnotations
+from vsebench.formats.parents import openimages_tree, parent_table, wordnet
+from vsebench.formats.readers import (
     ilsvrc2010,
     lear,
     mirflickr,
     mirflickr_concepts,
     mscoco,
     mulan,
-    npz_vectors,
     nuswide_concepts,
     nuswide_features,
     nuswide_tags,
     openimages,
-    openimages_tree,
-    parent_table,
     saiapr,
     table,
-    text_vectors,
     visual_genome,
     voc2007,
-    word2vec_binary,
-    wordnet,
 )
-from vsebench.formats.annotations import RawAnnotations
+from vsebench.formats.word_vectors import npz_vectors, text_vectors, word2vec_binary
 
 CONFIG = Path(__file__).parents[2] / "config"
 REFUSED = "refused"

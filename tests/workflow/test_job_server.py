@@ -1,6 +1,5 @@
 """Jobs that start in forks of one process: each is like a process of its own, and needs no server."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ import psutil
 import pytest
 
 from tests.workflow.project import ROOT
+from vsebench.core.storage import read_json
 
 START_SERVER = "import os, sys; from vsebench import job_server as jobs; jobs.start(); print(os.environ[jobs.SERVER])"
 
@@ -70,7 +70,7 @@ def test_a_job_has_its_own_folder_and_environment(starter, tmp_path):
     (tmp_path / "a.json").write_text('{"of": "a"}')
     made = run(starter.socket, "gather", "--inputs", "a.json", "--out", "made.json", cwd=tmp_path)
     assert made == (0, "", "")
-    assert json.loads((tmp_path / "made.json").read_text()) == [{"of": "a"}]
+    assert read_json(tmp_path / "made.json") == [{"of": "a"}]
     narrow, wide = ({**os.environ, "COLUMNS": columns} for columns in ("40", "200"))
     said = [run(starter.socket, "gather", "--help", env=each)[1] for each in (narrow, wide)]
     assert len(said[0].splitlines()) > len(said[1].splitlines())
@@ -84,7 +84,7 @@ def test_a_mistake_is_the_same_line_as_without_a_server(starter, tmp_path):
     assert (status, said, errors) == run(tmp_path / "no server", *arguments)
 
 
-@pytest.mark.parametrize("arguments", [[], ["no-such-stage"], ["new-method"]])
+@pytest.mark.parametrize("arguments", [[], ["no-such-stage"], ["annotate"]])
 def test_a_wrong_command_line_is_refused_as_without_a_server(starter, tmp_path, arguments):
     refused = run(starter.socket, *arguments)
     assert refused[0] == 2

@@ -1,5 +1,6 @@
 """One run of the whole workflow on a tiny configuration."""
 
+import json
 import re
 
 import polars as pl
@@ -29,6 +30,16 @@ def test_every_result_is_there_and_no_half_written_file(finished):
         expected += [f"{place}/seed1/{row}/{name}" for row in rows for name in names]
     assert [name for name in expected if not (folder / name).is_file() or not (folder / name).stat().st_size] == []
     assert not list(folder.rglob("*.tmp*"))
+
+
+def test_every_result_has_the_schema_number(finished):
+    folders = [finished.project.folder / name for name in ("results", "data")]
+    files = [path for folder in folders for path in folder.rglob("*.*")]
+    tables, records = ([path for path in files if path.suffix == suffix] for suffix in (".parquet", ".json"))
+    numbers = {path: int(pl.read_parquet_metadata(path).get("schema", 0)) for path in tables}
+    numbers |= {path: json.loads(path.read_text(encoding="utf-8"))["schema"] for path in records}
+    assert {"outline.json", "about.json", "provenance.json", "metrics.parquet"} <= {path.name for path in numbers}
+    assert [str(path) for path, number in numbers.items() if number != schemas.SCHEMA_VERSION] == []
 
 
 def test_timed_processes_leave_no_temporary_files(finished):

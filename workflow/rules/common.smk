@@ -11,9 +11,10 @@ from snakemake.shell import shell
 
 from vsebench import job_server
 from vsebench.core.errors import UserError
-from vsebench.core.places import Place
 from vsebench.core.modules import PACKAGE, modules_in
+from vsebench.core.places import Place
 from vsebench.core.sources import sources_of
+from vsebench.core.storage import numbered
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.formats.images.image_files import folders_of
 from vsebench.plan import DATASET_NAME, FEATURES, ROW_NAME, Plan, jobs

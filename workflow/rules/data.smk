@@ -8,7 +8,7 @@ rule about:
     log:
         "results/logs/about/{dataset}.log",
     params:
-        about=lambda wildcards: as_json(PLAN.about(wildcards.dataset)),
+        about=lambda wildcards: as_json(numbered(PLAN.about(wildcards.dataset))),
     shell:
         "printf '%s\\n' {params.about:q} > {output} 2> {log}"
 

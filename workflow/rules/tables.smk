@@ -12,7 +12,10 @@ rule outline:
     log:
         "results/logs/outline.log",
     params:
-        outline=lambda wildcards: PLAN.outline.model_dump_json(),
+        # The keys are not sorted: their order is that of display.
+        outline=lambda wildcards: json.dumps(
+            numbered(PLAN.outline.model_dump(mode="json"))
+        ),
     shell:
         "printf '%s\\n' {params.outline:q} > {output} 2> {log}"
 

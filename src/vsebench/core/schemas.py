@@ -1,6 +1,7 @@
-"""The columns of the tables that stages write, in their order; `storage.write_table` checks them.
+"""The schema number of all results, and the columns of the tables that stages write, in their order.
 
-An analysis (`vsebench.evaluation.analyses`) has the columns of its table in its own module.
+`storage.write_table` checks the columns. An analysis (`vsebench.evaluation.analyses`) has those of its table in its own
+module.
 """
 
 from typing import Any
@@ -8,6 +9,10 @@ from typing import Any
 import polars as pl
 
 Schema = dict[Any, type[pl.DataType] | pl.DataType]  # names and types of columns, in their order
+
+# The schema number of Parquet and JSON results. It grows by one with a change after which an older version would fail
+# or misread a file: a column or key that is removed or gets another meaning. Files without a number are older than 1.
+SCHEMA_VERSION = 1
 
 PLACE: Schema = {"dataset": pl.String, "protocol": pl.String}
 CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the row's name

@@ -11,7 +11,10 @@ import numpy as np
 import polars as pl
 
 from vsebench.core.errors import UserError
-from vsebench.core.schemas import Schema
+from vsebench.core.schemas import SCHEMA_VERSION, Schema
+
+NUMBER = "schema"  # the key of the schema number, in JSON and in the metadata of a Parquet file
+ENTRIES = "entries"  # the key of a JSON result that is a list, as the number needs an object
 
 
 @contextmanager
@@ -29,8 +32,11 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
     """Write a table; the same table gives the same bytes, whatever the number of threads."""
+    number = {NUMBER: str(SCHEMA_VERSION)}
     with replacing(path) as temporary:
-        frame.rechunk().write_parquet(temporary, compression="zstd", row_group_size=1 << 20, statistics=False)
+        frame.rechunk().write_parquet(
+            temporary, compression="zstd", row_group_size=1 << 20, statistics=False, metadata=number
+        )
 
 
 def write_table(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
@@ -41,8 +47,9 @@ def write_table(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
-    """Read a table that this package wrote."""
+    """Read a table that this package wrote; one with a newer schema number raises a `UserError`."""
     try:
+        _check_number(pl.read_parquet_metadata(path).get(NUMBER, 0), path)
         return pl.read_parquet(path)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
@@ -50,20 +57,38 @@ def read_parquet(path: Path) -> pl.DataFrame:
         raise UserError(f"{path}: not a readable parquet file ({error}); delete it and run again") from None
 
 
-def write_json(value: Any, path: Path) -> None:
-    """Write JSON with sorted keys and a final newline."""
+def numbered(value: dict[str, Any] | list[Any]) -> dict[str, Any]:
+    """Return the content of a JSON file: the value with the schema number."""
+    return {NUMBER: SCHEMA_VERSION} | (value if isinstance(value, dict) else {ENTRIES: value})
+
+
+def write_json(value: dict[str, Any] | list[Any], path: Path) -> None:
+    """Write JSON with a schema number, sorted keys and a final newline."""
+    text = json.dumps(numbered(value), indent=2, sort_keys=True, allow_nan=False)
     with replacing(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
+        temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file that this package wrote."""
+    """Read what was given to `write_json`; a file with a newer schema number raises a `UserError`."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except (ValueError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path}: not readable JSON ({error}); delete it and run again") from None
+    if not isinstance(value, dict):
+        return value
+    _check_number(value.pop(NUMBER, 0), path)
+    return value[ENTRIES] if value.keys() == {ENTRIES} else value
+
+
+def _check_number(number: Any, path: Path) -> None:
+    if str(number) not in map(str, range(SCHEMA_VERSION + 1)):
+        raise UserError(
+            f"{path}: schema number {number}, but this version of vsebench reads up to {SCHEMA_VERSION};"
+            " install a newer version, or delete the file and run again"
+        )
 
 
 def write_arrays(path: Path, **arrays: np.ndarray) -> None:

@@ -4,6 +4,7 @@ The plan determines it before the first job. It contains names, titles and roles
 the JSON objects are not sorted), and no results.
 """
 
+import json
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -11,6 +12,7 @@ from pydantic import Field, ValidationError
 from vsebench.core.configuration import Role, Strict
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
+from vsebench.core.storage import read_json
 from vsebench.evaluation.analyses import known_analyses
 
 # The gathered files in the folder of results, by the names that tables and figures use for them. A run makes analyses
@@ -85,9 +87,8 @@ class Outline(Strict):
 
 def read_outline(path: Path) -> Outline:
     """Read the outline of a run; a missing or damaged file raises a `UserError`."""
+    text = json.dumps(read_json(path))  # places are objects in JSON alone
     try:
-        return Outline.model_validate_json(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError, ValidationError):
+        return Outline.model_validate_json(text)
+    except ValidationError:
         raise UserError(f"{path}: not a readable outline of a run; delete it and run again") from None

@@ -3,8 +3,7 @@
 A valid file that is in place is kept. Otherwise the mirror is tried (the folder or http(s) address in the
 environment variable VSEBENCH_MIRROR; the file is <mirror>/<name>), then the sources of the configuration in their
 order. A file gets its final name only when it has passed its checks. `provenance.json` says for each file: name,
-source, sha256, md5, bytes, and the time it was fetched (UTC). The user's own files are listed there as well. What an
-adapter can add is described at `Hooks`.
+source, sha256, md5, bytes, and the time it was fetched (UTC). The user's own files are listed there as well.
 
 pooch is not used: it can neither resume a transfer nor try several sources.
 """
@@ -53,45 +52,25 @@ def run(arguments: argparse.Namespace) -> None:
 def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | None) -> None:
     """Bring the files of a data set into the folder `out` and write provenance.json there."""
     out.mkdir(parents=True, exist_ok=True)
-    hooks = Hooks(name, definition)
     known = _known_records(out / "provenance.json")
     records = []
-    for file, record in obtain_all(definition.files, hooks.alternatives(), out, mirror):
+    for file, record in obtain_all(definition.files, alternatives(name, definition), out, mirror):
         if record["source"] == IN_PLACE and known.get(file.name, {}).get("sha256") == record["sha256"]:
             record = known[file.name]  # the earlier record also says where the file came from
         records.append(record)
     provenance: dict[str, Any] = {"dataset": name, "files": records}
     if knows(definition.adapter):
         provenance["note"] = "simulated: there is nothing to download"
-    more = hooks.fetch(out)
-    records += more.pop("files", [])
     records += [own_files.record(out, path) for path in definition.own_files.values()]
-    write_json(provenance | more, out / "provenance.json")
+    write_json(provenance, out / "provenance.json")
 
 
-class Hooks:
-    """Functions that the download calls if the module of an adapter has them.
-
-    `alternatives(options)` returns names of files of which one is enough, the best first; `fetch(options, out)` brings
-    what no list of addresses can describe into the folder `out` and returns what to add to the provenance (`files`:
-    records like those of other files).
-    """
-
-    def __init__(self, name: str, definition: DatasetDefinition) -> None:
-        self.adapter = load_adapter(definition.adapter, name, "Options")
-        self.options: Any = None
-        if hasattr(self.adapter, "alternatives") or hasattr(self.adapter, "fetch"):
-            self.options = check(self.adapter.Options, definition.options, f"{name}: options")
-
-    def alternatives(self) -> list[str]:
-        """Return the files of which one is enough, or none."""
-        ask = getattr(self.adapter, "alternatives", None)
-        return list(ask(self.options)) if ask else []
-
-    def fetch(self, out: Path) -> dict[str, Any]:
-        """Let the adapter fetch the rest."""
-        ask = getattr(self.adapter, "fetch", None)
-        return dict(ask(self.options, out)) if ask else {}
+def alternatives(name: str, definition: DatasetDefinition) -> list[str]:
+    """Return names of files of which one is enough, the best first, if the adapter has `alternatives(options)`."""
+    adapter = load_adapter(definition.adapter, name, "Options")
+    if not hasattr(adapter, "alternatives"):
+        return []
+    return list(adapter.alternatives(check(adapter.Options, definition.options, f"{name}: options")))
 
 
 def obtain_all(

@@ -15,11 +15,6 @@ LINE_CHARACTERS = 75  # of text that fill the width of a page
 LONG_TEXT = 16
 LONG_HEADING = 70
 HEADING_CHARACTERS = 110  # of a wrapped heading's line
-# One column of a page with two: the narrowest of the usual classes, LaTeX's own article, has 230 points.
-COLUMN_POINTS = 220
-COLUMN_CHARACTERS = 50  # of a note that fill the width of a column
-# The width of a digit; capitals are wider, most small letters narrower.
-CHARACTER_POINTS = {"footnotesize": 4.25, "scriptsize": 4.0}
 # Bold numbers stay bold, and only the digits before the point are grouped. It applies inside the float only.
 SIUNITX = "\\sisetup{detect-weight=true,group-digits=integer,group-minimum-digits=4,group-separator={,}}"
 INTERVALS = "\\providecommand{\\vseintervals}[2]{#1}"
@@ -28,13 +23,12 @@ INTERVALS = "\\providecommand{\\vseintervals}[2]{#1}"
 def to_latex(table: Table, label: str) -> str:
     r"""Return one or more floats that need the packages booktabs and siunitx; the first has the label.
 
-    A table that one column of a page with two cannot hold spans both (`table*`, which is `table` where a page has one).
+    A float spans both columns of a page that has two (`table*`, which is `table` where a page has one). A long table
+    is several floats and no longtable, which LaTeX refuses on pages with two columns.
 
     `\newcommand{\vseintervals}[2]{#2}` before the table leaves the intervals out.
     """
-    pages = _pages(table)
-    kind = "table" if len(pages) == 1 and _fits_a_column(table) else "table*"
-    floats = [_float(table, groups, kind, "" if place else label) for place, groups in enumerate(pages)]
+    floats = [_float(table, groups, "" if number else label) for number, groups in enumerate(_pages(table))]
     intervals = [INTERVALS] if any(map(has_interval, table.rows)) else []
     return "\n".join([*intervals, *floats])
 
@@ -98,64 +92,28 @@ def _wrapped(table: Table, row: Row) -> int:
     return max((ceil(length / (width * LINE_CHARACTERS)) for length, width in texts if length), default=1)
 
 
-def _fits_a_column(table: Table) -> bool:
-    """Return whether a column of a page with two is wide and high enough, by the number of characters."""
-    columns = [table.columns[place] for place in table.shown]
-    if any(column.width for column in columns) or any(len(heading) > LONG_TEXT for heading, _ in table.groups):
-        return False  # what is wrapped is a share of a whole page's width
-    widest = max(_points(table, block) for block in _blocks(table))
-    notes = sum(ceil(len(text) / COLUMN_CHARACTERS) for text in (table.caption, " ".join(table.notes)))
-    height = len(_blocks(table)) * (sum(1 + _height(table, rows) for _, rows in table.groups) + BLOCK_LINES)
-    return widest <= COLUMN_POINTS and notes + height <= PAGE_LINES
-
-
-def _points(table: Table, places: list[int]) -> float:
-    """Return about how wide the columns of a block are, in points."""
-    point = CHARACTER_POINTS["scriptsize" if table.small else "footnotesize"]
-    gap = 2 * _gap(table) * (len(places) - 1)
-    return gap + sum(_characters(table, place) * point for place in places)
-
-
-def _characters(table: Table, place: int) -> float:
-    """Return the length of a column's longest line, in characters of the table's size; an interval is set smaller."""
-    column = table.columns[place]
-    cells = [row.cells[place] for row in table.rows]
-    broken = column.is_text and any(map(has_interval, table.rows))
-    texts = [format_value(cell.value, column.form) for cell in cells]
-    lines = [line for text in texts for line in (_in_two(text) if broken else (text,))]
-    longest = max(map(len, [*column.title.split("\n"), *lines]))
-    intervals = [] if column.narrow else [format_interval(cell, column.form) for cell in cells]
-    ratio = CHARACTER_POINTS["scriptsize"] / CHARACTER_POINTS["footnotesize"]
-    return max(longest, *(ratio * len(interval) for interval in [*intervals, ""]))
-
-
 def has_interval(row: Row) -> bool:
     return any(cell.low is not None for cell in row.cells)
 
 
-def _gap(table: Table) -> int:
-    """Return half the room between columns, in points."""
-    return 2 if table.small else 3
-
-
-def _float(table: Table, groups: list[tuple[str, list[Row]]], kind: str, label: str) -> str:
+def _float(table: Table, groups: list[tuple[str, list[Row]]], label: str) -> str:
     """Return one float; without a label it continues the one before."""
     continued = not label
     caption = escape_latex(table.caption) + (" (continued)" if continued else "")
     lines = [
         *(["\\addtocounter{table}{-1}"] if continued else []),
-        f"\\begin{{{kind}}}" + ("[p]" if continued else "[tbp]"),
+        "\\begin{table*}" + ("[p]" if continued else "[tbp]"),
         "\\centering",
         f"\\caption{{{caption}}}" + (f"\\label{{{label}}}" if label else ""),
         "\\scriptsize" if table.small else "\\footnotesize",
-        f"\\setlength{{\\tabcolsep}}{{{_gap(table)}pt}}",
+        f"\\setlength{{\\tabcolsep}}{{{2 if table.small else 3}pt}}",
         SIUNITX,
         "\\smallskip\\par\\medskip\n".join(_tabular(table, groups, block) for block in _blocks(table)) + "\\par",
     ]
     if table.notes:
         notes = " ".join(escape_latex(note) for note in table.notes)
         lines += ["\\smallskip", f"\\begin{{minipage}}{{\\linewidth}}\\footnotesize {notes}\\end{{minipage}}"]
-    return "\n".join([*lines, f"\\end{{{kind}}}", ""])
+    return "\n".join([*lines, "\\end{table*}", ""])
 
 
 def _blocks(table: Table) -> list[list[int]]:

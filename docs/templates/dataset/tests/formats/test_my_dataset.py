@@ -1,0 +1,29 @@
+"""my_dataset by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from vsebench.core.configuration import DatasetConfig, read_config
+from vsebench.core.errors import UserError
+from vsebench.formats.readers.my_dataset import Options, read
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_labels_are_read(tmp_path):
+    (tmp_path / "my_dataset.txt").write_text("b sea sky sea\na sky\nc\n")
+    found = read(tmp_path, Options())
+    assert found.images.to_list() == ["b", "a", "c"]
+    assert found.labels == ["sea", "sky"]
+    assert found.pairs.rows() == [(0, 0, 2), (0, 1, 1), (1, 1, 1)]
+
+
+def test_an_image_twice_is_refused(tmp_path):
+    (tmp_path / "my_dataset.txt").write_text("a sea\na sky\n")
+    with pytest.raises(UserError, match="duplicate image 'a'"):
+        read(tmp_path, Options())
+
+
+def test_its_description_is_complete():
+    assert read_config(DatasetConfig, ROOT / "config/datasets/my_dataset.yaml").adapter == "my_dataset"

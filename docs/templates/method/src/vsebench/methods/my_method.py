@@ -1,0 +1,40 @@
+"""my_method: say here what a label's score is, and where that is from (paper, equation).
+
+    score of b = sum over the image's labels a of n_ab / (n_a + smoothing)
+
+n_ab images carry both labels, n_a images carry a.
+"""
+
+import numpy as np
+from pydantic import Field
+
+from vsebench.data.problem import Problem
+from vsebench.kernels.cooccurrence import count_together
+from vsebench.methods.base import Control, Settings
+from vsebench.models import LabelWeights
+
+
+class OwnSettings(Settings):
+    """The settings: a type and a range each."""
+
+    smoothing: float = Field(gt=0)  # images
+
+
+class Own(Control):
+    """A method without epochs; `Method` in its place is one that is trained epoch by epoch."""
+
+    settings_type = OwnSettings
+    needs = frozenset({"known_labels"})  # keys of `vsebench.data.needs.NEEDS`
+
+    def __init__(self, problem: Problem, settings: OwnSettings) -> None:
+        self.labels, self.settings = problem.training.labels, settings
+
+    def model(self) -> LabelWeights:
+        labels = self.labels
+        together = count_together(labels.offsets, labels.label_of_pair, labels.n_labels)
+        weight = together / (np.diag(together)[:, np.newaxis] + self.settings.smoothing)
+        np.fill_diagonal(weight, 0.0)
+        return LabelWeights(weight.astype(np.float32))
+
+
+METHOD = Own

@@ -1,0 +1,15 @@
+"""my_method by hand."""
+
+import numpy as np
+from scipy import sparse
+
+import vsebench
+
+
+def test_the_label_beside_the_known_one_is_first():
+    """Label 1 is on both images of label 0, label 2 on one; each image of label 0 weighs 1 / (2 + 1)."""
+    matrix = sparse.csr_array(np.array([[1, 1, 0], [1, 1, 1], [0, 0, 1]]))
+    new = sparse.csr_array(np.array([[1, 0, 0]]))
+    labels, scores = vsebench.fit("my_method", matrix).annotate(labels=new, k=2)
+    assert labels.tolist() == [[1, 2]]
+    np.testing.assert_allclose(scores, [[2 / 3, 1 / 3]], rtol=1e-6)

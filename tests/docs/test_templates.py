@@ -1,0 +1,23 @@
+"""The files of docs/templates, copied as docs/methods.md and docs/data.md say, pass their own tests."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.docs.conftest import ROOT
+
+
+@pytest.mark.parametrize("kind", ["method", "dataset"])
+def test_a_copied_template_passes_its_test(kind, tmp_path):
+    for name in ("src", "config", f"docs/templates/{kind}"):
+        shutil.copytree(ROOT / name, tmp_path / name)  # with numba's cache
+    shutil.copytree(tmp_path / "docs/templates" / kind, tmp_path, dirs_exist_ok=True)
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    done = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
