@@ -75,13 +75,6 @@ def test_labels_of_a_set_that_only_trains_are_no_neighbours(folder):
     assert analysed(folder, "neighbours_of_labels").equals(expected)
 
 
-def test_a_model_without_vectors_of_labels_is_one_line(folder, capsys):
-    weights = LabelWeights(np.eye(4, dtype=np.float32))
-    models.save(weights, CASE.folder(folder / "results") / "model.npz")
-    assert analyse(folder, "neighbours_of_labels") == 1
-    assert "my_row on tiny (official, seed 1): the model has no vectors of labels" in capsys.readouterr().err
-
-
 def test_examples_are_the_first_images_with_a_label(folder):
     found = analysed(folder, "examples", siblings=True)
     assert found["image"].unique(maintain_order=True).to_list() == ["x", "z"]
@@ -140,8 +133,8 @@ def test_sampler_distances_are_of_the_row_s_own_lambda(folder):
     assert found["uniform"].to_list() == pytest.approx(of_uniform.tolist())
 
 
-@pytest.mark.parametrize("name", ["full_sample_loss", "sampler_distance"])
-def test_a_row_without_vectors_of_images_is_one_line(folder, name, capsys):
+@pytest.mark.parametrize("name", ["full_sample_loss", "neighbours_of_labels", "sampler_distance"])
+def test_a_model_without_vectors_is_one_line(folder, name, capsys):
     fitted_row(folder, {})
     models.save(LabelWeights(np.eye(4, dtype=np.float32)), CASE.folder(folder / "results") / "model.npz")
     assert analyse(folder, name) == 1
