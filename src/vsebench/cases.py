@@ -1,16 +1,11 @@
-"""The arguments that stages share: what names a case, its method and its validation, and several cases at once."""
+"""The arguments that stages share: what names a case, its method and its validation."""
 
 import argparse
 import json
-from collections.abc import Iterator
 from pathlib import Path
-
-import polars as pl
 
 from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError
-from vsebench.core.places import Case, Entry, Place
-from vsebench.core.storage import read_parquet
 from vsebench.core.yaml_files import check
 from vsebench.data.needs import FILE_NEEDS
 from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method
@@ -48,33 +43,3 @@ def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Epochs | N
     if arguments.epochs is not None and arguments.metric is None:
         raise UserError("--metric: epochs are chosen by a metric; name one, such as ndcg@10")
     return method, None if arguments.epochs is None else check(Epochs, arguments.epochs, where)
-
-
-def add_cases_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what names several cases and the labels of their data sets."""
-    parser.add_argument("--results", type=Path, required=True, help="folder with the results")
-    parser.add_argument("--processed", type=Path, required=True, help="folder with the processed data sets")
-    parser.add_argument("--rows", nargs="+", required=True, help="as dataset/protocol/row or .../row/decision")
-    parser.add_argument("--seeds", nargs="+", type=int, required=True)
-    parser.add_argument("--with-siblings", nargs="*", default=[], help="data sets that have siblings.parquet")
-    parser.add_argument("--out", type=Path, required=True)
-
-
-def named_cases(arguments: argparse.Namespace) -> Iterator[Case]:
-    """Yield the cases that the arguments name: every row with every seed."""
-    return (case for case, _ in named_entries(arguments))
-
-
-def named_entries(arguments: argparse.Namespace) -> Iterator[tuple[Case, str]]:
-    """Yield the cases that the arguments name, each with its decision, which is empty for a row by itself."""
-    for name in arguments.rows:
-        dataset, protocol, entry = name.split("/", 2)
-        for seed in arguments.seeds:
-            yield Case(Place(dataset, protocol), Entry.of(entry).row, seed), Entry.of(entry).decision
-
-
-def siblings_of(arguments: argparse.Namespace, dataset: str) -> pl.DataFrame | None:
-    """Return which labels of a data set are siblings, the table `schemas.SIBLINGS`; None if nothing says so."""
-    if dataset not in arguments.with_siblings:
-        return None
-    return read_parquet(arguments.processed / dataset / "siblings.parquet")

@@ -7,6 +7,7 @@ import pytest
 
 from vsebench.core.modules import PACKAGE, modules_in
 from vsebench.core.sources import sources_of
+from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.metrics.base import known_metrics
 
 SGD = {"pipeline", "products", "random_numbers", "sampling", "steps", "vectors"}
@@ -82,6 +83,13 @@ def test_a_metric_file_runs_no_fit_again_unless_it_validates(stage):
 @pytest.mark.parametrize("metric", known_metrics())
 def test_a_metric_depends_on_no_other_metric(metric):
     assert inside("evaluation.metrics", names(f"evaluation.metrics.{metric}")) == {"base", metric}
+
+
+@pytest.mark.parametrize("analysis", known_analyses())
+def test_an_analysis_depends_on_no_other_analysis_and_no_method(analysis):
+    found = names("stages.analyse", f"evaluation.analyses.{analysis}")
+    assert inside("evaluation.analyses", found) == {"base", analysis}
+    assert not inside("methods", found)
 
 
 def test_ranking_depends_on_no_method_and_no_training():

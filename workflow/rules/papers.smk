@@ -4,16 +4,16 @@ The papers' YAML files are parameters, not inputs, and each rule has only the pa
 reruns the tests but no table, and a comment reruns nothing.
 """
 
+from vsebench.evaluation.analyses import known_analyses
 from vsebench.papers.audit.checking import MODULES as CHECKS
 from vsebench.papers.verdicts import claim_modules, claims_read
-from vsebench.rendering.outline import ON_REQUEST
 
 PAPERS = [str(paper.path) for paper in PLAN.papers]
 PRINTED = [str(paper.numbers) for paper in PLAN.papers]
 READ = claims_read(PLAN.papers)
 REQUESTED = [
     f"results/{name}.parquet"
-    for name in ON_REQUEST
+    for name in known_analyses()
     if name in READ and PLAN.rows_read(name)
 ]
 SIBLINGS = {

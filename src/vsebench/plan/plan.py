@@ -12,6 +12,7 @@ from vsebench.config.run import RunConfig
 from vsebench.core.places import Entry, Place
 from vsebench.core.yaml_files import check
 from vsebench.data.needs import PlaceData, provided
+from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import ListMetric, RankMetric, is_of_decision, load_metric
 from vsebench.formats.adapters import knows, load_adapter
@@ -39,7 +40,7 @@ from vsebench.rendering.kinds import (
     instances_of_run,
     kinds_of_paper,
 )
-from vsebench.rendering.outline import GATHERED, ON_REQUEST, LeftOut, MetricLeftOut, Outline, OutlineRow
+from vsebench.rendering.outline import GATHERED, LeftOut, MetricLeftOut, Outline, OutlineRow
 
 FEATURES = "data/features"  # in a folder per data set, what the stage `features` makes
 NO_DECISIONS = "the models learn the validation images, unless the data set has refit: false"
@@ -210,7 +211,7 @@ class Plan:
         """What the run consists of, for tables, figures and the report."""
         makes = {"scaling": self.config.scaling is not None, "sweeps": any(map(self.sweeps, self.places))}
         makes |= {"words": bool(self.words), "cold": bool(self.cold_places)}
-        makes |= {name: bool(self.rows_read(name)) for name in ON_REQUEST}
+        makes |= {name: bool(self.rows_read(name)) for name in known_analyses()}
         protocols = {place.protocol: load_protocol(place.protocol).words for place in self.places}
         return Outline(
             configuration=self.name,
@@ -265,11 +266,11 @@ class Plan:
         return found
 
     def rows_read(self, name: str) -> list[str]:
-        """Return the rows at all places, as dataset/protocol/row, that a file of `ON_REQUEST` is made of.
+        """Return the rows at all places, as dataset/protocol/row, that an analysis is made of.
 
         Those with a decision are named as dataset/protocol/row/decision.
         """
-        wanted = self._rows_on_request[name]
+        wanted = self._analysed_rows[name]
         return [
             f"{place}/{entry}"
             for place in self.places
@@ -278,9 +279,9 @@ class Plan:
         ]
 
     @cached_property
-    def _rows_on_request(self) -> dict[str, set[str]]:
-        """The rows that each file of `ON_REQUEST` is made of for the papers' claims, tables and figures."""
-        wanted: dict[str, set[str]] = {name: set() for name in ON_REQUEST}
+    def _analysed_rows(self) -> dict[str, set[str]]:
+        """The rows that each analysis is made of for the papers' claims, tables and figures."""
+        wanted: dict[str, set[str]] = {name: set() for name in known_analyses()}
         for paper in self.papers:
             tests = [claim.test for claim in read_claims(paper)]
             kinds = kinds_of_paper(paper.path, paper.tables, paper.figures)

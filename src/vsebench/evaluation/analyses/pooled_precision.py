@@ -7,40 +7,32 @@ Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image clas
 as in the authors' code.
 """
 
-import argparse
-import json
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.cases import add_cases_arguments, named_cases
-from vsebench.core.schemas import POOLED_PRECISION
-from vsebench.core.storage import write_table
+from vsebench.core.schemas import CASE, Schema
 from vsebench.data.problem import Mask, Matrix
-from vsebench.evaluation.fitted import fitted
-from vsebench.evaluation.retrieval import scores_of
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads
 
+SCHEMA: Schema = CASE | {
+    "normalised": pl.Boolean,  # whether the log of the sum of exponentials is subtracted from an image's scores
+    "recall": pl.Float64,
+    "precision": pl.Float64,
+    "average_precision": pl.Float64,  # of the whole curve
+}
+READS = Reads(model=("model.npz",), features=True)
 LEVELS = np.linspace(0.02, 1.0, 50)  # of recall
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
-    add_cases_arguments(parser)
-    parser.add_argument("--features", type=json.loads, required=True, help='JSON: {"dataset": path, ...}')
-
-
-def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
-    tables = []
-    for case, model, test, own in fitted(named_cases(arguments), arguments.results, arguments.features):
-        scores = scores_of(model, test, own)
-        right, asked = test.right.mask(), ~test.known.mask()
-        keys = {key: pl.lit(value) for key, value in case.keys.items()}
-        for normalised in (False, True):
-            curve = pooled_precision((level(scores) if normalised else scores)[asked], right[asked])
-            tables.append(curve.with_columns(normalised=pl.lit(normalised), **keys))
-    write_table(pl.concat(tables).select(*POOLED_PRECISION).cast(POOLED_PRECISION), POOLED_PRECISION, arguments.out)
+def analyse(case: AnalysedCase) -> pl.DataFrame:
+    """Return the curve of the scores, and that of the scores without their level."""
+    right, candidates = case.test.right.mask(), ~case.test.known.mask()
+    curves = {
+        normalised: pooled_precision(scores[candidates], right[candidates])
+        for normalised, scores in ((False, case.scores), (True, level(case.scores)))
+    }
+    return pl.concat(curve.with_columns(normalised=pl.lit(normalised)) for normalised, curve in curves.items())
 
 
 def level(scores: Matrix) -> Matrix:

@@ -1,23 +1,27 @@
-"""The stages that gather nearest labels, example images and precision at every length of a list."""
+"""The stage `analyse`: labels near others, example images, precision at every length of a list, and losses."""
+
+import os
+import shutil
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
 import pytest
 
 from tests.builders import matrix_of
-from tests.stages.small import run
+from tests.stages.analysed import CASE, analyse, analysed
 from vsebench import models
 from vsebench.core import schemas
-from vsebench.core.places import Case, Place
-from vsebench.core.storage import write_json, write_table
+from vsebench.core.modules import PACKAGE
+from vsebench.core.storage import read_parquet, write_json, write_table
 from vsebench.data import splits
 from vsebench.data.problem import HeldOut, LabelMatrix, Split, Training
-from vsebench.evaluation.full_sample_loss import full_sample_losses
-from vsebench.evaluation.sampler_distance import distances
+from vsebench.evaluation.analyses.full_sample_loss import full_sample_losses
+from vsebench.evaluation.analyses.neighbours_of_labels import nearest
+from vsebench.evaluation.analyses.sampler_distance import distances
 from vsebench.models import Embeddings, LabelWeights
-from vsebench.stages.neighbours_of_labels import nearest
 
-CASE = Case(Place("tiny", "official"), "my_row", 1)
 VECTORS = np.array([[1, 0], [2, 0.2], [0, 1], [0, 0]], dtype=np.float32)  # label 3 has no direction
 
 
@@ -45,16 +49,6 @@ def folder(tmp_path):
     return tmp_path
 
 
-def made(folder, stage, schema, *options):
-    """Run a stage; returns the table that it wrote."""
-    out = folder / f"{stage}.parquet"
-    arguments = ["--results", folder / "results", "--processed", folder / "processed", "--rows", "tiny/official/my_row"]
-    assert run(stage, *arguments, "--seeds", 1, *options, "--out", out) == 0
-    found = pl.read_parquet(out)
-    assert found.schema == pl.Schema(schema)
-    return found
-
-
 def test_nearest_by_cosine():
     order, cosines = nearest(VECTORS)
     assert order[0].tolist() == [1, 2, 3]  # label 2 and label 3 have the cosine 0; the smaller comes first
@@ -63,34 +57,26 @@ def test_nearest_by_cosine():
 
 
 def test_neighbours_have_names_and_say_who_is_a_sibling(folder):
-    found = made(folder, "neighbours_of_labels", schemas.NEIGHBOURS_OF_LABELS, "--with-siblings", "tiny")
+    found = analysed(folder, "neighbours_of_labels", siblings=True)
     of_a = found.filter(label="a")
     assert of_a["neighbour"].to_list() == ["b", "c", "d"]
     assert of_a["sibling"].to_list() == [False, True, False]
     assert of_a.select("siblings", "frequency", "n_labels").row(0) == (1, 5, 4)
     assert found.filter(label="b")["siblings"].to_list() == [0, 0, 0]
-    without = made(folder, "neighbours_of_labels", schemas.NEIGHBOURS_OF_LABELS)
+    without = analysed(folder, "neighbours_of_labels")
     assert without["sibling"].null_count() == len(without)
 
 
 def test_labels_of_a_set_that_only_trains_are_no_neighbours(folder):
     """At a place that joins two data sets, a model's first labels are those of the tested one."""
-    case, expected = CASE.folder(folder / "results"), made(folder, "neighbours_of_labels", schemas.NEIGHBOURS_OF_LABELS)
+    case, expected = CASE.folder(folder / "results"), analysed(folder, "neighbours_of_labels")
     more = np.vstack([VECTORS, VECTORS[:2]])
     models.save(Embeddings(np.zeros((3, VECTORS.shape[1]), dtype=np.float32), more), case / "model.npz")
-    assert made(folder, "neighbours_of_labels", schemas.NEIGHBOURS_OF_LABELS).equals(expected)
-
-
-def test_a_model_without_vectors_of_labels_is_one_line(folder, capsys):
-    weights = LabelWeights(np.eye(4, dtype=np.float32))
-    models.save(weights, CASE.folder(folder / "results") / "model.npz")
-    arguments = ["--results", folder / "results", "--processed", folder / "processed", "--rows", "tiny/official/my_row"]
-    assert run("neighbours_of_labels", *arguments, "--seeds", 1, "--out", folder / "out.parquet") == 1
-    assert "my_row on tiny (official, seed 1): the model has no vectors of labels" in capsys.readouterr().err
+    assert analysed(folder, "neighbours_of_labels").equals(expected)
 
 
 def test_examples_are_the_first_images_with_a_label(folder):
-    found = made(folder, "examples", schemas.EXAMPLES, "--with-siblings", "tiny")
+    found = analysed(folder, "examples", siblings=True)
     assert found["image"].unique(maintain_order=True).to_list() == ["x", "z"]
     first = found.filter(image="x")
     assert first["truth"][0] == "a, b"
@@ -100,7 +86,7 @@ def test_examples_are_the_first_images_with_a_label(folder):
 
 
 def test_precision_at_every_length(folder):
-    found = made(folder, "precision_at", schemas.PRECISION_AT, "--with-siblings", "tiny")
+    found = analysed(folder, "precision_at", siblings=True)
     assert found["cutoff"].to_list() == list(range(1, 11))
     # Image x has the right label first, image z at place 3; its sibling a is first.
     assert found["precision"][:3].to_list() == pytest.approx([1 / 2, 1 / 4, 1 / 3])
@@ -124,33 +110,62 @@ def fitted_row(folder, settings, module="opt_auc", refit=True):
 
 def test_full_sample_losses_are_of_the_training_labels(folder):
     fitted_row(folder, {})
-    found = made(folder, "full_sample_loss", schemas.FULL_SAMPLE_LOSS)
+    found = analysed(folder, "full_sample_loss")
     assert found["beta_0"].to_list() == [1, 2, 4, 16, 128]
     expected = full_sample_losses(np.ones((3, 2), np.float32), VECTORS, matrix_of([[0], [0, 1], []], 4), [1, 2])
     assert found["loss"].to_list()[:2] == pytest.approx(expected)
     fitted_row(folder, {}, refit=False)
-    found = made(folder, "full_sample_loss", schemas.FULL_SAMPLE_LOSS)
+    found = analysed(folder, "full_sample_loss")
     expected = full_sample_losses(np.ones((3, 2), np.float32), VECTORS, matrix_of([[0], [0], []], 4), [1, 2])
     assert found["loss"].to_list()[:2] == pytest.approx(expected)
     fitted_row(folder, {"gamma": 0.5}, "vse_fs")
-    found = made(folder, "full_sample_loss", schemas.FULL_SAMPLE_LOSS)
+    found = analysed(folder, "full_sample_loss")
     expected = full_sample_losses(np.ones((3, 2), np.float32), VECTORS, matrix_of([[0], [0, 1], []], 4), [1, 2], 0.5)
     assert found["loss"].to_list()[:2] == pytest.approx(expected)
 
 
 def test_sampler_distances_are_of_the_row_s_own_lambda(folder):
     fitted_row(folder, {"rank_scale": 0.5})
-    found = made(folder, "sampler_distance", schemas.SAMPLER_DISTANCE)
+    found = analysed(folder, "sampler_distance")
     assert found["image"].to_list() == [0, 1]  # image 2 has no label to learn
     of_lists, of_uniform = distances(np.ones((2, 2), np.float32), VECTORS, 2.0)
     assert found["lists"].to_list() == pytest.approx(of_lists.tolist())
     assert found["uniform"].to_list() == pytest.approx(of_uniform.tolist())
 
 
-@pytest.mark.parametrize("stage", ["full_sample_loss", "sampler_distance"])
-def test_a_row_without_vectors_of_images_is_one_line(folder, stage, capsys):
+@pytest.mark.parametrize("name", ["full_sample_loss", "neighbours_of_labels", "sampler_distance"])
+def test_a_model_without_vectors_is_one_line(folder, name, capsys):
     fitted_row(folder, {})
     models.save(LabelWeights(np.eye(4, dtype=np.float32)), CASE.folder(folder / "results") / "model.npz")
-    arguments = ["--results", folder / "results", "--processed", folder / "processed", "--rows", "tiny/official/my_row"]
-    assert run(stage, *arguments, "--seeds", 1, "--out", folder / "out.parquet") == 1
+    assert analyse(folder, name) == 1
     assert "name another row in the paper's file" in capsys.readouterr().err
+
+
+NEW = '''"""Count the factors of some models."""
+
+import polars as pl
+
+from vsebench.core.schemas import CASE
+from vsebench.evaluation.analyses.base import Reads
+
+SCHEMA = CASE | {"factors": pl.Int64}
+READS = Reads(model=("model.npz",))
+
+
+def analyse(case):
+    return pl.DataFrame({"factors": [case.model.label.shape[1]]})
+'''
+
+
+def test_a_new_analysis_is_one_file(folder):
+    """The stage runs it, and tables, figures and claims can name it."""
+    shutil.copytree(PACKAGE, folder / "src" / "vsebench", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "src" / "vsebench" / "evaluation" / "analyses" / "factors.py").write_text(NEW, encoding="utf-8")
+    code = "from vsebench import cli; from vsebench.rendering.outline import GATHERED; import sys; "
+    code += "print(GATHERED['factors']); cli.main(sys.argv[1:])"
+    arguments = ["analyse", "factors", "--results", folder / "results", "--processed", folder / "processed"]
+    arguments += ["--rows", "tiny/official/my_row", "--seeds", "1", "--out", folder / "factors.parquet"]
+    environment = os.environ | {"PYTHONPATH": str(folder / "src")}
+    done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)
+    assert done.stdout == "factors.parquet\n", done.stderr
+    assert read_parquet(folder / "factors.parquet").row(0) == ("tiny", "official", "my_row", 1, 2)

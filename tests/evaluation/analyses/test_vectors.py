@@ -1,28 +1,18 @@
-"""The stage `map_of_vectors`, the plane that it draws, and the figure that is made of it."""
-
-import json
+"""The analyses `label_vectors` and `map_of_vectors`, and the figure that is made of the map."""
 
 import numpy as np
-import polars as pl
 import pytest
 
-from tests.stages.small import run
-from tests.stages.test_images_from_words import write
-from vsebench.core import schemas
-from vsebench.evaluation.map_of_vectors import plane
+from tests.stages.analysed import CASE, LABELS, analysed, write
+from vsebench import models
+from vsebench.evaluation.analyses.map_of_vectors import plane
+from vsebench.models import LabelWeights
 from vsebench.rendering.figures.map_of_vectors import apart
-
-
-def made(folder):
-    out = folder / "map_of_vectors.parquet"
-    assert run("map_of_vectors", "--results", folder / "results", "--processed", folder / "processed", "--rows",
-               "tiny/official/my_row", "--seeds", 1, "--features", json.dumps({}), "--out", out) == 0  # fmt: skip
-    return pl.read_parquet(out, schema=schemas.MAP_OF_VECTORS)
 
 
 def test_images_and_candidate_labels_are_named(tmp_path):
     write(tmp_path)
-    found = made(tmp_path)
+    found = analysed(tmp_path, "map_of_vectors")
     assert found.select("name", "is_label").rows() == [
         ("x", False), ("y", False), ("z", False), ("a", True), ("b", True),
     ]  # fmt: skip
@@ -32,7 +22,7 @@ def test_images_and_candidate_labels_are_named(tmp_path):
 
 def test_places_whose_images_are_known_have_no_lines(tmp_path):
     write(tmp_path, known=((), (2,), ()))
-    assert made(tmp_path).is_empty()
+    assert analysed(tmp_path, "map_of_vectors").is_empty()
 
 
 def test_the_plane_is_that_of_the_principal_components():
@@ -62,3 +52,17 @@ def test_labels_that_mostly_share_their_images_are_left_out():
         "sea",
     ]
     assert apart([["sky"], ["sea"], ["sea"]], 1) == ["sea"]
+
+
+def test_vectors_have_length_1_and_their_labels_names(tmp_path):
+    write(tmp_path)
+    found = analysed(tmp_path, "label_vectors")
+    assert found["label"].to_list() == ["a", "b", "c"]
+    expected = LABELS / np.linalg.norm(LABELS, axis=1, keepdims=True)
+    np.testing.assert_allclose(np.array(found["vector"].to_list()), expected, rtol=1e-6)
+
+
+def test_a_model_without_vectors_has_no_lines(tmp_path):
+    write(tmp_path)
+    models.save(LabelWeights(np.zeros((3, 3), dtype=np.float32)), CASE.folder(tmp_path / "results") / "model.npz")
+    assert analysed(tmp_path, "label_vectors").is_empty()

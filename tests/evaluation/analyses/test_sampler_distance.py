@@ -5,7 +5,7 @@ import pytest
 
 from tests.reference import vse_ens as reference
 from tests.reference.arrays import embedding_of, with_unused
-from vsebench.evaluation.sampler_distance import distances, drawn
+from vsebench.evaluation.analyses.sampler_distance import distances, drawn
 from vsebench.kernels.random_numbers import new_state
 from vsebench.kernels.sgd.sorted_lists import SortedLists, refresh_lists
 from vsebench.kernels.sgd.vse_ens import redraw_negative, weigh_factors

@@ -1,9 +1,33 @@
-"""How far the negatives that VSE-ens draws are from those that it approximates, which are drawn by rank."""
+"""Compute how far the negatives that fitted models of VSE-ens draw are from those of the rank sampler."""
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import CASE, Schema
 from vsebench.data.problem import Matrix
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads
+from vsebench.models import Embeddings
+
+SCHEMA: Schema = CASE | {  # total variation from draws by rank
+    "image": pl.Int32,
+    "lists": pl.Float64,  # of draws from the sorted lists of VSE-ens
+    "uniform": pl.Float64,  # of uniform draws
+}
+READS = Reads(model=("model.npz", "run.json"))
+IMAGES = 500  # evenly spread over those with a training label
+
+
+def analyse(case: AnalysedCase) -> pl.DataFrame:
+    """Return the distances of some images with a training label."""
+    model, settings = case.model, case.record["selection"]["settings"]
+    if not isinstance(model, Embeddings) or "rank_scale" not in settings:
+        raise UserError(f"{case}: it is no row of the method vse_ens; name another row in the paper's file")
+    known = np.flatnonzero(case.training.n_labels_of_row)
+    images = known[np.unique(np.linspace(0, len(known) - 1, IMAGES).astype(np.int32))].astype(np.int32)
+    of_lists, of_uniform = distances(model.image[images], model.label, settings["rank_scale"] * len(model.label))
+    return pl.DataFrame({"image": images, "lists": of_lists, "uniform": of_uniform})
 
 
 def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

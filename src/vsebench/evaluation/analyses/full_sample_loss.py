@@ -1,14 +1,33 @@
-"""The loss of VSE-fs over all pairs of an image and a label, for the scores of any embedding."""
+"""Compute the full-sample loss of VSE-fs for the embeddings of some rows, on what they have learnt from."""
 
 from collections.abc import Sequence
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import CASE, Schema
 from vsebench.data.problem import LabelMatrix, Matrix
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads
+from vsebench.models import Embeddings
 
+SCHEMA: Schema = CASE | {"beta_0": pl.Float64, "loss": pl.Float64}  # per positive, of what was learnt
+READS = Reads(model=("model.npz", "run.json"))
+BETAS = [1.0, 2.0, 4.0, 16.0, 128.0]  # values of beta_0
 PAIRS = 1 << 16  # whose vectors are in memory at once
 ROUNDING = 1e-14  # a smaller share of the squares is no variance
+
+
+def analyse(case: AnalysedCase) -> pl.DataFrame:
+    """Return the loss at each beta_0."""
+    model = case.model
+    if not isinstance(model, Embeddings):
+        raise UserError(f"{case}: the model has no vectors of images; name another row in the paper's file")
+    extends = case.record["module"] == "vse_fs"  # an image's vector by those of its labels
+    gamma = case.record["selection"]["settings"]["gamma"] if extends else 0.0
+    losses = full_sample_losses(model.image, model.label, case.training, BETAS, gamma)
+    return pl.DataFrame({"beta_0": BETAS, "loss": losses})
 
 
 def full_sample_losses(

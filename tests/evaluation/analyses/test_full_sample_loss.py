@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import matrix_of
-from vsebench.evaluation.full_sample_loss import full_sample_losses
+from vsebench.evaluation.analyses.full_sample_loss import full_sample_losses
 
 LABELS = 5
 ROWS = st.lists(st.sets(st.integers(0, LABELS - 1)).map(sorted), min_size=1, max_size=6).filter(any)
