@@ -19,8 +19,8 @@ class Bce(Loss):
         carrying = np.bincount(labels.label_of_pair, minlength=self.n_labels) + 0.5
         self.intercepts = np.log(carrying / (labels.n_rows + 1 - carrying))
 
-    def __call__(self, outputs: Matrix, images: Images) -> float:
-        return float(binary_loss(outputs, images, *self.lists))
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        return float(binary_loss(scores, images, *self.lists))
 
 
 METHOD = network_with(Bce)

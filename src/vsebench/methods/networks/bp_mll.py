@@ -25,13 +25,13 @@ class BpMll(Loss):
 
     settings_type = BpMllSettings
 
-    def __call__(self, outputs: Matrix, images: Images) -> float:
+    def __call__(self, scores: Matrix, images: Images) -> float:
         if self.settings.bounded:
-            np.tanh(outputs, out=outputs)
-            of_bound = 1 - outputs * outputs
-        total = bp_mll_loss(outputs, images, *self.lists, self.settings.averaged, self.room)
+            np.tanh(scores, out=scores)
+            of_bound = 1 - scores * scores
+        total = bp_mll_loss(scores, images, *self.lists, self.settings.averaged, self.room)
         if self.settings.bounded:
-            outputs *= of_bound
+            scores *= of_bound
         return float(total)
 
 

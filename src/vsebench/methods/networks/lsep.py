@@ -25,9 +25,9 @@ class Lsep(Loss):
     def prepare(self) -> None:
         self.rank_loss = rank_losses(self.n_labels)
 
-    def __call__(self, outputs: Matrix, images: Images) -> float:
+    def __call__(self, scores: Matrix, images: Images) -> float:
         weighted = self.settings.weighted
-        return float(lsep_loss(outputs, images, *self.lists, self.rank_loss, weighted, self.room))
+        return float(lsep_loss(scores, images, *self.lists, self.rank_loss, weighted, self.room))
 
 
 METHOD = network_with(Lsep)

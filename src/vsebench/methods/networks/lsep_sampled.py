@@ -32,10 +32,10 @@ class LsepSampled(Loss):
         self.negatives = np.empty(self.n_labels, dtype=np.int32)
         self.rng = new_state(self.seed, Stream.NEGATIVES)
 
-    def __call__(self, outputs: Matrix, images: Images) -> float:
+    def __call__(self, scores: Matrix, images: Images) -> float:
         pairs, scaled = self.settings.pairs, self.settings.scaled
         room = self.ids, self.negatives, self.room
-        return float(lsep_sampled_loss(outputs, images, *self.lists, pairs, scaled, *room, self.rng))
+        return float(lsep_sampled_loss(scores, images, *self.lists, pairs, scaled, *room, self.rng))
 
 
 METHOD = network_with(LsepSampled)

@@ -21,8 +21,8 @@ class NetworkSoftmax(Loss):
 
     settings_type = SoftmaxSettings
 
-    def __call__(self, outputs: Matrix, images: Images) -> float:
-        return float(softmax_loss(outputs, images, *self.lists, self.settings.averaged))
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        return float(softmax_loss(scores, images, *self.lists, self.settings.averaged))
 
 
 METHOD = network_with(NetworkSoftmax)

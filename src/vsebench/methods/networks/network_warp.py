@@ -20,8 +20,8 @@ class NetworkWarp(Loss):
         self.rng = new_state(self.seed, Stream.NEGATIVES)
         self.n_trials = 0
 
-    def __call__(self, outputs: Matrix, images: Images) -> float:
-        total, n_trials = trial_hinge_loss(outputs, images, *self.lists, self.rank_loss, self.room, self.rng)
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        total, n_trials = trial_hinge_loss(scores, images, *self.lists, self.rank_loss, self.room, self.rng)
         self.n_trials += n_trials
         return float(total)
 

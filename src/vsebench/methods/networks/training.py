@@ -24,7 +24,7 @@ from vsebench.models import Model
 Images = NDArray[np.int64]
 
 
-class NetworkSettings(NormaliseSettings, LayerSettings, Settings):
+class NetworkSettings(NormaliseSettings, Settings, LayerSettings):
     """Settings of a network, to which a loss may add its own."""
 
 

@@ -14,8 +14,8 @@ from vsebench.methods.networks.training import Images, Loss, network_with
 class Zlpr(Loss):
     """The ZLPR loss of all labels."""
 
-    def __call__(self, outputs: Matrix, images: Images) -> float:
-        return float(zlpr_loss(outputs, images, *self.lists, self.room))
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        return float(zlpr_loss(scores, images, *self.lists, self.room))
 
 
 METHOD = network_with(Zlpr)

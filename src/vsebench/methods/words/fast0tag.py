@@ -17,7 +17,7 @@ from vsebench.methods.words.label_tables import JointSettings, JointVectors
 from vsebench.methods.words.word_vectors import WordSettings
 
 
-class Fast0TagSettings(NetworkSettings, WordSettings, JointSettings):
+class Fast0TagSettings(JointSettings, NetworkSettings, WordSettings):
     """Settings of the logistic loss of all pairs."""
 
 

@@ -31,7 +31,8 @@ class JointSettings(Settings):
 
     score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's
     joint: bool = False  # whether the labels' vectors are trained too
-    # Where labels that are not learnt are moved to, after those that are; `unseen_words.py` has the updates.
+    # Where labels that are not learnt are moved to, after those that are; `methods/words/unseen_words.py` has the
+    # updates.
     unseen_update: Update = "none"
     rescale: bool = False  # whether they get the median length of the trained vectors then
 

@@ -17,7 +17,7 @@ from vsebench.methods.words.sampled_words import SampledVectors, SampleSettings
 from vsebench.methods.words.word_vectors import WordSettings
 
 
-class SFast0TagSettings(NetworkSettings, WordSettings, JointSettings, SampleSettings):
+class SFast0TagSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
     """Settings of the logistic loss of a sample."""
 
     _no_correction_of_cosines = no_cosines_with("correct_for_frequency")

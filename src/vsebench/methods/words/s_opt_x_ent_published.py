@@ -25,11 +25,12 @@ from vsebench.methods.words.sampled_words import SampleSettings
 from vsebench.methods.words.word_vectors import WordSettings
 
 
-class SOptXEntPublishedSettings(NetworkSettings, WordSettings, JointSettings, SampleSettings):
+class SOptXEntPublishedSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
     """Settings of the authors' code."""
 
     joint: Literal[True] = True
-    weights: Literal["mean", "sum"] = "mean"  # as in `s_x_ent`
+    # `mean`: positives count as much as negatives, w = 1. `sum`: each draw counts the same, w = N / P.
+    weights: Literal["mean", "sum"] = "mean"
     label_terms: float = Field(default=0.0, ge=0, le=0)  # the code has none
 
     _no_correction_of_cosines = no_cosines_with("correct_for_frequency")

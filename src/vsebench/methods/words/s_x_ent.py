@@ -34,7 +34,7 @@ from vsebench.methods.words.sampled_words import SampledVectors, SampleSettings
 from vsebench.methods.words.word_vectors import WordSettings
 
 
-class SXEntSettings(NetworkSettings, WordSettings, JointSettings, SampleSettings):
+class SXEntSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
     """Settings of the cross-entropy of a sample."""
 
     # `mean`: positives count as much as negatives, w = 1. `sum`: each draw counts the same, w = N / P.

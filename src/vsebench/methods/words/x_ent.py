@@ -21,7 +21,7 @@ from vsebench.methods.words.label_tables import JointSettings, JointVectors, no_
 from vsebench.methods.words.word_vectors import WordSettings
 
 
-class XEntSettings(NetworkSettings, WordSettings, JointSettings):
+class XEntSettings(JointSettings, NetworkSettings, WordSettings):
     """Settings of the cross-entropy of all labels."""
 
     offset: Literal["none", "frequency"] = "none"  # added to a label's score: nothing, or log(c_l / n)
