@@ -34,19 +34,20 @@ class LabelTable:
     Attributes
     ----------
     needs, ranks_unseen, gives : of the methods with such a table
+    outputs_per_label, n_outputs : of the network
     labels : the labels to learn of each image, counted from 0
     lists
         The same for kernels, offsets (n + 1,) int64 and labels int32: image i has labels[offsets[i]:offsets[i + 1]],
         ascending; LANES unused numbers follow.
-    n_outputs : of the network
     """
 
+    outputs_per_label: ClassVar[int] = 1
     needs: ClassVar[frozenset[str]] = frozenset({"features"})
     ranks_unseen: ClassVar[bool] = False
     gives: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
-        self.labels, self.n_outputs = labels, labels.n_labels
+        self.labels, self.n_outputs = labels, self.outputs_per_label * labels.n_labels
         self.lists = labels.offsets, np.concatenate([labels.label_of_pair, np.zeros(LANES, dtype=np.int32)])
 
     def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> Model:
@@ -89,12 +90,7 @@ class Loss(ABC):
 
 
 class NetworkMethod(Method):
-    """A network that is trained with a loss; images without features are left out.
-
-    Attributes
-    ----------
-    loss_type : the class of the loss
-    """
+    """A network that is trained with a loss; images without features are left out."""
 
     loss_type: ClassVar[type[Loss]]
 
@@ -102,9 +98,8 @@ class NetworkMethod(Method):
         self.settings, self.seen = settings, see(problem, settings)
         self.table = self.loss_type.table_type(problem, settings, self.seen.labels)
         self.loss = self.loss_type(self.table, settings, problem.seed)
-        start, self.order, dropout = (
-            generator(problem.seed, stream) for stream in (Stream.START, Stream.ORDER, Stream.DROPOUT)
-        )
+        streams = Stream.START, Stream.ORDER, Stream.DROPOUT
+        start, self.order, dropout = (generator(problem.seed, stream) for stream in streams)
         sizes = [int(self.seen.rows.shape[1]), *settings.hidden, self.table.n_outputs]
         self.layers = Layers(sizes, settings, start, dropout)
         self.layers.intercepts[-1].value[...] = self.loss.intercepts
