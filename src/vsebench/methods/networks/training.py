@@ -61,7 +61,7 @@ class Loss(ABC):
     Attributes
     ----------
     settings_type, table_type : the classes of the method's settings and of its table of labels
-    table : which may learn from the loss too
+    table : of the class `table_type`; its vectors may be trained too
     lists, n_labels : the labels to learn of each image, as the table has them, and their number
     room : (n_labels,) float64, for what a kernel computes of one image
     intercepts : what the last layer's intercepts begin with

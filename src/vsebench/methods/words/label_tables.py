@@ -44,7 +44,7 @@ class JointSettings(Settings):
 
 
 class WordVectors(LabelTable):
-    """Label vectors that are fixed.
+    """Label vectors that are fixed; subclasses train them.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class WordVectors(LabelTable):
         return vectors
 
     def unseen(self) -> Matrix:
-        """Return the vectors of the labels that are not learnt, moved after trained ones if the settings say so."""
+        """Return the vectors of the labels that are not learnt, moved after the others where the settings say so."""
         settings, unseen = self.settings, self.start[~self.is_learnt]
         follow = isinstance(settings, JointSettings) and (settings.unseen_update != "none" or settings.rescale)
         if not follow or not len(unseen):

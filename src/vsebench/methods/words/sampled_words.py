@@ -1,4 +1,4 @@
-"""What `s_x_ent` and `s_fast0tag` share: a loss of a sample of each image's labels, drawn anew at every visit.
+"""The table of label vectors for a loss of a sample of each image's labels, drawn anew at every visit.
 
 A step touches the drawn labels' vectors alone, and a draw takes the same time for any number of labels. Where the
 vectors are trained, Adam moves those that were drawn for a batch.
@@ -78,7 +78,7 @@ class SampledVectors(WordVectors):
         return chosen
 
     def move(self, n_drawn: int, n_images: int) -> None:
-        """Take Adam's step on the vectors of the labels that were drawn for some images; fixed ones have none drawn."""
+        """Take Adam's step on the vectors of the drawn labels; `n_drawn` is 0 where the vectors are fixed."""
         self.n_steps += 1
         move_touched(self.words, n_drawn, n_images, self.n_steps, self.settings.learning_rate)
 
