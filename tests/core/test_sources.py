@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from vsebench.core.modules import PACKAGE, modules_in
-from vsebench.core.sources import sources_of
+from vsebench.core.sources import file_of, sources_of
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.metrics.base import known_metrics
 
@@ -64,6 +64,17 @@ def test_a_method_depends_on_its_kernels_and_on_no_other(method):
     found = of_method(method)
     assert inside("kernels", found) == KERNELS[method]
     assert not inside("evaluation", found) | inside("protocols", found) | inside("stages", found)
+
+
+# The methods with networks or word vectors that take something over from another one.
+TAKEN_OVER = {"lsep_joint": {"lsep"}, "s_opt_x_ent_published": {"s_x_ent"}, "avg_wv_ridge": {"avg_wv"}}
+METHODS = {name for name, module in modules_in("methods").items() if "\nMETHOD = " in file_of(module).read_text()}
+NETWORKS = [name for name in sorted(METHODS) if modules_in("methods")[name].split(".")[-2] in ("networks", "words")]
+
+
+@pytest.mark.parametrize("method", NETWORKS)
+def test_an_edit_of_a_loss_fits_no_other_method_again(method):
+    assert inside("methods", of_method(method)) & METHODS == {method} | TAKEN_OVER.get(method, set())
 
 
 @pytest.mark.parametrize("stage", ["fit", "sweep"])

@@ -62,7 +62,7 @@ def names_of_methods():
     """Return the modules of vsebench.methods that define METHOD, by their text: some cannot be imported here."""
     from vsebench.methods import __file__ as package
 
-    paths = sorted(Path(package).parent.glob("*.py"))
+    paths = sorted(Path(package).parent.rglob("*.py"))
     return [path.stem for path in paths if "\nMETHOD = " in path.read_text(encoding="utf-8")]
 
 
