@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from vsebench.core.configuration import Strict
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Normalisation, Rows, Step
 from vsebench.data.problem import LabelMatrix, Problem
 from vsebench.methods.base import Control, Settings
