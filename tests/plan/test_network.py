@@ -8,9 +8,9 @@ import yaml
 
 from vsebench.core.configuration import DatasetConfig, check
 from vsebench.core.errors import UserError
-from vsebench.plan import Plan, checks
+from vsebench.plan import checks, read_plan
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NETWORK = {"model": "net.onnx", "images": "photos", "output": "fc7", "transform": "torchvision"}
 
 
@@ -27,7 +27,7 @@ def read(tmp_path, monkeypatch):
         run = yaml.safe_load((ROOT / "config" / "own.yaml").read_text(encoding="utf-8"))
         data = {"pairs": "tags.csv", "features": features}
         run["datasets"]["my-photos"] = {"protocols": ["images"], "data": data}
-        return Plan.read(ROOT / "config", run | {"methods": ["popularity", "ridge"]}, [])
+        return read_plan(ROOT / "config", run | {"methods": ["popularity", "ridge"]}, [])
 
     return with_features
 
