@@ -43,4 +43,4 @@ def test_a_figure_waits_for_what_its_kind_reads(project):
 
 
 def test_the_page_depends_on_its_template(project):
-    assert "rendering/templates/report.html.j2" in project.dry_run("report").text
+    assert "rendering/page/templates/report.html.j2" in project.dry_run("report").text

@@ -99,7 +99,7 @@ def job(rule, **wildcards):
 
 def job_inputs(rule):
     """Return the input function of a rule; `unpack` makes named inputs of what it returns."""
-    return lambda wildcards: job(rule, **dict(wildcards.items())).inputs
+    return lambda wildcards: job(rule, **wildcards).inputs
 
 
 def job_options(rule):
@@ -107,17 +107,22 @@ def job_options(rule):
 
     It takes no `input`: Snakemake does not notice when a param that does has changed.
     """
-    return lambda wildcards: job(rule, **dict(wildcards.items())).options
+    return lambda wildcards: job(rule, **wildcards).options
 
 
 def job_content(rule):
     """Return the param of a rule with what its results depend on that is neither an input nor an option."""
-    return lambda wildcards: job(rule, **dict(wildcards.items())).content
+    return lambda wildcards: job(rule, **wildcards).content
 
 
 def literally(text):
     """Return a param with this text. In a text that is not returned by a function, Snakemake replaces {words}."""
     return lambda wildcards: text
+
+
+def split_folder(wildcards):
+    """Name the folder of a split, a function since Snakemake's lint does not like the text as a param."""
+    return SPLIT.format(**wildcards)
 
 
 def memory(times):

@@ -16,7 +16,7 @@ rule rank:
     # Several models are ranked at once, each on one thread; with few large models use --set-threads rank=8.
     threads: 1
     params:
-        split=SPLIT,
+        split=split_folder,
         options=job_options("rank"),
         label_ranks="",
     shell:
@@ -49,7 +49,7 @@ rule decide:
     wildcard_constraints:
         protocol="|".join(NEW_IMAGES),
     params:
-        split=SPLIT,
+        split=split_folder,
         options=job_options("decide"),
     shell:
         "python -m vsebench decide --split {params.split} --model {input.model} --dataset {wildcards.dataset}"

@@ -58,7 +58,7 @@ rule fit:
         mem_mb=memory(80),
         runtime=120,
     params:
-        split=SPLIT,
+        split=split_folder,
         options=job_options("fit"),
         out=MODEL,
     shell:
@@ -82,7 +82,7 @@ rule sweep:
         mem_mb=memory(80),
         runtime=120,
     params:
-        split=SPLIT,
+        split=split_folder,
         options=job_options("sweep"),
     shell:
         "python -m vsebench sweep --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
