@@ -101,7 +101,7 @@ def test_what_was_chosen_under_other_conditions_does_not_count(recorded, changes
 
 def test_what_was_chosen_on_other_labels_does_not_count(recorded):
     sets = {"sim-iapr": {"protocols": ["distinct"], "options": SCALE, "vocabulary": {"top_labels": 20}}}
-    assert set(plan_of(recorded, datasets=sets).not_tuned.values()) == {0}
+    assert set(not_tuned(plan_of(recorded, datasets=sets)).values()) == {0}
 
 
 def edit(path, key, values):
@@ -112,7 +112,7 @@ def edit(path, key, values):
 
 def test_a_record_does_not_count_when_a_setting_outside_of_its_grid_has_changed(recorded):
     edit(recorded / "methods" / "opt_auc.yaml", "settings", {"deviation": 0.2})
-    assert plan_of(recorded).not_tuned["sim-iapr/distinct/opt_auc"] == 0
+    assert not_tuned(plan_of(recorded))["sim-iapr/distinct/opt_auc"] == 0
 
 
 def test_a_record_keeps_its_own_grid_and_counts_when_that_of_the_row_has_changed(recorded):
@@ -125,7 +125,7 @@ def test_a_record_keeps_its_own_grid_and_counts_when_that_of_the_row_has_changed
 def test_a_record_with_values_that_were_not_tried_does_not_count(recorded):
     path = recorded / "chosen" / "sim-iapr.yaml"
     path.write_text(path.read_text().replace("learning_rate: [0.1, 0.2]", "learning_rate: [0.1, 0.3]"))
-    assert plan_of(recorded).not_tuned["sim-iapr/distinct/opt_auc"] == 0
+    assert not_tuned(plan_of(recorded))["sim-iapr/distinct/opt_auc"] == 0
 
 
 def test_a_fit_and_what_is_gathered_say_which_grid_was_tried(tmp_path):
