@@ -9,9 +9,10 @@ import yaml
 from vsebench.config.dataset import DatasetConfig
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import check
-from vsebench.plan import Plan, checks
+from vsebench.plan import checks, read_plan
+from vsebench.plan.jobs.data import download_definition, prepared, processed_files
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NETWORK = {"model": "net.onnx", "images": "photos", "output": "fc7", "transform": "torchvision"}
 
 
@@ -28,26 +29,26 @@ def read(tmp_path, monkeypatch):
         run = yaml.safe_load((ROOT / "config" / "own.yaml").read_text(encoding="utf-8"))
         data = {"pairs": "tags.csv", "features": features}
         run["datasets"]["my-photos"] = {"protocols": ["images"], "data": data}
-        return Plan.read(ROOT / "config", run | {"methods": ["popularity", "ridge"]}, [])
+        return read_plan(ROOT / "config", run | {"methods": ["popularity", "ridge"]}, [])
 
     return with_features
 
 
 def test_what_is_prepared_are_the_files_that_the_stage_writes(read):
-    found = read({"network": NETWORK})
-    assert found.datasets["my-photos"].network.resize == 256
-    assert found.prepared("my-photos").definition()["features"] == {
+    plan = read({"network": NETWORK})
+    assert plan.datasets["my-photos"].network.resize == 256
+    assert prepared(plan, "my-photos").definition()["features"] == {
         "file": "data/features/my-photos/features.npy",
         "ids": "data/features/my-photos/ids.txt",
     }
-    assert "features.npy" in found.processed_files("my-photos")
-    assert found.rows(found.places[0]) == ["popularity", "ridge"]
+    assert "features.npy" in processed_files(plan, "my-photos")
+    assert plan.rows(plan.places[0]) == ["popularity", "ridge"]
 
 
 def test_a_download_does_not_depend_on_the_network(read):
-    assert "features" not in read({"network": NETWORK}).download_definition("my-photos")
+    assert "features" not in download_definition(read({"network": NETWORK}), "my-photos")
     Path("net.npy").write_bytes(b"")
-    assert read({"file": "net.npy"}).download_definition("my-photos")["features"] == {"file": "net.npy"}
+    assert download_definition(read({"file": "net.npy"}), "my-photos")["features"] == {"file": "net.npy"}
 
 
 MISTAKES = {
