@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.stages.small import SETTINGS, case, fit, run, split, write_processed
-from vsebench import models
+from vsebench import models, training
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.workers import workers
 from vsebench.data import splits
@@ -147,12 +147,14 @@ def test_divergence_with_every_setting_leaves_no_file(folder, capsys):
 
 
 def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
-    from vsebench.stages import fit as stage
+    def diverge(fitter, epoch):
+        raise training.DivergenceError("scores")
 
-    def diverge(*arguments):
-        raise stage.DivergenceError
+    def refit(*arguments):
+        monkeypatch.setattr(training, "timed_epoch", diverge)
+        return training.refit(*arguments)
 
-    monkeypatch.setattr(stage, "finish", diverge)
+    monkeypatch.setattr("vsebench.selection.refit", refit)
     assert fit(folder) == 1
     assert "training diverged on training and validation labels together" in capsys.readouterr().err
     assert not (folder / "model").exists()

@@ -8,7 +8,7 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
@@ -22,6 +22,14 @@ from vsebench.models import Model
 
 class Settings(Strict):
     """The settings of a method; a method adds its own."""
+
+    def given(self) -> dict[str, Any]:
+        """Return the settings that were given, as in JSON; all others have their default."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+    def changed(self, changes: dict[str, Any], where: str) -> Self:
+        """Return these settings with some of them changed; a mistake raises a `UserError` that names `where`."""
+        return check(type(self), self.given() | changes, where)
 
 
 class FactorSettings(Settings):
@@ -101,6 +109,22 @@ class EnsembleSettings(Settings):
 
     members: list[Member] = Field(min_length=2)
 
+    def weighted(self, weights: Sequence[float], deviations: Sequence[float]) -> Self:
+        """Return the members with these weights and deviations."""
+        both = zip(self.members, weights, deviations, strict=True)
+        members = [member.model_copy(update={"weight": w, "deviation": d}) for member, w, d in both]
+        return self.model_copy(update={"members": members})
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Return the weights by row."""
+        return {member.row: member.weight for member in self.members}
+
+    @property
+    def scales(self) -> list[float]:
+        """Return the factor of each member's scores."""
+        return [member.weight / member.deviation for member in self.members]
+
 
 class Ensemble(Control):
     """A row that adds up the scores of other rows of the run, which its file names in `members`.
@@ -130,7 +154,7 @@ class Ensemble(Control):
         return [self._trained(member) for member in self.settings.members]
 
     def model(self) -> Model:
-        return self.combined(self.models(), [member.weight / member.deviation for member in self.settings.members])
+        return self.combined(self.models(), self.settings.scales)
 
     def _trained(self, member: Member) -> Model:
         method = load_method(member.module)
