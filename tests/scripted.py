@@ -1,4 +1,4 @@
-"""A method whose accuracy and loss after each epoch are written down, and the validation that measures it."""
+"""A method whose accuracy and loss after each epoch are written down, and a split to measure it on."""
 
 from dataclasses import replace
 
@@ -7,10 +7,9 @@ from pydantic import Field
 
 from tests.builders import Given, held_out_of, matrix_of
 from vsebench.core.places import Case, Place
-from vsebench.data.problem import Dataset
+from vsebench.data.problem import Dataset, Problem
 from vsebench.methods.base import Control, Method, Progress, Settings
 from vsebench.protocols.base import load_protocol, split_generator
-from vsebench.training import open_validation, problems
 
 CASE = Case(Place("sim-tiny", "distinct"), "my_row", 1)
 
@@ -55,9 +54,9 @@ class Lookup(Control):
         return self.script.model()
 
 
-def validation_of_ten(pool):
-    """Return the validation on ten images whose label 0 is held out; label 1 is known."""
+def split_of_ten(pool):
+    """Return a split with ten validation images whose label 0 is held out and label 1 known, and its problem."""
     matrix = matrix_of([[0, 1]] * 10, 30)
     split = load_protocol("distinct").split(Dataset(matrix), split_generator("distinct", 1))
     split = replace(split, valid=held_out_of([[0]] * 10, 30, known=[[1]] * 10))
-    return open_validation(problems(split, 1, pool)[0], split, "recall@1", 100)
+    return split, Problem(split.first, 1, pool)

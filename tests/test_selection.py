@@ -6,55 +6,54 @@ from dataclasses import replace
 import pytest
 from pydantic import Field
 
-from tests.scripted import CASE, Lookup, Script, ScriptSettings, validation_of_ten
+from tests.scripted import CASE, Lookup, Script, ScriptSettings, split_of_ten
 from vsebench.core.configuration import Epochs
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
 from vsebench.methods.base import Settings
-from vsebench.selection import best_of, beyond, on_edges, search, select
+from vsebench.selection import Search, best_of, beyond, on_edges, select, settings_to_try
 from vsebench.training import Attempt, DivergenceError
 
-LIMITS = Epochs(maximum=20, patience=3)
+SCRIPTED = {"right": [0.5]}
 
 
 @pytest.fixture
-def validation():
+def problem():
+    """Return the split of ten images, and its problem; all labels are learnt before the last fit."""
     with workers(1) as pool:
-        yield validation_of_ten(pool)
+        split, problem = split_of_ten(pool)
+        yield replace(split, final=split.first), problem
 
 
-def selected(validation, grid, method=Script, final=None, **values):
-    """Select among the values of a grid; `final` is what the model to test is fitted to."""
-    limits = LIMITS if method is Script else None
-    settings = ScriptSettings(right=[0.5]).changed(values, "settings")
-    return select(method, settings, validation, final or validation.problem, CASE, limits, grid)
-
-
-def more_labels(validation):
-    """Return a problem whose training is not the one that was validated."""
-    return replace(validation.problem, training=replace(validation.problem.training))
+def selected(problem, grid, method=Script, more_labels=False, **values):
+    """Select among the values of a grid; `more_labels`: the model to test is fitted to other labels."""
+    split, problem = problem
+    split = replace(split, final=replace(split.first)) if more_labels else split
+    limits = Epochs(maximum=20, patience=3) if method is Script else None
+    search = Search("recall@1", 100, limits, grid)
+    return select(method, ScriptSettings(**(SCRIPTED | values)), problem, split, search, CASE)
 
 
 def n_right(selection):
     return selection.model.table[:, 0].sum()
 
 
-def test_the_best_epoch_of_the_best_settings_is_chosen(validation):
+def test_the_best_epoch_of_the_best_settings_is_chosen(problem):
     grid = {"right": [[0.1, 0.5, 0.4], [0.2, 0.3, 0.7, 0.6], [0.7]]}
-    selection = selected(validation, grid)
+    selection = selected(problem, grid)
     assert selection.chosen is selection.tries[1]  # the first of equals
     assert [(tried.epochs, tried.value) for tried in selection.tries] == [(2, 0.5), (3, 0.7), (1, 0.7)]
 
 
-def test_where_no_more_labels_are_learnt_the_model_of_the_best_epoch_is_kept(validation):
-    selection = selected(validation, {"right": [[0.3, 0.2], [0.1, 0.5, 0.4, 0.3, 0.2], [0.1]]})
+def test_where_no_more_labels_are_learnt_the_model_of_the_best_epoch_is_kept(problem):
+    selection = selected(problem, {"right": [[0.3, 0.2], [0.1, 0.5, 0.4, 0.3, 0.2], [0.1]]})
     assert n_right(selection) == 5
     assert selection.history["phase"].to_list() == ["selection"] * 5
     assert selection.history["validation"].to_list() == pytest.approx([0.1, 0.5, 0.4, 0.3, 0.2])
 
 
-def test_where_more_labels_are_learnt_the_model_is_fitted_anew(validation):
-    selection = selected(validation, {"right": [[0.3, 0.2], [0.1, 0.5, 0.4]]}, final=more_labels(validation))
+def test_where_more_labels_are_learnt_the_model_is_fitted_anew(problem):
+    selection = selected(problem, {"right": [[0.3, 0.2], [0.1, 0.5, 0.4]]}, more_labels=True)
     assert n_right(selection) == 5
     history = selection.history.filter(phase="refit")
     assert history["epoch"].to_list() == [1, 2]
@@ -62,48 +61,49 @@ def test_where_more_labels_are_learnt_the_model_is_fitted_anew(validation):
     assert selection.history["phase"].to_list() == ["selection"] * 5 + ["refit"] * 2
 
 
-def test_settings_of_a_closed_form_are_chosen_without_epochs(validation):
-    for final in (None, more_labels(validation)):
-        selection = selected(validation, {"right": [[0.3], [0.6], [0.2]]}, method=Lookup, final=final)
+def test_settings_of_a_closed_form_are_chosen_without_epochs(problem):
+    for more in (False, True):
+        selection = selected(problem, {"right": [[0.3], [0.6], [0.2]]}, method=Lookup, more_labels=more)
         assert n_right(selection) == 6
         assert selection.chosen.epochs is None
         assert selection.history.is_empty()
 
 
-def test_without_validation_nothing_is_chosen(validation):
-    selection = select(Lookup, ScriptSettings(right=[0.4]), None, validation.problem, CASE)
+def test_without_validation_nothing_is_chosen(problem):
+    split, first = problem
+    selection = select(Lookup, ScriptSettings(right=[0.4]), first, split, None, CASE)
     assert n_right(selection) == 4
     assert selection.tries == []
     assert selection.chosen == Attempt(ScriptSettings(right=[0.4]), None, None)
 
 
-def test_settings_that_diverge_are_passed_over(validation):
-    selection = selected(validation, {"size": [1e38, 1.0]}, right=[0.5])
+def test_settings_that_diverge_are_passed_over(problem):
+    selection = selected(problem, {"size": [1e38, 1.0]}, right=[0.5])
     assert [tried.value for tried in selection.tries] == [None, 0.5]
     assert selection.chosen is selection.tries[1]
 
 
-def test_divergence_with_every_setting_names_row_and_settings(validation):
+def test_divergence_with_every_setting_names_row_and_settings(problem):
     with pytest.raises(DivergenceError) as error:
-        selected(validation, {"size": [1e38, 2e38]})
+        selected(problem, {"size": [1e38, 2e38]})
     message = str(error.value)
     assert "my_row on sim-tiny (distinct, seed 1): training diverged with every setting tried" in message
     assert "1e+38" in message
     assert "config/methods/my_row.yaml" in message
 
 
-def test_divergence_of_the_last_fit_is_raised(validation, monkeypatch):
+def test_divergence_of_the_last_fit_is_raised(problem, monkeypatch):
     def diverge(*arguments):
         raise DivergenceError("in the last fit")
 
     monkeypatch.setattr("vsebench.selection.refit", diverge)
     with pytest.raises(DivergenceError, match="in the last fit"):
-        selected(validation, {}, right=[0.5], final=more_labels(validation))
+        selected(problem, {}, right=[0.5], more_labels=True)
 
 
-def test_a_value_that_does_not_fit_names_file_and_key(validation):
+def test_a_value_that_does_not_fit_names_file_and_key(problem):
     with pytest.raises(UserError, match=r"config/methods/my_row\.yaml: settings: typo: unknown key"):
-        selected(validation, {"typo": [1]})
+        selected(problem, {"typo": [1]})
 
 
 def test_the_best_of_all_tries_is_the_first_of_equals():
@@ -133,23 +133,27 @@ def shares(*values):
     return [StepsSettings(share=value) for value in values]
 
 
+def of_grid(grid, beyond=0):
+    return Search("mrr", 100, None, grid, beyond)
+
+
 def test_the_grid_is_every_combination():
-    found = list(search(StepsSettings(share=0.1), GRID, 0, [], "settings"))
+    found = list(settings_to_try(StepsSettings(share=0.1), of_grid(GRID), [], CASE))
     assert [(settings.learning_rate, settings.trials) for settings in found] == list(itertools.product(*GRID.values()))
     assert {settings.share for settings in found} == {0.1}
-    assert list(search(StepsSettings(share=0.1), {}, 0, [], "settings")) == shares(0.1)
+    assert list(settings_to_try(StepsSettings(share=0.1), of_grid({}), [], CASE)) == shares(0.1)
 
 
 def test_the_search_goes_on_beyond_the_best_for_as_many_steps():
     tries = []
-    for settings in search(StepsSettings(), {"trials": [2, 4]}, 3, tries, "settings"):
+    for settings in settings_to_try(StepsSettings(), of_grid({"trials": [2, 4]}, 3), tries, CASE):
         tries.append(Attempt(settings, 1, min(settings.trials, 8) / 10))
     assert [tried.settings.trials for tried in tries] == [2, 4, 8, 16]  # the best is no longer at an edge
 
 
 def test_a_search_of_which_everything_diverged_ends_with_the_grid():
     tries = []
-    for settings in search(StepsSettings(), {"trials": [2, 4]}, 3, tries, "settings"):
+    for settings in settings_to_try(StepsSettings(), of_grid({"trials": [2, 4]}, 3), tries, CASE):
         tries.append(Attempt(settings, None, None))
     assert len(tries) == 2
 

@@ -4,21 +4,22 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.builders import dense, matrix_of
-from tests.scripted import CASE, Lookup, Script, ScriptSettings, validation_of_ten
+from tests.builders import matrix_of
+from tests.scripted import CASE, Lookup, Script, ScriptSettings, split_of_ten
 from vsebench.core.configuration import Epochs
 from vsebench.core.schemas import HISTORY
 from vsebench.core.workers import workers
-from vsebench.data.problem import Dataset
+from vsebench.data.problem import Dataset, Problem
 from vsebench.methods.base import Method
 from vsebench.protocols.base import load_protocol, split_generator
-from vsebench.training import Attempt, DivergenceError, attempt, open_validation, problems, refit
+from vsebench.training import Attempt, DivergenceError, attempt, open_validation, refit
 
 
 @pytest.fixture
 def validation():
     with workers(1) as pool:
-        yield validation_of_ten(pool)
+        split, problem = split_of_ten(pool)
+        yield open_validation(problem, split.valid, "recall@1", 100)
 
 
 def tried(validation, method=Script, maximum=20, patience=3, **values):
@@ -90,25 +91,11 @@ def test_divergence_of_the_last_fit_is_raised(validation):
         refit(Script, Attempt(settings, 2, 0.3), validation.problem, CASE)
 
 
-def test_the_tested_model_learns_from_training_and_validation_labels():
-    rng = np.random.default_rng(0)
-    matrix = matrix_of([np.flatnonzero(row).tolist() for row in rng.random((40, 9)) < 0.5], 9)
-    split = load_protocol("distinct").split(Dataset(matrix), split_generator("distinct", 1))
-    with workers(1) as pool:
-        first, final = problems(split, 5, pool)
-    assert np.array_equal(dense(first.training.labels), dense(split.first.labels))
-    right = np.zeros((40, 9), dtype=bool)
-    right[split.valid.images] = dense(split.valid.right)
-    assert np.array_equal(dense(final.training.labels), dense(split.first.labels) | right)
-    assert first.seed == final.seed == 5
-
-
 def test_settings_are_chosen_without_images_that_have_no_training_label():
     matrix = matrix_of([[0], [0, 1], [1, 2], [0, 2], [0, 1, 2]] * 4, 3)
     split = load_protocol("regions").split(Dataset(matrix), split_generator("regions", 1))
     with workers(1) as pool:
-        first, _ = problems(split, 1, pool)
-        held_out = open_validation(first, split, "mrr", 100).held_out
+        held_out = open_validation(Problem(split.first, 1, pool), split.valid, "mrr", 100).held_out
     cold = split.valid.images[split.valid.known.n_labels_of_row == 0]
     assert len(cold) == 12  # those of two labels, of which one is tested on
     assert held_out.images.tolist() == sorted(set(split.valid.images.tolist()) - set(cold.tolist()))
@@ -118,8 +105,8 @@ def test_at_most_so_many_images_are_validated_on_and_the_same_for_every_setting(
     matrix = matrix_of([[0, 1, 2]] * 50, 3)
     split = load_protocol("distinct").split(Dataset(matrix), split_generator("distinct", 1))
     with workers(1) as pool:
-        first, _ = problems(split, 1, pool)
-        one, other, every = (open_validation(first, split, "mrr", size) for size in (20, 20, 100))
+        first = Problem(split.first, 1, pool)
+        one, other, every = (open_validation(first, split.valid, "mrr", size) for size in (20, 20, 100))
     assert len(one.held_out.images) == 20
     assert one.held_out.images.tolist() == other.held_out.images.tolist()
     assert len(every.held_out.images) == 50

@@ -13,6 +13,7 @@ from vsebench.core.places import Case, Entry, Place
 from vsebench.core.storage import read_parquet
 from vsebench.data.needs import FILE_NEEDS
 from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method
+from vsebench.selection import Search
 
 
 def add_case_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +31,8 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it nothing is chosen")
     parser.add_argument("--no-refit", action="store_true", help="the tested model does not learn the validation labels")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
+    parser.add_argument("--grid", type=json.loads, default={}, help="JSON: values to try for some settings")
+    parser.add_argument("--beyond", type=int, default=0, help="maximum number of settings beyond the edges of the grid")
 
 
 def add_need_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,15 +41,18 @@ def add_need_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(need.option, type=Path, help=f"for a method that needs {need.description}")
 
 
-def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Epochs | None]:
-    """Return the method that the arguments name, and when its training stops."""
+def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | None]:
+    """Return the method that the arguments name, and how its settings are chosen; None if nothing is chosen."""
     where = f"config/methods/{arguments.row}.yaml: epochs"
     method = load_method(arguments.module)
     if issubclass(method, Method) != (arguments.epochs is not None):
         raise UserError(f"{where}: {epochs_mistake(method)}")
     if arguments.epochs is not None and arguments.metric is None:
         raise UserError("--metric: epochs are chosen by a metric; name one, such as ndcg@10")
-    return method, None if arguments.epochs is None else check(Epochs, arguments.epochs, where)
+    if arguments.metric is None:
+        return method, None
+    limits = None if arguments.epochs is None else check(Epochs, arguments.epochs, where)
+    return method, Search(arguments.metric, arguments.images, limits, arguments.grid, arguments.beyond)
 
 
 def add_cases_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ argument raises `UserError` with one line.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,11 @@ from vsebench.evaluation.measuring import Measured, Ranked, measure
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.evaluation.ranking import check_finite, list_tops, rank, rank_images
 from vsebench.evaluation.summary import summarise
-from vsebench.methods.base import Fitter, Method, Settings, load_method, read_settings, with_factors
+from vsebench.methods.base import Fitter, Settings, load_method, read_settings, with_factors
 from vsebench.models import Model, by_frequency, checked_scores
 from vsebench.protocols.base import load_protocol, split_generator
-from vsebench.selection import select
-from vsebench.training import Attempt, Validation, open_validation, problems, refit
+from vsebench.selection import Search, select
+from vsebench.training import Attempt, refit
 
 VALIDATION_IMAGES = 20000
 LARGEST_COUNT = np.iinfo(np.int32).max
@@ -189,15 +189,17 @@ def fit(
     _check_count("seed", seed, 0)
     _check_count("threads", threads, 1)
     if epochs is not None:
-        _check_epochs(row, epochs)
+        _check_count("epochs", epochs, 1)
+        if row.epochs is None:
+            raise UserError(f"{method}: epochs: this method is not trained by epochs; leave them out")
     protocol = "distinct" if "known_labels" in row.method.needs or given is None else "images"
     case = Case(Place("matrix", protocol), method, seed)
     with workers(threads) as pool:
         problem = Problem(Training.all_of(labels), seed, pool, given, vectors)
-        if epochs is None and issubclass(row.method, Method):
+        if epochs is None and row.epochs is not None:
             split = _split(protocol, Dataset(labels, None, None if given is None else given.known), seed)
-            first, _ = problems(split, seed, pool, given, vectors)
-            selection = select(row.method, row.settings, _validation(first, split, case), problem, case, row.epochs)
+            split = replace(split, final=problem.training)
+            selection = select(row.method, row.settings, problem, split, _search(row, protocol), case)
             chosen, model = selection.chosen, selection.model
         else:
             chosen = Attempt(row.settings, epochs, None)
@@ -401,12 +403,6 @@ def _check_evaluation(
             _check_count("seeds", seed, 0)
 
 
-def _check_epochs(row: _Row, epochs: int) -> None:
-    if not issubclass(row.method, Method):
-        raise UserError(f"{row.name}: epochs: this method is not trained by epochs; leave them out")
-    _check_count("epochs", epochs, 1)
-
-
 def _split(protocol: str, dataset: Dataset, seed: int) -> Split:
     """Split a data set; every part needs a label."""
     split = load_protocol(protocol).split(dataset, split_generator(protocol, seed))
@@ -417,17 +413,18 @@ def _split(protocol: str, dataset: Dataset, seed: int) -> Split:
     return split
 
 
-def _validation(first: Problem, split: Split, case: Case) -> Validation:
-    return open_validation(first, split, load_protocol(case.place.protocol).validation_metric, VALIDATION_IMAGES)
+def _search(row: _Row, protocol: str) -> Search | None:
+    """Return how epochs are chosen; settings are not."""
+    metric = load_protocol(protocol).validation_metric
+    return None if row.epochs is None else Search(metric, VALIDATION_IMAGES, row.epochs)
 
 
 def _fit_and_rank(
     row: _Row, case: Case, split: Split, features: Features | None, words: Words | None, pool: Workers
 ) -> Ranked:
     """Do what the stages `fit` and `rank` do."""
-    first, final = problems(split, case.seed, pool, features, words)
-    validation = _validation(first, split, case) if issubclass(row.method, Method) else None
-    model = select(row.method, row.settings, validation, final, case, row.epochs).model
+    problem = Problem(split.first, case.seed, pool, features, words)
+    model = select(row.method, row.settings, problem, split, _search(row, case.place.protocol), case).model
     rules = load_protocol(case.place.protocol)
     by_labels = rules.leaves_cold and row.method.knows_labels_alone()
     for_cold = by_frequency(split.final.labels) if by_labels else None

@@ -2,8 +2,8 @@
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -12,17 +12,34 @@ from tqdm import tqdm
 from vsebench.core.configuration import Epochs
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case
-from vsebench.data.problem import Problem
+from vsebench.data.problem import Problem, Split
 from vsebench.evaluation.ranking import score_deviation
 from vsebench.methods.base import Ensemble, EnsembleSettings, Fitter, Settings
 from vsebench.models import Model
-from vsebench.training import Attempt, DivergenceError, Trained, Validation, attempt, no_history, refit
-
-Grid = Mapping[str, list[Any]]  # setting -> values to try; all combinations are tried
-NO_GRID: Grid = {}
+from vsebench.training import Attempt, DivergenceError, Trained, Validation, attempt, history, open_validation, refit
 
 WEIGHT_STEPS = 10  # of an ensemble's weights between 0 and 1
 RATIO_NEXT_TO_ZERO = 2  # of a value beyond the grid to the last one, if the value next to the last is 0
+
+
+@dataclass(frozen=True)
+class Search:
+    """How settings and epochs are chosen.
+
+    Attributes
+    ----------
+    metric : validation metric
+    images : maximum number of validation images
+    limits : when training stops; None for a method without epochs
+    grid : setting -> values to try; all combinations are tried
+    beyond : maximum number of settings beyond the edges of the grid
+    """
+
+    metric: str
+    images: int
+    limits: Epochs | None = None
+    grid: dict[str, list[Any]] = field(default_factory=dict)
+    beyond: int = 0
 
 
 @dataclass(frozen=True)
@@ -32,7 +49,7 @@ class Selection:
     Attributes
     ----------
     chosen : the best attempt
-    tries : all attempts; none where nothing is validated
+    tries : all attempts; none where nothing is chosen
     history : the epochs of the best attempt and of the last fit, `schemas.HISTORY`
     model : the model to test
     """
@@ -44,68 +61,54 @@ class Selection:
 
 
 def select(
-    method: type[Fitter],
-    settings: Settings,
-    validation: Validation | None,
-    final: Problem,
-    case: Case,
-    limits: Epochs | None = None,
-    grid: Grid = NO_GRID,
-    steps: int = 0,
+    method: type[Fitter], settings: Settings, problem: Problem, split: Split, search: Search | None, case: Case
 ) -> Selection:
-    """Choose settings and epochs on the validation labels, and return the model that is fitted with them.
+    """Choose settings and epochs on the validation labels, and fit the model to test with them.
 
-    Every combination of the grid is tried, and then, while the best is at an edge of the values tried, one step beyond
-    it. An attempt trains until the validation metric stops rising, and counts by its best epoch. The best attempt is
-    the one with the highest value, the first of equals. With its settings and epochs the method is fitted once more;
-    where no more labels are learnt then, the model of the best epoch is kept instead.
+    Every combination of the grid is tried, and then values beyond its edges, as long as the best value is on one. An
+    attempt trains until the validation metric stops rising, and its value is that of its best epoch. The best attempt
+    is the first of those with the highest value. With its settings and epochs the method is fitted to training and
+    validation labels; where the tested model may not learn the latter, the model of the best epoch is kept.
 
     Parameters
     ----------
-    method : the class of the method
-    settings : of the method; the grid replaces some of them
-    validation : what measures an attempt; None: nothing is chosen, and the method is fitted with the given settings
-    final : what the model to test is fitted to
+    settings : the grid replaces some of them
+    problem : seed, features and what else the method needs; the labels are those of the split
+    search : None: nothing is chosen, and the method is fitted with these settings
     case : for the history and for errors
-    limits : when training stops; None for a method without epochs
-    grid : values to try
-    steps : the largest number of configurations beyond the grid
 
     Raises
     ------
     DivergenceError
         Training diverged with every setting tried, or in the last fit.
     """
-    if validation is None:
+    first, final = replace(problem, training=split.first), replace(problem, training=split.final)
+    if search is None:
         chosen = Attempt(settings, None, None)
         model, refitted = refit(method, chosen, final, case)
         return Selection(chosen, [], refitted, model)
+    validation = open_validation(first, split.valid, search.metric, search.images)
     tries: list[Attempt] = []
-    history, kept = no_history(), None
     if issubclass(method, Ensemble):
         attempts: Iterator[Trained] = weigh(method, settings, validation, case)
     else:
-        candidates = search(settings, grid, steps, tries, settings_key(case))
-        attempts = (attempt(method, candidate, validation, limits, case) for candidate in candidates)
-    for tried, epochs, model_of_attempt in tqdm(attempts, desc=str(case), mininterval=5, disable=not grid):
+        candidates = settings_to_try(settings, search, tries, case)
+        attempts = (attempt(method, candidate, validation, search.limits, case) for candidate in candidates)
+    kept, selected = None, history([], case, "selection")
+    for tried, epochs, model_of_attempt in tqdm(attempts, desc=str(case), mininterval=5, disable=not search.grid):
         tries.append(tried)
         if best_of(tries) is tried:
-            history, kept = epochs, model_of_attempt
+            kept, selected = model_of_attempt, epochs
     best = best_of(tries)
     if best is None or kept is None:
         raise DivergenceError(
             f"{case}: training diverged with every setting tried, such as {json.dumps(tries[0].settings.given())}; "
             f"lower learning_rate or raise regularisation in config/methods/{case.row}.yaml"
         )
-    if final.training is validation.problem.training:
-        return Selection(best, tries, history, kept)
+    if split.final is split.first:
+        return Selection(best, tries, selected, kept)
     model, refitted = refit(method, best, final, case)
-    return Selection(best, tries, pl.concat([history, refitted]), model)
-
-
-def settings_key(case: Case) -> str:
-    """Name the settings of a method in errors."""
-    return f"config/methods/{case.row}.yaml: settings"
+    return Selection(best, tries, pl.concat([selected, refitted]), model)
 
 
 def best_of(tries: list[Attempt]) -> Attempt | None:
@@ -114,28 +117,31 @@ def best_of(tries: list[Attempt]) -> Attempt | None:
     return max(finite, key=lambda tried: tried.value or 0.0, default=None)
 
 
-def search(settings: Settings, grid: Grid, steps: int, tries: list[Attempt], where: str) -> Iterator[Settings]:
-    """Yield the settings of a grid, and then at most `steps` beyond its edges.
-
-    The caller appends to `tries` what was tried of the settings yielded before; `where` names them in errors.
-    """
-    for values in itertools.product(*grid.values()):
-        yield settings.changed(dict(zip(grid, values, strict=True)), where) if grid else settings
-    for _ in range(steps):
+def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], case: Case) -> Iterator[Settings]:
+    """Yield the settings of a grid, and then some beyond its edges; the caller appends each attempt to `tries`."""
+    for values in itertools.product(*search.grid.values()):
+        changes = dict(zip(search.grid, values, strict=True))
+        yield settings.changed(changes, settings_key(case)) if changes else settings
+    for _ in range(search.beyond):
         best = best_of(tries)
-        further = None if best is None else beyond(grid, best.settings, [tried.settings for tried in tries])
+        further = None if best is None else beyond(search.grid, best.settings, [tried.settings for tried in tries])
         if further is None:
             return
         yield further
 
 
-def beyond(grid: Grid, best: Settings, tried: list[Settings]) -> Settings | None:
+def settings_key(case: Case) -> str:
+    """Name the settings of a method in errors."""
+    return f"config/methods/{case.row}.yaml: settings"
+
+
+def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Settings | None:
     """Return the best settings with one value a step beyond those tried, where the best is on their edge, or None.
 
     The step is the ratio of the two outermost values, or 2 from a value next to 0. There is none beyond 0, nor to a
     value that the method does not allow.
     """
-    for name in on_edges(grid, best, tried):
+    for name in on_edges(names, best, tried):
         values = sorted({getattr(settings, name) for settings in tried})
         last, inner = (values[-1], values[-2]) if getattr(best, name) == values[-1] else (values[0], values[1])
         if last <= 0 or inner < 0:
@@ -150,11 +156,11 @@ def beyond(grid: Grid, best: Settings, tried: list[Settings]) -> Settings | None
     return None
 
 
-def on_edges(grid: Grid, best: Settings, tried: list[Settings]) -> list[str]:
-    """Return the numbers of a grid whose best value is the smallest or largest that was tried, of two or more."""
-    names = [name for name in grid if is_number(getattr(best, name))]
-    values = {name: {getattr(settings, name) for settings in tried} for name in names}
-    edges = {name: (min(values[name]), max(values[name])) for name in names if len(values[name]) > 1}
+def on_edges(names: Iterable[str], best: Settings, tried: list[Settings]) -> list[str]:
+    """Return the settings, numbers, of which the best value is the smallest or largest of two or more tried."""
+    numbers = [name for name in names if is_number(getattr(best, name))]
+    values = {name: {getattr(settings, name) for settings in tried} for name in numbers}
+    edges = {name: (min(values[name]), max(values[name])) for name in numbers if len(values[name]) > 1}
     return [name for name in edges if getattr(best, name) in edges[name]]
 
 
@@ -176,9 +182,13 @@ def weigh(method: type[Ensemble], settings: Settings, validation: Validation, ca
         if not model.has_finite_scores() or not deviation > 0:
             raise UserError(f"{case}: the scores of {member.row} are all the same or not finite; take another member")
     for weights in weights_on_simplex(len(models)):
-        weighted = settings.weighted(weights, deviations)
-        model = method.combined(models, weighted.scales)
-        yield Attempt(weighted, None, validation.value(model)), no_history(), model
+        members = [
+            member.model_copy(update={"weight": weight, "deviation": deviation})
+            for member, weight, deviation in zip(settings.members, weights, deviations, strict=True)
+        ]
+        model = method.combined(models, [member.weight / member.deviation for member in members])
+        tried = Attempt(EnsembleSettings(members=members), None, validation.value(model))
+        yield tried, history([], case, "selection"), model
 
 
 def weights_on_simplex(n: int) -> list[tuple[float, ...]]:

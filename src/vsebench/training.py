@@ -3,10 +3,8 @@
 import copy
 import json
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,16 +13,13 @@ from vsebench.core.configuration import Epochs
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case
 from vsebench.core.schemas import HISTORY
-from vsebench.core.workers import Workers, workers
-from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Split, Training, Words
+from vsebench.core.workers import workers
+from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training, Words
 from vsebench.data.streams import VALIDATION_SAMPLE, generator
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.methods.base import Control, Fitter, Method, Settings
 from vsebench.models import Model
-
-if TYPE_CHECKING:  # features need SciPy, which most fits do without
-    from vsebench.data.features import Features
 
 Record = dict[str, Any]  # of an epoch in the history
 
@@ -62,22 +57,9 @@ class Attempt:
 Trained = tuple[Attempt, pl.DataFrame, Model | None]  # an attempt, its history, and its model unless it diverged
 
 
-def problems(
-    split: Split,
-    seed: int,
-    pool: Workers,
-    features: "Features | None" = None,
-    words: Words | None = None,
-    extras: Mapping[str, Any] = MappingProxyType({}),
-) -> tuple[Problem, Problem]:
-    """Return what is fitted while settings are chosen, and what the tested model is fitted to."""
-    first = Problem(split.first, seed, pool, features, words, extras)
-    return first, replace(first, training=split.final)
-
-
-def open_validation(first: Problem, split: Split, metric: str, size: int) -> Validation:
+def open_validation(first: Problem, valid: HeldOut, metric: str, size: int) -> Validation:
     """Return the validation on at most `size` images. Cold images, of which nothing is learnt, choose no settings."""
-    known = split.valid.take(np.flatnonzero(~split.valid.is_cold).astype(np.int32))
+    known = valid.take(np.flatnonzero(~valid.is_cold).astype(np.int32))
     held_out = known.sample(size, generator(first.seed, VALIDATION_SAMPLE))
     if held_out.right.n_pairs == 0:
         raise UserError(
@@ -98,7 +80,7 @@ def attempt(
     if issubclass(method, Control):
         model = method(validation.problem, settings).model()
         value = validation.value(model) if model.has_finite_scores() else None
-        return Attempt(settings, None, value), no_history(), None if value is None else model
+        return Attempt(settings, None, value), history([], case, "selection"), None if value is None else model
     assert issubclass(method, Method)
     assert limits is not None
     warm_up(method, settings)
@@ -130,7 +112,7 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
         The loss or a score is not a finite number.
     """
     if not issubclass(method, Method):
-        return method(problem, chosen.settings).model(), no_history()
+        return method(problem, chosen.settings).model(), history([], case, "refit")
     assert chosen.epochs is not None
     warm_up(method, chosen.settings)
     fitter = method(problem, chosen.settings)
@@ -165,11 +147,6 @@ def history(records: list[Record], case: Case, phase: str) -> pl.DataFrame:
     """Return the history of a training as a table, `schemas.HISTORY`: one line per epoch."""
     keys = case.keys | {"phase": phase}
     return pl.DataFrame([keys | record for record in records], schema=HISTORY)
-
-
-def no_history() -> pl.DataFrame:
-    """Return the history of a fit without epochs."""
-    return pl.DataFrame(schema=HISTORY)
 
 
 def warm_up(method: type[Method], settings: Settings) -> None:

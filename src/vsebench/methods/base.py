@@ -109,22 +109,6 @@ class EnsembleSettings(Settings):
 
     members: list[Member] = Field(min_length=2)
 
-    def weighted(self, weights: Sequence[float], deviations: Sequence[float]) -> Self:
-        """Return the members with these weights and deviations."""
-        both = zip(self.members, weights, deviations, strict=True)
-        members = [member.model_copy(update={"weight": w, "deviation": d}) for member, w, d in both]
-        return self.model_copy(update={"members": members})
-
-    @property
-    def weights(self) -> dict[str, float]:
-        """Return the weights by row."""
-        return {member.row: member.weight for member in self.members}
-
-    @property
-    def scales(self) -> list[float]:
-        """Return the factor of each member's scores."""
-        return [member.weight / member.deviation for member in self.members]
-
 
 class Ensemble(Control):
     """A row that adds up the scores of other rows of the run, which its file names in `members`.
@@ -154,7 +138,7 @@ class Ensemble(Control):
         return [self._trained(member) for member in self.settings.members]
 
     def model(self) -> Model:
-        return self.combined(self.models(), self.settings.scales)
+        return self.combined(self.models(), [member.weight / member.deviation for member in self.settings.members])
 
     def _trained(self, member: Member) -> Model:
         method = load_method(member.module)

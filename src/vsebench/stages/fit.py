@@ -5,7 +5,6 @@ epoch with the chosen settings, and of the final fit) and run.json (settings, al
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -19,39 +18,30 @@ from vsebench.core.storage import read_json, write_json, write_table
 from vsebench.core.workers import workers
 from vsebench.data import splits
 from vsebench.data.needs import TEST_LABELS, load_needs
+from vsebench.data.problem import Problem
 from vsebench.evaluation.ranking import check_finite
 from vsebench.methods.base import EnsembleSettings, Fitter, Member, Settings, read_settings
-from vsebench.selection import Selection, on_edges, select, settings_key
-from vsebench.training import Attempt, open_validation, problems
+from vsebench.selection import Search, Selection, on_edges, select, settings_key
+from vsebench.training import Attempt
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_arguments(parser)
-    grid = parser.add_mutually_exclusive_group()
-    grid.add_argument("--grid", type=json.loads, default={}, help="JSON: values to try for some settings")
-    parser.add_argument(
-        "--beyond",
-        type=int,
-        default=0,
-        help="settings to try at most beyond the grid's edges, while the best is on one",
-    )
-    grid.add_argument("--chosen", type=Path, help="run.json of another seed, whose settings are taken over")
+    parser.add_argument("--chosen", type=Path, help="run.json of another seed, whose settings are taken over")
     parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member, for an ensemble")
     parser.add_argument("--out", type=Path, required=True, help="folder for model.npz, history.parquet, run.json")
 
 
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
-    method, limits = open_method(arguments)
+    method, search = open_method(arguments)
     settings, first_seed = read_given(arguments, method, case)
     knows_test = TEST_LABELS.key in method.needs
     split = splits.load(arguments.split, with_test=knows_test, refit=not arguments.no_refit)
     with workers(arguments.threads) as pool:
         inputs = load_needs(method.needs, vars(arguments), split.test if knows_test else None)
-        first, final = problems(split, arguments.seed, pool, **inputs)
-        metric = arguments.metric
-        validation = None if metric is None else open_validation(first, split, metric, arguments.images)
-        selection = select(method, settings, validation, final, case, limits, arguments.grid, arguments.beyond)
+        problem = Problem(split.first, arguments.seed, pool, **inputs)
+        selection = select(method, settings, problem, split, search, case)
     check_finite(selection.model, str(case))
     models.save(selection.model, arguments.out / "model.npz")
     write_table(selection.history, HISTORY, arguments.out / "history.parquet")
@@ -61,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
             "module": arguments.module,
             "threads": arguments.threads,
             "refit": not arguments.no_refit,
-            "selection": record_of(selection, metric, arguments.grid, first_seed),
+            "selection": record_of(selection, search, first_seed),
             **describe(),
         },
         arguments.out / "run.json",
@@ -86,28 +76,27 @@ def read_member(path: Path) -> Member:
     return check(Member, {"row": record["method"], "module": record["module"]} | chosen, str(path))
 
 
-def record_of(
-    selection: Selection, metric: str | None, grid: dict[str, list[Any]], first_seed: int | None
-) -> dict[str, Any]:
+def record_of(selection: Selection, search: Search | None, first_seed: int | None) -> dict[str, Any]:
     """Return what run.json says of a choice."""
     chosen, tries = selection.chosen, selection.tries
     record = attempt_record(chosen) | {"settings": chosen.settings.given()}
-    if not tries:
+    if search is None:
         return record
     record |= {
-        "metric": metric,
+        "metric": search.metric,
         "n_configurations": len(tries),
         "diverged": sum(tried.value is None for tried in tries),
         "tries": [attempt_record(tried) for tried in tries],
     }
     if isinstance(chosen.settings, EnsembleSettings):
         return record
-    edges = on_edges(grid, chosen.settings, [tried.settings for tried in tries])
-    return record | {"settings_of_seed": first_seed, "grid": grid, "on_edges": edges}
+    edges = on_edges(search.grid, chosen.settings, [tried.settings for tried in tries])
+    return record | {"settings_of_seed": first_seed, "grid": search.grid, "on_edges": edges}
 
 
 def attempt_record(attempt: Attempt) -> dict[str, Any]:
     """Return what run.json says of an attempt; of an ensemble's settings it gives the weights, which alone differ."""
-    settings = attempt.settings
-    varied = settings.weights if isinstance(settings, EnsembleSettings) else settings.given()
-    return {"settings": varied, "epochs": attempt.epochs, "value": attempt.value}
+    settings = attempt.settings.given()
+    if isinstance(attempt.settings, EnsembleSettings):
+        settings = {member.row: member.weight for member in attempt.settings.members}
+    return {"settings": settings, "epochs": attempt.epochs, "value": attempt.value}

@@ -7,6 +7,7 @@ method is fitted to training and validation labels together and tested, as in th
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -19,11 +20,12 @@ from vsebench.core.storage import read_json, write_table
 from vsebench.core.workers import workers
 from vsebench.data import splits
 from vsebench.data.needs import load_needs
+from vsebench.data.problem import Problem
 from vsebench.evaluation.ranking import rank
 from vsebench.methods.base import read_settings
 from vsebench.models import by_frequency
 from vsebench.selection import select, settings_key
-from vsebench.training import DivergenceError, open_validation, problems
+from vsebench.training import DivergenceError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,30 +33,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chosen", type=Path, required=True, help="run.json of the row, for the chosen settings")
     parser.add_argument("--parameter", required=True, help="the setting to vary")
     parser.add_argument("--values", type=json.loads, required=True, help="JSON list of numbers")
-    parser.add_argument(
-        "--grid", type=json.loads, default={}, help="JSON: values to try for other settings, at each value"
-    )
-    parser.add_argument("--beyond", type=int, default=0, help="settings to try beyond the grid's edges, at each value")
     parser.add_argument("--ranks", type=Path, required=True, help="parquet: the ranks with each value")
     parser.add_argument("--out", type=Path, required=True, help="parquet: one row per value")
 
 
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
-    method, limits = open_method(arguments)
+    method, search = open_method(arguments)
     chosen = read_settings(method, read_json(arguments.chosen)["selection"]["settings"], str(arguments.chosen))
     parameter = arguments.parameter
-    others = {name: values for name, values in arguments.grid.items() if name != parameter}
+    assert search is not None  # only methods with epochs are varied
+    search = replace(search, grid={name: values for name, values in search.grid.items() if name != parameter})
     split = splits.load(arguments.split, refit=not arguments.no_refit)
     for_cold = by_frequency(split.final.labels) if method.knows_labels_alone() else None
     rows, ranks = [], [pl.DataFrame(schema=SWEEP_RANKS)]
     with workers(arguments.threads) as pool:
-        first, final = problems(split, arguments.seed, pool, **load_needs(method.needs, vars(arguments), split.test))
-        validation = open_validation(first, split, arguments.metric, arguments.images)
+        inputs = load_needs(method.needs, vars(arguments), split.test)
+        problem = Problem(split.first, arguments.seed, pool, **inputs)
         for value in tqdm(arguments.values, desc=f"{case}: {parameter}", mininterval=5):
             settings = chosen.changed({parameter: value}, settings_key(case))
             try:
-                selection = select(method, settings, validation, final, case, limits, others, arguments.beyond)
+                selection = select(method, settings, problem, split, search, case)
             except DivergenceError:
                 continue
             best, is_chosen = selection.chosen, value == chosen.given().get(parameter)
@@ -63,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
                 | {"parameter": parameter, "value": float(value), "chosen": is_chosen}
                 | {"epochs": best.epochs, "validation": best.value}
             )
-            of_value = rank(selection.model, split.test, first.features, pool, str(case), for_cold)
+            of_value = rank(selection.model, split.test, problem.features, pool, str(case), for_cold)
             ranks.append(of_value.select(pl.lit(float(value)).alias("value"), pl.all()))
     write_table(pl.concat(ranks), SWEEP_RANKS, arguments.ranks)
     write_table(pl.DataFrame(rows, schema=SWEEP), SWEEP, arguments.out)
