@@ -10,9 +10,9 @@ import polars as pl
 from vsebench.core.configuration import Epochs, check
 from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Entry, Place
-from vsebench.core.storage import read_parquet
+from vsebench.core.storage import read_json, read_parquet
 from vsebench.data.needs import FILE_NEEDS
-from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method
+from vsebench.methods.base import Fitter, Member, Method, Settings, epochs_mistake, load_method, read_settings
 from vsebench.selection import Search
 
 
@@ -25,6 +25,8 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--row", required=True, help="name of this method with its settings in the results")
     parser.add_argument("--module", required=True, help="module in vsebench.methods")
     parser.add_argument("--settings", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--chosen", type=Path, help="run.json, whose settings are taken instead")
+    parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member, for an ensemble")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}; only with epochs')
@@ -53,6 +55,24 @@ def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | N
         return method, None
     limits = None if arguments.epochs is None else check(Epochs, arguments.epochs, where)
     return method, Search(arguments.metric, arguments.images, limits, arguments.grid, arguments.beyond)
+
+
+def open_settings(arguments: argparse.Namespace, method: type[Fitter]) -> tuple[Settings, int | None]:
+    """Return the settings that the arguments name, and the seed that has chosen them, if one has."""
+    if arguments.members:
+        members = [read_member(path) for path in arguments.members]
+        return read_settings(method, {"members": members}, "--members"), None
+    if arguments.chosen:
+        record = read_json(arguments.chosen)
+        return read_settings(method, record["selection"]["settings"], str(arguments.chosen)), record["seed"]
+    return read_settings(method, arguments.settings, f"config/methods/{arguments.row}.yaml: settings"), None
+
+
+def read_member(path: Path) -> Member:
+    """Read what a row was fitted with from its run.json."""
+    record = read_json(path)
+    chosen = {key: record["selection"][key] for key in ("settings", "epochs")}
+    return check(Member, {"row": record["method"], "module": record["module"]} | chosen, str(path))
 
 
 def add_cases_arguments(parser: argparse.ArgumentParser) -> None:

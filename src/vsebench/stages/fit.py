@@ -9,33 +9,30 @@ from pathlib import Path
 from typing import Any
 
 from vsebench import models
-from vsebench.cases import add_case_arguments, open_method
-from vsebench.core.configuration import check
+from vsebench.cases import add_case_arguments, open_method, open_settings
 from vsebench.core.machine import describe
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import HISTORY
-from vsebench.core.storage import read_json, write_json, write_table
+from vsebench.core.storage import write_json, write_table
 from vsebench.core.workers import workers
 from vsebench.data import splits
 from vsebench.data.needs import TEST_LABELS, load_needs
 from vsebench.data.problem import Problem
 from vsebench.evaluation.ranking import check_finite
-from vsebench.methods.base import EnsembleSettings, Fitter, Member, Settings, read_settings
-from vsebench.selection import Search, Selection, on_edges, select, settings_key
+from vsebench.methods.base import EnsembleSettings
+from vsebench.selection import Search, Selection, on_edges, select
 from vsebench.training import Attempt
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_arguments(parser)
-    parser.add_argument("--chosen", type=Path, help="run.json of another seed, whose settings are taken over")
-    parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member, for an ensemble")
     parser.add_argument("--out", type=Path, required=True, help="folder for model.npz, history.parquet, run.json")
 
 
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
     method, search = open_method(arguments)
-    settings, first_seed = read_given(arguments, method, case)
+    settings, first_seed = open_settings(arguments, method)
     knows_test = TEST_LABELS.key in method.needs
     split = splits.load(arguments.split, with_test=knows_test, refit=not arguments.no_refit)
     with workers(arguments.threads) as pool:
@@ -56,24 +53,6 @@ def run(arguments: argparse.Namespace) -> None:
         },
         arguments.out / "run.json",
     )
-
-
-def read_given(arguments: argparse.Namespace, method: type[Fitter], case: Case) -> tuple[Settings, int | None]:
-    """Return the settings that the arguments name, and the seed that chose them, if it is another one."""
-    if arguments.members:
-        members = [read_member(path) for path in arguments.members]
-        return read_settings(method, {"members": members}, "--members"), None
-    if arguments.chosen:
-        record = read_json(arguments.chosen)
-        return read_settings(method, record["selection"]["settings"], str(arguments.chosen)), record["seed"]
-    return read_settings(method, arguments.settings, settings_key(case)), None
-
-
-def read_member(path: Path) -> Member:
-    """Read what a row was fitted with from its run.json."""
-    record = read_json(path)
-    chosen = {key: record["selection"][key] for key in ("settings", "epochs")}
-    return check(Member, {"row": record["method"], "module": record["module"]} | chosen, str(path))
 
 
 def record_of(selection: Selection, search: Search | None, first_seed: int | None) -> dict[str, Any]:

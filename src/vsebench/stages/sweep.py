@@ -13,16 +13,16 @@ from pathlib import Path
 import polars as pl
 from tqdm import tqdm
 
-from vsebench.cases import add_case_arguments, open_method
+from vsebench.cases import add_case_arguments, open_method, open_settings
+from vsebench.core.errors import UserError
 from vsebench.core.places import Case, Place
 from vsebench.core.schemas import SWEEP, SWEEP_RANKS
-from vsebench.core.storage import read_json, write_table
+from vsebench.core.storage import write_table
 from vsebench.core.workers import workers
 from vsebench.data import splits
 from vsebench.data.needs import load_needs
 from vsebench.data.problem import Problem
 from vsebench.evaluation.ranking import rank
-from vsebench.methods.base import read_settings
 from vsebench.models import by_frequency
 from vsebench.selection import select, settings_key
 from vsebench.training import DivergenceError
@@ -30,7 +30,6 @@ from vsebench.training import DivergenceError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_arguments(parser)
-    parser.add_argument("--chosen", type=Path, required=True, help="run.json of the row, for the chosen settings")
     parser.add_argument("--parameter", required=True, help="the setting to vary")
     parser.add_argument("--values", type=json.loads, required=True, help="JSON list of numbers")
     parser.add_argument("--ranks", type=Path, required=True, help="parquet: the ranks with each value")
@@ -40,9 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
     method, search = open_method(arguments)
-    chosen = read_settings(method, read_json(arguments.chosen)["selection"]["settings"], str(arguments.chosen))
+    if search is None:
+        raise UserError("--metric: at each value a metric is compared; name one, such as ndcg@10")
+    chosen, _ = open_settings(arguments, method)
     parameter = arguments.parameter
-    assert search is not None  # only methods with epochs are varied
     search = replace(search, grid={name: values for name, values in search.grid.items() if name != parameter})
     split = splits.load(arguments.split, refit=not arguments.no_refit)
     for_cold = by_frequency(split.final.labels) if method.knows_labels_alone() else None
@@ -56,11 +56,15 @@ def run(arguments: argparse.Namespace) -> None:
                 selection = select(method, settings, problem, split, search, case)
             except DivergenceError:
                 continue
-            best, is_chosen = selection.chosen, value == chosen.given().get(parameter)
             rows.append(
-                case.keys
-                | {"parameter": parameter, "value": float(value), "chosen": is_chosen}
-                | {"epochs": best.epochs, "validation": best.value}
+                {
+                    **case.keys,
+                    "parameter": parameter,
+                    "value": float(value),
+                    "chosen": value == chosen.given().get(parameter),
+                    "epochs": selection.chosen.epochs,
+                    "validation": selection.chosen.value,
+                }
             )
             of_value = rank(selection.model, split.test, problem.features, pool, str(case), for_cold)
             ranks.append(of_value.select(pl.lit(float(value)).alias("value"), pl.all()))
