@@ -57,6 +57,15 @@ def test_a_record_names_the_case_and_what_it_was_computed_with(folder):
     assert {"machine", "versions", "git_commit"} <= set(record)
 
 
+def test_a_record_has_the_settings_as_they_were_given_without_defaults(tmp_path):
+    write_processed(tmp_path, features=True)
+    split(tmp_path, "images")
+    settings = {"factors": 3, "learning_rate": 0.03, "maximum_norm": 2.0, "normalise": ["l2"]}
+    for given in (settings, {key: settings[key] for key in settings if key != "normalise"}):
+        assert fit(tmp_path, module="wsabie", settings=given, protocol="images") == 0
+        assert selection_of(tmp_path)["settings"] == selection_of(tmp_path)["tries"][0]["settings"] == given
+
+
 def test_the_history_is_the_winners_with_the_last_fit_behind_it(folder):
     fit(folder, grid={"learning_rate": [1e-6, 0.2]})
     selection, history = selection_of(folder), read_parquet(folder / "model/history.parquet")
