@@ -15,7 +15,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/split.smk"
 include: "workflow/rules/fit.smk"
 include: "workflow/rules/evaluate.smk"
-include: "workflow/rules/on_request.smk"
+include: "workflow/rules/analyse.smk"
 include: "workflow/rules/time.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/papers.smk"
@@ -37,15 +37,8 @@ localrules:
     report,
     about,
     download,
-    download_parents,
-    download_words,
     outline,
-    gather_datasets,
-    gather_metrics,
-    gather_summary,
-    gather_history,
-    gather_settings,
-    gather_timing,
+    gather,
     compare,
     audit_papers,
     table,

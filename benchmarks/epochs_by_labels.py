@@ -23,8 +23,8 @@ from vsebench.core.workers import Workers, workers
 from vsebench.data.problem import LabelMatrix, Matrix, Problem, Training, Words
 from vsebench.data.streams import Stream, generator
 from vsebench.methods.base import load_method, read_settings
-from vsebench.methods.words.sampled_words import SampledWordMethod
-from vsebench.methods.words.word_networks import WordNetworkMethod
+from vsebench.methods.networks.training import NetworkMethod
+from vsebench.methods.words.sampled_words import SampledVectors
 
 SCHEMA = {
     "row": pl.String,
@@ -85,16 +85,16 @@ def first_different(numbers: NDArray[np.int64], n_labels: int) -> NDArray[np.int
     return np.sort(np.array(different, dtype=np.int32))
 
 
-def method_of(row: str, problem: Problem) -> WordNetworkMethod:
+def method_of(row: str, problem: Problem) -> NetworkMethod:
     """Return the method of a row with the network of this benchmark."""
     config = read_method_config(CONFIG / "methods" / f"{row}.yaml")
     found = load_method(config.method)
-    assert issubclass(found, WordNetworkMethod)
+    assert issubclass(found, NetworkMethod)
     changes = {"hidden": [HIDDEN], "batch": BATCH, "normalise": []}
     return found(problem, read_settings(found, config.settings | changes, row))
 
 
-def parts_of(method: WordNetworkMethod, n_labels: int, n_images: int) -> Turns:
+def parts_of(method: NetworkMethod, n_labels: int, n_images: int) -> Turns:
     """Return what is timed of a method: an epoch, and its parts on the same batches."""
     batches = [np.arange(start, min(start + BATCH, n_images)) for start in range(0, n_images, BATCH)]
     outputs: Matrix = np.ones((BATCH, OUTPUTS), dtype=np.float32)
@@ -103,24 +103,24 @@ def parts_of(method: WordNetworkMethod, n_labels: int, n_images: int) -> Turns:
         (n_labels, NETWORK): partial(network_alone, method, batches),
         (n_labels, LOSS): partial(loss_alone, method, outputs, batches),
     }
-    if isinstance(method, SampledWordMethod):
-        turns[n_labels, DRAWS] = partial(draws_alone, method, batches)
+    if isinstance(method.table, SampledVectors):
+        turns[n_labels, DRAWS] = partial(draws_alone, method.table, batches)
     return turns
 
 
-def network_alone(method: WordNetworkMethod, batches: list[NDArray[np.int64]]) -> None:
+def network_alone(method: NetworkMethod, batches: list[NDArray[np.int64]]) -> None:
     """Take steps whose loss does nothing: the derivatives are the outputs."""
     for images in batches:
         method.layers.step(method.seen.rows[images], lambda scores: 0.0)
 
 
-def loss_alone(method: WordNetworkMethod, outputs: Matrix, batches: list[NDArray[np.int64]]) -> None:
+def loss_alone(method: NetworkMethod, outputs: Matrix, batches: list[NDArray[np.int64]]) -> None:
     """Compute losses of given outputs, and move the vectors where they are trained."""
     for images in batches:
         method.loss(outputs[: len(images)] / OUTPUTS, images)
 
 
-def draws_alone(method: SampledWordMethod, batches: list[NDArray[np.int64]]) -> None:
+def draws_alone(table: SampledVectors, batches: list[NDArray[np.int64]]) -> None:
     """Draw labels."""
     for images in batches:
-        method.draw(images)
+        table.draw(images)

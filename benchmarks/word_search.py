@@ -15,7 +15,7 @@ from benchmarks.plan import SEED, Plan
 from vsebench.core.workers import workers
 from vsebench.data.problem import LabelMatrix, Matrix
 from vsebench.data.streams import Stream, generator
-from vsebench.methods.words.sampled_words import SampledWordMethod
+from vsebench.methods.words.sampled_words import SampledVectors
 
 FIRST = 20  # images of a search
 DRAWN_FOR = 64  # images
@@ -58,11 +58,11 @@ def negative_draws(plan: Plan) -> list[Row]:
         with workers(1) as pool:
             problem = drawn(n_labels, DRAWN_FOR, pool)
             method = method_of("s_x_ent", problem)
-            assert isinstance(method, SampledWordMethod)
+            assert isinstance(method.table, SampledVectors)
             images = np.arange(DRAWN_FOR)
-            share = method.n_images_of / method.n_images_of.sum()
+            share = method.table.n_images_of / method.table.n_images_of.sum()
             turns: list[Work] = [
-                partial(method.draw, images),
+                partial(method.table.draw, images),
                 partial(draw_as_published, problem.training.labels, share),
             ]
             seconds = interleave([timed(turn, clock_for(1)) for turn in turns], plan.repeats)

@@ -118,6 +118,12 @@ def test_new_images_by_their_features_or_labels(folder):
         ("x_ent", LABELS, {"features": FEATURES, "words": np.eye(2)}, "words: shape (2, 2); 3 rows"),
         ("oracle", LABELS, {}, "oracle: cannot run here: the data is real"),
         ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble adds up other rows"),
+        (
+            "opt_auc",
+            LABELS,
+            {"epochs": 9, "settings": {"learning_rate": 1e12}},
+            "opt_auc on matrix (distinct, seed 1): tr",
+        ),
         ("vse_fs", sparse.csr_array(np.eye(3)), {}, "matrix: protocol 'distinct' leaves no label for validation"),
     ],
 )

@@ -1,19 +1,16 @@
-"""The arguments that stages share: what names a case, its method and its validation, and several cases at once."""
+"""The arguments that stages share: what names a case, its method and its validation."""
 
 import argparse
 import json
-from collections.abc import Iterator
 from pathlib import Path
-
-import polars as pl
 
 from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError
-from vsebench.core.places import Case, Entry, Place
-from vsebench.core.storage import read_parquet
+from vsebench.core.storage import read_json
 from vsebench.core.yaml_files import check
 from vsebench.data.needs import FILE_NEEDS
-from vsebench.methods.base import Fitter, Method, epochs_mistake, load_method
+from vsebench.methods.base import Fitter, Member, Method, Settings, epochs_mistake, load_method, read_settings
+from vsebench.selection import Search
 
 
 def add_case_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,12 +22,16 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--row", required=True, help="name of this method with its settings in the results")
     parser.add_argument("--module", required=True, help="module in vsebench.methods")
     parser.add_argument("--settings", type=json.loads, required=True, help="JSON")
+    parser.add_argument("--chosen", type=Path, help="run.json, whose settings are taken instead")
+    parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member, for an ensemble")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}; only with epochs')
     parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it nothing is chosen")
     parser.add_argument("--no-refit", action="store_true", help="the tested model does not learn the validation labels")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")
+    parser.add_argument("--grid", type=json.loads, default={}, help="JSON: values to try for some settings")
+    parser.add_argument("--beyond", type=int, default=0, help="maximum number of settings beyond the edges of the grid")
 
 
 def add_need_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,42 +40,33 @@ def add_need_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(need.option, type=Path, help=f"for a method that needs {need.description}")
 
 
-def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Epochs | None]:
-    """Return the method that the arguments name, and when its training stops."""
+def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | None]:
+    """Return the method that the arguments name, and how its settings are chosen; None if nothing is chosen."""
     where = f"config/methods/{arguments.row}.yaml: epochs"
     method = load_method(arguments.module)
     if issubclass(method, Method) != (arguments.epochs is not None):
         raise UserError(f"{where}: {epochs_mistake(method)}")
     if arguments.epochs is not None and arguments.metric is None:
         raise UserError("--metric: epochs are chosen by a metric; name one, such as ndcg@10")
-    return method, None if arguments.epochs is None else check(Epochs, arguments.epochs, where)
+    if arguments.metric is None:
+        return method, None
+    limits = None if arguments.epochs is None else check(Epochs, arguments.epochs, where)
+    return method, Search(arguments.metric, arguments.images, limits, arguments.grid, arguments.beyond)
 
 
-def add_cases_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what names several cases and the labels of their data sets."""
-    parser.add_argument("--results", type=Path, required=True, help="folder with the results")
-    parser.add_argument("--processed", type=Path, required=True, help="folder with the processed data sets")
-    parser.add_argument("--rows", nargs="+", required=True, help="as dataset/protocol/row or .../row/decision")
-    parser.add_argument("--seeds", nargs="+", type=int, required=True)
-    parser.add_argument("--with-siblings", nargs="*", default=[], help="data sets that have siblings.parquet")
-    parser.add_argument("--out", type=Path, required=True)
+def open_settings(arguments: argparse.Namespace, method: type[Fitter]) -> tuple[Settings, int | None]:
+    """Return the settings that the arguments name, and the seed that has chosen them, if one has."""
+    if arguments.members:
+        members = [read_member(path) for path in arguments.members]
+        return read_settings(method, {"members": members}, "--members"), None
+    if arguments.chosen:
+        record = read_json(arguments.chosen)
+        return read_settings(method, record["selection"]["settings"], str(arguments.chosen)), record["seed"]
+    return read_settings(method, arguments.settings, f"config/methods/{arguments.row}.yaml: settings"), None
 
 
-def named_cases(arguments: argparse.Namespace) -> Iterator[Case]:
-    """Yield the cases that the arguments name: every row with every seed."""
-    return (case for case, _ in named_entries(arguments))
-
-
-def named_entries(arguments: argparse.Namespace) -> Iterator[tuple[Case, str]]:
-    """Yield the cases that the arguments name, each with its decision, which is empty for a row by itself."""
-    for name in arguments.rows:
-        dataset, protocol, entry = name.split("/", 2)
-        for seed in arguments.seeds:
-            yield Case(Place(dataset, protocol), Entry.of(entry).row, seed), Entry.of(entry).decision
-
-
-def siblings_of(arguments: argparse.Namespace, dataset: str) -> pl.DataFrame | None:
-    """Return which labels of a data set are siblings, the table `schemas.SIBLINGS`; None if nothing says so."""
-    if dataset not in arguments.with_siblings:
-        return None
-    return read_parquet(arguments.processed / dataset / "siblings.parquet")
+def read_member(path: Path) -> Member:
+    """Read what a row was fitted with from its run.json."""
+    record = read_json(path)
+    chosen = {key: record["selection"][key] for key in ("settings", "epochs")}
+    return check(Member, {"row": record["method"], "module": record["module"]} | chosen, str(path))

@@ -1,7 +1,6 @@
 """The command line: one sub-command per stage of the workflow and per command of a person."""
 
 import argparse
-import ast
 import importlib
 import sys
 from collections.abc import Sequence
@@ -9,7 +8,7 @@ from collections.abc import Sequence
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_in
 from vsebench.core.processes import end_with_snakemake
-from vsebench.core.sources import file_of
+from vsebench.core.sources import summary_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,8 +38,7 @@ def command_modules() -> dict[str, str]:
 
 def summary(name: str) -> str:
     """Return the first line of the docstring of a stage or command, without importing it."""
-    docstring = ast.get_docstring(ast.parse(file_of(command_modules()[name]).read_text(encoding="utf-8"))) or ""
-    return docstring.partition("\n")[0]
+    return summary_of(command_modules()[name])
 
 
 def run_command(name: str, argv: list[str]) -> int:

@@ -5,7 +5,7 @@ argument raises `UserError` with one line.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,11 @@ from vsebench.evaluation.measuring import Measured, Ranked, measure
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.evaluation.ranking import check_finite, list_tops, rank, rank_images
 from vsebench.evaluation.summary import summarise
-from vsebench.methods.base import Fitter, Method, load_method, read_settings, with_factors
+from vsebench.methods.base import Fitter, Settings, load_method, read_settings, with_factors
 from vsebench.models import Model, by_frequency, checked_scores
 from vsebench.protocols.base import load_protocol, split_generator
-from vsebench.training import Attempt, DivergenceError, attempt, finish, open_validation, problems, refit
+from vsebench.selection import Search, select
+from vsebench.training import Attempt, refit
 
 VALIDATION_IMAGES = 20000
 LARGEST_COUNT = np.iinfo(np.int32).max
@@ -188,17 +189,24 @@ def fit(
     _check_needs(row, _provided(given, vectors) | {"known_labels"})
     _check_count("seed", seed, 0)
     _check_count("threads", threads, 1)
+    if epochs is not None:
+        _check_count("epochs", epochs, 1)
+        if row.epochs is None:
+            raise UserError(f"{method}: epochs: this method is not trained by epochs; leave them out")
     protocol = "distinct" if "known_labels" in row.method.needs or given is None else "images"
     case = Case(Place("matrix", protocol), method, seed)
     with workers(threads) as pool:
-        chosen = _epochs_of(row, epochs, case, labels, given, vectors, pool)
-        problem = Problem(Training.all_of(labels), seed, pool, given, words=vectors)
-        try:
+        problem = Problem(Training.all_of(labels), seed, pool, given, vectors)
+        if epochs is None and row.epochs is not None:
+            split = _split(protocol, Dataset(labels, None, None if given is None else given.known), seed)
+            split = replace(split, final=problem.training)
+            selection = select(row.method, row.settings, problem, split, _search(row, protocol), case)
+            chosen, model = selection.chosen, selection.model
+        else:
+            chosen = Attempt(row.settings, epochs, None)
             model, _ = refit(row.method, chosen, problem, case)
-        except DivergenceError:
-            raise _diverged(case) from None
     check_finite(model, str(case))
-    return Fitted(method, chosen.settings, chosen.epochs, model, labels, given)
+    return Fitted(method, chosen.settings.given(), chosen.epochs, model, labels, given)
 
 
 def load(path: str | Path) -> Fitted:
@@ -255,8 +263,7 @@ def evaluate(
     found: dict[Entry, dict[int, Measured]] = {Entry(name): {} for name in methods}
     with workers(threads) as pool:
         for seed in range(1, seeds + 1) if isinstance(seeds, int) else seeds:
-            split = rules.split(dataset, split_generator(protocol, seed))
-            _check_split(split, protocol)
+            split = _split(protocol, dataset, seed)
             ranked = [_fit_and_rank(row, Case(place, row.name, seed), split, given, vectors, pool) for row in rows]
             n_candidates = int(split.test.candidates.sum())
             for row, one in zip(rows, measure(ranked, metrics, n_candidates, bootstrap), strict=True):
@@ -281,7 +288,7 @@ class _Row:
     name: str
     role: str
     method: type[Fitter]
-    settings: dict[str, Any]
+    settings: Settings
     epochs: Epochs | None
 
 
@@ -302,8 +309,8 @@ def _row(name: str, factors: int, changes: dict[str, Any] | None) -> _Row:
     values = with_factors(method, config.settings, factors) | (changes or {})
     if "normalise" in method.settings_type.model_fields and values.get("normalise") is None:
         values["normalise"] = []
-    read_settings(method, values, f"{name}: settings")
-    return _Row(name, config.role, method, values, config.epochs)
+    settings = read_settings(method, values, f"{name}: settings")
+    return _Row(name, config.role, method, settings, config.epochs)
 
 
 def _inputs(matrix: Any, features: Any, words: ArrayLike | None) -> tuple[LabelMatrix, Features | None, Words | None]:
@@ -397,59 +404,28 @@ def _check_evaluation(
             _check_count("seeds", seed, 0)
 
 
-def _check_split(split: Split, protocol: str) -> None:
+def _split(protocol: str, dataset: Dataset, seed: int) -> Split:
+    """Split a data set; every part needs a label."""
+    split = load_protocol(protocol).split(dataset, split_generator(protocol, seed))
     parts = {"training": split.first.labels, "validation": split.valid.right, "the test": split.test.right}
     for name, part in parts.items():
         if part.n_pairs == 0:
             raise UserError(f"matrix: protocol {protocol!r} leaves no label for {name}")
+    return split
 
 
-def _epochs_of(
-    row: _Row,
-    epochs: int | None,
-    case: Case,
-    labels: LabelMatrix,
-    features: Features | None,
-    words: Words | None,
-    pool: Workers,
-) -> Attempt:
-    """Return the settings with the epochs that were given, or that the validation labels choose."""
-    if not issubclass(row.method, Method):
-        if epochs is not None:
-            raise UserError(f"{row.name}: epochs: this method is not trained by epochs; leave them out")
-        return Attempt(row.settings, None, None)
-    if epochs is not None:
-        _check_count("epochs", epochs, 1)
-        return Attempt(row.settings, epochs, None)
-    dataset = Dataset(labels, None, None if features is None else features.known)
-    split = load_protocol(case.place.protocol).split(dataset, split_generator(case.place.protocol, case.seed))
-    _check_split(split, case.place.protocol)
-    first, _ = problems(split, case.seed, pool, features, words)
-    return _tried(row, case, first, split)[0]
-
-
-def _tried(row: _Row, case: Case, first: Problem, split: Split) -> tuple[Attempt, Model | None]:
-    """Train with the row's settings until the validation metric stops rising."""
-    metric = load_protocol(case.place.protocol).validation_metric
-    validation = open_validation(first, split, metric, VALIDATION_IMAGES)
-    chosen, _, model = attempt(row.method, row.settings, validation, row.epochs, case)
-    if model is None:
-        raise _diverged(case)
-    return chosen, model
+def _search(row: _Row, protocol: str) -> Search | None:
+    """Return how epochs are chosen; settings are not."""
+    metric = load_protocol(protocol).validation_metric
+    return None if row.epochs is None else Search(metric, VALIDATION_IMAGES, row.epochs)
 
 
 def _fit_and_rank(
     row: _Row, case: Case, split: Split, features: Features | None, words: Words | None, pool: Workers
 ) -> Ranked:
     """Do what the stages `fit` and `rank` do."""
-    first, final = problems(split, case.seed, pool, features, words)
-    chosen, kept = Attempt(row.settings, None, None), None
-    if issubclass(row.method, Method):
-        chosen, kept = _tried(row, case, first, split)
-    try:
-        model, _ = finish(row.method, chosen, kept, first, final, case)
-    except DivergenceError:
-        raise _diverged(case) from None
+    problem = Problem(split.first, case.seed, pool, features, words)
+    model = select(row.method, row.settings, problem, split, _search(row, case.place.protocol), case).model
     rules = load_protocol(case.place.protocol)
     by_labels = rules.leaves_cold and row.method.knows_labels_alone()
     for_cold = by_frequency(split.final.labels) if by_labels else None
@@ -458,10 +434,6 @@ def _fit_and_rank(
         list_tops(model, split.test, features, pool, for_cold),
         rank_images(model, split.test, features, pool) if rules.new_images else None,
     )
-
-
-def _diverged(case: Case) -> UserError:
-    return UserError(f"{case.row}: training diverged; lower learning_rate or raise regularisation in its settings")
 
 
 def _first(model: Model, queries: Queries, k: int) -> tuple[Ids, Matrix]:

@@ -11,7 +11,8 @@ from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.core.storage import read_json, write_json
 from vsebench.formats.simulators.simulator import Options
-from vsebench.plan import Plan
+from vsebench.plan import read_plan
+from vsebench.plan.settings import not_tuned, recorded_search, settings_of, starting_settings
 from vsebench.stages.gather import settings_used
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -23,7 +24,7 @@ def plan_of(folder, **changes):
     """Return the plan of a run with the configuration in a folder."""
     sets = {"sim-iapr": {"protocols": ["distinct", "regions"], "options": changes.pop("options", SCALE)}}
     values = yaml.safe_load((CONFIG / "config.yaml").read_text()) | {"datasets": sets, "factors": 8, "scaling": None}
-    return Plan.read(folder, values | {"methods": ["popularity", "opt_auc", "vse_fs"]} | changes, [])
+    return read_plan(folder, values | {"methods": ["popularity", "opt_auc", "vse_fs"]} | changes, [])
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def write_results(results, plan):
     entry |= {"grid": {"learning_rate": [0.1, 0.2], "regularisation": [0.003, 0.01, 0.02, 0.03]}}
     rows = [
         entry | {"method": "opt_auc", "seed": seed, "choice": "tuned", "settings": own | {"learning_rate": rate}}
-        for own in [plan.settings("opt_auc", "sim-iapr")]
+        for own in [settings_of(plan, "opt_auc", "sim-iapr")]
         for seed, rate in ((2, 0.1), (1, 0.2))
     ]
     popularity = entry | {"method": "popularity", "seed": 1, "choice": "none", "settings": {}}
@@ -57,13 +58,13 @@ def recorded(folder, tmp_path):
 
 
 def rates(plan, *seeds):
-    return [plan.starting_settings("opt_auc", PLACE, seed)["learning_rate"] for seed in seeds]
+    return [starting_settings(plan, "opt_auc", PLACE, seed)["learning_rate"] for seed in seeds]
 
 
 def test_a_run_takes_what_was_chosen_with_the_split_of_each_seed(recorded):
     plan = plan_of(recorded)
     assert rates(plan, 1, 2) == [0.2, 0.1]
-    assert plan.not_tuned == {
+    assert not_tuned(plan) == {
         "sim-iapr/distinct/opt_auc": 8,
         "sim-iapr/distinct/vse_fs": 0,
         "sim-iapr/regions/opt_auc": 0,
@@ -77,14 +78,14 @@ def test_a_seed_without_a_record_takes_the_first_ones(recorded):
 
 def test_a_run_without_a_record_takes_the_rows_own(folder):
     plan = plan_of(folder)
-    assert plan.starting_settings("opt_auc", PLACE, 1) == plan.settings("opt_auc", "sim-iapr")
-    assert set(plan.not_tuned.values()) == {0}
+    assert starting_settings(plan, "opt_auc", PLACE, 1) == settings_of(plan, "opt_auc", "sim-iapr")
+    assert set(not_tuned(plan).values()) == {0}
 
 
 def test_a_run_that_tunes_starts_from_the_rows_own(recorded):
     plan = plan_of(recorded, tune=True)
-    assert plan.starting_settings("opt_auc", PLACE, 1) == plan.settings("opt_auc", "sim-iapr")
-    assert plan.not_tuned == {}
+    assert starting_settings(plan, "opt_auc", PLACE, 1) == settings_of(plan, "opt_auc", "sim-iapr")
+    assert not_tuned(plan) == {}
 
 
 @pytest.mark.parametrize(
@@ -94,13 +95,13 @@ def test_a_run_that_tunes_starts_from_the_rows_own(recorded):
 )
 def test_what_was_chosen_under_other_conditions_does_not_count(recorded, changes):
     plan = plan_of(recorded, **changes)
-    assert plan.starting_settings("opt_auc", PLACE, 1) == plan.settings("opt_auc", "sim-iapr")
-    assert set(plan.not_tuned.values()) == {0}
+    assert starting_settings(plan, "opt_auc", PLACE, 1) == settings_of(plan, "opt_auc", "sim-iapr")
+    assert set(not_tuned(plan).values()) == {0}
 
 
 def test_what_was_chosen_on_other_labels_does_not_count(recorded):
     sets = {"sim-iapr": {"protocols": ["distinct"], "options": SCALE, "vocabulary": {"top_labels": 20}}}
-    assert set(plan_of(recorded, datasets=sets).not_tuned.values()) == {0}
+    assert set(not_tuned(plan_of(recorded, datasets=sets)).values()) == {0}
 
 
 def edit(path, key, values):
@@ -111,7 +112,7 @@ def edit(path, key, values):
 
 def test_a_record_does_not_count_when_a_setting_outside_of_its_grid_has_changed(recorded):
     edit(recorded / "methods" / "opt_auc.yaml", "settings", {"deviation": 0.2})
-    assert plan_of(recorded).not_tuned["sim-iapr/distinct/opt_auc"] == 0
+    assert not_tuned(plan_of(recorded))["sim-iapr/distinct/opt_auc"] == 0
 
 
 def test_a_record_keeps_its_own_grid_and_counts_when_that_of_the_row_has_changed(recorded):
@@ -124,7 +125,7 @@ def test_a_record_keeps_its_own_grid_and_counts_when_that_of_the_row_has_changed
 def test_a_record_with_values_that_were_not_tried_does_not_count(recorded):
     path = recorded / "chosen" / "sim-iapr.yaml"
     path.write_text(path.read_text().replace("learning_rate: [0.1, 0.2]", "learning_rate: [0.1, 0.3]"))
-    assert plan_of(recorded).not_tuned["sim-iapr/distinct/opt_auc"] == 0
+    assert not_tuned(plan_of(recorded))["sim-iapr/distinct/opt_auc"] == 0
 
 
 def test_a_fit_and_what_is_gathered_say_which_grid_was_tried(tmp_path):
@@ -177,7 +178,7 @@ def test_a_fit_with_the_settings_that_tuning_chose_has_the_same_bytes(tmp_path):
 def test_every_record_of_the_project_counts_in_the_run_that_it_is_for(path, elsewhere, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path if elsewhere else CONFIG.parent)
     run = "config.yaml" if path.stem == "visual-genome-500" else "tagging.yaml"
-    plan = Plan.read(CONFIG, yaml.safe_load((CONFIG / run).read_text()), [])
+    plan = read_plan(CONFIG, yaml.safe_load((CONFIG / run).read_text()), [])
     for protocol, searches in plan.chosen[path.stem].protocols.items():
         for row in searches.rows:
-            assert plan.search(row, Place(path.stem, protocol)) is not None, row
+            assert recorded_search(plan, row, Place(path.stem, protocol)) is not None, row

@@ -6,7 +6,8 @@ import sys
 import pytest
 
 from vsebench.core.modules import PACKAGE, modules_in
-from vsebench.core.sources import sources_of
+from vsebench.core.sources import file_of, sources_of
+from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.metrics.base import module_of_metric
 
 SGD = {"pipeline", "products", "random_numbers", "sampling", "steps", "vectors"}
@@ -65,6 +66,17 @@ def test_a_method_depends_on_its_kernels_and_on_no_other(method):
     assert not inside("evaluation", found) | inside("protocols", found) | inside("stages", found)
 
 
+# The methods with networks or word vectors that take something over from another one.
+TAKEN_OVER = {"lsep_joint": {"lsep"}, "s_opt_x_ent_published": {"s_x_ent"}, "avg_wv_ridge": {"avg_wv"}}
+METHODS = {name for name, module in modules_in("methods").items() if "\nMETHOD = " in file_of(module).read_text()}
+NETWORKS = [name for name in sorted(METHODS) if modules_in("methods")[name].split(".")[-2] in ("networks", "words")]
+
+
+@pytest.mark.parametrize("method", NETWORKS)
+def test_an_edit_of_a_loss_fits_no_other_method_again(method):
+    assert inside("methods", of_method(method)) & METHODS == {method} | TAKEN_OVER.get(method, set())
+
+
 @pytest.mark.parametrize("stage", ["fit", "sweep"])
 def test_a_fit_depends_on_the_ranking_kernels_and_on_no_method_of_its_own(stage):
     found = names(f"stages.{stage}")
@@ -84,6 +96,13 @@ def test_a_metric_file_runs_no_fit_again_unless_it_validates(stage):
 def test_a_module_of_metrics_depends_on_no_other(module):
     """An edit of it reruns what uses one of its metrics, and nothing else."""
     assert inside("evaluation.metrics", names(f"evaluation.metrics.{module}")) == {"base", module}
+
+
+@pytest.mark.parametrize("analysis", known_analyses())
+def test_an_analysis_depends_on_no_other_analysis_and_no_method(analysis):
+    found = names("stages.analyse", f"evaluation.analyses.{analysis}")
+    assert inside("evaluation.analyses", found) == {"base", analysis}
+    assert not inside("methods", found)
 
 
 def test_ranking_depends_on_no_method_and_no_training():

@@ -23,15 +23,17 @@ PLANS = """
 import json, sys
 from pathlib import Path
 from vsebench.core.yaml_files import read_yaml
-from vsebench.plan import Plan
+from vsebench.core.yaml_files import read_yaml
+from vsebench.plan import read_plan
+from vsebench.plan.settings import settings_of
 file = Path("config/config.yaml")
 found = {}
 for name, changes in json.loads(sys.argv[1]).items():
-    plan = Plan.read(file.parent, read_yaml(file) | changes, [file])
+    plan = read_plan(file.parent, read_yaml(file) | changes, [file])
     found[name] = {
         "metrics": plan.config.metrics,
         "rows": {str(place): plan.rows(place) for place in plan.places},
-        "settings": {row: plan.settings(row, next(iter(plan.datasets))) for row in plan.methods},
+        "settings": {row: settings_of(plan, row, next(iter(plan.datasets))) for row in plan.methods},
         "grids": {row: method.grid for row, method in plan.methods.items()},
         "names": [*plan.tables, *plan.figures],
     }

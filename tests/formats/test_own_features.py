@@ -12,7 +12,8 @@ import yaml
 from tests import data_sets
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_json
-from vsebench.plan import Plan
+from vsebench.plan import read_plan
+from vsebench.plan.jobs.data import processed_files
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "own-data.md").read_text(encoding="utf-8")
@@ -48,7 +49,7 @@ def test_features_beside_a_table_of_ones_own(folder):
     photos = pl.read_csv(TABLE)["photo"].unique(maintain_order=True).to_list()
     values = np.random.default_rng(0).random((400, 3))
     saved_as_on_the_page([*photos[1:], "another"], values)
-    plan = Plan.read(ROOT / "config", configured_as_on_the_page(), [])
+    plan = read_plan(ROOT / "config", configured_as_on_the_page(), [])
     config = plan.datasets["my-photos"]
     assert config.normalise == ["standard"]
     assert list(config.own_files.values()) == [TABLE, "my-features.npy", "my-features.txt"]
@@ -59,7 +60,7 @@ def test_features_beside_a_table_of_ones_own(folder):
         "my-features.txt",
     ]
     assert data_sets.prepare(config.definition("files"), "raw", "out", name="my-photos") == 0
-    assert sorted(path.name for path in (folder / "out").iterdir()) == sorted(plan.processed_files("my-photos"))
+    assert sorted(path.name for path in (folder / "out").iterdir()) == sorted(processed_files(plan, "my-photos"))
     images = pl.read_parquet("out/images.parquet")
     assert images.filter(~pl.col("has_features"))["id"].to_list() == [photos[0]]
     features = np.load("out/features.npy")
@@ -92,6 +93,6 @@ MISTAKES = {
 def test_a_mistake_is_told_before_the_first_job(folder, mistake):
     changes, message = MISTAKES[mistake]
     with pytest.raises(UserError) as error:
-        Plan.read(ROOT / "config", configured_as_on_the_page(**changes), [])
+        read_plan(ROOT / "config", configured_as_on_the_page(**changes), [])
     assert message in str(error.value)
     assert "\n" not in str(error.value)

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from tests.builders import dense
-from tests.methods.problems import NETWORKS, problem_of, settings_of
+from tests.methods.problems import NETWORKS, PACKAGES, names_of_methods, problem_of, settings_of
 from vsebench import models
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
 from vsebench.data.problem import Queries
-from vsebench.methods.base import load_method, read_settings
+from vsebench.methods.base import Method, Settings, load_method, read_settings
 from vsebench.methods.networks.layers import Parameter
+from vsebench.methods.networks.training import LabelTable, Loss, NetworkMethod
 from vsebench.training import DivergenceError, timed_epoch
 
 
@@ -42,6 +43,23 @@ def test_gradients_are_those_of_the_mean_loss(monkeypatch, name, where, hidden):
                 losses.append(fitter.step(images) / len(images))
             values[place] = start
             assert found.reshape(-1)[place] == pytest.approx((losses[0] - losses[1]) / 0.02, abs=2e-3)
+
+
+def depth(kind, root):
+    """Return the length of the longest chain of classes from `root` to `kind`."""
+    return 1 + max((depth(base, root) for base in kind.__bases__ if issubclass(base, root)), default=0)
+
+
+METHODS = [name for name in names_of_methods() if name not in PACKAGES]
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if issubclass(load_method(name), NetworkMethod)])
+def test_no_class_of_a_network_is_more_than_three_deep(name):
+    method = load_method(name)
+    assert depth(method, Method) <= 3
+    assert depth(method.settings_type, Settings) <= 3
+    assert depth(method.loss_type, Loss) <= 3
+    assert depth(method.loss_type.table_type, LabelTable) <= 3
 
 
 def test_dropout_keeps_the_sum_of_units_on_average():

@@ -93,8 +93,9 @@ def test_the_gradient_of_the_nonlinear_update_by_differences(monkeypatch):
 def test_a_row_moves_the_labels_that_it_does_not_train(name):
     fitter = network(name, learnt=LEARNT, joint=True, unseen_update="linear_map")
     fitter.epoch()
-    before, after = (vectors[LEARNT].astype(np.float64) for vectors in (fitter.start, fitter.model().label[:, :-1]))
-    expected = UPDATES["linear_map"](before, after, fitter.start[~LEARNT].astype(np.float64))
+    start = fitter.table.start.astype(np.float64)
+    after = fitter.model().label[LEARNT, :-1].astype(np.float64)
+    expected = UPDATES["linear_map"](start[LEARNT], after, start[~LEARNT])
     np.testing.assert_allclose(fitter.model().label[~LEARNT, :-1], expected, rtol=1e-4, atol=1e-5)
 
 

@@ -72,7 +72,8 @@ def test_gradients_are_those_of_the_mean_loss(monkeypatch, name, changes):
     fitter = network(name, dropout=0.0, **changes)
     monkeypatch.setattr(Parameter, "step", lambda *arguments: None)
     images, rng = np.arange(30), np.random.default_rng(1)
-    parameters = [*fitter.layers.weights, *fitter.layers.intercepts, *([fitter.vectors] if changes["joint"] else [])]
+    parameters = [*fitter.layers.weights, *fitter.layers.intercepts]
+    parameters += [fitter.table.vectors] if changes["joint"] else []
     for parameter in parameters:
         parameter.value[...] += rng.normal(0, 0.1, parameter.value.shape)
     fitter.step(images)
@@ -94,17 +95,17 @@ class TestEveryWordNetwork:
         for joint in (False, True):
             fitter = network(name, joint=joint)
             fitter.epoch()
-            assert np.array_equal(fitter.model().label[:, :-1], fitter.start) != joint
+            assert np.array_equal(fitter.model().label[:, :-1], fitter.table.start) != joint
 
     def test_labels_that_are_not_learnt_keep_their_vectors_and_are_no_negatives(self, name):
         learnt = np.arange(32) % 8 != 3
         plain, fitter = network(name, learnt=learnt, joint=True), network(name, learnt=learnt, joint=True)
-        fitter.start[~learnt] = 0  # what training does cannot depend on them
+        fitter.table.start[~learnt] = 0  # what training does cannot depend on them
         plain.epoch(), fitter.epoch()
         one, other = plain.model().label, fitter.model().label
         assert np.array_equal(one[learnt], other[learnt])
-        assert np.array_equal(one[~learnt, :-1], plain.start[~learnt])
-        assert not np.allclose(one[learnt, :-1], plain.start[learnt])
+        assert np.array_equal(one[~learnt, :-1], plain.table.start[~learnt])
+        assert not np.allclose(one[learnt, :-1], plain.table.start[learnt])
 
     def test_unseen_labels_of_a_group_are_found_by_their_words(self, name):
         """Images of a group carry six of eight labels; four labels, one of each group, are never learnt."""
@@ -217,7 +218,7 @@ def test_the_published_network_learns_as_the_sampled_one_and_its_words_by_undivi
     images = np.arange(128) % 20
     assert plain.step(images) == published.step(images)
     assert np.array_equal(plain.layers.weights[0].value, published.layers.weights[0].value)
-    moved = [np.abs(fitter.trained() - fitter.start).max() for fitter in (plain, published)]
+    moved = [np.abs(fitter.table.trained() - fitter.table.start).max() for fitter in (plain, published)]
     assert 0 < moved[0] < 0.011 < moved[1]  # Adam's first step is the rate, 0.01
 
 

@@ -7,6 +7,7 @@ from tests.papers.planted import SEEDS, decided, effects, frame
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
 from vsebench.core.places import Place
+from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.papers.evidence import Evidence, UntestableError
 
 
@@ -95,7 +96,7 @@ def test_thresholds_that_grow_with_difficulty():
          "label": str(label), "images": 20, "correlation": 0.4 + 0.02 * label if row == "oracle" else -0.5}
         for row in ("bce", "oracle") for seed in SEEDS for label in range(9)
     ]  # fmt: skip
-    tables = {"thresholds_and_difficulty": frame(table, schemas.THRESHOLDS_AND_DIFFICULTY)}
+    tables = {"thresholds_and_difficulty": frame(table, load_analysis("thresholds_and_difficulty").SCHEMA)}
     evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
     asked = {"method": "one/sharp", "above": 0.1}
     ((effect, verdict),) = effects("threshold_difficulty", evidence, references=["oracle", "bce"], **asked).values()
@@ -118,7 +119,7 @@ def test_words_that_training_pulls_apart():
         for row, of_row in vectors.items() for seed in SEEDS
         for label, vector in zip(["red", "blue", "green", "cat", "dog", "cow"], of_row, strict=True)
     ]  # fmt: skip
-    tables = {"label_vectors": frame(table, schemas.LABEL_VECTORS)}
+    tables = {"label_vectors": frame(table, load_analysis("label_vectors").SCHEMA)}
     evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
     colours, animals = ["red", "blue", "green", "unknown"], ["cat", "dog", "cow"]
     asked = {"method": "one", "fixed": "other"}
@@ -139,7 +140,7 @@ def test_a_full_sample_loss_is_compared_at_one_beta_0_by_seeds():
         {"dataset": "d", "protocol": "official", "method": row, "seed": seed, "beta_0": beta_0, "loss": loss * beta_0}
         for row, loss in (("one", 0.1), ("other", 0.2)) for seed in SEEDS for beta_0 in (1.0, 2.0)
     ]  # fmt: skip
-    tables = {"full_sample_loss": frame(table, schemas.FULL_SAMPLE_LOSS)}
+    tables = {"full_sample_loss": frame(table, load_analysis("full_sample_loss").SCHEMA)}
     evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
     asked = {"method": "one", "rivals": ["other"]}
     ((effect, verdict),) = effects("full_sample_loss", evidence, beta_0=2.0, **asked).values()
@@ -156,7 +157,7 @@ def test_the_distance_of_a_sampler_is_judged_by_its_interval(at_most, verdict):
          "lists": 0.5 * (0.15 + 0.01 * (image % 10))}
         for seed in SEEDS for image in range(50)
     ]  # fmt: skip
-    tables = {"sampler_distance": frame(table, schemas.SAMPLER_DISTANCE)}
+    tables = {"sampler_distance": frame(table, load_analysis("sampler_distance").SCHEMA)}
     evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
     ((effect, judged),) = effects("sampler_distance", evidence, method="one", at_most=at_most).values()
     assert effect.value == pytest.approx(0.195)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from vsebench.core import schemas
 from vsebench.core.places import Place
+from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.papers.claim import ClaimCase
 from vsebench.papers.claims.accuracy import TradeOff
 from vsebench.papers.claims.label_neighbours import LabelNeighbours
@@ -243,7 +244,7 @@ def neighbours(seed):
 
 def test_siblings_among_the_nearest_labels_are_held_against_chance():
     rows = [row for seed in SEEDS for row in neighbours(seed)]
-    table = pl.DataFrame(rows, schema=schemas.NEIGHBOURS_OF_LABELS)
+    table = pl.DataFrame(rows, schema=load_analysis("neighbours_of_labels").SCHEMA)
     found = Evidence(**(vars(evidence()) | {"on_request": {"neighbours_of_labels": table}}))
     test = LabelNeighbours(method="first", families=["tree"], nearest=2, times=4.0)
     effect = only(test, found)

@@ -17,7 +17,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.core.storage import write_json, write_table
 from vsebench.papers.base import Paper
-from vsebench.plan import Plan
+from vsebench.plan import read_plan
 from vsebench.rendering.kinds import FigureKind, instances_of_run
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import MISSING
@@ -45,7 +45,7 @@ def config(tmp_path_factory):
 @pytest.fixture(scope="module")
 def plan(config):
     file = config / "config.yaml"
-    return Plan.read(config, yaml.safe_load(file.read_text()), [file])
+    return read_plan(config, yaml.safe_load(file.read_text()), [file])
 
 
 @pytest.fixture(scope="module")
@@ -165,15 +165,15 @@ def test_a_mistake_in_its_files_is_told_before_the_first_job(config, tmp_path):
     ):
         path.write_text(good.replace(old, new))
         with pytest.raises(UserError, match=re.escape(f"{NAME}.yaml: {message}")):
-            Plan.read(folder, yaml.safe_load(file.read_text()), [file])
+            read_plan(folder, yaml.safe_load(file.read_text()), [file])
 
 
 def test_a_run_can_name_its_papers(config):
     file = config / "config.yaml"
     values = yaml.safe_load(file.read_text())
-    assert list(Plan.read(config, values | {"papers": [NAME]}, [file]).outline.papers) == [NAME]
+    assert list(read_plan(config, values | {"papers": [NAME]}, [file]).outline.papers) == [NAME]
     with pytest.raises(UserError, match="papers: 'absent' has no file in"):
-        Plan.read(config, values | {"papers": ["absent"]}, [file])
+        read_plan(config, values | {"papers": ["absent"]}, [file])
 
 
 @pytest.mark.parametrize("paper", sorted((ROOT / "config" / "papers").glob("*.yaml")), ids=lambda path: path.stem)

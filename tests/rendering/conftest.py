@@ -5,7 +5,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,13 @@ from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.places import Case, Place
 from vsebench.core.storage import numbered, write_json, write_table
+from vsebench.evaluation.analyses import known_analyses
+from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.papers.base import read_papers
 from vsebench.papers.evidence import Evidence, RunPlace
 from vsebench.papers.verdicts import verdicts
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
-from vsebench.rendering.outline import GATHERED, ON_REQUEST, LeftOut, Outline, OutlineRow
+from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineRow
 from vsebench.rendering.page.paper_section import figures_of, tables_of
 from vsebench.rendering.results import Results
 
@@ -97,7 +99,7 @@ class MadeUp:
             left_out=left_out,
             metrics_left_out=[],
             papers={paper.name: paper.title for paper in PAPERS},
-            files=[name for name in GATHERED if name not in ON_REQUEST],
+            files=[name for name in GATHERED if name not in known_analyses()],
         )
 
     def summary(self) -> Iterator[dict[str, Any]]:
@@ -273,6 +275,11 @@ MACHINE = {
 
 def frame(rows: Iterator[dict[str, Any]], schema: schemas.Schema) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=schema)
+
+
+def analyses(**rows: list[dict[str, Any]]) -> Callable[[str], pl.DataFrame]:
+    """Return what `Results.analysis` is where these analyses have been made."""
+    return {name: pl.DataFrame(own, schema=load_analysis(name).SCHEMA) for name, own in rows.items()}.__getitem__
 
 
 def make_results(folder: Path, places: Sequence[Place] = SMALL, seeds: int = 3, epochs: int = 40) -> Path:

@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
-from tests.rendering.conftest import PAPERS, frame
+from tests.rendering.conftest import PAPERS, analyses, frame
 from vsebench.core import schemas
 from vsebench.core.places import Place
 from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, instances_of_run, make
@@ -83,13 +82,11 @@ def results() -> Results:
         | {"label": str(label), "images": 20, "correlation": 0.3 if reference == "oracle" else rng.random() / 9}
         for reference in ("bce", "oracle") for label in range(6) for seed in (1, 2)
     ]  # fmt: skip
-    rows = {"pooled_precision": curves, "label_scores": scores, "thresholds_and_difficulty": correlated}
+    made = analyses(pooled_precision=curves, label_scores=scores, thresholds_and_difficulty=correlated)
     found = Results(Path("none"))
     datasets = {"scene": {"title": "scene", "simulated": False}}
-    tables = {name: frame(iter(own), getattr(schemas, name.upper())) for name, own in rows.items()}
-    vars(found).update(
-        tables, summary=frame(iter(summary()), schemas.SUMMARY), outline=outline, datasets=datasets, settings=[]
-    )
+    tables = {"summary": frame(iter(summary()), schemas.SUMMARY)}
+    vars(found).update(tables, analysis=made, outline=outline, datasets=datasets, settings=[])
     return found
 
 
@@ -172,12 +169,8 @@ def test_difficulty_is_told_by_the_oracle_where_there_is_one(results: Results) -
 
 @pytest.mark.parametrize("name", ["figure2", "figure3", "figure4"])
 def test_a_run_without_the_rows_says_so(results: Results, name: str) -> None:
-    vars(results).update(
-        {
-            key: pl.DataFrame(schema=getattr(schemas, key.upper()))
-            for key in ("label_scores", "pooled_precision", "thresholds_and_difficulty")
-        }
-    )
+    del vars(results)["analysis"]
+    results.outline.files.clear()
     kind = of_paper(FigureKind, name)
     with style():
         figure = kind.figure(results)

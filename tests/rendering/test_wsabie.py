@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.rendering.conftest import PAPERS, frame
+from tests.rendering.conftest import PAPERS, analyses, frame
 from vsebench.core import schemas
 from vsebench.core.places import Place
 from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, make
@@ -104,15 +104,13 @@ def results() -> Results:
         for name, rows in {
             "summary": summary(),
             "timing": timing(),
-            "neighbours_of_labels": neighbours(),
-            "examples": examples(),
-            "precision_at": precision_at(siblings=True),
             "history": history(),
         }.items()
     }
+    made = analyses(neighbours_of_labels=neighbours(), examples=examples(), precision_at=precision_at(siblings=True))
     found = Results(Path("none"))
     datasets = {"sim-tree": {"title": "simulated label tree", "simulated": True}}
-    vars(found).update(tables, outline=outline, datasets=datasets, settings=[])
+    vars(found).update(tables, analysis=made, outline=outline, datasets=datasets, settings=[])
     return found
 
 
@@ -221,7 +219,7 @@ def kind(name: str) -> FigureKind:
 
 @pytest.mark.parametrize("siblings", [True, False])
 def test_a_panel_of_sibling_precision_only_where_there_are_siblings(results: Results, siblings: bool) -> None:
-    vars(results)["precision_at"] = frame(iter(precision_at(siblings)), schemas.PRECISION_AT)
+    vars(results)["analysis"] = analyses(precision_at=precision_at(siblings))
     with style():
         figure = kind("figure1").figure(results)
     labels = [axis.get_ylabel() for axis in figure.axes]
@@ -238,9 +236,7 @@ def test_validation_is_drawn_against_seconds_of_training(results: Results) -> No
 
 @pytest.mark.parametrize("name", ["figure1", "figure2"])
 def test_a_run_without_the_rows_says_so(results: Results, name: str) -> None:
-    vars(results).update(
-        precision_at=pl.DataFrame(schema=schemas.PRECISION_AT), history=pl.DataFrame(schema=schemas.HISTORY)
-    )
+    vars(results).update(analysis=analyses(precision_at=[]), history=pl.DataFrame(schema=schemas.HISTORY))
     with style():
         figure = kind(name).figure(results)
     assert not figure.axes

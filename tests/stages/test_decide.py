@@ -9,13 +9,14 @@ import pytest
 from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
+from tests.stages.analysed import analysed
 from tests.stages.small import run, split, write_processed
 from vsebench.core import schemas
 from vsebench.core.places import Case, Place
 from vsebench.core.storage import read_json, read_parquet
-from vsebench.data.needs import FEATURES
-from vsebench.stages.pooled_precision import level, pooled_precision
-from vsebench.stages.thresholds_and_difficulty import correlations, difficulties
+from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset
+from vsebench.evaluation.analyses.pooled_precision import level, pooled_precision
+from vsebench.evaluation.analyses.thresholds_and_difficulty import correlations, difficulties
 
 NETWORK = {"hidden": [8], "learning_rate": 0.01, "batch": 10, "normalise": []}
 DECISIONS = {
@@ -134,12 +135,8 @@ def test_no_size_of_a_label_set_is_the_best(folder, tmp_path):
     assert not sizes["best"].any()
 
 
-def test_scores_of_labels_are_those_of_one_label_against_the_others(folder, tmp_path):
-    out = tmp_path / "label_scores.parquet"
-    assert run("label_scores", "--results", folder / "results", "--processed", folder / "processed", "--rows",
-               "tiny/images/lsep/best_k", "--seeds", 1, "--out", out) == 0  # fmt: skip
-    found = read_parquet(out)
-    assert found.schema == pl.Schema(schemas.LABEL_SCORES)
+def test_scores_of_labels_are_those_of_one_label_against_the_others(folder):
+    found = analysed(folder, "label_scores", "tiny/images/lsep/best_k")
     predicted, right = masks(folder, "best_k")
     expected = sklearn_metrics.f1_score(right, predicted, average=None, zero_division=0)
     assert found["f1"].to_numpy() == pytest.approx(expected)
@@ -179,13 +176,8 @@ def test_no_decision_depends_on_the_labels_of_the_test(folder, tmp_path):
     assert read(top, "decisions").equals(read(folder, "decisions"))
 
 
-def test_the_curve_of_a_run_is_gathered(folder, tmp_path):
-    out = tmp_path / "pooled_precision.parquet"
-    features = json.dumps({"tiny": str(folder / "processed" / "tiny" / "features.npy")})
-    assert run("pooled_precision", "--results", folder / "results", "--processed", folder / "processed", "--rows",
-               "tiny/images/lsep", "--seeds", 1, "--features", features, "--out", out) == 0  # fmt: skip
-    found = read_parquet(out)
-    assert found.schema == pl.Schema(schemas.POOLED_PRECISION)
+def test_the_curve_of_a_run_is_gathered(folder):
+    found = analysed(folder, "pooled_precision", "tiny/images/lsep", features="features.npy")
     assert found.group_by("normalised").len()["len"].to_list() == [50, 50]
 
 
@@ -209,20 +201,15 @@ def test_correlations_are_those_of_scipy_for_labels_with_enough_images():
         assert correlation == pytest.approx(stats.spearmanr(own["threshold"], own["difficulty"]).statistic)
 
 
-def test_difficulty_is_told_by_the_scores_of_another_row(folder, tmp_path):
+def test_difficulty_is_told_by_the_scores_of_another_row(folder):
     """The row itself is the reference here: where it scores a label of an image high, the image is easy."""
-    out = tmp_path / "thresholds_and_difficulty.parquet"
-    features = json.dumps({"tiny": str(folder / "processed" / "tiny" / "features.npy")})
-    assert run("thresholds_and_difficulty", "--results", folder / "results", "--processed", folder / "processed",
-               "--rows", "tiny/images/lsep", "tiny/images/lsep/class_threshold", "--seeds", 1, "--features", features,
-               "--out", out) == 0  # fmt: skip
-    found = read_parquet(out)
-    assert found.schema == pl.Schema(schemas.THRESHOLDS_AND_DIFFICULTY)
+    rows = ["tiny/images/lsep", "tiny/images/lsep/class_threshold"]
+    found = analysed(folder, "thresholds_and_difficulty", *rows, features="features.npy")
     assert set(found["reference"]) <= {"lsep"}
-    difficulty = difficulties(
-        Case(Place("tiny", "images"), "lsep", 1), folder / "results",
-        FEATURES.load(folder / "processed" / "tiny" / "features.npy"),
-    )  # fmt: skip
+    processed = folder / "processed" / "tiny"
+    dataset = AnalysedDataset(processed, processed / "features.npy", has_siblings=False)
+    case = AnalysedCase(Case(Place("tiny", "images"), "lsep", 1), "", folder / "results", dataset)
+    difficulty = difficulties(case)
     assert difficulty.select("image", "label").equals(
         read(folder, "ranks").select(pl.col("image"), pl.col("label")), null_equal=True
     )

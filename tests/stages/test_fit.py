@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.stages.small import SETTINGS, case, fit, run, split, write_processed
-from vsebench import models
+from vsebench import models, training
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.workers import workers
 from vsebench.data import splits
@@ -55,6 +55,15 @@ def test_a_record_names_the_case_and_what_it_was_computed_with(folder):
     keys = {"dataset": "sim-tiny", "protocol": "distinct", "method": "my_row", "seed": 1, "module": "opt_auc"}
     assert record | keys | {"threads": 1} == record
     assert {"machine", "versions", "git_commit"} <= set(record)
+
+
+def test_a_record_has_the_settings_as_they_were_given_without_defaults(tmp_path):
+    write_processed(tmp_path, features=True)
+    split(tmp_path, "images")
+    settings = {"factors": 3, "learning_rate": 0.03, "maximum_norm": 2.0, "normalise": ["l2"]}
+    for given in (settings, {key: settings[key] for key in settings if key != "normalise"}):
+        assert fit(tmp_path, module="wsabie", settings=given, protocol="images") == 0
+        assert selection_of(tmp_path)["settings"] == selection_of(tmp_path)["tries"][0]["settings"] == given
 
 
 def test_the_history_is_the_winners_with_the_last_fit_behind_it(folder):
@@ -147,12 +156,14 @@ def test_divergence_with_every_setting_leaves_no_file(folder, capsys):
 
 
 def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
-    from vsebench.stages import fit as stage
+    def diverge(fitter, epoch):
+        raise training.DivergenceError("scores")
 
-    def diverge(*arguments):
-        raise stage.DivergenceError
+    def refit(*arguments):
+        monkeypatch.setattr(training, "timed_epoch", diverge)
+        return training.refit(*arguments)
 
-    monkeypatch.setattr(stage, "finish", diverge)
+    monkeypatch.setattr("vsebench.selection.refit", refit)
     assert fit(folder) == 1
     assert "training diverged on training and validation labels together" in capsys.readouterr().err
     assert not (folder / "model").exists()

@@ -13,7 +13,8 @@ from vsebench.core.storage import read_arrays, read_json, read_parquet
 from vsebench.core.yaml_files import read_config, read_yaml
 from vsebench.data.features import read_features
 from vsebench.formats.adapters import knows, load_adapter
-from vsebench.plan import Plan
+from vsebench.plan import read_plan
+from vsebench.plan.jobs.data import processed_files
 
 SIMULATED = {
     "images": 60,
@@ -212,10 +213,10 @@ def test_every_data_set_of_the_configuration_is_valid(path):
 def test_the_written_files_are_those_that_the_workflow_expects(prepare, name):
     run = {"datasets": {name: {"protocols": ["distinct"], "options": {"scale": 0.02}}}, "papers": []}
     default = read_yaml(data_sets.CONFIGS.parent / "config.yaml")
-    plan = Plan.read(data_sets.CONFIGS.parent, default | run, [])
+    plan = read_plan(data_sets.CONFIGS.parent, default | run, [])
     assert plan.datasets[name].expected.model_dump(exclude_none=True) == {}
     out = prepare(plan.datasets[name])[2]
-    assert names(out) == sorted(plan.processed_files(name))
+    assert names(out) == sorted(processed_files(plan, name))
 
 
 def test_a_run_replaces_single_options_and_filters():

@@ -69,3 +69,9 @@ def test_at_each_value_the_search_goes_on_beyond_the_grid(folder):
     first, last, *each = (table.filter(metric="mrr")["validation"].item() for table in (inside, further, *by_hand))
     assert first < last <= max(each)
     assert last in each
+
+
+def test_without_a_metric_there_is_one_line(folder, capsys):
+    what = ["--parameter", "regularisation", "--values", "[1.0]", "--ranks", folder / "r", "--out", folder / "s"]
+    assert run("sweep", *case(folder, module="ease", settings={"regularisation": 1.0}), *what) == 1
+    assert "--metric: at each value a metric is compared" in capsys.readouterr().err.splitlines()[-1]

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.workflow.project import ROOT, TINY, TRAINED, Outcome, Project
-from vsebench.plan import Plan
+from vsebench.plan import read_plan
+from vsebench.plan.settings import compiled_settings
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Compile the kernels of the shared run in the checkout, where all other tests and copies find them."""
     folder = tmp_path_factory.mktemp("compiled")
     kernels: list[list[str]] = [[]]  # of ranking and the simulator
-    plan = Plan.read(ROOT / "config", TINY, [])
-    kernels += [["--module", row, "--settings", json.dumps(plan.compiled_settings(row))] for row in TRAINED]
+    plan = read_plan(ROOT / "config", TINY, [])
+    kernels += [["--module", row, "--settings", json.dumps(compiled_settings(plan, row))] for row in TRAINED]
     command = [sys.executable, "-m", "vsebench", "compile"]
     started = [
         subprocess.Popen([*command, *arguments, "--out", str(folder / f"{number}.json")], cwd=ROOT)

@@ -1,6 +1,6 @@
 """Mistakes of a user: a message that names file and key, no traceback, and an exit status that is not 0.
 
-What the plan refuses before the first job is tested without Snakemake (tests/test_plan.py).
+What the plan refuses before the first job is tested without Snakemake (tests/plan).
 """
 
 import re
@@ -31,7 +31,7 @@ def test_no_core_for_the_jobs_is_told_before_the_first_one(finished):
 def test_a_title_or_source_may_have_braces(unfitted):
     unfitted.edit("config/methods/popularity.yaml", "title: ", "title: A {b} ")
     unfitted.edit("config/methods/popularity.yaml", "source: ", "source: see {wildcards} and ")
-    assert "gather_settings" in unfitted.dry_run("results/settings.json").rules
+    assert unfitted.dry_run("results/settings.json").of("gather", "name") == {"settings.json"}
 
 
 def test_methods_that_break_leave_the_others_their_results(unfitted):

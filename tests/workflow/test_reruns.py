@@ -8,8 +8,7 @@ import json
 from tests.workflow.project import LABEL_ROWS, MODELS, SAME, TINY, TRAINED, Project, tiny_set
 
 RENDERING = {"outline", "table", "figure", "report_page", "all", "test_claims", "compare"}
-EVALUATION = {"measure", "gather_metrics", "gather_summary", "gather_cold", "gather_by_frequency"}
-TIMING = {"time_methods", "gather_timing"}
+GATHERED = {"metrics.parquet", "summary.parquet", "cold.parquet", "by_frequency.parquet"}
 FITS = ("fit", "rank")
 
 
@@ -18,7 +17,8 @@ def test_a_new_seed_fits_that_seed_only(changed):
     for rule in ("split", *FITS):
         assert outcome.of(rule, "seed") == {"2"}
     assert outcome.of("fit", "row") == {*LABEL_ROWS, "ridge"}
-    assert not outcome.rules & (TIMING | {"download", "prepare", "compile_kernels"})
+    assert not outcome.rules & {"time_methods", "download", "prepare", "compile_kernels"}
+    assert "timing.parquet" not in outcome.of("gather", "name")
 
 
 def test_a_new_method_is_one_file_and_fits_that_method_only(changed):
@@ -43,7 +43,8 @@ def test_an_edited_kernel_fits_the_methods_that_use_it(changed):
 
 def test_a_new_metric_fits_and_ranks_nothing(changed):
     outcome = changed("--config", f"metrics={json.dumps([*TINY['metrics'], 'f1@5'])}")
-    assert EVALUATION <= outcome.rules <= EVALUATION | RENDERING
+    assert {"measure", "gather"} <= outcome.rules <= {"measure", "gather"} | RENDERING
+    assert outcome.of("gather", "name") == GATHERED
 
 
 def test_an_edit_that_can_change_no_number_repeats_nothing(changed):

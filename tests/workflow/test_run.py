@@ -7,14 +7,14 @@ import polars as pl
 
 from tests.workflow.project import IMAGE_ROWS, LABEL_ROWS, ROOT, TINY, TRAINED
 from vsebench.core import schemas
-from vsebench.plan import Plan
+from vsebench.plan import read_plan
 
 PLACES = {("sim-iapr", "regions"): LABEL_ROWS, ("sim-features", "images"): IMAGE_ROWS}
 
 
 def test_every_result_is_there_and_no_half_written_file(finished):
     folder = finished.project.folder
-    plan = Plan.read(ROOT / "config", TINY, [])
+    plan = read_plan(ROOT / "config", TINY, [])
     gathered = ["metrics.parquet", "summary.parquet", "timing.parquet", "history.parquet", "settings.json"]
     expected = [f"results/{name}" for name in [*gathered, "datasets.json", "machine.json", "report.html"]]
     expected += [f"results/{name}.csv" for name in ("audit", "claims", "comparison")]

@@ -37,9 +37,9 @@ def test_accuracy_makes_one_table_per_place(project):
 
 
 def test_a_figure_waits_for_what_its_kind_reads(project):
-    rules = project.dry_run("figures/trials.png").rules
-    assert "gather_history" in rules
-    assert not rules & {"gather_timing", "gather_settings", "gather_summary", "gather_metrics", "test_claims"}
+    outcome = project.dry_run("figures/trials.png")
+    assert outcome.of("gather", "name") == {"history.parquet", "datasets.json"}
+    assert "test_claims" not in outcome.rules
 
 
 def test_the_page_depends_on_its_template(project):

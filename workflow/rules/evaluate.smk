@@ -3,8 +3,7 @@
 
 rule rank:
     input:
-        method_sources("stages.rank"),
-        model_features,
+        unpack(job_inputs("rank")),
         split=multiext(f"{SPLIT}/", *SPLIT_NAMES),
         model=f"{MODEL}/model.npz",
     output:
@@ -18,12 +17,11 @@ rule rank:
     threads: 1
     params:
         split=split_folder,
-        features=lambda wildcards: (
-            f"{model_features_option(wildcards)} {cold_option(wildcards)} {refit_option(wildcards)}"
-        ),
+        options=job_options("rank"),
+        label_ranks="",
     shell:
-        "python -m vsebench rank --split {params.split} --model {input.model} {params.features} --threads {threads}"
-        " --ranks {output.ranks} --lists {output.lists} > {log} 2>&1"
+        "python -m vsebench rank --split {params.split} --model {input.model} {params.options} --threads {threads}"
+        " --ranks {output.ranks} --lists {output.lists} {params.label_ranks} > {log} 2>&1"
 
 
 use rule rank as rank_new_images with:
@@ -34,16 +32,12 @@ use rule rank as rank_new_images with:
     wildcard_constraints:
         protocol="|".join(NEW_IMAGES),
     params:
-        split=split_folder,
-        features=lambda wildcards, output: (
-            f"{model_features_option(wildcards)} --label-ranks {output.label_ranks}"
-        ),
+        label_ranks=f"--label-ranks {MODEL}/label_ranks.parquet",
 
 
 rule decide:
     input:
-        decision_sources,
-        decision_inputs,
+        unpack(job_inputs("decide")),
         split=multiext(f"{SPLIT}/", *SPLIT_NAMES),
         model=f"{MODEL}/model.npz",
     output:
@@ -56,22 +50,17 @@ rule decide:
         protocol="|".join(NEW_IMAGES),
     params:
         split=split_folder,
-        inputs=decision_options,
-        decisions=decisions_of_row,
+        options=job_options("decide"),
     shell:
-        "python -m vsebench decide --split {params.split} --model {input.model} {params.inputs}"
-        " --dataset {wildcards.dataset} --protocol {wildcards.protocol} --row {wildcards.row} --seed {wildcards.seed}"
-        " --decisions {params.decisions:q} --out {output.chosen} --thresholds {output.thresholds}"
-        " --record {output.record} > {log} 2>&1"
+        "python -m vsebench decide --split {params.split} --model {input.model} --dataset {wildcards.dataset}"
+        " --protocol {wildcards.protocol} --row {wildcards.row} --seed {wildcards.seed} {params.options}"
+        " --out {output.chosen} --thresholds {output.thresholds} --record {output.record} > {log} 2>&1"
 
 
 rule measure:
+    """Compute the metrics of all models at a place, from their ranks and decisions."""
     input:
-        sources("stages.measure"),
-        metric_sources,
-        ranked,
-        siblings,
-        decisions_made,
+        unpack(job_inputs("measure")),
         split=expand(
             f"{SPLIT}/{{name}}",
             seed=PLAN.config.seeds,
@@ -86,116 +75,40 @@ rule measure:
     log:
         f"{PLACE}/measure.log",
     params:
-        rows=lambda wildcards: PLAN.rows(place_of(wildcards)),
-        not_compared=lambda wildcards: [
-            str(one) for one in PLAN.not_compared(place_of(wildcards))
-        ],
-        decisions=decided_option,
-        seeds=PLAN.config.seeds,
-        metrics=PLAN.config.metrics,
-        siblings=siblings_option,
-        bootstrap=PLAN.config.bootstrap,
+        options=job_options("measure"),
     shell:
         "python -m vsebench measure --results results --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
-        " --rows {params.rows} {params.decisions} --not-compared {params.not_compared} --seeds {params.seeds} --metrics {params.metrics}"
-        " {params.siblings} --bootstrap {params.bootstrap} --out {output.metrics} --summary {output.summary} --cold {output.cold}"
+        " {params.options} --out {output.metrics} --summary {output.summary} --cold {output.cold}"
         " --by-frequency {output.by_frequency} > {log} 2>&1"
 
 
-rule gather_metrics:
-    input:
-        sources("stages.gather"),
-        parts=expand("results/{place}/metrics.parquet", place=PLAN.places),
-    output:
-        "results/metrics.parquet",
-    log:
-        "results/logs/gather/metrics.log",
-    shell:
-        "python -m vsebench gather --inputs {input.parts} --out {output} > {log} 2>&1"
-
-
-use rule gather_metrics as gather_summary with:
-    input:
-        sources("stages.gather"),
-        parts=expand("results/{place}/summary.parquet", place=PLAN.places),
-    output:
-        "results/summary.parquet",
-    log:
-        "results/logs/gather/summary.log",
-
-
-use rule gather_metrics as gather_by_frequency with:
-    input:
-        sources("stages.gather"),
-        parts=expand("results/{place}/by_frequency.parquet", place=PLAN.places),
-    output:
-        "results/by_frequency.parquet",
-    log:
-        "results/logs/gather/by-frequency.log",
-
-
-if PLAN.cold_places:
-
-    localrules:
-        gather_cold,
-
-    use rule gather_metrics as gather_cold with:
-        input:
-            sources("stages.gather"),
-            parts=expand("results/{place}/cold.parquet", place=PLAN.cold_places),
-        output:
-            "results/cold.parquet",
-        log:
-            "results/logs/gather/cold.log",
-
-
-use rule gather_metrics as gather_history with:
-    input:
-        sources("stages.gather"),
-        parts=all_cases(f"{MODEL}/history.parquet"),
-    output:
-        "results/history.parquet",
-    log:
-        "results/logs/gather/history.log",
-
-
-if SWEEPS:
+if "sweeps" in PLAN.outline.files:
 
     rule measure_sweeps:
         input:
-            sources("stages.measure_sweeps"),
-            metric_sources,
-            sweeps=[f"{sweep}.parquet" for sweep in SWEEPS],
-            ranks=[f"{sweep}-ranks.parquet" for sweep in SWEEPS],
+            unpack(job_inputs("measure_sweeps")),
         output:
             "results/sweeps.parquet",
         log:
             "results/logs/measure-sweeps.log",
         params:
-            metrics=PLAN.rank_metrics,
+            options=job_options("measure_sweeps"),
         shell:
-            "python -m vsebench measure_sweeps --sweeps {input.sweeps} --ranks {input.ranks} --metrics {params.metrics}"
+            "python -m vsebench measure_sweeps --sweeps {input.sweeps} --ranks {input.ranks} {params.options}"
             " --out {output} > {log} 2>&1"
 
 
-rule gather_settings:
+rule gather:
+    """Put the parts of all data sets, places or models together in one file."""
     input:
-        sources("stages.gather"),
-        parts=all_cases(f"{MODEL}/run.json"),
+        unpack(job_inputs("gather")),
     output:
-        "results/settings.json",
+        "results/{name}",
     log:
-        "results/logs/gather/settings.log",
+        "results/logs/gather/{name}.log",
+    wildcard_constraints:
+        name="|".join(map(re.escape, parts(PLAN))),
     params:
-        rows=literally(
-            as_json(
-                {
-                    row: {"title": method.title, "source": method.source}
-                    for row, method in PLAN.methods.items()
-                }
-            )
-        ),
-        not_tuned=as_json(PLAN.not_tuned),
+        options=job_options("gather"),
     shell:
-        "python -m vsebench gather --inputs {input.parts} --rows {params.rows:q} --not-tuned {params.not_tuned:q}"
-        " --out {output} > {log} 2>&1"
+        "python -m vsebench gather --inputs {input.parts} {params.options} --out {output} > {log} 2>&1"

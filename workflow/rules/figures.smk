@@ -8,17 +8,15 @@ FIGURES = expand(
 rule figure:
     input:
         "results/outline.json",
-        gathered(kinds.FigureKind, PLAN.figures),
+        unpack(job_inputs("figure")),
     output:
         "figures/{name}.pdf",
         "figures/{name}.svg",
         report(
             "figures/{name}.png",
             caption="../report/figure.rst",
-            category=lambda wildcards: (
-                "Figures of the papers"
-                if PLAN.figures[wildcards.name].paper
-                else "Figures"
+            category=lambda wildcards: category(
+                "Figures", PLAN.figures[wildcards.name]
             ),
         ),
     log:
@@ -26,10 +24,8 @@ rule figure:
     wildcard_constraints:
         name="[a-z0-9_-]+",
     params:
-        kind=kind_of(PLAN.figures),
-        parameters=parameters_of(PLAN.figures),
-        facts=facts_of(PLAN.figures),
-        out=subpath(output[0], strip_suffix=".pdf"),
+        options=job_options("figure"),
+        paper=job_content("figure"),
+        out="figures/{name}",
     shell:
-        "python -m vsebench figure {wildcards.name} --kind {params.kind} --parameters {params.parameters:q}"
-        " --results results --out {params.out} > {log} 2>&1"
+        "python -m vsebench figure {wildcards.name} {params.options} --results results --out {params.out} > {log} 2>&1"

@@ -5,16 +5,15 @@
 # rows' models, and if an ancient() input is made again, Snakemake overlooks every other change (its issue 4166).
 rule compile_kernels:
     input:
-        method_sources(),
+        unpack(job_inputs("compile_kernels")),
     output:
         "results/kernels/{row}.json",
     log:
         "results/logs/compile/{row}.log",
     params:
-        module=method_module,
-        settings=lambda wildcards: as_json(PLAN.compiled_settings(wildcards.row)),
+        options=job_options("compile_kernels"),
     shell:
-        "python -m vsebench compile --module {params.module} --settings {params.settings:q} --out {output} > {log} 2>&1"
+        "python -m vsebench compile {params.options} --out {output} > {log} 2>&1"
 
 
 rule compile_shared_kernels:
@@ -48,11 +47,8 @@ rule describe_machine:
 
 rule fit:
     input:
-        compiled_kernels,
-        extra_inputs,
-        fit_sources("stages.fit"),
+        unpack(job_inputs("fit")),
         split=multiext(f"{SPLIT}/", *FIT_FILES),
-        chosen=settings_chosen,
     output:
         multiext(f"{MODEL}/", "model.npz", "history.parquet", "run.json"),
     log:
@@ -63,24 +59,17 @@ rule fit:
         runtime=120,
     params:
         split=split_folder,
-        inputs=input_options,
+        options=job_options("fit"),
         out=MODEL,
-        module=method_module,
-        settings=row_settings,
-        grid=grid_options,
-        validation=validation_options,
     shell:
-        "python -m vsebench fit --split {params.split} {params.inputs} --dataset {wildcards.dataset}"
-        " --protocol {wildcards.protocol} --row {wildcards.row} --module {params.module}"
-        " --settings {params.settings:q} {params.grid} --seed {wildcards.seed} --threads {threads}"
-        " {params.validation} --out {params.out} > {log} 2>&1"
+        "python -m vsebench fit --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        " --row {wildcards.row} {params.options} --seed {wildcards.seed} --threads {threads}"
+        " --out {params.out} > {log} 2>&1"
 
 
 rule sweep:
     input:
-        compiled_kernels,
-        extra_inputs,
-        fit_sources("stages.sweep"),
+        unpack(job_inputs("sweep")),
         split=multiext(f"{SPLIT}/", *SPLIT_NAMES),
         chosen=f"{MODEL}/run.json",
     output:
@@ -94,27 +83,8 @@ rule sweep:
         runtime=120,
     params:
         split=split_folder,
-        inputs=input_options,
-        module=method_module,
-        settings=row_settings,
-        validation=validation_options,
-        grid=lambda wildcards: as_json(PLAN.grid(wildcards.row)),
-        beyond=lambda wildcards: PLAN.beyond_edges(wildcards.row, sweep=True),
-        values=lambda wildcards: as_json(
-            PLAN.config.sweeps[wildcards.row][wildcards.parameter]
-        ),
+        options=job_options("sweep"),
     shell:
-        "python -m vsebench sweep --split {params.split} {params.inputs} --dataset {wildcards.dataset}"
-        " --protocol {wildcards.protocol} --row {wildcards.row} --module {params.module}"
-        " --settings {params.settings:q} --seed {wildcards.seed} --threads {threads} {params.validation}"
-        " --chosen {input.chosen} --parameter {wildcards.parameter} --values {params.values:q} --grid {params.grid:q}"
-        " --beyond {params.beyond}"
+        "python -m vsebench sweep --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
+        " --row {wildcards.row} {params.options} --seed {wildcards.seed} --threads {threads} --chosen {input.chosen}"
         " --ranks {output.ranks} --out {output.table} > {log} 2>&1"
-
-
-SWEEPS = [
-    f"results/{place}/seed{seed}/{row}/sweep/{parameter}"
-    for place in PLAN.places
-    for seed in PLAN.config.seeds
-    for row, parameter in PLAN.sweeps(place)
-]

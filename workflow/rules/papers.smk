@@ -5,23 +5,9 @@ reruns the tests but no table, and a comment reruns nothing.
 """
 
 from vsebench.papers.audit.checking import MODULES as CHECKS
-from vsebench.papers.verdicts import claim_modules, claims_read
-from vsebench.rendering.outline import ON_REQUEST
 
 PAPERS = [str(paper.path) for paper in PLAN.papers]
 PRINTED = [str(paper.numbers) for paper in PLAN.papers]
-READ = claims_read(PLAN.papers)
-REQUESTED = [
-    f"results/{name}.parquet"
-    for name in ON_REQUEST
-    if name in READ and PLAN.rows_read(name)
-]
-SIBLINGS = {
-    name: path
-    for name in PLAN.siblings
-    for path in siblings_files([name])
-    if "lists" in READ
-}
 
 
 rule compare:
@@ -45,42 +31,18 @@ rule compare:
 
 rule test_claims:
     input:
-        sources("stages.claims"),
-        [os.path.relpath(path) for path in sources_of(*claim_modules(PLAN.papers))],
-        "results/timing.parquet",
-        "results/history.parquet",
-        "results/datasets.json",
-        all_cases(f"{MODEL}/ranks.parquet"),
-        all_cases(f"{MODEL}/lists.parquet") if SIBLINGS else [],
-        [path for place in PLAN.places for path in decisions_at(place)],
-        list(SIBLINGS.values()),
-        [f"{sweep}-ranks.parquet" for sweep in SWEEPS],
-        sweeps="results/sweeps.parquet" if SWEEPS else [],
-        scaling="results/scaling.parquet" if PLAN.config.scaling else [],
-        requested=REQUESTED,
+        unpack(job_inputs("test_claims")),
     output:
         "results/claims.csv",
     log:
         "results/logs/claims.log",
     params:
         papers=PAPERS,
-        claims=[paper.claims for paper in PLAN.papers],
-        own=[paper.datasets for paper in PLAN.papers],  # the papers' own data sets
-        rows=[
-            f"{place}/{name}"
-            for place in PLAN.places
-            for name in [*PLAN.rows(place), *PLAN.decided(place)]
-        ],
-        seeds=PLAN.config.seeds,
-        bootstrap=PLAN.config.bootstrap,
-        sweeps="--sweeps results/sweeps.parquet" if SWEEPS else "",
-        scaling="--scaling results/scaling.parquet" if PLAN.config.scaling else "",
-        requested=f"--on-request {' '.join(REQUESTED)}" if REQUESTED else "",
-        siblings=literally(as_json(SIBLINGS)),
+        claims=job_content("test_claims"),
+        options=job_options("test_claims"),
     shell:
-        "python -m vsebench claims --papers {params.papers:q} --results results --rows {params.rows}"
-        " --seeds {params.seeds} --bootstrap {params.bootstrap} {params.sweeps} {params.scaling}"
-        " {params.requested} --siblings {params.siblings:q} --out {output} > {log} 2>&1"
+        "python -m vsebench claims --papers {params.papers:q} --results results {params.options} --out {output}"
+        " > {log} 2>&1"
 
 
 rule audit_papers:

@@ -31,7 +31,7 @@ rule report_page:
         shown=lambda wildcards: [
             paper.model_dump(exclude={"claims", "checks"}) for paper in PLAN.papers
         ],
-        pictures=literally(as_json(PLAN.pictures)),
+        pictures=literally(as_json(pictures(PLAN))),
     shell:
         "python -m vsebench report --results results --figures figures --papers {params.papers:q}"
         " --pictures {params.pictures:q} --out {output} > {log} 2>&1"

@@ -3,9 +3,7 @@
 
 rule split:
     input:
-        split_from,
-        lambda wildcards: sources("stages.split", protocol_module(wildcards)),
-        split_words,
+        unpack(job_inputs("split")),
     output:
         multiext(f"{SPLIT}/", *SPLIT_NAMES),
     log:
@@ -13,9 +11,8 @@ rule split:
     resources:
         mem_mb=memory(50),
     params:
-        processed=subpath(input[0], parent=True),
-        words=split_words_option,
+        options=job_options("split"),
         out=SPLIT,
     shell:
-        "python -m vsebench split --processed {params.processed} {params.words} --protocol {wildcards.protocol}"
-        " --seed {wildcards.seed} --out {params.out} > {log} 2>&1"
+        "python -m vsebench split {params.options} --protocol {wildcards.protocol} --seed {wildcards.seed}"
+        " --out {params.out} > {log} 2>&1"

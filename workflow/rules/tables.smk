@@ -23,16 +23,12 @@ rule outline:
 rule table:
     input:
         "results/outline.json",
-        gathered(kinds.TableKind, PLAN.tables),
+        unpack(job_inputs("table")),
     output:
         report(
             "results/tables/{name}.csv",
             caption="../report/table.rst",
-            category=lambda wildcards: (
-                "Tables of the papers"
-                if PLAN.tables[wildcards.name].paper
-                else "Tables"
-            ),
+            category=lambda wildcards: category("Tables", PLAN.tables[wildcards.name]),
         ),
         "results/tables/{name}.md",
         "results/tables/{name}.tex",
@@ -41,10 +37,8 @@ rule table:
     wildcard_constraints:
         name="[a-z0-9_-]+",
     params:
-        kind=kind_of(PLAN.tables),
-        parameters=parameters_of(PLAN.tables),
-        facts=facts_of(PLAN.tables),
-        out=subpath(output[0], strip_suffix=".csv"),
+        options=job_options("table"),
+        paper=job_content("table"),
+        out="results/tables/{name}",
     shell:
-        "python -m vsebench table {wildcards.name} --kind {params.kind} --parameters {params.parameters:q}"
-        " --results results --out {params.out} > {log} 2>&1"
+        "python -m vsebench table {wildcards.name} {params.options} --results results --out {params.out} > {log} 2>&1"

@@ -75,3 +75,9 @@ class Entry:
 
     def __str__(self) -> str:
         return f"{self.row}/{self.decision}" if self.decision else self.row
+
+
+def entry_at_place(text: str) -> tuple[Place, Entry]:
+    """Read "<dataset>/<protocol>/<row>" or "<dataset>/<protocol>/<row>/<decision>"."""
+    dataset, protocol, entry = text.split("/", 2)
+    return Place(dataset, protocol), Entry.of(entry)

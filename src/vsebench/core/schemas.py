@@ -1,6 +1,7 @@
-"""The schema number of all results, and the columns of every table that a stage writes, in their order.
+"""The schema number of all results, and the columns of the tables that stages write, in their order.
 
-`storage.write_table` checks the columns.
+`storage.write_table` checks the columns. An analysis (`vsebench.evaluation.analyses`) has those of its table in its own
+module.
 """
 
 from typing import Any
@@ -164,75 +165,6 @@ SCALING: Schema = {
 
 # what the stage `annotate` writes, as CSV
 ANNOTATIONS: Schema = {"image": pl.String, "place": pl.Int32, "label": pl.String, "score": pl.Float32}
-
-# results/, made where a table, a figure or a claim reads them
-NEIGHBOURS_OF_LABELS: Schema = CASE | {
-    "label": pl.String,
-    "frequency": pl.Int32,  # images with the label
-    "siblings": pl.Int32,  # number of labels that are its siblings; null where the data set has none
-    "n_labels": pl.Int32,
-    "place": pl.Int32,
-    "neighbour": pl.String,
-    "cosine": pl.Float64,  # of the two labels' vectors
-    "sibling": pl.Boolean,  # null where the data set has none
-}
-EXAMPLES: Schema = CASE | {
-    "image": pl.String,
-    "number": pl.Int32,  # of the image among the examples
-    "truth": pl.String,  # its held-out labels
-    "place": pl.Int32,
-    "label": pl.String,
-    "right": pl.Boolean,
-    "sibling": pl.Boolean,  # of a held-out label, or one itself; null where the data set has none
-}
-IMAGES_FROM_WORDS: Schema = CASE | {
-    "by": pl.String,  # what images are ranked by: score, or cosine of their vector with the label's
-    "label": pl.String,
-    "images": pl.Int32,  # test images with the label
-    "average_precision": pl.Float64,
-    "r_precision": pl.Float64,
-    "first": pl.List(pl.String),  # ids of the first ten images
-    "hits": pl.List(pl.Boolean),  # whether each of these has the label
-}
-MAP_OF_VECTORS: Schema = CASE | {
-    "name": pl.String,  # a label's name or an image's id
-    "is_label": pl.Boolean,
-    "x": pl.Float64,
-    "y": pl.Float64,
-    "labels": pl.List(pl.String),  # of a test image; null for a label
-}
-LABEL_VECTORS: Schema = CASE | {
-    "label": pl.String,
-    "vector": pl.List(pl.Float32),  # of length 1
-}
-FULL_SAMPLE_LOSS: Schema = CASE | {"beta_0": pl.Float64, "loss": pl.Float64}  # per positive, of what was learnt
-SAMPLER_DISTANCE: Schema = CASE | {  # total variation from draws by rank
-    "image": pl.Int32,
-    "lists": pl.Float64,  # of draws from the sorted lists of VSE-ens
-    "uniform": pl.Float64,  # of uniform draws
-}
-LABEL_SCORES: Schema = CASE | {
-    "decision": pl.String,
-    "label": pl.String,
-    "images": pl.Int32,  # test images with the label
-    "precision": pl.Float64,
-    "recall": pl.Float64,
-    "f1": pl.Float64,
-}
-THRESHOLDS_AND_DIFFICULTY: Schema = CASE | {
-    "decision": pl.String,
-    "reference": pl.String,  # the row whose scores say how difficult an image is for a label
-    "label": pl.String,
-    "images": pl.Int32,  # test images with the label
-    "correlation": pl.Float64,  # Spearman's, of threshold and difficulty over these images
-}
-POOLED_PRECISION: Schema = CASE | {
-    "normalised": pl.Boolean,  # whether the log of the sum of exponentials is subtracted from an image's scores
-    "recall": pl.Float64,
-    "precision": pl.Float64,
-    "average_precision": pl.Float64,  # of the whole curve
-}
-PRECISION_AT: Schema = CASE | {"cutoff": pl.Int32, "precision": pl.Float64, "sibling_precision": pl.Float64}
 
 # results/
 CLAIMS: Schema = {

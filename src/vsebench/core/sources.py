@@ -34,6 +34,12 @@ def file_of(module: str) -> Path:
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
+def summary_of(module: str) -> str:
+    """Return the first line of a module's docstring, without importing it."""
+    docstring = ast.get_docstring(ast.parse(file_of(module).read_text(encoding="utf-8"))) or ""
+    return docstring.partition("\n")[0]
+
+
 @cache
 def _imports(module: str) -> list[str]:
     """Return the modules of this package that a module's own text imports."""

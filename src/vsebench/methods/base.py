@@ -8,7 +8,7 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pydantic import Field
 
@@ -22,6 +22,14 @@ from vsebench.models import Model
 
 class Settings(Strict):
     """The settings of a method; a method adds its own."""
+
+    def given(self) -> dict[str, Any]:
+        """Return the settings that were given, as in JSON; all others have their default."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+    def changed(self, changes: dict[str, Any], where: str) -> Self:
+        """Return these settings with some of them changed; a mistake raises a `UserError` that names `where`."""
+        return check(type(self), self.given() | changes, where)
 
 
 class FactorSettings(Settings):

@@ -35,8 +35,7 @@ class ClaimTest(Strict, ABC):
     ----------
     effect : what an effect is, and when the claim holds, for the notes of a table
     on_simulated : whether the test says something about the paper if the data is simulated
-    reads : what the test reads that other tests do without: "lists" (with the siblings of labels), and gathered files
-        that a run makes only where they are read (`rendering.outline.ON_REQUEST`)
+    reads : what the test reads that other tests do without: "lists" (with the siblings of labels), and analyses
     """
 
     effect: ClassVar[str]
@@ -67,7 +66,7 @@ class ClaimTest(Strict, ABC):
         """
 
     def rows_read(self) -> list[str]:
-        """Return the rows that the gathered files in `reads` have to be made of."""
+        """Return the rows that the analyses in `reads` have to be made of."""
         return [self.method]
 
     def metrics_read(self) -> list[str]:

@@ -113,7 +113,7 @@ class Evidence:
     read_sets : returns the label sets that a decision chose for a case
     n_labels : returns the number of candidates of a case
     siblings : data set -> its labels' siblings (columns label and sibling), of those that have some
-    on_request : the tables that the run makes only where they are read, by their names in `rendering.outline`
+    on_request : the tables of analyses, by their names
     """
 
     places: list[RunPlace]

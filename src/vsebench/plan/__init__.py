@@ -1,6 +1,64 @@
-"""What a run consists of: its configuration, data sets and methods, read and checked before the first job starts."""
+"""What a run consists of: its configuration, data sets and methods, read and checked before the first job starts.
 
-from vsebench.plan.files import DATASET_NAME, ROW_NAME
-from vsebench.plan.plan import FEATURES, Plan
+`files` reads the files, `plan` has what is run, `settings` what models are fitted with, `jobs` what each job reads and
+the options of its command, `checks` what is refused.
+"""
 
-__all__ = ["DATASET_NAME", "FEATURES", "ROW_NAME", "Plan"]
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from vsebench.config.method import DecisionConfig
+from vsebench.config.run import RunConfig
+from vsebench.core.yaml_files import check
+from vsebench.plan.checks import check_config, check_metrics, check_plan
+from vsebench.plan.files import (
+    DATASET_NAME,
+    ROW_NAME,
+    check_keys,
+    read_chosen,
+    read_dataset,
+    read_method,
+    read_named,
+    read_papers_of,
+    read_siblings,
+    read_words,
+    typed,
+)
+from vsebench.plan.plan import Plan
+
+__all__ = ["DATASET_NAME", "ROW_NAME", "Plan", "read_plan"]
+
+
+def read_plan(folder: Path, values: dict[str, Any], files: list[Path], overridden: Collection[str] = ()) -> Plan:
+    """Check a run's configuration and read what it names.
+
+    Parameters
+    ----------
+    folder : the folder with `datasets`, `methods` and `papers`
+    values : the configuration, as Snakemake put it together
+    files : where it is from, to name the right one in an error
+    overridden : the keys that the command line sets
+    """
+    for file in files:
+        check_keys(file)
+    where = " + ".join([*map(str, files), *(["--config"] if overridden else [])]) or "the command line"
+    config = check(RunConfig, values | {key: typed(values[key]) for key in overridden}, where)
+    check_config(config, where)
+    datasets = {name: read_dataset(name, entry, folder, where) for name, entry in config.datasets.items()}
+    methods = {name: read_method(name, config, folder, where) for name in config.methods}
+    check_metrics(config, where)
+    plan = Plan(
+        folder=folder,
+        name=" + ".join(file.name for file in files),
+        config=config,
+        datasets=datasets,
+        methods=methods,
+        siblings=read_siblings(datasets, config, folder, where),
+        words=read_words(datasets, config, folder, where),
+        decisions={name: read_named(DecisionConfig, folder / "decisions", name, where) for name in config.decisions},
+        papers=read_papers_of(config, folder, where),
+        chosen=read_chosen(datasets, folder),
+    )
+    check_plan(plan, where)
+    return plan

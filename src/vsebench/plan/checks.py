@@ -1,9 +1,9 @@
-"""Mistakes in a run's configuration, told before the first job starts, with file and key."""
+"""What a run's configuration may not say, refused before the first job with file and key, and what is left out."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vsebench.config.dataset import DatasetConfig, Network
 from vsebench.config.method import MethodConfig
@@ -19,18 +19,17 @@ from vsebench.papers.audit.checking import choose
 from vsebench.papers.audit.reading import read_audited
 from vsebench.papers.verdicts import read_claims
 from vsebench.plan.files import read_named
-from vsebench.protocols.base import FROM, load_protocol, source_of
+from vsebench.plan.plan import NO_SIBLINGS, Plan, source_datasets
+from vsebench.plan.settings import scaled_rows
+from vsebench.protocols.base import FROM, load_protocol
 from vsebench.rendering.kinds import (
     FigureKind,
     TableKind,
     instances_of_paper,
 )
 
-if TYPE_CHECKING:
-    from vsebench.plan.plan import Plan
 
-
-def check_plan(plan: "Plan", where: str) -> None:
+def check_plan(plan: Plan, where: str) -> None:
     """Check what a run's configuration says of its data sets, rows and papers; raises a `UserError` that names the key.
 
     Parameters
@@ -59,7 +58,7 @@ def check_config(config: RunConfig, where: str) -> None:
     check_chosen_rows(config, where)
 
 
-def check_data(plan: "Plan", where: str) -> None:
+def check_data(plan: Plan, where: str) -> None:
     """Check the options of the data sets' adapters, and that the user's own files exist."""
     for name, dataset in plan.datasets.items():
         entry = plan.config.datasets[name]
@@ -87,7 +86,7 @@ def check_data(plan: "Plan", where: str) -> None:
             check_network(dataset, dataset.network, f"{key}{': ' if entry.data is None else '.'}features.network")
 
 
-def check_settings(plan: "Plan", where: str) -> None:
+def check_settings(plan: Plan, where: str) -> None:
     """Check every row's settings and each value of its grid before the first job."""
     for row, method in plan.methods.items():
         file = f"{plan.folder}/methods/{row}.yaml"
@@ -110,7 +109,7 @@ def check_settings(plan: "Plan", where: str) -> None:
             read_settings(module, changed, key)
 
 
-def check_members(plan: "Plan", where: str) -> None:
+def check_members(plan: Plan, where: str) -> None:
     """Check that ensembles, and they alone, name members: rows of the run of a kind that can be added up."""
     for row, method in plan.methods.items():
         file, module = f"{plan.folder}/methods/{row}.yaml", plan.method_class(row)
@@ -135,12 +134,12 @@ def check_members(plan: "Plan", where: str) -> None:
             raise UserError(f"{where}: {key}: {row} is an ensemble of {member}, which is missing; add it")
 
 
-def grid_key(plan: "Plan", row: str, where: str) -> str:
+def grid_key(plan: Plan, row: str, where: str) -> str:
     """Return where a row's grid is from: the run or the row's file."""
     return f"{where}: grids.{row}" if row in plan.config.grids else f"{plan.folder}/methods/{row}.yaml: grid"
 
 
-def check_grids(plan: "Plan", where: str) -> None:
+def check_grids(plan: Plan, where: str) -> None:
     """Check that the run's grids are of its rows, and that every grid has as many configurations as its budget."""
     for row in plan.config.grids:
         if row not in plan.methods:
@@ -153,7 +152,7 @@ def check_grids(plan: "Plan", where: str) -> None:
             )
 
 
-def check_epochs(plan: "Plan", where: str) -> None:
+def check_epochs(plan: Plan, where: str) -> None:
     """Check that the rows in the keys `epochs` are trained by epochs."""
     for row in plan.config.epochs.keys() - {"default"}:
         trained(plan, row, f"{where}: epochs")
@@ -162,7 +161,7 @@ def check_epochs(plan: "Plan", where: str) -> None:
             trained(plan, row, f"{where}: datasets.{dataset}.epochs")
 
 
-def trained(plan: "Plan", row: str, where: str) -> MethodConfig:
+def trained(plan: Plan, row: str, where: str) -> MethodConfig:
     """Return a row that is trained by epochs; it need not be among the run's methods, but must have a file."""
     method: MethodConfig = read_named(MethodConfig, plan.folder / "methods", row, where)
     if not method.epochs:
@@ -170,7 +169,7 @@ def trained(plan: "Plan", row: str, where: str) -> MethodConfig:
     return method
 
 
-def check_sweeps(plan: "Plan", where: str) -> None:
+def check_sweeps(plan: Plan, where: str) -> None:
     """Check each value of each setting that is varied."""
     for row, sweeps in plan.config.sweeps.items():
         method = trained(plan, row, f"{where}: sweeps")
@@ -181,7 +180,7 @@ def check_sweeps(plan: "Plan", where: str) -> None:
                 read_settings(module, changed, f"{where}: sweeps.{row}")
 
 
-def check_decisions(plan: "Plan", where: str) -> None:
+def check_decisions(plan: Plan, where: str) -> None:
     """Check the settings of decisions, that their rows exist, and that their models can teach them.
 
     As with sweeps, a row that is not in the run is left out, so that a user can change its methods alone.
@@ -212,14 +211,14 @@ def check_decisions(plan: "Plan", where: str) -> None:
         )
 
 
-def check_timing(plan: "Plan", where: str) -> None:
+def check_timing(plan: Plan, where: str) -> None:
     """Check that every protocol with which methods are timed is one of the run's."""
     for name in plan.config.timing.protocols or ():
         if name not in {place.protocol for place in plan.places}:
             raise UserError(f"{where}: timing.protocols: no data set of the run has the protocol {name}; remove it")
 
 
-def check_scaling(plan: "Plan", where: str) -> None:
+def check_scaling(plan: Plan, where: str) -> None:
     """Check that the sizes of the data set that is scaled can be varied."""
     scaling = plan.config.scaling
     if scaling is None:
@@ -235,13 +234,14 @@ def check_scaling(plan: "Plan", where: str) -> None:
             raise UserError(f"{where}: scaling.options.{key}: the sizes say it; remove this key")
     options = load_adapter(config.adapter, where).Options
     check(options, config.options | scaling.options, f"{where}: scaling.options")
+    measured = scaled_rows(plan)
     for row in scaling.methods or ():
-        if row not in plan.scaled_rows:
+        if row not in measured:
             reason = "is not among the run's methods" if row not in plan.methods else "cannot be measured there"
             raise UserError(f"{where}: scaling.methods: {row} {reason}")
 
 
-def check_places(plan: "Plan", where: str) -> None:
+def check_places(plan: Plan, where: str) -> None:
     """Check that at least one row can run on every data set, and that unseen labels can be drawn."""
     for place in plan.named_places:
         if load_protocol(place.protocol).unseen:
@@ -251,7 +251,7 @@ def check_places(plan: "Plan", where: str) -> None:
             raise UserError(f"{where}: datasets.{place.dataset}: no method can run under {place.protocol} ({reasons})")
 
 
-def check_words(plan: "Plan", place: Place, key: str) -> None:
+def check_words(plan: Plan, place: Place, key: str) -> None:
     """Check that all labels of a place with unseen labels have words from the same source."""
     for name in [place.dataset, *source_datasets([place.protocol])]:
         if name not in plan.words:
@@ -262,7 +262,7 @@ def check_words(plan: "Plan", place: Place, key: str) -> None:
             raise UserError(f"{key}: the words are from {sources}; name the same file under `words` for both")
 
 
-def check_lists_of_siblings(plan: "Plan", where: str) -> None:
+def check_lists_of_siblings(plan: Plan, where: str) -> None:
     """Check that a metric of siblings can be computed at one place at least."""
     if plan.list_metrics and not plan.siblings:
         raise UserError(
@@ -271,7 +271,7 @@ def check_lists_of_siblings(plan: "Plan", where: str) -> None:
         )
 
 
-def check_papers(plan: "Plan") -> None:
+def check_papers(plan: Plan) -> None:
     """Check the papers' files before the first job."""
     for paper in plan.papers:
         read_claims(paper)
@@ -351,11 +351,6 @@ def check_protocols(config: RunConfig, where: str) -> None:
                 raise UserError(f"{key}: {source!r} is no other data set of the run; add it under `datasets`")
 
 
-def source_datasets(protocols: list[str]) -> list[str]:
-    """Return the data sets that protocols train on in place of the tested one."""
-    return [source for source in map(source_of, protocols) if source is not None]
-
-
 def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
     """Check that the user's own files are there, and the package that runs the network."""
     if not (dataset.downloads(network.model) or Path(network.model).is_file()):
@@ -364,3 +359,20 @@ def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
         raise UserError(f"{key}.images: there is no file or folder {network.images} (seen from {Path.cwd()})")
     if find_spec(ONNX) is None:
         raise UserError(f"{key}: {missing_package(ONNX)}")
+
+
+def left_out_lines(plan: Plan) -> list[str]:
+    """Return one line per data set under a protocol and reason that says which rows are left out."""
+    lines = []
+    for place in plan.named_places:
+        obstacles = plan.obstacles(place)
+        for reason in dict.fromkeys(obstacles.values()):
+            rows = ", ".join(row for row in obstacles if obstacles[row] == reason)
+            lines.append(f"Left out at {place}: {rows}: {reason}.")
+        deciding = {row for rows in plan.config.decisions.values() for row in rows} & set(plan.rows(place))
+        obstacle = plan.obstacle_to_decisions(place)
+        if deciding and load_protocol(place.protocol).new_images and obstacle:
+            lines.append(f"Left out at {place}: decisions: {obstacle}.")
+        if missing := plan.missing_metrics(place):
+            lines.append(f"Left out at {place}: {', '.join(missing)}: {NO_SIBLINGS}.")
+    return lines

@@ -22,7 +22,7 @@ LIMIT = 5  # images of a place that are kept
 def example_rows(results: Results, methods: Sequence[str], images: int) -> Iterator[Row]:
     """Yield the lists of each method for the first test images of each place, image by image, of the first seed."""
     seed = results.outline.seeds[0]
-    shown = results.examples.filter(pl.col("number") <= images, pl.col("method").is_in(methods), seed=seed)
+    shown = results.analysis("examples").filter(pl.col("number") <= images, pl.col("method").is_in(methods), seed=seed)
     for place in results.places_of(shown):
         for _, of_image in at(shown, place).group_by("number", maintain_order=True):
             for method in results.methods_of(of_image):

@@ -62,7 +62,7 @@ class Kind(Strict, ABC):
         return {}
 
     def rows_read(self) -> list[str]:
-        """Return the rows of the run that the files in `outline.ON_REQUEST` have to be made of for this kind."""
+        """Return the rows of the run that the analyses in `needs` have to be made of for this kind."""
         return []
 
 

@@ -14,8 +14,10 @@ from vsebench.core.errors import UserError
 from vsebench.core.places import Place
 from vsebench.core.storage import read_json
 from vsebench.core.yaml_files import Strict
+from vsebench.evaluation.analyses import known_analyses
 
-# The gathered files in the folder of results, by the names that tables and figures use for them.
+# The gathered files in the folder of results, by the names that tables and figures use for them. A run makes analyses
+# only if a table, a figure or a claim of a paper reads them, of the rows that it names.
 GATHERED = {
     "summary": "summary.parquet",
     "metrics": "metrics.parquet",
@@ -32,23 +34,8 @@ GATHERED = {
     "claims": "claims.csv",
     "comparison": "comparison.csv",
     "audit": "audit.csv",
-    "neighbours_of_labels": "neighbours_of_labels.parquet",
-    "examples": "examples.parquet",
-    "images_from_words": "images_from_words.parquet",
-    "map_of_vectors": "map_of_vectors.parquet",
-    "label_vectors": "label_vectors.parquet",
-    "precision_at": "precision_at.parquet",
-    "label_scores": "label_scores.parquet",
-    "pooled_precision": "pooled_precision.parquet",
-    "thresholds_and_difficulty": "thresholds_and_difficulty.parquet",
-    "full_sample_loss": "full_sample_loss.parquet",
-    "sampler_distance": "sampler_distance.parquet",
+    **{name: f"{name}.parquet" for name in known_analyses()},
 }
-# Those that a run makes only if a table, a figure or a claim of a paper reads them, of the rows that it names.
-ON_REQUEST = (
-    "neighbours_of_labels", "examples", "images_from_words", "map_of_vectors", "label_vectors", "precision_at",
-    "label_scores", "pooled_precision", "thresholds_and_difficulty", "full_sample_loss", "sampler_distance",
-)  # fmt: skip
 
 
 class OutlineRow(Strict):

@@ -3,26 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from vsebench.core.errors import UserError
+from vsebench.core.modules import modules_in
 from vsebench.core.places import Entry, Place
-from vsebench.core.schemas import (
-    CLAIMS,
-    COMPARISON,
-    EXAMPLES,
-    IMAGES_FROM_WORDS,
-    LABEL_SCORES,
-    MAP_OF_VECTORS,
-    NEIGHBOURS_OF_LABELS,
-    POOLED_PRECISION,
-    PRECISION_AT,
-    THRESHOLDS_AND_DIFFICULTY,
-    Schema,
-)
+from vsebench.core.schemas import CLAIMS, COMPARISON, Schema
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.papers.verdict import SIGNIFICANT
 from vsebench.rendering.metrics import few_metrics, metric_title
@@ -80,46 +70,6 @@ class Results:
         return self._table("sweeps") if "sweeps" in self.outline.files else None
 
     @cached_property
-    def neighbours_of_labels(self) -> pl.DataFrame:
-        """Nearest labels; empty where no row of the run that a paper names has them."""
-        return self._on_request("neighbours_of_labels", NEIGHBOURS_OF_LABELS)
-
-    @cached_property
-    def examples(self) -> pl.DataFrame:
-        """First labels of a few test images; empty where no row of the run that a paper names has them."""
-        return self._on_request("examples", EXAMPLES)
-
-    @cached_property
-    def images_from_words(self) -> pl.DataFrame:
-        """The ranking of images for each label; empty where no row of the run that a paper names has it."""
-        return self._on_request("images_from_words", IMAGES_FROM_WORDS)
-
-    @cached_property
-    def map_of_vectors(self) -> pl.DataFrame:
-        """Where images and labels lie in a plane; empty where no row of the run that a paper names has vectors."""
-        return self._on_request("map_of_vectors", MAP_OF_VECTORS)
-
-    @cached_property
-    def precision_at(self) -> pl.DataFrame:
-        """Precision for every length of a list; empty where no row of the run that a paper names has it."""
-        return self._on_request("precision_at", PRECISION_AT)
-
-    @cached_property
-    def label_scores(self) -> pl.DataFrame:
-        """Precision, recall and F1 of each label; empty where no row of the run that a paper names has them."""
-        return self._on_request("label_scores", LABEL_SCORES)
-
-    @cached_property
-    def pooled_precision(self) -> pl.DataFrame:
-        """Precision at levels of recall; empty where no row of the run that a paper names has it."""
-        return self._on_request("pooled_precision", POOLED_PRECISION)
-
-    @cached_property
-    def thresholds_and_difficulty(self) -> pl.DataFrame:
-        """Correlations by label; empty where no row of the run that a paper names has them."""
-        return self._on_request("thresholds_and_difficulty", THRESHOLDS_AND_DIFFICULTY)
-
-    @cached_property
     def claims(self) -> pl.DataFrame:
         return self._csv("claims", CLAIMS)
 
@@ -149,6 +99,12 @@ class Results:
         if not isinstance(value, dict) or not value:
             raise UserError(f"{path}: a JSON object with entries is needed; delete it and run again")
         return value
+
+    def analysis(self, name: str) -> pl.DataFrame:
+        """Return the table of an analysis; it is empty where the run has none of the rows that a paper names."""
+        if name in self.outline.files:
+            return read_parquet(self.folder / GATHERED[name])
+        return pl.DataFrame(schema=import_module(modules_in("evaluation/analyses")[name]).SCHEMA)
 
     def places_of(self, frame: pl.DataFrame) -> list[Place]:
         """Return the places that a table has rows of, in display order."""
@@ -228,10 +184,6 @@ class Results:
         if frame.is_empty():
             raise UserError(f"{path}: has no rows; delete it and run again")
         return frame
-
-    def _on_request(self, name: str, schema: Schema) -> pl.DataFrame:
-        """Return a file that is made on request; it is empty where a run has only rows that others are held against."""
-        return read_parquet(self.folder / GATHERED[name]) if name in self.outline.files else pl.DataFrame(schema=schema)
 
     def _csv(self, name: str, schema: Schema) -> pl.DataFrame:
         path = self.folder / GATHERED[name]

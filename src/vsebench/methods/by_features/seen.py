@@ -5,16 +5,21 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Normalisation, Rows, Step
 from vsebench.data.problem import LabelMatrix, Problem
 from vsebench.methods.base import Control, Settings
 
 
-class FeatureSettings(Settings):
-    """Settings of a method that sees images through their features."""
+class NormaliseSettings(Strict):
+    """Settings of the features that are learnt from."""
 
     # Steps that the features go through, in this order; none: those of the data set's file.
     normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
+
+
+class FeatureSettings(NormaliseSettings, Settings):
+    """Settings of a method that sees images through their features."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,7 @@ class Seen:
     normalisation: Normalisation
 
 
-def see(problem: Problem, settings: FeatureSettings, *, only_labelled: bool = False) -> Seen:
+def see(problem: Problem, settings: NormaliseSettings, *, only_labelled: bool = False) -> Seen:
     """Return the images to learn from with their normalised features.
 
     Parameters

@@ -5,24 +5,22 @@ the loss is that of logistic regression.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vsebench.data.problem import Matrix, Problem
+from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.cross_entropy import binary_loss
-from vsebench.methods.networks.training import NetworkMethod, NetworkSettings
+from vsebench.methods.networks.training import Images, Loss, network_with
 
 
-class Bce(NetworkMethod):
-    """A network with the binary cross-entropy."""
+class Bce(Loss):
+    """The binary cross-entropy of all labels."""
 
-    def __init__(self, problem: Problem, settings: NetworkSettings) -> None:
-        super().__init__(problem, settings)
-        labels = self.seen.labels
-        carrying = np.bincount(labels.label_of_pair, minlength=labels.n_labels) + 0.5
-        self.layers.intercepts[-1].value[...] = np.log(carrying / (labels.n_rows + 1 - carrying))
+    def prepare(self) -> None:
+        labels = self.table.labels
+        carrying = np.bincount(labels.label_of_pair, minlength=self.n_labels) + 0.5
+        self.intercepts = np.log(carrying / (labels.n_rows + 1 - carrying))
 
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
-        return float(binary_loss(scores, images, self.offsets, self.labels))
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        return float(binary_loss(scores, images, *self.lists))
 
 
-METHOD = Bce
+METHOD = network_with(Bce)

@@ -7,11 +7,10 @@ classification", CVPR 2017, Eq. 12, print it without either.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vsebench.data.problem import Matrix, Problem
+from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.bp_mll import bp_mll_loss
-from vsebench.methods.networks.training import NetworkMethod, NetworkSettings
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
 
 
 class BpMllSettings(NetworkSettings):
@@ -21,24 +20,19 @@ class BpMllSettings(NetworkSettings):
     bounded: bool = False  # scores between -1 and 1 while training, by a hyperbolic tangent; ranks are the same
 
 
-class BpMll(NetworkMethod):
-    """A network with the BP-MLL loss."""
+class BpMll(Loss):
+    """The BP-MLL loss over all pairs."""
 
     settings_type = BpMllSettings
-    settings: BpMllSettings
 
-    def __init__(self, problem: Problem, settings: BpMllSettings) -> None:
-        super().__init__(problem, settings)
-        self.terms = np.empty(self.seen.labels.n_labels)
-
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
+    def __call__(self, scores: Matrix, images: Images) -> float:
         if self.settings.bounded:
             np.tanh(scores, out=scores)
             of_bound = 1 - scores * scores
-        loss = bp_mll_loss(scores, images, self.offsets, self.labels, self.settings.averaged, self.terms)
+        total = bp_mll_loss(scores, images, *self.lists, self.settings.averaged, self.room)
         if self.settings.bounded:
             scores *= of_bound
-        return float(loss)
+        return float(total)
 
 
-METHOD = BpMll
+METHOD = network_with(BpMll)

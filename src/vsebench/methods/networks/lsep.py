@@ -4,15 +4,10 @@ Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image clas
 pairs. `weighted` gives a pair the weight of its positive's rank (section 3.2).
 """
 
-from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
-
-from vsebench.data.problem import Matrix, Problem
+from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.lsep import lsep_loss
 from vsebench.kernels.rank_loss import rank_losses
-from vsebench.methods.networks.training import NetworkMethod, NetworkSettings
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
 
 
 class LsepSettings(NetworkSettings):
@@ -22,24 +17,17 @@ class LsepSettings(NetworkSettings):
     weighted: bool = False
 
 
-class Lsep(NetworkMethod):
-    """A network with the LSEP loss."""
+class Lsep(Loss):
+    """The LSEP loss over all pairs."""
 
-    settings_type: ClassVar[type[NetworkSettings]] = LsepSettings
-    settings: LsepSettings
+    settings_type = LsepSettings
 
-    def __init__(self, problem: Problem, settings: LsepSettings) -> None:
-        super().__init__(problem, settings)
-        self.rank_loss = rank_losses(self.seen.labels.n_labels)
-        self.terms = np.empty(self.seen.labels.n_labels)
+    def prepare(self) -> None:
+        self.rank_loss = rank_losses(self.n_labels)
 
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
-        return float(
-            lsep_loss(
-                scores, images, self.offsets, self.labels, self.rank_loss, self.settings.weighted,
-                self.terms,
-            )
-        )  # fmt: skip
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        weighted = self.settings.weighted
+        return float(lsep_loss(scores, images, *self.lists, self.rank_loss, weighted, self.room))
 
 
-METHOD = Lsep
+METHOD = network_with(Lsep)

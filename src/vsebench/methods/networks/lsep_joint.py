@@ -7,7 +7,7 @@ Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image clas
 where this is said to be worse than thresholds that are trained afterwards.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,14 +18,17 @@ from pydantic import Field
 from vsebench.data.features import Normalisation
 from vsebench.data.problem import Matrix, Queries
 from vsebench.kernels.losses.cross_entropy import binary_loss
-from vsebench.methods.networks.lsep import Lsep, LsepSettings
+from vsebench.methods.networks.lsep import Lsep
 from vsebench.methods.networks.network import Network, hidden_layers
+from vsebench.methods.networks.training import Images, LabelTable, Loss, NetworkSettings, network_with
 from vsebench.models import Thresholded, check_matrix, norm
 
 
-class LsepJointSettings(LsepSettings):
+class LsepJointSettings(NetworkSettings):
     """Settings of both losses."""
 
+    # Whether a pair is multiplied by 1 + 1/2 + ... + 1/r, r the rank of its positive among all labels.
+    weighted: bool = False
     threshold_weight: float = Field(gt=0)  # of the thresholds' loss beside that of the ranking
 
 
@@ -61,34 +64,36 @@ class NetworkWithThresholds(Network, Thresholded):
         return cls(hidden_layers(arrays), arrays["label"], normalisation, arrays["threshold"])
 
 
-class LsepJoint(Lsep):
-    """A network with both losses."""
+class ScoresAndThresholds(LabelTable):
+    """Every label has two outputs: all scores come first, then all thresholds."""
 
-    settings_type = LsepJointSettings
-    settings: LsepJointSettings
+    outputs_per_label = 2
     gives = frozenset({"thresholds"})
 
-    def n_outputs(self, n_labels: int) -> int:
-        """Return the number of scores and thresholds."""
-        return 2 * n_labels
+    def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> NetworkWithThresholds:
+        label, threshold = (np.ascontiguousarray(half.T) for half in np.split(last, 2, axis=1))
+        return NetworkWithThresholds(hidden, label, normalisation, threshold)
 
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
-        """Return the sum of both losses; write their derivatives over scores and thresholds, (m, 2 n_labels)."""
-        ranking, thresholds = np.split(scores, 2, axis=1)
+
+class LsepJoint(Loss):
+    """The LSEP loss and that of the thresholds."""
+
+    settings_type = LsepJointSettings
+    table_type = ScoresAndThresholds
+
+    def prepare(self) -> None:
+        self.lsep = Lsep(self.table, self.settings, self.seed)
+
+    def __call__(self, outputs: Matrix, images: Images) -> float:
+        ranking, thresholds = np.split(outputs, 2, axis=1)
         margin = ranking - thresholds
         f = np.ascontiguousarray(ranking)
         weight = np.float32(self.settings.threshold_weight)
-        total = super().loss(f, images)
-        total += float(weight) * float(binary_loss(margin, images, self.offsets, self.labels))
+        total = self.lsep(f, images) + float(weight) * float(binary_loss(margin, images, *self.lists))
         ranking[...] = f + weight * margin
         thresholds[...] = -weight * margin
         return total
 
-    def model(self) -> NetworkWithThresholds:
-        both = super().model()
-        label, threshold = map(np.ascontiguousarray, np.split(both.label, 2))
-        return NetworkWithThresholds(both.hidden, label, both.normalisation, threshold)
 
-
-METHOD = LsepJoint
+METHOD = network_with(LsepJoint)
 MODEL = NetworkWithThresholds

@@ -5,14 +5,13 @@ of a sampled sum is smaller than that of the whole one; `scaled` corrects the su
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.data.problem import Matrix, Problem
+from vsebench.data.problem import Matrix
 from vsebench.data.streams import Stream
 from vsebench.kernels.losses.lsep_sampled import lsep_sampled_loss
 from vsebench.kernels.random_numbers import new_state
-from vsebench.methods.networks.training import NetworkMethod, NetworkSettings
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
 
 
 class SampledSettings(NetworkSettings):
@@ -22,26 +21,21 @@ class SampledSettings(NetworkSettings):
     scaled: bool = False  # whether the sum is scaled to all pairs
 
 
-class LsepSampled(NetworkMethod):
-    """A network with the LSEP loss over a sample of pairs."""
+class LsepSampled(Loss):
+    """The LSEP loss over a sample of pairs."""
 
     settings_type = SampledSettings
-    settings: SampledSettings
 
-    def __init__(self, problem: Problem, settings: SampledSettings) -> None:
-        super().__init__(problem, settings)
-        n_labels, n_right = self.seen.labels.n_labels, self.seen.labels.n_labels_of_row
-        self.ids = np.empty(int((n_right * (n_labels - n_right)).max()), dtype=np.int32)
-        self.negatives, self.slopes = np.empty(n_labels, dtype=np.int32), np.empty(n_labels)
-        self.rng = new_state(problem.seed, Stream.NEGATIVES)
+    def prepare(self) -> None:
+        n_right = self.table.labels.n_labels_of_row
+        self.ids = np.empty(int((n_right * (self.n_labels - n_right)).max()), dtype=np.int32)
+        self.negatives = np.empty(self.n_labels, dtype=np.int32)
+        self.rng = new_state(self.seed, Stream.NEGATIVES)
 
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
-        return float(
-            lsep_sampled_loss(
-                scores, images, self.offsets, self.labels, self.settings.pairs, self.settings.scaled, self.ids,
-                self.negatives, self.slopes, self.rng,
-            )
-        )  # fmt: skip
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        pairs, scaled = self.settings.pairs, self.settings.scaled
+        room = self.ids, self.negatives, self.room
+        return float(lsep_sampled_loss(scores, images, *self.lists, pairs, scaled, *room, self.rng))
 
 
-METHOD = LsepSampled
+METHOD = network_with(LsepSampled)

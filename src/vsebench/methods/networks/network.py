@@ -40,14 +40,10 @@ class Network(Embedded):
         for number, (layer, units) in enumerate(zip(self.hidden, inputs_after, strict=False)):
             check_matrix(layer, f"hidden{number}", (None, units))
 
-    @property
-    def dimensions(self) -> int:
-        """Number of features of an image."""
-        return len(self.hidden[0]) - 1 if self.hidden else self.label.shape[1] - 1
-
     def vectors(self, queries: Queries) -> Matrix:
-        units = self.normalisation.apply(features_of(queries, self.dimensions))
-        units = dense(units_after(units, self.hidden))
+        n_features = len(self.hidden[0]) - 1 if self.hidden else self.label.shape[1] - 1
+        rows = self.normalisation.apply(features_of(queries, n_features))
+        units = dense(units_after(rows, self.hidden))
         return np.hstack([units, np.ones((len(units), 1), dtype=np.float32)])
 
     def largest_score(self) -> float:

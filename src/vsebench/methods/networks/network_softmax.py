@@ -5,12 +5,9 @@ labels of an image (`averaged`); Li, Song and Luo, "Improving pairwise ranking f
 CVPR 2017, Eq. 29, print the sum.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
 from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.cross_entropy import softmax_loss
-from vsebench.methods.networks.training import NetworkMethod, NetworkSettings
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
 
 
 class SoftmaxSettings(NetworkSettings):
@@ -19,14 +16,13 @@ class SoftmaxSettings(NetworkSettings):
     averaged: bool = True  # over an image's labels
 
 
-class NetworkSoftmax(NetworkMethod):
-    """A network with the softmax loss."""
+class NetworkSoftmax(Loss):
+    """The cross-entropy to the distribution that an image's labels share."""
 
     settings_type = SoftmaxSettings
-    settings: SoftmaxSettings
 
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
-        return float(softmax_loss(scores, images, self.offsets, self.labels, self.settings.averaged))
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        return float(softmax_loss(scores, images, *self.lists, self.settings.averaged))
 
 
-METHOD = NetworkSoftmax
+METHOD = network_with(NetworkSoftmax)

@@ -4,13 +4,10 @@ Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image clas
 `weighted`, each pair is multiplied by a weight of its positive's true rank, as the authors' code does for WARP.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
-from vsebench.data.problem import Matrix, Problem
+from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.pair_hinge import hinge_loss
 from vsebench.kernels.rank_loss import rank_losses
-from vsebench.methods.networks.training import NetworkMethod, NetworkSettings
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
 
 
 class HingeSettings(NetworkSettings):
@@ -20,20 +17,17 @@ class HingeSettings(NetworkSettings):
     weighted: bool = False
 
 
-class RankingHinge(NetworkMethod):
-    """A network with the hinge over pairs."""
+class RankingHinge(Loss):
+    """The hinge over all pairs."""
 
     settings_type = HingeSettings
-    settings: HingeSettings
 
-    def __init__(self, problem: Problem, settings: HingeSettings) -> None:
-        super().__init__(problem, settings)
-        self.rank_loss = rank_losses(self.seen.labels.n_labels)
-        self.slopes = np.empty(self.seen.labels.n_labels)
+    def prepare(self) -> None:
+        self.rank_loss = rank_losses(self.n_labels)
 
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
+    def __call__(self, scores: Matrix, images: Images) -> float:
         weighted = self.settings.weighted
-        return float(hinge_loss(scores, images, self.offsets, self.labels, self.rank_loss, weighted, self.slopes))
+        return float(hinge_loss(scores, images, *self.lists, self.rank_loss, weighted, self.room))
 
 
-METHOD = RankingHinge
+METHOD = network_with(RankingHinge)

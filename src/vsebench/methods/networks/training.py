@@ -1,73 +1,127 @@
-"""What methods share that train a network on image features; they differ by their loss alone.
+"""The training of a network on image features: all images in batches, in a new order each epoch, with AdamW's steps.
 
-Batches of images in a new order each epoch, and AdamW; `layers` has the network.
+A method is a loss, whose class names its settings and, unless the network's outputs are the labels' scores, the table
+of labels; `network_with` makes the method. `layers.py` has the network itself.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vsebench.data.problem import Matrix, Problem
+from vsebench.data.features import Normalisation
+from vsebench.data.problem import LabelMatrix, Matrix, Problem
 from vsebench.data.streams import Stream, generator
 from vsebench.kernels.vectors import LANES
-from vsebench.methods.base import Method, Progress
-from vsebench.methods.by_features.seen import FeatureSettings, see
+from vsebench.methods.base import Method, Progress, Settings
+from vsebench.methods.by_features.seen import NormaliseSettings, see
 from vsebench.methods.networks.layers import Layers, LayerSettings, batches
 from vsebench.methods.networks.network import Network
+from vsebench.models import Model
+
+Images = NDArray[np.int64]
 
 
-class NetworkSettings(FeatureSettings, LayerSettings):
-    """Settings of a network."""
+class NetworkSettings(NormaliseSettings, Settings, LayerSettings):
+    """Settings of a network, to which a loss may add its own."""
 
 
-class NetworkTraining(Method):
-    """The training of a network, whatever its outputs are; a method names its loss.
+class LabelTable:
+    """How a network's outputs become scores of labels; here every label has an output, which is its score.
 
-    Images without features are left out.
+    Attributes
+    ----------
+    needs, ranks_unseen, gives : of the methods with such a table
+    outputs_per_label, n_outputs : of the network
+    labels : the labels to learn of each image, counted from 0
+    lists
+        The same for kernels, offsets (n + 1,) int64 and labels int32: image i has labels[offsets[i]:offsets[i + 1]],
+        ascending; LANES unused numbers follow.
     """
 
-    needs = frozenset({"features"})
-    settings_type = NetworkSettings
+    outputs_per_label: ClassVar[int] = 1
+    needs: ClassVar[frozenset[str]] = frozenset({"features"})
+    ranks_unseen: ClassVar[bool] = False
+    gives: ClassVar[frozenset[str]] = frozenset()
 
-    def __init__(self, problem: Problem, settings: NetworkSettings) -> None:
-        self.settings = settings
-        self.seen = see(problem, settings)
-        labels = self.seen.labels
-        self.offsets = labels.offsets
-        self.labels = np.concatenate([labels.label_of_pair, np.zeros(LANES, dtype=np.int32)])  # kernels read beyond
-        start, self.order, dropout = (
-            generator(problem.seed, stream) for stream in (Stream.START, Stream.ORDER, Stream.DROPOUT)
-        )
-        self.layers = Layers(
-            [int(self.seen.rows.shape[1]), *settings.hidden, self.n_outputs(labels.n_labels)], settings, start, dropout
-        )
+    def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
+        self.labels, self.n_outputs = labels, self.outputs_per_label * labels.n_labels
+        self.lists = labels.offsets, np.concatenate([labels.label_of_pair, np.zeros(LANES, dtype=np.int32)])
+
+    def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> Model:
+        """Return the model, given the layers: weights and, as the last row, intercepts, (inputs + 1, units) each."""
+        return Network(hidden, np.ascontiguousarray(last.T), normalisation)
+
+
+class Loss(ABC):
+    """The loss that a network is trained with.
+
+    Attributes
+    ----------
+    settings_type, table_type : the classes of the method's settings and of its table of labels
+    table : of the class `table_type`; its vectors may be trained too
+    lists, n_labels : the labels to learn of each image, as the table has them, and their number
+    room : (n_labels,) float64, for what a kernel computes of one image
+    intercepts : what the last layer's intercepts begin with
+    """
+
+    settings_type: ClassVar[type[Settings]] = NetworkSettings
+    table_type: ClassVar[type[LabelTable]] = LabelTable
+    intercepts: NDArray[np.float64] | float = 0.0
+
+    def __init__(self, table: Any, settings: Any, seed: int) -> None:
+        self.table, self.settings, self.seed = table, settings, seed
+        self.lists, self.n_labels = table.lists, table.labels.n_labels
+        self.room = np.empty(self.n_labels)
+        self.prepare()
+
+    def prepare(self) -> None:  # noqa: B027
+        """Make what a loss needs besides the attributes above."""
 
     @abstractmethod
-    def n_outputs(self, n_labels: int) -> int:
-        """Return the number of the last layer's outputs."""
-
-    @abstractmethod
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
+    def __call__(self, outputs: Matrix, images: Images) -> float:
         """Return the sum of the losses of some images; write its derivatives over their outputs, (m, n_outputs)."""
+
+    def trials(self) -> float | None:
+        """Return the mean number of negatives that were examined per pair since the last call, if they are counted."""
+        return None
+
+
+class NetworkMethod(Method):
+    """A network that is trained with a loss; images without features are left out."""
+
+    loss_type: ClassVar[type[Loss]]
+
+    def __init__(self, problem: Problem, settings: Any) -> None:
+        self.settings, self.seen = settings, see(problem, settings)
+        self.table = self.loss_type.table_type(problem, settings, self.seen.labels)
+        self.loss = self.loss_type(self.table, settings, problem.seed)
+        streams = Stream.START, Stream.ORDER, Stream.DROPOUT
+        start, self.order, dropout = (generator(problem.seed, stream) for stream in streams)
+        sizes = [int(self.seen.rows.shape[1]), *settings.hidden, self.table.n_outputs]
+        self.layers = Layers(sizes, settings, start, dropout)
+        self.layers.intercepts[-1].value[...] = self.loss.intercepts
 
     def epoch(self) -> Progress:
         """Go once over the images, in a new order."""
         n_images = self.seen.labels.n_rows
-        return Progress(sum(map(self.step, batches(n_images, self.settings.batch, self.order))) / n_images)
+        total = sum(map(self.step, batches(n_images, self.settings.batch, self.order)))
+        return Progress(total / n_images, self.loss.trials())
 
-    def step(self, images: NDArray[np.int64]) -> float:
+    def step(self, images: Images) -> float:
         """Take a step on the mean loss of some images, and return the sum."""
-        return self.layers.step(self.seen.rows[images], lambda scores: self.loss(scores, images))
+        return self.layers.step(self.seen.rows[images], lambda outputs: self.loss(outputs, images))
 
-
-class NetworkMethod(NetworkTraining):
-    """A network whose outputs are the labels' scores."""
-
-    def n_outputs(self, n_labels: int) -> int:
-        """Return the number of scores."""
-        return n_labels
-
-    def model(self) -> Network:
+    def model(self) -> Model:
         *hidden, last = self.layers.arrays()
-        return Network(hidden, np.ascontiguousarray(last.T), self.seen.normalisation)
+        return self.table.model(hidden, last, self.seen.normalisation)
+
+
+def network_with(loss: type[Loss]) -> type[NetworkMethod]:
+    """Return the method that trains a network with a loss; it has the name of the loss."""
+    table = loss.table_type
+    of_table = {"needs": table.needs, "ranks_unseen": table.ranks_unseen, "gives": table.gives}
+    of_loss = {"__doc__": loss.__doc__, "loss_type": loss, "settings_type": loss.settings_type}
+    return type(loss.__name__, (NetworkMethod,), of_table | of_loss)

@@ -6,23 +6,16 @@ Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022
 papers.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
-from vsebench.data.problem import Matrix, Problem
+from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.zlpr import zlpr_loss
-from vsebench.methods.networks.training import NetworkMethod, NetworkSettings
+from vsebench.methods.networks.training import Images, Loss, network_with
 
 
-class Zlpr(NetworkMethod):
-    """A network with the ZLPR loss."""
+class Zlpr(Loss):
+    """The ZLPR loss of all labels."""
 
-    def __init__(self, problem: Problem, settings: NetworkSettings) -> None:
-        super().__init__(problem, settings)
-        self.terms = np.empty(self.seen.labels.n_labels)
-
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
-        return float(zlpr_loss(scores, images, self.offsets, self.labels, self.terms))
+    def __call__(self, scores: Matrix, images: Images) -> float:
+        return float(zlpr_loss(scores, images, *self.lists, self.room))
 
 
-METHOD = Zlpr
+METHOD = network_with(Zlpr)

@@ -6,41 +6,42 @@ Source: Ni and others, "Sampled image tagging and retrieval methods on user gene
 WordVec; the sum is that of the authors' code.
 """
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from vsebench.data.problem import LabelMatrix, Matrix, Problem
+from vsebench.data.problem import LabelMatrix, Matrix
 from vsebench.methods.by_features.least_squares import weighted
-from vsebench.methods.networks.training import NetworkSettings
-from vsebench.methods.words.word_networks import WordNetworkMethod, WordNetworkSettings
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
+from vsebench.methods.words.label_tables import WordVectors
+from vsebench.methods.words.word_network import Score
+from vsebench.methods.words.word_vectors import WordSettings
 
 Target = Literal["mean", "sum"]
 
 
-class AvgWvSettings(WordNetworkSettings):
+class AvgWvSettings(NetworkSettings, WordSettings):
     """Settings of the regression of word vectors."""
 
+    score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's
     target: Target = "mean"  # of the word vectors of an image's labels
 
 
-class AvgWv(WordNetworkMethod):
-    """A network with squared errors of the mean or the sum of word vectors."""
+class AvgWv(Loss):
+    """Squared errors of the mean or the sum of word vectors."""
 
-    settings_type: ClassVar[type[NetworkSettings]] = AvgWvSettings
-    settings: AvgWvSettings
+    settings_type = AvgWvSettings
+    table_type = WordVectors
 
-    def __init__(self, problem: Problem, settings: AvgWvSettings) -> None:
-        super().__init__(problem, settings)
-        self.shares = target_shares(self.seen.labels.columns(self.is_learnt), settings.target)
-        self.fixed = self.trained()
+    def prepare(self) -> None:
+        self.shares = target_shares(self.table.labels, self.settings.target)
+        self.vectors = self.table.trained()
 
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
-        scores -= self.shares[images] @ self.fixed
-        total = float(np.vdot(scores, scores))
-        scores *= 2
+    def __call__(self, outputs: Matrix, images: Images) -> float:
+        outputs -= self.shares[images] @ self.vectors
+        total = float(np.vdot(outputs, outputs))
+        outputs *= 2
         return total
 
 
@@ -50,4 +51,4 @@ def target_shares(labels: LabelMatrix, target: Target) -> sparse.csr_array:
     return weighted(labels, np.ones(labels.n_rows) if target == "sum" else 1 / np.maximum(n_right, 1))
 
 
-METHOD = AvgWv
+METHOD = network_with(AvgWv)

@@ -21,14 +21,15 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from vsebench.data.features import Normalisation
-from vsebench.data.problem import Matrix, Problem, Queries
+from vsebench.data.problem import LabelMatrix, Matrix, Problem, Queries
 from vsebench.methods.by_features.least_squares import weighted
 from vsebench.methods.by_features.linear_map import dense
 from vsebench.methods.networks.layers import units_after
 from vsebench.methods.networks.network import hidden_layers
-from vsebench.methods.networks.training import NetworkSettings, NetworkTraining
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
+from vsebench.methods.words.label_tables import WordVectors
 from vsebench.methods.words.word_network import of_unit_length
-from vsebench.methods.words.word_vectors import WordSettings, label_vectors
+from vsebench.methods.words.word_vectors import WordSettings
 from vsebench.models import Embedded, check_matrix, features_of, norm
 
 NEAREST = 2  # entries that are kept of a row
@@ -84,38 +85,36 @@ class CorrelatedWords(Embedded):
         return cls(hidden_layers(arrays), arrays["output"], arrays["label"], steps)
 
 
-class CorrelatedWv(NetworkTraining):
-    """A network with squared errors of labels and of the words nearest to them."""
+class OutputsOfLearnt(WordVectors):
+    """Every label to learn has an output, and those that are not learnt have shares of them all."""
 
-    needs = frozenset({"features", "words"})
-    ranks_unseen = True
-    settings_type: ClassVar[type[NetworkSettings]] = CorrelatedSettings
-    settings: CorrelatedSettings
+    def __init__(self, problem: Problem, settings: CorrelatedSettings, labels: LabelMatrix) -> None:
+        super().__init__(problem, settings, labels)
+        self.n_outputs = self.labels.n_labels
 
-    def __init__(self, problem: Problem, settings: CorrelatedSettings) -> None:
-        self.learnt = problem.training.learnt
-        self.start = label_vectors(problem, settings)
-        super().__init__(problem, settings)
-        labels = self.seen.labels.columns(self.learnt)
-        self.truth = weighted(labels, np.ones(labels.n_rows)).astype(np.float32)
-        self.nearest = nearest_words(self.start[self.learnt])
-
-    def n_outputs(self, n_labels: int) -> int:
-        """Return the number of labels to learn."""
-        return int(self.learnt.sum())
-
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
-        outputs = expit(scores)
-        error = outputs - targets(self.truth[images], self.nearest)
-        np.multiply(2 * error, outputs * (1 - outputs), out=scores)
-        return float(np.vdot(error, error))
-
-    def model(self) -> CorrelatedWords:
-        *hidden, output = self.layers.arrays()
-        learnt, label = self.learnt, np.zeros((len(self.learnt), output.shape[1]), dtype=np.float32)
-        label[learnt] = np.eye(output.shape[1], dtype=np.float32)
+    def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> CorrelatedWords:
+        learnt, label = self.is_learnt, np.zeros((len(self.start), self.n_outputs), dtype=np.float32)
+        label[learnt] = np.eye(self.n_outputs, dtype=np.float32)
         label[~learnt] = of_unit_length(self.start[learnt] @ self.start[~learnt].T).T
-        return CorrelatedWords(hidden, output, label, self.seen.normalisation)
+        return CorrelatedWords(hidden, last, label, normalisation)
+
+
+class CorrelatedWv(Loss):
+    """Squared errors of labels and of the words nearest to them."""
+
+    settings_type = CorrelatedSettings
+    table_type = OutputsOfLearnt
+
+    def prepare(self) -> None:
+        labels = self.table.labels
+        self.truth = weighted(labels, np.ones(labels.n_rows)).astype(np.float32)
+        self.nearest = nearest_words(self.table.trained())
+
+    def __call__(self, outputs: Matrix, images: Images) -> float:
+        chances = expit(outputs)
+        error = chances - targets(self.truth[images], self.nearest)
+        np.multiply(2 * error, chances * (1 - chances), out=outputs)
+        return float(np.vdot(error, error))
 
 
 def nearest_words(vectors: Matrix) -> Matrix:
@@ -138,4 +137,4 @@ def largest(rows: Matrix) -> NDArray[np.bool_]:
 
 
 MODEL = CorrelatedWords
-METHOD = CorrelatedWv
+METHOD = network_with(CorrelatedWv)

@@ -10,23 +10,28 @@ Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6. 
 and retrieval methods on user generated content", print it as Eq. 3 and leave the weight open.
 """
 
-import numpy as np
-from numpy.typing import NDArray
-
-from vsebench.data.problem import Matrix, Problem
+from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.pair_logistic import pair_logistic_loss
-from vsebench.methods.words.word_networks import AllLabelsMethod, JointSettings
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
+from vsebench.methods.words.label_tables import JointSettings, JointVectors
+from vsebench.methods.words.word_vectors import WordSettings
 
 
-class Fast0Tag(AllLabelsMethod):
-    """A network with the logistic loss of all pairs."""
-
-    def __init__(self, problem: Problem, settings: JointSettings) -> None:
-        super().__init__(problem, settings)
-        self.slopes = np.empty(len(self.n_images_of))
-
-    def loss_of_labels(self, scores: Matrix, images: NDArray[np.int64]) -> float:
-        return float(pair_logistic_loss(scores, images, self.offsets, self.labels, self.slopes))
+class Fast0TagSettings(JointSettings, NetworkSettings, WordSettings):
+    """Settings of the logistic loss of all pairs."""
 
 
-METHOD = Fast0Tag
+class Fast0Tag(Loss):
+    """The logistic loss of all pairs."""
+
+    settings_type = Fast0TagSettings
+    table_type = JointVectors
+
+    def __call__(self, outputs: Matrix, images: Images) -> float:
+        scores = self.table.scores(outputs)
+        total = pair_logistic_loss(scores, images, *self.lists, self.room)
+        self.table.step(scores, outputs)
+        return float(total)
+
+
+METHOD = network_with(Fast0Tag)

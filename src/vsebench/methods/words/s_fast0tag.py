@@ -9,13 +9,31 @@ Source: Ni and others, "Sampled image tagging and retrieval methods on user gene
 Training the vectors too (`joint`) is ours.
 """
 
-from vsebench.methods.words.sampled_words import SampledWordMethod
+from vsebench.data.problem import Matrix
+from vsebench.kernels.losses.sampled_words import sampled_loss
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
+from vsebench.methods.words.label_tables import JointSettings, no_cosines_with
+from vsebench.methods.words.sampled_words import SampledVectors, SampleSettings
+from vsebench.methods.words.word_vectors import WordSettings
 
 
-class SFast0Tag(SampledWordMethod):
-    """A network with the logistic loss of the pairs of a sample of labels."""
+class SFast0TagSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
+    """Settings of the logistic loss of a sample."""
 
-    pairwise = True
+    _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
 
 
-METHOD = SFast0Tag
+class SFast0Tag(Loss):
+    """The logistic loss of the pairs of a sample of labels."""
+
+    settings_type = SFast0TagSettings
+    table_type = SampledVectors
+
+    def __call__(self, outputs: Matrix, images: Images) -> float:
+        table, chosen = self.table, self.table.draw(images)
+        total, n_drawn = sampled_loss(outputs, chosen, self.settings.positives, 1.0, True, table.words)
+        table.move(n_drawn, len(images))
+        return float(total)
+
+
+METHOD = network_with(SFast0Tag)

@@ -12,40 +12,44 @@ Source: the code of Ni and others, "Sampled image tagging and retrieval methods 
 (Lab41/attalos).
 """
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from vsebench.data.problem import Matrix, Problem
+from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.sampled_words import WordTable, published_steps, sampled_loss
-from vsebench.methods.networks.training import NetworkSettings
-from vsebench.methods.words.s_x_ent import SXEnt, SXEntSettings
+from vsebench.methods.networks.training import Images, NetworkSettings, network_with
+from vsebench.methods.words.label_tables import JointSettings, no_cosines_with
+from vsebench.methods.words.s_x_ent import SXEnt
+from vsebench.methods.words.sampled_words import SampleSettings
+from vsebench.methods.words.word_vectors import WordSettings
 
 
-class SOptXEntPublishedSettings(SXEntSettings):
+class SOptXEntPublishedSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
     """Settings of the authors' code."""
 
     joint: Literal[True] = True
+    # `mean`: positives count as much as negatives, w = 1. `sum`: each draw counts the same, w = N / P.
+    weights: Literal["mean", "sum"] = "mean"
     label_terms: float = Field(default=0.0, ge=0, le=0)  # the code has none
+
+    _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
 
 
 class SOptXEntPublished(SXEnt):
-    """A network with the binary cross-entropy of a sample of labels, and undivided steps of their vectors."""
+    """The binary cross-entropy of a sample of labels, with undivided steps of their vectors."""
 
-    settings_type: ClassVar[type[NetworkSettings]] = SOptXEntPublishedSettings
-    settings: SOptXEntPublishedSettings
+    settings_type = SOptXEntPublishedSettings
 
-    def __init__(self, problem: Problem, settings: SOptXEntPublishedSettings) -> None:
-        super().__init__(problem, settings)
-        self.table = WordTable.of(self.start[self.is_learnt])  # no memory of gradients
+    def prepare(self) -> None:
+        self.table.words = WordTable.of(self.table.trained())  # no memory of gradients
 
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
-        settings, chosen, outputs = self.settings, self.draw(images), scores.copy()
-        total, _ = sampled_loss(scores, chosen, settings.positives, self.weight, self.pairwise, self.table)
-        published_steps(self.table.vectors, outputs, chosen, settings.positives, settings.learning_rate)
+    def __call__(self, outputs: Matrix, images: Images) -> float:
+        settings, words, chosen = self.settings, self.table.words, self.table.draw(images)
+        vectors_of_images = outputs.copy()
+        total, _ = sampled_loss(outputs, chosen, settings.positives, self.weight, False, words)
+        published_steps(words.vectors, vectors_of_images, chosen, settings.positives, settings.learning_rate)
         return float(total)
 
 
-METHOD = SOptXEntPublished
+METHOD = network_with(SOptXEntPublished)

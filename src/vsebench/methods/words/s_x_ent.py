@@ -25,16 +25,23 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from vsebench.methods.networks.training import NetworkSettings
-from vsebench.methods.words.sampled_words import SampledWordMethod, SampledWordSettings
+from vsebench.data.problem import Matrix
+from vsebench.kernels.losses.sampled_words import add_label_terms, sampled_loss
+from vsebench.methods.base import Settings
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
+from vsebench.methods.words.label_tables import JointSettings, no_cosines_with
+from vsebench.methods.words.sampled_words import SampledVectors, SampleSettings
+from vsebench.methods.words.word_vectors import WordSettings
 
 
-class SXEntSettings(SampledWordSettings):
+class SXEntSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
     """Settings of the cross-entropy of a sample."""
 
     # `mean`: positives count as much as negatives, w = 1. `sum`: each draw counts the same, w = N / P.
     weights: Literal["mean", "sum"] = "mean"
     label_terms: float = Field(default=0.0, ge=0)  # alpha, the weight of the terms of labels alone; 0.01 in the paper
+
+    _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
 
     @model_validator(mode="after")
     def _no_terms_of_fixed_vectors(self) -> "SXEntSettings":
@@ -45,20 +52,28 @@ class SXEntSettings(SampledWordSettings):
         return self
 
 
-class SXEnt(SampledWordMethod):
-    """A network with the binary cross-entropy of a sample of labels."""
+class SXEnt(Loss):
+    """The binary cross-entropy of a sample of labels."""
 
-    settings_type: ClassVar[type[NetworkSettings]] = SXEntSettings
-    settings: SXEntSettings
-    pairwise = False
+    settings_type: ClassVar[type[Settings]] = SXEntSettings
+    table_type = SampledVectors
+
+    def prepare(self) -> None:
+        if self.settings.label_terms:
+            self.table.words = self.table.new_words(with_terms=True)
 
     @property
     def weight(self) -> float:
+        """The weight of the mean over negatives, w."""
         return 1.0 if self.settings.weights == "mean" else self.settings.negatives / self.settings.positives
 
-    @property
-    def weight_of_labels(self) -> float:
-        return self.settings.label_terms
+    def __call__(self, outputs: Matrix, images: Images) -> float:
+        settings, table, chosen = self.settings, self.table, self.table.draw(images)
+        total, n_drawn = sampled_loss(outputs, chosen, settings.positives, self.weight, False, table.words)
+        if settings.label_terms:
+            total += add_label_terms(chosen, settings.positives, settings.label_terms, table.words)
+        table.move(n_drawn, len(images))
+        return float(total)
 
 
-METHOD = SXEnt
+METHOD = network_with(SXEnt)

@@ -1,36 +1,31 @@
-"""What `s_x_ent` and `s_fast0tag` share: a loss of a sample of each image's labels, drawn anew at every visit.
+"""The table of label vectors for a loss of a sample of each image's labels, drawn anew at every visit.
 
 A step touches the drawn labels' vectors alone, and a draw takes the same time for any number of labels. Where the
 vectors are trained, Adam moves those that were drawn for a batch.
 """
 
-from typing import ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from vsebench.data.problem import Matrix, Problem
+from vsebench.data.problem import LabelMatrix, Matrix, Problem
 from vsebench.data.streams import Stream
 from vsebench.kernels.alias import AliasTable
 from vsebench.kernels.losses.label_sample import BATCH, DRAWN, NEXT_IMAGE, NOTHING, POSITIVES, sample_labels
-from vsebench.kernels.losses.sampled_words import WordTable, add_label_terms, move_touched, sampled_loss
+from vsebench.kernels.losses.sampled_words import WordTable, move_touched
 from vsebench.kernels.random_numbers import new_state
-from vsebench.methods.networks.training import NetworkSettings
-from vsebench.methods.words.word_networks import JointMethod, JointSettings, refuse_cosine
+from vsebench.methods.base import Settings
+from vsebench.methods.networks.training import Images
+from vsebench.methods.words.label_tables import WordVectors
 
-EXCLUDE = {
-    "none": NOTHING,
-    "drawn": DRAWN,
-    "positives": POSITIVES,
-    "batch": BATCH,
-    "next_image": NEXT_IMAGE,
-}
+EXCLUDE = {"none": NOTHING, "drawn": DRAWN, "positives": POSITIVES, "batch": BATCH, "next_image": NEXT_IMAGE}
 
 
-class SampledWordSettings(JointSettings):
-    """Settings of a loss of a sample of labels."""
+class SampleSettings(Settings):
+    """Settings of a sample of labels."""
 
     positives: int = Field(default=5, ge=1)  # P, of an image's labels, with replacement
     negatives: int = Field(default=10, ge=1)  # N, drawn for each image
@@ -42,13 +37,7 @@ class SampledWordSettings(JointSettings):
     correct_for_frequency: bool = False
 
     @model_validator(mode="after")
-    def _no_correction_of_cosines(self) -> "SampledWordSettings":
-        if self.correct_for_frequency:
-            refuse_cosine(self, "correct_for_frequency")
-        return self
-
-    @model_validator(mode="after")
-    def _no_power_of_the_next_image(self) -> "SampledWordSettings":
+    def _no_power_of_the_next_image(self) -> "SampleSettings":
         if self.exclude == "next_image" and self.negative_power != 1:
             raise PydanticCustomError(
                 "next_image",
@@ -57,56 +46,42 @@ class SampledWordSettings(JointSettings):
         return self
 
 
-class SampledWordMethod(JointMethod):
-    """A network with a loss of a sample of labels; images with no label or every label are left out of it."""
+class SampledVectors(WordVectors):
+    """Label vectors for a loss of drawn labels; images with no label or every label take no part in it.
 
-    settings_type: ClassVar[type[NetworkSettings]] = SampledWordSettings
-    settings: SampledWordSettings
-    pairwise: ClassVar[bool]
+    Attributes
+    ----------
+    words : the vectors of the labels to learn, for kernels
+    """
 
-    def __init__(self, problem: Problem, settings: SampledWordSettings) -> None:
-        super().__init__(problem, settings)
-        n_drawn = settings.positives + settings.negatives
-        draws = (settings.batch, n_drawn) if settings.joint else None
-        self.table = WordTable.of(self.start[self.is_learnt], draws, with_terms=self.weight_of_labels > 0)
+    def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
+        super().__init__(problem, settings, labels)
+        self.words, self.n_steps = self.new_words(), 0
         self.negatives = AliasTable.of(self.n_images_of.astype(np.float64) ** settings.negative_power)
-        self.chosen = np.empty((settings.batch, n_drawn), dtype=np.int32)
+        self.chosen = np.empty((settings.batch, settings.positives + settings.negatives), dtype=np.int32)
         self.in_batch = np.zeros(len(self.n_images_of) if settings.exclude == "batch" else 0, dtype=np.bool_)
         self.rng = new_state(problem.seed, Stream.NEGATIVES)
+        if settings.correct_for_frequency:
+            self.added = settings.negative_power * np.log(self.frequency() / self.frequency().max())
 
-    @property
-    def weight(self) -> float:
-        """The weight of the mean over negatives, beside that over positives."""
-        return 1.0
+    def new_words(self, with_terms: bool = False) -> WordTable:
+        """Return the vectors as training starts, with room for Adam's memory if they are trained."""
+        settings = self.settings
+        draws = (settings.batch, settings.positives + settings.negatives) if settings.joint else None
+        return WordTable.of(self.start[self.is_learnt], draws, with_terms)
 
-    @property
-    def weight_of_labels(self) -> float:
-        """The weight of the terms of labels alone."""
-        return 0.0
-
-    def draw(self, images: NDArray[np.int64]) -> NDArray[np.int32]:
+    def draw(self, images: Images) -> NDArray[np.int32]:
         """Return a new sample of the labels of some images, (m, P + N), as `sample_labels` has it."""
-        settings, chosen = self.settings, self.chosen[: len(images)]
-        sample_labels(
-            chosen, settings.positives, images, self.offsets, self.labels, self.negatives, EXCLUDE[settings.exclude],
-            self.in_batch, self.rng,
-        )  # fmt: skip
+        n_positives, exclude = self.settings.positives, EXCLUDE[self.settings.exclude]
+        chosen = self.chosen[: len(images)]
+        sample_labels(chosen, n_positives, images, *self.lists, self.negatives, exclude, self.in_batch, self.rng)
         return chosen
 
-    def loss(self, scores: Matrix, images: NDArray[np.int64]) -> float:
-        settings, chosen = self.settings, self.draw(images)
-        total, n_touched = sampled_loss(scores, chosen, settings.positives, self.weight, self.pairwise, self.table)
-        if self.weight_of_labels:
-            total += add_label_terms(chosen, settings.positives, self.weight_of_labels, self.table)
-        move_touched(self.table, n_touched, len(images), self.layers.n_steps + 1, settings.learning_rate)
-        return float(total)
-
-    def added(self, n_images_of: NDArray[np.float64]) -> NDArray[np.float64]:
-        if not self.settings.correct_for_frequency:
-            return super().added(n_images_of)
-        logs: NDArray[np.float64] = np.log(n_images_of / n_images_of.max())
-        return self.settings.negative_power * logs
+    def move(self, n_drawn: int, n_images: int) -> None:
+        """Take Adam's step on the vectors of the drawn labels; `n_drawn` is 0 where the vectors are fixed."""
+        self.n_steps += 1
+        move_touched(self.words, n_drawn, n_images, self.n_steps, self.settings.learning_rate)
 
     def trained(self) -> Matrix:
-        vectors: Matrix = self.table.vectors[:, : self.start.shape[1]]
+        vectors: Matrix = self.words.vectors[:, : self.n_outputs]
         return vectors

@@ -89,11 +89,6 @@ def rescaled(after: Vectors, moved: Vectors) -> Vectors:
     return np.asarray(moved * (np.median(np.linalg.norm(after, axis=1)) / lengths))
 
 
-UPDATES: dict[Update, Callable[[Vectors, Vectors, Vectors], Vectors]] = {
-    "none": none,
-    "published": published,
-    "linear_dots": linear_dots,
-    "linear_map": linear_map,
-    "procrustes": procrustes,
-    "nonlinear": nonlinear,
+UPDATES: dict[str, Callable[[Vectors, Vectors, Vectors], Vectors]] = {
+    update.__name__: update for update in (none, published, linear_dots, linear_map, procrustes, nonlinear)
 }

@@ -10,43 +10,40 @@ Source: Ni and others, "Sampled image tagging and retrieval methods on user gene
 and Opt+X-Ent with `joint`. The offset is ours: without one, passes over the images go into saying no.
 """
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from pydantic import model_validator
 
 from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.cross_entropy import binary_loss
-from vsebench.methods.networks.training import NetworkSettings
-from vsebench.methods.words.word_networks import AllLabelsMethod, JointSettings, refuse_cosine
+from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
+from vsebench.methods.words.label_tables import JointSettings, JointVectors, no_cosines_with
+from vsebench.methods.words.word_vectors import WordSettings
 
 
-class XEntSettings(JointSettings):
+class XEntSettings(JointSettings, NetworkSettings, WordSettings):
     """Settings of the cross-entropy of all labels."""
 
     offset: Literal["none", "frequency"] = "none"  # added to a label's score: nothing, or log(c_l / n)
 
-    @model_validator(mode="after")
-    def _no_offset_of_cosines(self) -> "XEntSettings":
-        if self.offset == "frequency":
-            refuse_cosine(self, "offset")
-        return self
+    _no_offset_of_cosines = no_cosines_with("offset")
 
 
-class XEnt(AllLabelsMethod):
-    """A network with the binary cross-entropy of all labels."""
+class XEnt(Loss):
+    """The binary cross-entropy of all labels."""
 
-    settings_type: ClassVar[type[NetworkSettings]] = XEntSettings
-    settings: XEntSettings
+    settings_type = XEntSettings
+    table_type = JointVectors
 
-    def added(self, n_images_of: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self.settings.offset == "none":
-            return super().added(n_images_of)
-        return np.log(n_images_of / self.seen.labels.n_rows)
+    def prepare(self) -> None:
+        if self.settings.offset == "frequency":
+            self.table.added = np.log(self.table.frequency() / self.table.labels.n_rows)
 
-    def loss_of_labels(self, scores: Matrix, images: NDArray[np.int64]) -> float:
-        return float(binary_loss(scores, images, self.offsets, self.labels))
+    def __call__(self, outputs: Matrix, images: Images) -> float:
+        scores = self.table.scores(outputs)
+        total = binary_loss(scores, images, *self.lists)
+        self.table.step(scores, outputs)
+        return float(total)
 
 
-METHOD = XEnt
+METHOD = network_with(XEnt)

@@ -67,7 +67,7 @@ class F1OfLabels(FigureKind):
 
     def shown(self, results: Results) -> pl.DataFrame:
         """Return what is known of the entries that the run has."""
-        return results.label_scores.filter(
+        return results.analysis("label_scores").filter(
             pl.any_horizontal(
                 (pl.col("method") == entry.row) & (pl.col("decision") == entry.decision)
                 for entry in map(Entry.of, self.entries)

@@ -30,7 +30,7 @@ class MapOfVectors(FigureKind):
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
-        shown = results.map_of_vectors.filter(pl.col("method").is_in(self.methods), protocol=self.protocol)
+        shown = results.analysis("map_of_vectors").filter(pl.col("method").is_in(self.methods), protocol=self.protocol)
         places = [place for place in results.places_of(shown) if not results.is_simulated(place.dataset)]
         panels = [(place, method) for place in places for method in results.methods_of(at(shown, place))]
         if not panels:

@@ -27,7 +27,7 @@ class PooledPrecision(FigureKind):
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
-        shown = results.pooled_precision.filter(pl.col("method").is_in(self.methods))
+        shown = results.analysis("pooled_precision").filter(pl.col("method").is_in(self.methods))
         places = results.places_of(shown)
         if not places:
             return drawing.nothing("This run has none of the rows of this figure")
@@ -41,7 +41,7 @@ class PooledPrecision(FigureKind):
         return figure
 
     def caption(self, results: Results) -> str:
-        shown = results.pooled_precision.filter(pl.col("method").is_in(self.methods))
+        shown = results.analysis("pooled_precision").filter(pl.col("method").is_in(self.methods))
         return (
             "Precision against recall over all pairs of a test image and a label, mean over seeds with a band from the "
             "lowest to the highest. Left: scores are compared across images as they are, as in the paper, though a "

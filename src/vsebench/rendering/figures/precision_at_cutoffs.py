@@ -27,7 +27,7 @@ class PrecisionAtCutoffs(FigureKind):
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
-        shown = results.precision_at.filter(pl.col("method").is_in(self.methods))
+        shown = results.analysis("precision_at").filter(pl.col("method").is_in(self.methods))
         drawn = [
             (place, quantity)
             for place in results.places_of(shown)

@@ -28,7 +28,7 @@ class ThresholdsAndDifficulty(FigureKind):
         from vsebench.rendering import drawing, style
 
         entry = Entry.of(self.entry)
-        shown = results.thresholds_and_difficulty.filter(method=entry.row, decision=entry.decision)
+        shown = results.analysis("thresholds_and_difficulty").filter(method=entry.row, decision=entry.decision)
         places = results.places_of(shown)
         if not places:
             return drawing.nothing("This run has none of the rows of this figure")

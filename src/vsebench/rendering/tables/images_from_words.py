@@ -40,7 +40,7 @@ class ImagesFromWords(TableKind):
         return [*self.methods, *self.beside]
 
     def table(self, results: Results) -> Table:
-        shown = results.images_from_words.filter(pl.col("method").is_in(self.rows_read()))
+        shown = results.analysis("images_from_words").filter(pl.col("method").is_in(self.rows_read()))
         rows = []
         for place in results.places_of(shown.filter(pl.col("method").is_in(self.methods))):
             found, title = at(shown, place), results.place_title(place)

@@ -39,7 +39,7 @@ class NearestLabels(TableKind):
             dataset, _, label = cell.row.partition("/")
             title = f"{paper.place_title(dataset)} (published)"
             rows.append(Row((Cell(title), Cell(label.replace("_", " ")), Cell(cell.value)), group=title))
-        nearest = results.neighbours_of_labels.filter(method=self.method, seed=results.outline.seeds[0])
+        nearest = results.analysis("neighbours_of_labels").filter(method=self.method, seed=results.outline.seeds[0])
         for place in results.places_of(nearest):
             found, title = at(nearest, place), results.place_title(place)
             for label in self._shown(found):

@@ -32,7 +32,7 @@ class RetrievedImages(TableKind):
         return self.methods
 
     def table(self, results: Results) -> Table:
-        shown = results.images_from_words.filter(
+        shown = results.analysis("images_from_words").filter(
             pl.col("method").is_in(self.methods),
             pl.col("label").is_in(self.words),
             by="cosine",

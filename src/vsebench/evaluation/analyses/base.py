@@ -1,0 +1,189 @@
+"""The contract of an analysis: a table that is computed from fitted models after a run, each model by itself.
+
+An analysis is `evaluation/analyses/<name>.py`, whose docstring's first line is its help. It defines SCHEMA, the columns
+of its table; READS, the files that it reads; and `analyse`, which returns the table of one case. A run writes
+`results/<name>.parquet` only if a table, a figure or a claim of a paper reads it, of the methods that this names.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+import polars as pl
+
+from vsebench import models
+from vsebench.core.modules import modules_in
+from vsebench.core.places import Case
+from vsebench.core.schemas import Schema
+from vsebench.core.storage import read_json, read_parquet
+from vsebench.data import splits
+from vsebench.data.needs import FEATURES
+from vsebench.data.problem import HeldOut, LabelMatrix, Matrix
+from vsebench.evaluation.ranking import check_finite, check_labels, chunks, queries_of
+from vsebench.models import Embedded, Model, checked_scores, checked_vectors
+
+if TYPE_CHECKING:  # features need SciPy, which most models do without
+    from vsebench.data.features import Features
+
+
+@dataclass(frozen=True)
+class Reads:
+    """The files that an analysis reads besides the split; the workflow makes them first.
+
+    Attributes
+    ----------
+    model : files in the folder of each fitted model
+    decided : files in the folder of a fitted model whose decision is analysed
+    dataset : files in the folder of the processed data set
+    features, siblings : whether those of the data set are read, where it has some
+    """
+
+    model: tuple[str, ...] = ()
+    decided: tuple[str, ...] = ()
+    dataset: tuple[str, ...] = ()
+    features: bool = False
+    siblings: bool = False
+
+
+@dataclass(frozen=True)
+class AnalysedDataset:
+    """The processed data set of a case; each file is read when it is first used."""
+
+    folder: Path
+    features_file: Path | None
+    has_siblings: bool
+
+    @cached_property
+    def labels(self) -> pl.DataFrame:
+        """The table `schemas.LABELS`, sorted by label."""
+        return read_parquet(self.folder / "labels.parquet").sort("label")
+
+    @cached_property
+    def images(self) -> pl.DataFrame:
+        """The table `schemas.IMAGES`, sorted by image."""
+        return read_parquet(self.folder / "images.parquet")
+
+    @cached_property
+    def siblings(self) -> pl.DataFrame | None:
+        """The table `schemas.SIBLINGS`; None if nothing says which labels are siblings."""
+        return read_parquet(self.folder / "siblings.parquet") if self.has_siblings else None
+
+    @cached_property
+    def features(self) -> "Features | None":
+        return None if self.features_file is None else FEATURES.load(self.features_file)
+
+
+@dataclass(frozen=True)
+class AnalysedCase:
+    """One fitted model with what an analysis can read of it; each file is read when it is first used.
+
+    Attributes
+    ----------
+    case : data set, protocol, method and seed
+    decision : the decision that is analysed; empty for the model by itself
+    results : the folder with the results
+    dataset : the data set that the model is tested on
+    is_first_seed : whether the seed is the first of the run
+    others : the methods that are analysed without a decision at the same place, this one included
+    """
+
+    case: Case
+    decision: str
+    results: Path
+    dataset: AnalysedDataset
+    is_first_seed: bool = True
+    others: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        return str(self.case)
+
+    def of_method(self, method: str) -> "AnalysedCase":
+        """Return the case of another method, without a decision, at the same place and with the same seed."""
+        return replace(self, case=replace(self.case, row=method), decision="")
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return a table in the model's folder, such as ranks."""
+        return read_parquet(self.case.folder(self.results) / f"{name}.parquet")
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """The `run.json`: what the model was fitted with."""
+        return cast(dict[str, Any], read_json(self.case.folder(self.results) / "run.json"))
+
+    @cached_property
+    def model(self) -> Model:
+        return models.load(self.case.folder(self.results) / "model.npz")
+
+    @cached_property
+    def training(self) -> LabelMatrix:
+        """The labels that the model has learnt from."""
+        return splits.load(self.case.split(self.results), refit=self.record["refit"]).final.labels
+
+    @cached_property
+    def test(self) -> HeldOut:
+        return splits.load(self.case.split(self.results)).test
+
+    @cached_property
+    def checked_model(self) -> Model:
+        """The model; a `UserError` if it has numbers that are not finite, or does not fit the labels of its split."""
+        check_finite(self.model, str(self))
+        check_labels(self.model, self.test, str(self))
+        return self.model
+
+    @cached_property
+    def scores(self) -> Matrix:
+        """The scores of all test images and labels, (q, n_labels) float32."""
+        return scores_of(self.checked_model, self.test, self.dataset.features)
+
+    @cached_property
+    def vectors(self) -> tuple[Matrix, Matrix] | None:
+        """The vectors of test images, (q, factors), and labels, (n_labels, factors); None if the model has none."""
+        return vectors_of(self.checked_model, self.test, self.dataset.features)
+
+
+class Analysis(Protocol):
+    """What the module of an analysis defines."""
+
+    SCHEMA: Schema
+    READS: Reads
+
+    def analyse(self, case: AnalysedCase) -> pl.DataFrame | None:
+        """Return the columns of SCHEMA that do not name the case; None where there is nothing to analyse.
+
+        Raises
+        ------
+        UserError
+            The model is not of the kind that the analysis is for.
+        """
+
+
+def load_analysis(name: str) -> Analysis:
+    """Return the module of an analysis."""
+    return cast(Analysis, import_module(modules_in("evaluation/analyses")[name]))
+
+
+def scores_of(model: Model, held_out: HeldOut, features: "Features | None") -> Matrix:
+    """Return the scores of all images and labels, (q, n_labels) float32."""
+    return np.concatenate([checked_scores(model, queries_of(held_out, features, *ends)) for ends in chunks(held_out)])
+
+
+def vectors_of(model: Model, held_out: HeldOut, features: "Features | None") -> tuple[Matrix, Matrix] | None:
+    """Return vectors of images, (q, factors), and labels, (n_labels, factors), without biases; None if none exist."""
+    if not isinstance(model, Embedded):
+        return None
+    images = np.concatenate(
+        [checked_vectors(model, queries_of(held_out, features, *ends)) for ends in chunks(held_out)]
+    )
+    kept = slice(None, -1 if model.biased else None)
+    return images[:, kept], model.label[:, kept]
+
+
+def unit(rows: Matrix) -> Matrix:
+    """Return rows of length 1; rows of zeros stay so."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    divided: Matrix = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    return divided

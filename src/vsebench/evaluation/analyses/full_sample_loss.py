@@ -1,0 +1,98 @@
+"""Compute the full-sample loss of VSE-fs for the embeddings of some rows, on what they have learnt from."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from vsebench.core.errors import UserError
+from vsebench.core.schemas import CASE, Schema
+from vsebench.data.problem import LabelMatrix, Matrix
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads
+from vsebench.models import Embeddings
+
+SCHEMA: Schema = CASE | {"beta_0": pl.Float64, "loss": pl.Float64}  # per positive, of what was learnt
+READS = Reads(model=("model.npz", "run.json"))
+BETAS = [1.0, 2.0, 4.0, 16.0, 128.0]  # values of beta_0
+PAIRS = 1 << 16  # whose vectors are in memory at once
+ROUNDING = 1e-14  # a smaller share of the squares is no variance
+
+
+def analyse(case: AnalysedCase) -> pl.DataFrame:
+    """Return the loss at each beta_0."""
+    model = case.model
+    if not isinstance(model, Embeddings):
+        raise UserError(f"{case}: the model has no vectors of images; name another row in the paper's file")
+    extends = case.record["module"] == "vse_fs"  # an image's vector by those of its labels
+    gamma = case.record["selection"]["settings"]["gamma"] if extends else 0.0
+    losses = full_sample_losses(model.image, model.label, case.training, BETAS, gamma)
+    return pl.DataFrame({"beta_0": BETAS, "loss": losses})
+
+
+def full_sample_losses(
+    image: Matrix, label: Matrix, training: LabelMatrix, betas: Sequence[float], gamma: float = 0.0
+) -> list[float]:
+    """Return the smallest full-sample loss that a shift and a scale of the scores can reach, per positive.
+
+    With the scores x_ic and b = beta_0 / M it is the minimum over a and s of
+
+        sum over positives (1 - a - s x_ic)^2 + b sum over all other pairs (a + s x_ic)^2,
+
+    divided by the number of positives: Eq. 1 of VSE-fs without the penalty, with w_ic = 1 and alpha = 0. The shift and
+    the scale, of either sign, are chosen, since a method that was trained with another loss has no reason to score
+    positives near 1 and the others near 0. A score that is the same for all pairs gives n b / (1 + n b), n being the
+    number of other pairs per positive. Images without a training label are left out.
+
+    x_ic is <v_i, v_c>. With gamma, which only VSE-fs has, v_i contains gamma |C_i|^(-1/2) v_c for each positive c, and
+    <gamma |C_i|^(-1/2) v_c, v_c> is taken out of the score of that positive, as in training (`excl_c` of Eq. 2).
+
+    Parameters
+    ----------
+    image : (n_images, K) float32, v_i
+    label : (n_labels, K) float32, v_c
+    training : the positives, one row per image
+    betas : values of beta_0
+    gamma : weight of the positives' vectors in v_i
+
+    Returns
+    -------
+    list
+        the loss for each beta_0
+
+    Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", Eq. 1 and 2.
+    """
+    sizes = training.n_labels_of_row
+    rows, labels = np.repeat(np.arange(training.n_rows), sizes), training.label_of_pair
+    own, other = image.astype(np.float64), label.astype(np.float64)
+    raw = scores_of_pairs(own, other, rows, labels)
+    of_positives = raw - gamma / np.sqrt(sizes[rows]) * np.einsum("cf,cf->c", other, other)[labels]
+    known = own[sizes > 0]
+    products = known.sum(axis=0) @ other.sum(axis=0), np.sum((known.T @ known) * (other.T @ other))
+    everything = np.array([len(known) * len(label), *products]) + sums(of_positives) - sums(raw)
+    return [_smallest(sums(of_positives), everything, beta_0 / len(label)) for beta_0 in betas]
+
+
+def sums(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sums of 1, x and x^2, (3,)."""
+    return np.array([len(scores), scores.sum(), scores @ scores])
+
+
+def scores_of_pairs(
+    image: NDArray[np.float64], label: NDArray[np.float64], rows: NDArray[np.int64], labels: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """Return <v_i, v_c> of pairs of an image and a label, (n_pairs,), some pairs at a time."""
+    parts = [
+        np.einsum("pf,pf->p", image[rows[first : first + PAIRS]], label[labels[first : first + PAIRS]])
+        for first in range(0, len(rows), PAIRS)
+    ]
+    return np.concatenate([np.empty(0), *parts])
+
+
+def _smallest(positives: NDArray[np.float64], everything: NDArray[np.float64], b: float) -> float:
+    """Return the least squares' minimum from the sums of 1, x and x^2 over the positives, and over all pairs."""
+    n, x, squares = positives + b * (everything - positives)
+    mean = x / n
+    variance, covariance = squares / n - mean**2, (positives[1] - positives[0] * mean) / n
+    explained = covariance**2 / variance if variance > ROUNDING * squares / n else 0.0
+    return float(1.0 - positives[0] / n - explained * n / positives[0])

@@ -1,0 +1,63 @@
+"""Put the test images and the labels of models with vectors in a plane, for a figure.
+
+It is the plane of the principal components of the images' vectors. Places whose test images are known have no lines,
+nor have models without vectors. Only the first seed is drawn.
+
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", figure 5, which draws
+them with t-SNE. Components are the same in every run, have no settings, and keep the angles that scores are made of.
+"""
+
+import numpy as np
+import polars as pl
+
+from vsebench.core.schemas import CASE, Schema
+from vsebench.data.problem import Matrix
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads, unit
+
+SCHEMA: Schema = CASE | {
+    "name": pl.String,  # a label's name or an image's id
+    "is_label": pl.Boolean,
+    "x": pl.Float64,
+    "y": pl.Float64,
+    "labels": pl.List(pl.String),  # of a test image; null for a label
+}
+READS = Reads(model=("model.npz",), dataset=("labels.parquet", "images.parquet"), features=True)
+
+
+def analyse(case: AnalysedCase) -> pl.DataFrame | None:
+    """Return where the test images and the candidate labels lie."""
+    test = case.test
+    if not case.is_first_seed or test.known.n_pairs or case.vectors is None or case.vectors[1].shape[1] < 2:
+        return None
+    images, labels = plane(*case.vectors)
+    names, ids = case.dataset.labels["name"], case.dataset.images["id"].gather(test.images)
+    carried = [names.gather(np.flatnonzero(row)).to_list() for row in test.right.mask()]
+    shown = np.flatnonzero(test.candidates)
+    tables = [
+        pl.DataFrame({"name": ids, "is_label": False, "x": images[:, 0], "y": images[:, 1], "labels": carried}),
+        pl.DataFrame({"name": names.gather(shown), "is_label": True, "x": labels[shown, 0], "y": labels[shown, 1]}),
+    ]
+    return pl.concat(tables, how="diagonal")
+
+
+def plane(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
+    """Return where images and labels lie in the plane of the images' first two principal components.
+
+    All vectors have length 1 first, as for a cosine; those of zeros stay so. Labels are moved by the images' mean. A
+    component points to where most labels lie, so that the same vectors give the same picture.
+
+    Parameters
+    ----------
+    images : (q, factors) float
+    labels : (n_labels, factors) float, factors at least 2
+
+    Returns
+    -------
+    (q, 2) and (n_labels, 2) float64
+    """
+    images, labels = unit(images).astype(np.float64), unit(labels).astype(np.float64)
+    mean = images.mean(axis=0)
+    components = np.linalg.svd(images - mean, full_matrices=False)[2][:2]
+    placed = (labels - mean) @ components.T
+    signs = np.where(placed.sum(axis=0) < 0, -1.0, 1.0)
+    return (images - mean) @ components.T * signs, placed * signs

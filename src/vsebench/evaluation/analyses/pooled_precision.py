@@ -1,0 +1,57 @@
+"""Compute precision against recall over all pairs of a test image and a label, with scores compared across images.
+
+A ranking loss says nothing of the level of an image's scores, so each curve is computed a second time with the log of
+the sum of exponentials subtracted from the scores of an image.
+
+Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, figure 3,
+as in the authors' code.
+"""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from vsebench.core.schemas import CASE, Schema
+from vsebench.data.problem import Mask, Matrix
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads
+
+SCHEMA: Schema = CASE | {
+    "normalised": pl.Boolean,  # whether the log of the sum of exponentials is subtracted from an image's scores
+    "recall": pl.Float64,
+    "precision": pl.Float64,
+    "average_precision": pl.Float64,  # of the whole curve
+}
+READS = Reads(model=("model.npz",), features=True)
+LEVELS = np.linspace(0.02, 1.0, 50)  # of recall
+
+
+def analyse(case: AnalysedCase) -> pl.DataFrame:
+    """Return the curve of the scores, and that of the scores without their level."""
+    right, candidates = case.test.right.mask(), ~case.test.known.mask()
+    curves = {
+        normalised: pooled_precision(scores[candidates], right[candidates])
+        for normalised, scores in ((False, case.scores), (True, level(case.scores)))
+    }
+    return pl.concat(curve.with_columns(normalised=pl.lit(normalised)) for normalised, curve in curves.items())
+
+
+def level(scores: Matrix) -> Matrix:
+    """Return the scores of each image less the log of the sum of their exponentials, (n, n_labels)."""
+    largest = scores.max(axis=1, keepdims=True)
+    leveled: Matrix = scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True))
+    return leveled
+
+
+def pooled_precision(scores: NDArray[np.float32], right: Mask) -> pl.DataFrame:
+    """Return the precision at the first place where each level of recall is reached, and the average precision.
+
+    `scores` and `right` have a number for each pair of an image and a label that the image is not known to have. Pairs
+    with the same score are at one place, the last of them, as scikit-learn's `average_precision_score` has it.
+    """
+    order = np.argsort(-scores, axis=None, kind="stable")
+    ranked, hits = scores.reshape(-1)[order], np.cumsum(right.reshape(-1)[order])
+    last = np.flatnonzero(np.diff(ranked, append=-np.inf))  # the last of each group of equal scores
+    recall, precision = hits[last] / hits[-1], hits[last] / (last + 1)
+    average = float(np.sum(np.diff(recall, prepend=0.0) * precision))
+    reached = np.searchsorted(recall, LEVELS - 1e-12)
+    return pl.DataFrame({"recall": LEVELS, "precision": precision[reached], "average_precision": average})

@@ -1,0 +1,24 @@
+"""Compute precision and sibling precision of some models for every length of their lists."""
+
+import polars as pl
+
+from vsebench.core.schemas import CASE, Schema
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads
+from vsebench.evaluation.lists import list_values
+from vsebench.evaluation.metrics import values
+from vsebench.evaluation.ranking import LIST_LENGTH
+
+SCHEMA: Schema = CASE | {"cutoff": pl.Int32, "precision": pl.Float64, "sibling_precision": pl.Float64}
+READS = Reads(model=("ranks.parquet", "lists.parquet"), siblings=True)
+
+
+def analyse(case: AnalysedCase) -> pl.DataFrame:
+    """Return the means over images; sibling_precision is null without siblings."""
+    ranks, siblings, cutoffs = case.table("ranks"), case.dataset.siblings, range(1, LIST_LENGTH + 1)
+    precision = values(ranks, [f"precision@{k}" for k in cutoffs]).mean(axis=0)
+    found = pl.DataFrame({"cutoff": cutoffs, "precision": precision, "sibling_precision": None})
+    if siblings is None:
+        return found
+    names = [f"sibling_precision@{k}" for k in cutoffs]
+    of_siblings = list_values(case.table("lists"), ranks, names, siblings).mean(axis=0)
+    return found.with_columns(sibling_precision=pl.Series(of_siblings))

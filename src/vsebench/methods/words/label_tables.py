@@ -1,0 +1,129 @@
+"""Tables of label vectors, which a network's outputs are compared with: fixed ones, and ones that are trained too.
+
+An output is an image's vector in the space of the labels' vectors. Labels that are not to be learnt take no part in
+training: they are no negatives, and keep the vectors that training starts from, or those that an update moves them to
+(`unseen_update`). `sampled_words.py` has the table for losses of a sample of labels.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from vsebench.data.features import Normalisation
+from vsebench.data.problem import LabelMatrix, Matrix, Problem
+from vsebench.methods.base import Settings
+from vsebench.methods.networks.layers import Parameter
+from vsebench.methods.networks.training import LabelTable
+from vsebench.methods.words.unseen_words import UPDATES, Update, rescaled
+from vsebench.methods.words.word_network import Score, WordNetwork
+from vsebench.methods.words.word_vectors import label_vectors
+from vsebench.models import Model
+
+ABSENT = 0.5  # the number of images that a label without a training image is taken to have
+
+
+class JointSettings(Settings):
+    """Settings of label vectors that can be trained together with a network."""
+
+    score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's
+    joint: bool = False  # whether the labels' vectors are trained too
+    # Where labels that are not learnt are moved to, after those that are; `methods/words/unseen_words.py` has the
+    # updates.
+    unseen_update: Update = "none"
+    rescale: bool = False  # whether they get the median length of the trained vectors then
+
+    @model_validator(mode="after")
+    def _trained_vectors_to_follow(self) -> "JointSettings":
+        if (self.unseen_update != "none" or self.rescale) and not self.joint:
+            raise PydanticCustomError("joint", "unseen_update: fixed vectors do not move; set joint: true, or none")
+        return self
+
+
+class WordVectors(LabelTable):
+    """Label vectors that are fixed; subclasses train them.
+
+    Attributes
+    ----------
+    start : (n_labels, d) float32, the vectors of all labels that training starts from
+    is_learnt : (n_labels,) bool, the labels to learn
+    n_images_of : (n_learnt,) int64, the number of training images of each label to learn
+    added : (n_labels,) float64, what is added to each label's score
+    """
+
+    needs = frozenset({"features", "words"})
+    ranks_unseen = True
+
+    def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
+        self.settings, self.is_learnt = settings, problem.training.learnt
+        self.start = label_vectors(problem, settings)
+        super().__init__(problem, settings, labels.columns(self.is_learnt))
+        self.n_outputs = int(self.start.shape[1])
+        self.n_images_of = np.bincount(self.labels.label_of_pair, minlength=self.labels.n_labels)
+        self.added = np.zeros(len(self.start))
+
+    def frequency(self) -> NDArray[np.float64]:
+        """Return the number of training images of each label, or `ABSENT` if there is none, (n_labels,)."""
+        n_images_of = np.full(len(self.start), ABSENT)
+        n_images_of[self.is_learnt] = np.maximum(self.n_images_of, ABSENT)
+        return n_images_of
+
+    def trained(self) -> Matrix:
+        """Return the current vectors of the labels to learn, (n_learnt, d) float32."""
+        vectors: Matrix = self.start[self.is_learnt]
+        return vectors
+
+    def unseen(self) -> Matrix:
+        """Return the vectors of the labels that are not learnt, moved after the others where the settings say so."""
+        settings, unseen = self.settings, self.start[~self.is_learnt]
+        follow = isinstance(settings, JointSettings) and (settings.unseen_update != "none" or settings.rescale)
+        if not follow or not len(unseen):
+            return np.asarray(unseen)
+        before, after = self.start[self.is_learnt].astype(np.float64), self.trained().astype(np.float64)
+        moved = UPDATES[settings.unseen_update](before, after, unseen.astype(np.float64))
+        return (rescaled(after, moved) if settings.rescale else moved).astype(np.float32)
+
+    def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> Model:
+        vectors = np.empty_like(self.start)
+        vectors[self.is_learnt], vectors[~self.is_learnt] = self.trained(), self.unseen()
+        return WordNetwork.of(hidden, last, vectors, self.added, self.settings.score, normalisation)
+
+
+class JointVectors(WordVectors):
+    """Label vectors for a loss of the scores of all labels; where `joint`, they take AdamW's steps, without decay."""
+
+    def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
+        super().__init__(problem, settings, labels)
+        self.vectors, self.n_steps = Parameter.of(self.start[self.is_learnt], 0.0), 0
+
+    def scores(self, outputs: Matrix) -> Matrix:
+        """Return the scores of the labels to learn, (m, n_learnt) float32, of outputs (m, d)."""
+        scores: Matrix = outputs @ self.vectors.value.T
+        scores += self.added[self.is_learnt].astype(np.float32)
+        return scores
+
+    def step(self, slopes: Matrix, outputs: Matrix) -> None:
+        """Write a loss's derivatives over the outputs, given those by the scores, and train the vectors."""
+        by_outputs = slopes @ self.vectors.value
+        if self.settings.joint:
+            self.vectors.gradient[...] = slopes.T @ outputs / np.float32(len(outputs))
+            self.n_steps += 1
+            self.vectors.step(self.n_steps, self.settings.learning_rate)
+        outputs[...] = by_outputs
+
+    def trained(self) -> Matrix:
+        return self.vectors.value
+
+
+def no_cosines_with(key: str) -> Any:
+    """Return a validator of settings that refuses a key by which something is added to scores that are cosines."""
+
+    def check(settings: Any) -> Any:
+        if settings.score == "cosine" and getattr(settings, key) not in ("none", False):
+            raise PydanticCustomError("cosine", "{key}: nothing can be added to cosines; set score: dot", {"key": key})
+        return settings
+
+    return model_validator(mode="after")(check)

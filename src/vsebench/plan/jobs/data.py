@@ -1,0 +1,148 @@
+"""Jobs that make the label matrix, the features and the splits of a data set from its sources."""
+
+from pathlib import Path
+from typing import Any
+
+from vsebench.config.dataset import DatasetConfig
+from vsebench.core.places import Place
+from vsebench.core.storage import numbered
+from vsebench.formats.adapters import knows, load_adapter
+from vsebench.formats.images.image_files import folders_of
+from vsebench.plan.jobs.job import Job, Wildcards, as_json, features_provided, module_of, options, sources
+from vsebench.plan.plan import Plan, source_datasets
+from vsebench.protocols.base import load_protocol, source_of
+
+MADE_FEATURES = "data/features"  # in a folder per data set, what the stage `features` makes
+
+
+def about(plan: Plan, at: Wildcards) -> Job:
+    """What tables and the report show of a data set, and of the sources of its siblings and words."""
+    keys = {"title", "licence", "citation", "homepage"}
+    named = {"siblings": plan.siblings.get(at.dataset), "words": plan.words.get(at.dataset)}
+    shown = {name: source.model_dump(include=keys) for name, source in named.items() if source is not None}
+    return Job({}, content=as_json(numbered(plan.datasets[at.dataset].about() | shown)))
+
+
+def download(plan: Plan, at: Wildcards) -> Job:
+    """The files of a data set, or of a source of siblings or words; a user's own files are not downloaded."""
+    if at.kind == "raw":
+        own = list(plan.datasets[at.name].own_files.values())
+        return Job({"own": own}, options(name=at.name, definition=download_definition(plan, at.name)))
+    datasets = plan.datasets.items()
+    if at.kind == "siblings":
+        dataset = next(name for name, config in datasets if config.siblings == at.name)
+        return Job({}, options(name=at.name, definition=plan.siblings[dataset].definition("options")))
+    dataset = next(name for name, config in datasets if config.words == at.name)
+    return Job({}, options(name=at.name, definition=plan.words[dataset].download_definition()))
+
+
+def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:
+    """Return the keys of a data set's file that its download depends on."""
+    config = plan.datasets[dataset]
+    adapter = load_adapter(config.adapter, dataset)
+    reads_options = config.adapter == "table" or hasattr(adapter, "alternatives") or hasattr(adapter, "fetch")
+    made = [] if config.network is None else ["features"]
+    return config.definition("vocabulary", "expected", *([] if reads_options else ["options"]), *made)
+
+
+def network_features(plan: Plan, at: Wildcards) -> Job:
+    """Features that a network makes from images: downloads by their record, or the user's own files and folders."""
+    dataset, raw = plan.datasets[at.dataset], f"data/raw/{at.dataset}"
+    assert dataset.network is not None
+    values = dataset.network.model_dump()
+    names = [values["model"], values["images"]]
+    own = [name for name in names if not dataset.downloads(name)]
+    files = [str(path) for name in own for path in folders_of(Path(name)) or [name]]
+    if len(own) < len(names):
+        files.append(f"{raw}/provenance.json")
+    values |= {key: f"{raw}/{values[key]}" for key in ("model", "images") if dataset.downloads(values[key])}
+    return Job({"sources": sources("stages.features"), "images": files}, options(**values))
+
+
+def prepare(plan: Plan, at: Wildcards) -> Job:
+    """The label matrix and the features of a data set, from what was downloaded and the user's own files."""
+    config, raw = prepared(plan, at.dataset), f"data/raw/{at.dataset}"
+    inputs = {
+        "downloaded": [f"{raw}/provenance.json"],
+        "sources": sources("stages.prepare", module_of("formats", config.adapter)),
+        "own": list(config.own_files.values()),
+    }
+    return Job(inputs, options(name=at.dataset, definition=config.definition("files"), raw=raw))
+
+
+def prepared(plan: Plan, dataset: str) -> DatasetConfig:
+    """Return a data set as the stage `prepare` reads it: where a network makes features, they are files."""
+    config = plan.datasets[dataset]
+    return config if config.network is None else config.with_features_in(f"{MADE_FEATURES}/{dataset}")
+
+
+def processed_files(plan: Plan, dataset: str) -> list[str]:
+    """Return the files that the stage `prepare` writes."""
+    config = plan.datasets[dataset]
+    features = [config.features_name] if config.features_name else []
+    truth = ["truth.npz"] if knows(config.adapter) else []
+    return ["pairs.parquet", "images.parquet", "labels.parquet", "summary.json", *features, *truth]
+
+
+def siblings(plan: Plan, at: Wildcards) -> Job:
+    """Which labels of a data set are siblings, by downloaded parents of labels or the user's own table."""
+    name, config = plan.datasets[at.dataset].siblings, plan.siblings[at.dataset]
+    raw = f"data/siblings/{name}"
+    own = config.options.get("parents")
+    parents = [f"{raw}/provenance.json"] if config.files else [own] if own else []
+    modules = sources("stages.siblings", module_of("formats", config.adapter))
+    named = options(name=name, definition=config.definition("files"), raw=raw)
+    return Job({"sources": modules, "parents": parents}, named)
+
+
+def words(plan: Plan, at: Wildcards) -> Job:
+    """The word vectors of a data set's labels, from downloads and the user's own file."""
+    name, config = plan.datasets[at.dataset].words, plan.words[at.dataset]
+    raw = f"data/words/{name}"
+    files = [config.own_file] if config.own_file else []
+    files += [f"{raw}/provenance.json"] if config.files else []
+    modules = sources("stages.words", module_of("formats", config.adapter))
+    named = options(dataset=at.dataset, name=name, definition=config.definition(), raw=raw)
+    return Job({"sources": modules, "vectors": files}, named)
+
+
+def join(plan: Plan, at: Wildcards) -> Job:
+    """Two data sets as one, for a protocol that trains on another data set than it tests on."""
+    tested, trained = (f"data/processed/{name}" for name in [at.dataset, *source_datasets([at.protocol])])
+    names = ("pairs.parquet", "images.parquet", "labels.parquet", "words.npz")
+    files = [f"{folder}/{name}" for folder in (tested, trained) for name in names]
+    features = joined_features(plan, at.task)
+    inputs = {"sources": sources("stages.join"), "processed": files, "features": features}
+    return Job(inputs, options(tested=tested, trained=trained, features=features))
+
+
+def joined_tasks(plan: Plan) -> list[Place]:
+    """Return the tasks that train on another data set than they test on."""
+    return [task for task in plan.places if source_of(task.protocol)]
+
+
+def joined_files(plan: Plan, task: Place) -> list[str]:
+    """Return the files that the stage `join` writes."""
+    features = [Path(path).name for path in joined_features(plan, task)[:1]]
+    return ["pairs.parquet", "images.parquet", "labels.parquet", "words.npz", "given.parquet", *features]
+
+
+def joined_features(plan: Plan, task: Place) -> list[str]:
+    """Return the files of features that are joined, those of the tested data set first; none if either has none."""
+    if not features_provided(plan, task):
+        return []
+    names = [task.dataset, *source_datasets([task.protocol])]
+    return [f"data/processed/{name}/{plan.datasets[name].features_name}" for name in names]
+
+
+def split(plan: Plan, at: Wildcards) -> Job:
+    """The split of a data set under a protocol; word vectors where it draws from the labels that have one."""
+    folder = plan.processed(at.task)
+    protocol = f"protocols.{'transfer' if source_of(at.protocol) else at.protocol}"
+    words_read = [f"{folder}/words.npz"] if load_protocol(at.protocol).unseen else []
+    inputs = {
+        "processed": [f"{folder}/{name}.parquet" for name in ("pairs", "images", "labels")],
+        "sources": sources("stages.split", protocol),
+        "words": words_read,
+    }
+    return Job(inputs, options(processed=folder, words=words_read))

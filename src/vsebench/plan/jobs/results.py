@@ -1,0 +1,192 @@
+"""Jobs that measure and time models, gather results, test the papers' claims, and draw tables and figures."""
+
+import os
+from typing import Any
+
+from vsebench.core.places import Entry, Place
+from vsebench.core.sources import sources_of
+from vsebench.data.needs import TEST_LABELS
+from vsebench.evaluation.analyses import known_analyses
+from vsebench.evaluation.metrics.base import RankMetric, load_metric
+from vsebench.papers.verdicts import claim_modules, claims_read
+from vsebench.plan.jobs.job import (
+    Job,
+    Wildcards,
+    as_json,
+    decisions_made,
+    joined,
+    method_modules,
+    metric_module,
+    model_file,
+    model_files,
+    need_files,
+    need_options,
+    needs_read,
+    options,
+    siblings_files,
+    sources,
+    sweep_files,
+)
+from vsebench.plan.plan import Plan
+from vsebench.plan.settings import not_tuned, scaled_rows, timed_rows
+from vsebench.protocols.base import load_protocol
+from vsebench.rendering import kinds
+
+
+def measure(plan: Plan, at: Wildcards) -> Job:
+    """The metrics of all rows and seeds of a task, from their ranks and decisions."""
+    ranks = ["ranks.parquet", "lists.parquet"]
+    ranks += ["label_ranks.parquet"] if load_protocol(at.protocol).new_images else []
+    read = siblings_files(plan, [at.dataset] if plan.list_metrics else [])
+    inputs = {
+        "sources": sources("stages.measure", *map(metric_module, plan.config.metrics)),
+        "ranks": model_files(plan, *ranks, tasks=[at.task]),
+        "siblings": list(read.values()),
+        "decisions": decisions_made(plan, [at.task]),
+    }
+    named = options(
+        rows=plan.rows(at.task),
+        decisions=plan.decided(at.task),
+        not_compared=not_compared(plan, at.task),
+        seeds=plan.config.seeds,
+        metrics=plan.config.metrics,
+        siblings=read.get(at.dataset),
+        bootstrap=plan.config.bootstrap,
+    )
+    return Job(inputs, named)
+
+
+def not_compared(plan: Plan, task: Place) -> list[Entry]:
+    """Return the oracles of a task, which are not compared with the others: rows, and rows with decisions."""
+    oracles = plan.oracles(task)
+    decided = [
+        entry for entry in plan.decided(task) if entry.row in oracles or plan.decisions[entry.decision].role == "oracle"
+    ]
+    return [*map(Entry, oracles), *decided]
+
+
+def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
+    """The metrics of all models of the sweeps, as far as they follow from the ranks of an image's labels."""
+    metrics = [name for name in plan.config.metrics if isinstance(load_metric(name), RankMetric)]
+    inputs = {
+        "sources": sources("stages.measure_sweeps", *map(metric_module, plan.config.metrics)),
+        "sweeps": sweep_files(plan, ".parquet"),
+        "ranks": sweep_files(plan, "-ranks.parquet"),
+    }
+    return Job(inputs, options(metrics=metrics))
+
+
+def time_methods(plan: Plan, at: Wildcards) -> Job:
+    """The times of the rows of a task for which something is chosen, from their records."""
+    rows, config = timed_rows(plan, at.task), plan.config
+    needs = needs_read(plan, rows, at.task)
+    records = [model_file(at.task, row, seed, "run.json") for seed in config.timed_seeds for row in rows]
+    inputs = {
+        "sources": sources("stages.time"),
+        "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task),  # these are part of the split
+        "methods": sources(*method_modules(plan, rows)),
+        "records": records,
+    }
+    named = options(
+        no_refit=not config.datasets[at.dataset].refit,
+        seeds=as_json(config.timed_seeds),
+        modules={row: plan.methods[row].method for row in rows},
+        epochs=config.timing.epochs,
+        to_best_epoch=config.timing.to_best_epoch,
+    )
+    return Job(inputs, joined(need_options(plan, needs, at.task), named))
+
+
+def scale(plan: Plan, at: Wildcards) -> Job:
+    """How time grows with the size of simulated data, for the rows that can be measured on it."""
+    rows, scaling = scaled_rows(plan), plan.config.scaling
+    assert scaling is not None
+    inputs = {
+        "kernels": [f"results/kernels/{row}.json" for row in rows if plan.methods[row].epochs],
+        "sources": sources("stages.scale", *method_modules(plan, rows)),
+    }
+    named = options(options=scaling.options, methods=rows, sizes=scaling.sizes, repeats=scaling.repeats)
+    return Job(inputs, named)
+
+
+def gather(plan: Plan, at: Wildcards) -> Job:
+    """The parts of all data sets, tasks or models as one file; with the settings the titles of rows, and searches."""
+    inputs = {"sources": sources("stages.gather"), "parts": parts(plan)[at.name]}
+    if at.name == "datasets.json":
+        shown = [f"data/processed/{dataset}/about.json" for dataset in plan.datasets]
+        return Job(inputs | {"about": shown}, options(about=shown))
+    if at.name == "settings.json":
+        rows = {row: {"title": method.title, "source": method.source} for row, method in plan.methods.items()}
+        return Job(inputs, options(rows=rows, not_tuned=not_tuned(plan)))
+    return Job(inputs)
+
+
+def parts(plan: Plan) -> dict[str, list[str]]:
+    """Return the files that are gathered in each file of results; what has no parts in this run is left out."""
+    of_tasks = {"metrics": plan.places, "summary": plan.places, "by_frequency": plan.places}
+    of_tasks |= {"cold": plan.cold_places, "timing": plan.timed_places}
+    files = {
+        f"{name}.parquet": [f"results/{task}/{name}.parquet" for task in tasks] for name, tasks in of_tasks.items()
+    }
+    files["history.parquet"] = model_files(plan, "history.parquet")
+    files["settings.json"] = model_files(plan, "run.json")
+    files["datasets.json"] = [f"data/processed/{dataset}/summary.json" for dataset in plan.datasets]
+    files["words.json"] = [f"data/processed/{dataset}/words.json" for dataset in plan.words]
+    return {name: paths for name, paths in files.items() if paths}
+
+
+def test_claims(plan: Plan, at: Wildcards) -> Job:
+    """The verdicts on the papers' claims, from the ranks and decisions of all models and what single claims read."""
+    read = claims_read(plan.papers)
+    swept, scaled = bool(sweep_files(plan, "")), plan.config.scaling is not None
+    related = siblings_files(plan, plan.siblings if "lists" in read else [])
+    requested = [f"results/{name}.parquet" for name in known_analyses() if name in read and plan.rows_read(name)]
+    inputs = {
+        "sources": [*sources("stages.claims"), *map(os.path.relpath, sources_of(*claim_modules(plan.papers)))],
+        "gathered": [f"results/{name}" for name in ("timing.parquet", "history.parquet", "datasets.json")],
+        "ranks": model_files(plan, "ranks.parquet"),
+        "lists": model_files(plan, "lists.parquet") if related else [],
+        "decisions": decisions_made(plan, plan.places),
+        "siblings": list(related.values()),
+        "sweeps": ["results/sweeps.parquet", *sweep_files(plan, "-ranks.parquet")] if swept else [],
+        "scaling": ["results/scaling.parquet"] if scaled else [],
+        "requested": requested,
+    }
+    named = options(
+        rows=[f"{task}/{name}" for task in plan.places for name in [*plan.rows(task), *plan.decided(task)]],
+        seeds=plan.config.seeds,
+        bootstrap=plan.config.bootstrap,
+        sweeps="results/sweeps.parquet" if swept else None,
+        scaling="results/scaling.parquet" if scaled else None,
+        on_request=requested,
+        siblings=related,
+    )
+    return Job(inputs, named, content=as_json([[paper.claims, paper.datasets] for paper in plan.papers]))
+
+
+def table(plan: Plan, at: Wildcards) -> Job:
+    """A table: what its kind reads, with the printed numbers of its paper."""
+    return drawn(plan, kinds.TableKind, plan.tables[at.name])
+
+
+def figure(plan: Plan, at: Wildcards) -> Job:
+    """A figure: what its kind reads, with the printed numbers of its paper."""
+    return drawn(plan, kinds.FigureKind, plan.figures[at.name])
+
+
+def drawn(plan: Plan, base: type[kinds.Kind], instance: kinds.Instance) -> Job:
+    """Return the job of a table or figure; it is due as well when the keys that it reads of a paper have changed."""
+    inputs = {
+        "gathered": [f"results/{name}" for name in kinds.inputs(base, instance, plan.outline)],
+        "sources": [os.path.relpath(path) for path in sources_of(*kinds.modules(base, instance))],
+        "printed": kinds.printed_numbers(instance),
+    }
+    facts = {paper.name: paper.facts for paper in plan.papers}
+    named = options(kind=instance.kind, parameters=dict(instance.parameters))
+    return Job(inputs, named, content=as_json(facts.get(instance.paper or "", "")))
+
+
+def pictures(plan: Plan) -> dict[str, dict[str, Any]]:
+    """Return where the pictures of the data sets' images are, for those that say so."""
+    shown = {name: dataset.shown_pictures for name, dataset in plan.datasets.items()}
+    return {name: source.model_dump() for name, source in shown.items() if source is not None}

@@ -1,0 +1,197 @@
+"""How settings and epochs are chosen on the validation labels: `select`, the same for every method."""
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+from tqdm import tqdm
+
+from vsebench.config.method import Epochs
+from vsebench.core.errors import UserError
+from vsebench.core.places import Case
+from vsebench.data.problem import Problem, Split
+from vsebench.evaluation.ranking import score_deviation
+from vsebench.methods.base import Ensemble, EnsembleSettings, Fitter, Settings
+from vsebench.models import Model
+from vsebench.training import Attempt, DivergenceError, Trained, Validation, attempt, history, open_validation, refit
+
+WEIGHT_STEPS = 10  # of an ensemble's weights between 0 and 1
+RATIO_NEXT_TO_ZERO = 2  # of a value beyond the grid to the last one, if the value next to the last is 0
+
+
+@dataclass(frozen=True)
+class Search:
+    """How settings and epochs are chosen.
+
+    Attributes
+    ----------
+    metric : validation metric
+    images : maximum number of validation images
+    limits : when training stops; None for a method without epochs
+    grid : setting -> values to try; all combinations are tried
+    beyond : maximum number of settings beyond the edges of the grid
+    """
+
+    metric: str
+    images: int
+    limits: Epochs | None = None
+    grid: dict[str, list[Any]] = field(default_factory=dict)
+    beyond: int = 0
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The settings and epochs that were chosen, and the model that was fitted with them.
+
+    Attributes
+    ----------
+    chosen : the best attempt
+    tries : all attempts; none where nothing is chosen
+    history : the epochs of the best attempt and of the last fit, `schemas.HISTORY`
+    model : the model to test
+    """
+
+    chosen: Attempt
+    tries: list[Attempt]
+    history: pl.DataFrame
+    model: Model
+
+
+def select(
+    method: type[Fitter], settings: Settings, problem: Problem, split: Split, search: Search | None, case: Case
+) -> Selection:
+    """Choose settings and epochs on the validation labels, and fit the model to test with them.
+
+    Every combination of the grid is tried, and then values beyond its edges, as long as the best value is on one. An
+    attempt trains until the validation metric stops rising, and its value is that of its best epoch. The best attempt
+    is the first of those with the highest value. With its settings and epochs the method is fitted to training and
+    validation labels; where the tested model may not learn the latter, the model of the best epoch is kept.
+
+    Parameters
+    ----------
+    settings : the grid replaces some of them
+    problem : seed, features and what else the method needs; the labels are those of the split
+    search : None: nothing is chosen, and the method is fitted with these settings
+    case : for the history and for errors
+
+    Raises
+    ------
+    DivergenceError
+        Training diverged with every setting tried, or in the last fit.
+    """
+    first, final = replace(problem, training=split.first), replace(problem, training=split.final)
+    if search is None:
+        chosen = Attempt(settings, None, None)
+        model, refitted = refit(method, chosen, final, case)
+        return Selection(chosen, [], refitted, model)
+    validation = open_validation(first, split.valid, search.metric, search.images)
+    tries: list[Attempt] = []
+    if issubclass(method, Ensemble):
+        attempts: Iterator[Trained] = weigh(method, settings, validation, case)
+    else:
+        candidates = settings_to_try(settings, search, tries, case)
+        attempts = (attempt(method, candidate, validation, search.limits, case) for candidate in candidates)
+    kept, selected = None, history([], case, "selection")
+    for tried, epochs, model_of_attempt in tqdm(attempts, desc=str(case), mininterval=5, disable=not search.grid):
+        tries.append(tried)
+        if best_of(tries) is tried:
+            kept, selected = model_of_attempt, epochs
+    best = best_of(tries)
+    if best is None or kept is None:
+        raise DivergenceError(
+            f"{case}: training diverged with every setting tried, such as {json.dumps(tries[0].settings.given())}; "
+            f"lower learning_rate or raise regularisation in config/methods/{case.row}.yaml"
+        )
+    if split.final is split.first:
+        return Selection(best, tries, selected, kept)
+    model, refitted = refit(method, best, final, case)
+    return Selection(best, tries, pl.concat([selected, refitted]), model)
+
+
+def best_of(tries: list[Attempt]) -> Attempt | None:
+    """Return the attempt with the highest validation value, the first of equals; None if all diverged."""
+    finite = [tried for tried in tries if tried.value is not None]
+    return max(finite, key=lambda tried: tried.value or 0.0, default=None)
+
+
+def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], case: Case) -> Iterator[Settings]:
+    """Yield the settings of a grid, and then some beyond its edges; the caller appends each attempt to `tries`."""
+    for values in itertools.product(*search.grid.values()):
+        changes = dict(zip(search.grid, values, strict=True))
+        yield settings.changed(changes, settings_key(case)) if changes else settings
+    for _ in range(search.beyond):
+        best = best_of(tries)
+        further = None if best is None else beyond(search.grid, best.settings, [tried.settings for tried in tries])
+        if further is None:
+            return
+        yield further
+
+
+def settings_key(case: Case) -> str:
+    """Name the settings of a method in errors."""
+    return f"config/methods/{case.row}.yaml: settings"
+
+
+def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Settings | None:
+    """Return the best settings with one value a step beyond those tried, where the best is on their edge, or None.
+
+    The step is the ratio of the two outermost values, or 2 from a value next to 0. There is none beyond 0, nor to a
+    value that the method does not allow.
+    """
+    for name in on_edges(names, best, tried):
+        values = sorted({getattr(settings, name) for settings in tried})
+        last, inner = (values[-1], values[-2]) if getattr(best, name) == values[-1] else (values[0], values[1])
+        if last <= 0 or inner < 0:
+            continue
+        value = float(f"{last * (last / inner if inner else RATIO_NEXT_TO_ZERO):.6g}")
+        try:
+            further = best.changed({name: round(value) if isinstance(last, int) else value}, name)
+        except UserError:
+            continue
+        if further not in tried:
+            return further
+    return None
+
+
+def on_edges(names: Iterable[str], best: Settings, tried: list[Settings]) -> list[str]:
+    """Return the settings, numbers, of which the best value is the smallest or largest of two or more tried."""
+    numbers = [name for name in names if is_number(getattr(best, name))]
+    values = {name: {getattr(settings, name) for settings in tried} for name in numbers}
+    edges = {name: (min(values[name]), max(values[name])) for name in numbers if len(values[name]) > 1}
+    return [name for name in edges if getattr(best, name) in edges[name]]
+
+
+def is_number(value: object) -> bool:
+    """Return whether a setting is a number that can be larger or smaller."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def weigh(method: type[Ensemble], settings: Settings, validation: Validation, case: Case) -> Iterator[Trained]:
+    """Yield an ensemble with all weights, by members that have not been trained on the validation images.
+
+    The weights add up to 1, in steps of 1 / `WEIGHT_STEPS`; those that give more to the first member are first.
+    """
+    assert isinstance(settings, EnsembleSettings)
+    models = method(validation.problem, settings).models()
+    problem, held_out = validation.problem, validation.held_out
+    deviations = [score_deviation(model, held_out, problem.features) for model in models]
+    for member, model, deviation in zip(settings.members, models, deviations, strict=True):
+        if not model.has_finite_scores() or not deviation > 0:
+            raise UserError(f"{case}: the scores of {member.row} are all the same or not finite; take another member")
+    for weights in weights_on_simplex(len(models)):
+        members = [
+            member.model_copy(update={"weight": weight, "deviation": deviation})
+            for member, weight, deviation in zip(settings.members, weights, deviations, strict=True)
+        ]
+        model = method.combined(models, [member.weight / member.deviation for member in members])
+        tried = Attempt(EnsembleSettings(members=members), None, validation.value(model))
+        yield tried, history([], case, "selection"), model
+
+
+def weights_on_simplex(n: int) -> list[tuple[float, ...]]:
+    """Return all `n` weights that are multiples of 1 / `WEIGHT_STEPS` and add up to 1, large first weights first."""
+    parts = itertools.product(range(WEIGHT_STEPS, -1, -1), repeat=n)
+    return [tuple(part / WEIGHT_STEPS for part in whole) for whole in parts if sum(whole) == WEIGHT_STEPS]

@@ -1,0 +1,66 @@
+"""Compute one analysis of some fitted models; each is a module of vsebench/evaluation/analyses."""
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from vsebench.core.modules import modules_in
+from vsebench.core.places import Case, entry_at_place
+from vsebench.core.schemas import Schema
+from vsebench.core.sources import summary_of
+from vsebench.core.storage import write_table
+from vsebench.evaluation.analyses import known_analyses
+from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset, load_analysis
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the stage's arguments, the same for each analysis."""
+    analyses = parser.add_subparsers(dest="analysis", required=True, metavar="NAME")
+    for name in known_analyses():
+        summary = summary_of(modules_in("evaluation/analyses")[name])
+        analysis = analyses.add_parser(name, help=summary, description=summary)
+        analysis.add_argument("--results", type=Path, required=True, help="folder with the results")
+        analysis.add_argument("--processed", type=Path, required=True, help="folder with the processed data sets")
+        analysis.add_argument("--rows", nargs="+", required=True, help="as dataset/protocol/row or .../row/decision")
+        analysis.add_argument("--seeds", nargs="+", type=int, required=True)
+        analysis.add_argument("--with-siblings", nargs="*", default=[], help="data sets that have siblings.parquet")
+        analysis.add_argument("--features", type=json.loads, default={}, help='JSON: {"dataset": path, ...}')
+        analysis.add_argument("--out", type=Path, required=True)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the stage."""
+    analysis = load_analysis(arguments.analysis)
+    tables = [pl.DataFrame(schema=analysis.SCHEMA)]
+    for case in analysed_cases(arguments):
+        found = analysis.analyse(case)
+        if found is not None:
+            tables.append(of_case(found, case, analysis.SCHEMA))
+    write_table(pl.concat(tables), analysis.SCHEMA, arguments.out)
+
+
+def of_case(table: pl.DataFrame, case: AnalysedCase, schema: Schema) -> pl.DataFrame:
+    """Return an analysis' table with the columns that name the case."""
+    keys = case.case.keys | ({"decision": case.decision} if "decision" in schema else {})
+    return table.with_columns(**{key: pl.lit(value) for key, value in keys.items()}).select(*schema).cast(schema)
+
+
+def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
+    """Yield the cases that the arguments name: every row with every seed."""
+    entries = [entry_at_place(name) for name in arguments.rows]
+    datasets = {place.dataset: analysed_dataset(arguments, place.dataset) for place, _ in entries}
+    for place, entry in entries:
+        others = [other.row for there, other in entries if there == place and not other.decision]
+        for seed in arguments.seeds:
+            case, is_first = Case(place, entry.row, seed), seed == arguments.seeds[0]
+            yield AnalysedCase(case, entry.decision, arguments.results, datasets[place.dataset], is_first, others)
+
+
+def analysed_dataset(arguments: argparse.Namespace, name: str) -> AnalysedDataset:
+    """Return a data set with the files that the arguments say it has."""
+    features = arguments.features.get(name)
+    folder, has_siblings = arguments.processed / name, name in arguments.with_siblings
+    return AnalysedDataset(folder, None if features is None else Path(features), has_siblings)

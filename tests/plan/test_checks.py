@@ -1,0 +1,170 @@
+"""Mistakes in a run and in the files of its rows: one line that names file and key."""
+
+import re
+
+import pytest
+
+from tests.plan.runs import CONFIG, ENSEMBLE, ONE, TREE, change_method, default, with_grid, with_partition, with_rows
+from vsebench.core.errors import UserError
+from vsebench.data.needs import NEEDS
+from vsebench.plan import read_plan
+
+SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10, 20], "factors": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seeds": "three"}, "some.yaml: seeds: Input should be a valid list, not 'three'"),
+        ({"seeds": [1, "2"]}, "some.yaml: seeds.1: Input should be a valid integer"),
+        ({"sedes": [1]}, "some.yaml: sedes: unknown key"),
+        (
+            {"datasets": {"sim-iapr": {"protocols": ["leave-two-out"]}}},
+            "some.yaml: datasets.sim-iapr.protocols: there is no protocol 'leave-two-out'; there are ",
+        ),
+        ({"datasets": {"sim-iapr": {"protocols": []}}}, "some.yaml: datasets.sim-iapr.protocols"),
+        ({"datasets": {"sim-iapr": {"protocols": ["regions"] * 2}}}, "protocols: 'regions' is there more than once"),
+        (
+            {"datasets": {"sim-iapr": {"protocols": ["regions"], "protocol_methods": {"distinct": ["vse_fs"]}}}},
+            "datasets.sim-iapr.protocol_methods: distinct is not among the data set's protocols; add it there",
+        ),
+        (
+            {"datasets": {"sim-iapr": {"protocols": ["regions"], "protocol_methods": {"regions": ["bce_linear"]}}}},
+            "datasets.sim-iapr.protocol_methods.regions: bce_linear is not among the run's methods; add it there",
+        ),
+        ({"methods": ["opt_auc", "opt_auc"]}, "some.yaml: methods: 'opt_auc' is there more than once"),
+        ({"seeds": [-1]}, "some.yaml: seeds: -1 is negative"),
+        ({"metrics": ["recall@5", "recal@5"]}, "some.yaml: metrics: there is no metric 'recal@5'; there are "),
+        ({"metrics": ["recall"]}, "some.yaml: metrics: the metric 'recall' needs a cut-off, such as recall@10"),
+        ({"metrics": []}, "some.yaml: metrics"),
+        ({"validation_metric": "coverage"}, "validation_metric: coverage cannot choose settings; use ndcg@10 or map"),
+        ({"validation_metric": "label_map"}, "validation_metric: label_map cannot choose settings"),
+        ({"datasets": {"imagenet": {"protocols": ["distinct"]}}}, "'imagenet' has no file"),
+        ({"methods": ["opt_auc", "resnet"]}, "'resnet' has no file"),
+        ({"factors": 0}, "some.yaml: factors"),
+        ({"tune": True, "tuning_budget": 5}, "tuning_budget is 5; every method gets the same number"),
+        (
+            {"datasets": {"sim-iapr": ONE | {"sweeps": ["regions"]}}},
+            "datasets.sim-iapr.sweeps: regions is not among the data set's protocols; add it there",
+        ),
+        ({"epochs": {"vse_fx": {"maximum": 1, "patience": 1}}}, "'vse_fx' has no file"),
+        ({"epochs": {"vse_fs": {"maximum": 0, "patience": 1}}}, "epochs.vse_fs.maximum"),
+        ({"sweeps": {"popularity": {"alpha": [0]}}}, "popularity is not trained by epochs"),
+        ({"sweeps": {"vse_fs": {"alfa": [0]}}}, "some.yaml: sweeps.vse_fs: alfa: unknown key"),
+        ({"sweeps": {"vse_fs": {"alpha": [0, -1]}}}, "some.yaml: sweeps.vse_fs: alpha"),
+        ({"scaling": SCALING | {"dataset": "corel5k"}}, "scaling.dataset: corel5k is not simulated"),
+        (
+            {"scaling": SCALING | {"dataset": "sim-tree"}},
+            "scaling: the sizes of sim-tree are images, terms; name these and no others",
+        ),
+        ({"scaling": TREE | {"terms": None}}, "scaling: the sizes of sim-tree are images, terms"),
+        (
+            {"scaling": TREE | {"options": {"terms": 1}}},
+            "scaling.options: terms_per_node: a node cannot have",
+        ),
+        ({"scaling": TREE | {"options": {"scale": 2.0}}}, "scaling.options.scale: the sizes say it; remove this key"),
+        ({"scaling": TREE | {"images": [-600, 100]}}, "scaling.images.0: Input should be greater than or equal to 1"),
+        ({"scaling": TREE | {"terms": [60, 60]}}, "scaling.terms: two or more different sizes are needed"),
+        ({"scaling": TREE | {"methods": ["wsabie_100"]}}, "scaling.methods: wsabie_100 is not among the run's methods"),
+        ({"scaling": TREE | {"methods": ["opt_auc"]}}, "scaling.methods: opt_auc cannot be measured there"),
+        ({"scaling": SCALING | {"pairs": [10]}}, "some.yaml: scaling.pairs"),
+        (
+            {"datasets": {"sim-iapr": ONE | {"vocabulary": {"top": 5}}}},
+            "datasets.sim-iapr.vocabulary: top: unknown key",
+        ),
+        (
+            {"datasets": {"mine": ONE | {"data": {"pairs": "no.csv"}}}},
+            "datasets.mine.data.pairs: there is no file no.csv",
+        ),
+        ({"datasets": {"mine": ONE | {"data": {"file": "x"}}}}, "datasets.mine.data: pairs: this key is missing"),
+        ({"datasets": {"Mine": ONE | {"data": {"pairs": "x"}}}}, "'Mine' cannot be a name"),
+        ({"datasets": {"corel5k": ONE | {"data": {"pairs": "x"}}}}, "has a data set of this name; take another one"),
+        ({"validation_metric": "f2"}, "validation_metric: there is no metric 'f2'"),
+    ],
+)
+def test_mistakes_name_file_and_key(changes, message):
+    with pytest.raises(UserError) as error:
+        read_plan(CONFIG, default(**changes), [])
+    assert message in str(error.value).replace("the command line", "some.yaml")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "grid", "message"),
+    [
+        ("opt_auc", {"learning_rate": [0.1, -1]}, "the command line: grids.opt_auc: learning_rate"),
+        ("opt_auc", {"learning_rat": [0.1, 0.2]}, "the command line: grids.opt_auc: learning_rat: unknown key"),
+        ("opt_auc", {"learning_rate": [0.1]}, "the command line: grids.opt_auc: 1 configurations, but tuning_budget"),
+        ("ease", {"regularisation": [1, 2]}, "the command line: grids: ease is not among the run's methods"),
+    ],
+)
+def test_mistakes_in_the_grid_of_a_run_name_it(row, grid, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        read_plan(CONFIG, with_grid(row, grid), [])
+
+
+@pytest.mark.parametrize(
+    ("row", "changes", "message"),
+    [
+        ("opt_auc", {"epochs": None, "grid": None}, "epochs: this key is missing; OptAuc is trained by epochs"),
+        ("popularity", {"epochs": {"maximum": 1, "patience": 1}}, "epochs: Popularity has no epochs; remove this key"),
+        ("opt_auc", {"role": "rival"}, "role: Input should be 'paper', 'baseline', 'control' or 'oracle', not 'rival'"),
+        ("opt_auc", {"method": "nonsense"}, "there is no module nonsense.py in src/vsebench/methods"),
+        ("opt_auc", {"method": "sgd"}, "has no METHOD"),
+        ("opt_auc", {"settings": {"factors": 8}}, "settings: learning_rate: this key is missing"),
+        ("opt_auc", {"grid": {"learning_rate": [0.1, -1]}}, "grid: learning_rate"),
+        ("opt_auc", {"family_settings": {"iapr": {"typo": 1}}}, "family_settings.iapr: typo: unknown key"),
+    ],
+)
+def test_mistakes_in_the_file_of_a_row_name_it(folder, row, changes, message):
+    change_method(folder, row, **changes)
+    with pytest.raises(UserError) as error:
+        read_plan(folder, default(methods=["vse_fs", row]), [])
+    assert str(error.value).startswith(f"{folder}/methods/{row}.yaml: ")
+    assert message in str(error.value)
+
+
+def test_an_ensemble_of_rows_that_the_run_lacks_is_refused():
+    with pytest.raises(UserError, match="methods: wsabie_100_200 is an ensemble of wsabie_200, which is missing"):
+        read_plan(CONFIG, with_partition(methods=["wsabie_100", ENSEMBLE]), [])
+
+
+@pytest.mark.parametrize(
+    ("row", "changes", "message"),
+    [
+        (ENSEMBLE, {"members": ["wsabie_100"]}, "members: name two or more rows, each once"),
+        (ENSEMBLE, {"members": ["wsabie_100", "wsabie_100"]}, "members: name two or more rows, each once"),
+        (ENSEMBLE, {"members": ["wsabie_100", "ridge"]}, "members: WsabieEnsemble cannot add up ridge"),
+        (ENSEMBLE, {"settings": {"factors": 3}}, "settings, family_settings, grid: an ensemble has none"),
+        ("ridge", {"members": ["wsabie_100", "wsabie_200"]}, "members: Ridge is no ensemble; remove this key"),
+    ],
+)
+def test_mistakes_about_members_name_file_and_key(folder, row, changes, message):
+    change_method(folder, row, **changes)
+    with pytest.raises(UserError) as error:
+        read_plan(folder, with_partition(methods=["wsabie_100", "wsabie_200", ENSEMBLE, "ridge"]), [])
+    assert str(error.value).startswith(f"{folder}/methods/{row}.yaml: {message}")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (["ridge", "softmax"], "softmax is not among the run's methods; add it there"),
+        (["ridge", "ridge"], "'ridge' is there more than once"),
+        ([], "List should have at least 1 item"),
+        ([ENSEMBLE, "wsabie_100"], "wsabie_100_200 is an ensemble of wsabie_200, which is missing; add it"),
+    ],
+)
+def test_mistakes_about_the_rows_of_a_data_set_name_the_key(rows, message):
+    with pytest.raises(UserError) as error:
+        read_plan(CONFIG, with_rows(rows), [])
+    assert f"datasets.corel5k-densehue.methods: {message}" in str(error.value)
+
+
+def test_a_data_set_where_no_row_can_run_is_refused_with_all_reasons():
+    datasets = {"corel5k-densehue": {"protocols": ["official"]}, "sim-iapr": ONE}
+    with pytest.raises(UserError) as error:
+        read_plan(CONFIG, default(datasets=datasets, papers=[], methods=["opt_auc", "oracle"]), [])
+    message = str(error.value)
+    assert "datasets.corel5k-densehue: no method can run under official" in message
+    assert f"opt_auc: {NEEDS['known_labels'].missing_reason}; oracle: {NEEDS['truth'].missing_reason}" in message

@@ -1,0 +1,141 @@
+"""The files that come with the project, and how files of a configuration are read."""
+
+import re
+
+import pytest
+
+from tests.plan.runs import CONFIG, change_method, default, values
+from vsebench.config.dataset import DatasetConfig, SiblingsConfig, WordsConfig
+from vsebench.config.method import read_method_config
+from vsebench.config.run import RunConfig
+from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check, read_config
+from vsebench.formats.adapters import knows, load_adapter
+from vsebench.methods.base import Ensemble, load_method, read_settings, with_factors
+from vsebench.plan import read_plan
+
+RUNS = sorted(CONFIG.glob("*.yaml"))
+
+
+PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
+
+
+def needs_peers(rows):
+    """Skip a test of rows whose packages are not installed."""
+    for row in rows:
+        if row in PEERS:
+            pytest.importorskip(PEERS[row], reason="optional, `make setup-peers` installs it")
+
+
+@pytest.mark.parametrize("path", sorted((CONFIG / "datasets").glob("*.yaml")), ids=lambda path: path.stem)
+def test_data_set_files_are_valid(path):
+    config = read_config(DatasetConfig, path)
+    assert ("simulated" in config.title.lower()) == bool(knows(config.adapter))
+
+
+@pytest.mark.parametrize("path", sorted((CONFIG / "methods").glob("*.yaml")), ids=lambda path: path.stem)
+def test_method_files_are_valid_with_every_setting_they_try(path):
+    config = read_method_config(path)
+    needs_peers([path.stem])
+    method = load_method(config.method)
+    assert issubclass(method, Ensemble) == bool(config.members)
+    if config.members:
+        return  # the plan checks them
+    settings = with_factors(method, config.settings, 16)
+    for family in [{}, *config.family_settings.values()]:
+        read_settings(method, settings | family, str(path))
+    assert set(config.grid) <= set(config.settings)
+    for key, tried in config.grid.items():
+        for value in tried:
+            read_settings(method, settings | {key: value}, str(path))
+
+
+@pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
+def test_run_files_are_valid(path):
+    needs_peers(values(path)["methods"])
+    plan = read_plan(CONFIG, values(path), [path])
+    assert plan.places
+    for place in plan.places:
+        assert plan.rows(place)
+        assert ("oracle" in plan.rows(place)) <= bool(knows(plan.datasets[place.dataset].adapter))
+
+
+@pytest.mark.parametrize("path", sorted((CONFIG / "siblings").glob("*.yaml")), ids=lambda path: path.stem)
+def test_files_of_siblings_are_valid(path):
+    config = read_config(SiblingsConfig, path)
+    load_adapter(config.adapter, str(path), "read_parents").Options(**config.options)
+
+
+@pytest.mark.parametrize("path", sorted((CONFIG / "words").glob("*.yaml")), ids=lambda path: path.stem)
+def test_files_of_words_are_valid(path):
+    config = read_config(WordsConfig, path)
+    options = load_adapter(config.adapter, str(path), "read_vectors").Options(**config.options)
+    if config.adapter == "simulated_words":
+        assert not config.files
+        assert config.own_file is None
+    else:
+        assert options.file in {file.name for file in config.files}
+
+
+def test_missing_key_is_named():
+    config = default()
+    del config["seeds"]
+    with pytest.raises(UserError, match="seeds: this key is missing"):
+        check(RunConfig, config, "some.yaml")
+
+
+def test_yaml_that_is_no_yaml_is_named(tmp_path):
+    path = tmp_path / "broken.yaml"
+    path.write_text("a: [1\nb: 2")
+    with pytest.raises(UserError, match=r"broken\.yaml: not readable YAML"):
+        read_config(RunConfig, path)
+
+
+@pytest.mark.parametrize("text", ["a: 1\na: 2", "a: {b: 1, b: 1}", "a: 0x_", "a: " + "9" * 5000, "a: 2024-13-45"])
+def test_yaml_that_says_something_twice_or_odd_is_refused(tmp_path, text):
+    path = tmp_path / "odd.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"odd\.yaml: not readable YAML") as error:
+        read_config(RunConfig, path)
+    assert "\n" not in str(error.value)
+
+
+def test_yaml_executes_nothing(tmp_path):
+    path = tmp_path / "evil.yaml"
+    path.write_text("!!python/object/apply:os.system ['true']")
+    with pytest.raises(UserError, match=r"evil\.yaml"):
+        read_config(RunConfig, path)
+
+
+def test_a_user_may_say_words_on_the_command_line():
+    given = {"tune": "true", "seeds": ["1", "2"], "validation_metric": "mrr", "tuning_budget": 8}
+    plan = read_plan(CONFIG, default(**given), [CONFIG / "config.yaml"], overridden=list(given))
+    assert (plan.config.tune, plan.config.seeds, plan.config.validation_metric) == (True, [1, 2], "mrr")
+
+
+def test_a_row_that_extends_another_takes_over_what_it_does_not_name(folder):
+    base, variant = folder / "methods" / "wsabie.yaml", folder / "methods" / "wsabie_larger.yaml"
+    variant.write_text("title: Larger\nextends: wsabie\nsettings: {factors: 300}\nepochs: {maximum: 9, patience: 2}\n")
+    before, found = read_method_config(base), read_method_config(variant)
+    assert (found.title, found.epochs.maximum) == ("Larger", 9)
+    assert found.settings == before.settings | {"factors": 300}
+    assert (found.method, found.source, found.grid) == (before.method, before.source, before.grid)
+    change_method(folder, "wsabie", settings=before.settings | {"margin": 0.7})
+    assert read_method_config(variant).settings == before.settings | {"margin": 0.7, "factors": 300}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("extends: nowhere\n", "methods/a.yaml: extends: 'nowhere' has no file"),
+        ("extends: a\n", "methods/a.yaml: extends: 'a' extends this row itself"),
+        ("extends: b\n", "methods/b.yaml: extends: 'a' extends this row itself"),
+        ("extends: wsabie\nsettings: 3\n", "methods/a.yaml: "),
+        ("extends: [wsabie]\n", "methods/a.yaml: extends: "),
+    ],
+)
+def test_a_row_that_cannot_extend_another_is_one_line(folder, text, message):
+    (folder / "methods" / "a.yaml").write_text(text)
+    (folder / "methods" / "b.yaml").write_text("extends: a\n")
+    with pytest.raises(UserError, match=re.escape(message)):
+        read_method_config(folder / "methods" / "a.yaml")

@@ -1,0 +1,169 @@
+"""What jobs read, and the options of their commands."""
+
+import json
+import shlex
+from itertools import pairwise
+
+import pytest
+
+from tests.plan.runs import CONFIG, IAPR, ONE, default, own_table, with_partition
+from vsebench.core.places import Place
+from vsebench.plan import read_plan
+from vsebench.plan.jobs import Wildcards, job
+from vsebench.plan.jobs.results import parts
+
+OFFICIAL = Place("corel5k-densehue", "official")
+
+
+def job_of(plan, rule, place, row="", seed=1, **more):
+    return job(plan, rule, Wildcards(place.dataset, place.protocol, str(seed), row, **more))
+
+
+def value(options, name):
+    """Return the first word after an option, read as JSON where it is some; None without the option."""
+    text = dict(pairwise(shlex.split(options))).get(name)
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"bootstrap": 12345},
+        {"metrics": ["map", "coverage"]},
+        {"papers": []},
+        {"seeds": [1, 2, 3, 4]},
+        {"timing": {"repeats": 9, "epochs": 9}},
+        {"scaling": None},
+        {"sweeps": {"vse_fs": {"alpha": [0.0]}}},
+    ],
+)
+def test_a_fit_is_the_same_whatever_else_a_run_says(changes):
+    plan, usual = read_plan(CONFIG, default(**changes), []), read_plan(CONFIG, default(), [])
+    for row in usual.rows(IAPR):
+        assert job_of(plan, "fit", IAPR, row) == job_of(usual, "fit", IAPR, row)
+
+
+def test_a_fit_reads_what_its_method_needs_and_the_sources_of_its_method_and_metric():
+    plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "ridge", "popularity", "oracle"]), [])
+    ridge = job_of(plan, "fit", OFFICIAL, "ridge")
+    assert ridge.inputs["needs"] == [
+        "data/processed/corel5k-densehue/features.npy", "data/processed/corel5k-densehue/images.parquet",
+    ]  # fmt: skip
+    assert value(ridge.options, "--features") == ridge.inputs["needs"][0]
+    assert any(file.endswith("methods/by_features/ridge.py") for file in ridge.inputs["sources"])
+    assert any(file.endswith("metrics/map.py") for file in ridge.inputs["sources"])
+    assert ridge.inputs["kernels"] == []  # it has no epochs
+    popularity = job_of(plan, "fit", IAPR, "popularity")
+    assert popularity.inputs["needs"] == []
+    assert not any(file.endswith("metrics/ndcg.py") for file in popularity.inputs["sources"])  # nothing is chosen
+    assert job_of(plan, "fit", IAPR, "opt_auc").inputs["kernels"] == ["results/kernels/opt_auc.json"]
+    assert value(job_of(plan, "fit", IAPR, "oracle").options, "--truth") == "data/processed/sim-iapr/truth.npz"
+
+
+def test_a_fit_chooses_from_the_grid_or_takes_over_what_the_first_seed_has_chosen():
+    sets = {"sim-tree": {"protocols": ["official"]}}
+    plan = read_plan(CONFIG, default(datasets=sets, methods=["ridge"], seeds=[7, 2], tune=True), [])
+    place = Place("sim-tree", "official")  # the same split with every seed
+    first, second = (job_of(plan, "fit", place, "ridge", seed) for seed in (7, 2))
+    assert value(first.options, "--grid") == plan.methods["ridge"].grid
+    assert value(first.options, "--beyond") == plan.config.tuning_beyond_edges
+    assert "--grid" not in second.options
+    chosen = "results/sim-tree/official/seed7/ridge/run.json"
+    assert second.inputs["chosen"] == [value(second.options, "--chosen")] == [chosen]
+
+
+def test_a_model_that_keeps_the_validation_labels_out_says_so_wherever_it_is_read():
+    sets = {"sim-features": {"protocols": ["images"], "refit": False}, "sim-iapr": ONE | {"refit": False}}
+    plan = read_plan(CONFIG, default(datasets=sets, methods=["popularity", "opt_auc", "ridge"]), [])
+    new = Place("sim-features", "images")
+    assert "--no-refit" in job_of(plan, "fit", new, "ridge").options
+    assert "--no-refit" in job_of(plan, "time_methods", new).options
+    assert "--no-refit" in job_of(plan, "rank", IAPR, "popularity").options
+    assert "--no-refit" not in job_of(plan, "rank", new, "popularity").options  # new images are of no training
+
+
+def test_a_sweep_varies_one_setting():
+    plan = read_plan(CONFIG, default(sweeps={"vse_fs": {"alpha": [0, 0.5]}}), [])
+    sweep = job_of(plan, "sweep", IAPR, "vse_fs", parameter="alpha")
+    assert value(sweep.options, "--parameter") == "alpha"
+    assert value(sweep.options, "--values") == [0, 0.5]
+    assert value(sweep.options, "--beyond") == 0
+
+
+def test_sweeps_are_measured_by_the_metrics_of_images():
+    plan = read_plan(CONFIG, default(metrics=["map", "label_map", "macro_f1@5", "recall@5"]), [])
+    assert job(plan, "measure_sweeps", Wildcards()).options == "--metrics map recall@5"
+
+
+def test_decisions_read_the_truth_where_they_need_the_law_of_the_labels():
+    sets = {"sim-catalogue": {"protocols": ["official"], "refit": False}}
+    decisions = {"score_above_0": ["oracle"], "best_exact_match": ["oracle"], "threshold": ["popularity"]}
+    changes = {"methods": ["popularity", "oracle"], "decisions": decisions, "metrics": ["map", "exact_match"]}
+    plan = read_plan(CONFIG, default(datasets=sets, papers=[], sweeps={}, **changes), [])
+    place = Place("sim-catalogue", "official")
+    oracle, popularity = (job_of(plan, "decide", place, row) for row in ("oracle", "popularity"))
+    assert "data/processed/sim-catalogue/truth.npz" in oracle.inputs["needs"]
+    assert list(value(oracle.options, "--decisions")) == ["best_exact_match", "score_above_0"]
+    assert popularity.inputs["needs"] == []
+    assert any(file.endswith("metrics/macro_f1.py") for file in popularity.inputs["sources"])  # it is tuned for it
+    measure = job_of(plan, "measure", place)
+    assert "--not-compared oracle oracle/score_above_0 oracle/best_exact_match " in measure.options
+    assert [path.split("/")[4] for path in measure.inputs["decisions"][:2]] == ["popularity", "oracle"]
+
+
+def test_siblings_are_read_where_a_metric_of_the_run_reads_them():
+    def siblings(metrics):
+        sets = {"corel5k": ONE, "sim-iapr": ONE}
+        plan = read_plan(CONFIG, default(datasets=sets, methods=["popularity"], papers=[], metrics=metrics), [])
+        return [job_of(plan, "measure", Place(name, "distinct")).inputs["siblings"] for name in sets]
+
+    assert siblings(["map"]) == [[], []]
+    assert siblings(["map", "sibling_precision@10"]) == [["data/processed/corel5k/siblings.parquet"], []]
+
+
+def test_only_what_a_run_has_parts_of_is_gathered():
+    plan = read_plan(CONFIG, default(methods=["popularity"], papers=[]), [])
+    assert "words.json" not in parts(plan)
+    assert job(plan, "gather", Wildcards(name="metrics.parquet")).inputs["parts"] == [
+        "results/sim-iapr/distinct/metrics.parquet"
+    ]
+
+
+def test_the_settings_are_gathered_with_titles_whatever_they_contain(folder):
+    path = folder / "methods" / "popularity.yaml"
+    path.write_text(path.read_text().replace("title: ", "title: It's {braces} "))
+    plan = read_plan(folder, default(methods=["popularity"], papers=[]), [])
+    options = job(plan, "gather", Wildcards(name="settings.json")).options
+    assert value(options, "--rows")["popularity"]["title"].startswith("It's {braces} ")
+
+
+def test_a_users_own_table_is_read_and_not_downloaded(tmp_path):
+    plan = read_plan(CONFIG, default(datasets=own_table(tmp_path), methods=["popularity"], papers=[]), [])
+    table = str(tmp_path / "t.csv")
+    assert job(plan, "download", Wildcards(kind="raw", name="mine")).inputs == {"own": [table]}
+    assert table in job(plan, "prepare", Wildcards(dataset="mine")).inputs["own"]
+
+
+def test_a_downloaded_source_of_words_is_read_by_its_record():
+    sets = {"sim-iapr": ONE | {"words": "glove-6b"}}
+    plan = read_plan(CONFIG, default(datasets=sets, methods=["popularity"], papers=[]), [])
+    assert job(plan, "words", Wildcards(dataset="sim-iapr")).inputs["vectors"] == [
+        "data/words/glove-6b/provenance.json"
+    ]
+    download = job(plan, "download", Wildcards(kind="words", name="glove-6b"))
+    assert value(download.options, "--definition").keys() == {"adapter", "files"}
+
+
+def test_an_edited_claim_redraws_no_table_and_another_title_of_a_paper_does():
+    plan = read_plan(CONFIG, default(papers=["vse_ens"]), [])
+    (paper,) = plan.papers
+    name = next(name for name, table in plan.tables.items() if table.paper)
+    before, tested = job(plan, "table", Wildcards(name=name)), job(plan, "test_claims", Wildcards())
+    paper.claims.append(paper.claims[0])
+    assert job(plan, "table", Wildcards(name=name)) == before
+    assert job(plan, "test_claims", Wildcards()).content != tested.content
+    object.__setattr__(paper, "title", "Another")
+    assert job(plan, "table", Wildcards(name=name)).content != before.content

@@ -1,0 +1,100 @@
+"""Features that a network makes, in a run's configuration: mistakes are told before the first job."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+import yaml
+
+from vsebench.config.dataset import DatasetConfig
+from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check
+from vsebench.plan import checks, read_plan
+from vsebench.plan.jobs.data import download_definition, prepared, processed_files
+
+ROOT = Path(__file__).parents[2]
+NETWORK = {"model": "net.onnx", "images": "photos", "output": "fc7", "transform": "torchvision"}
+
+
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    """Return a function that reads a run on a table with the folder `photos` and the network net.onnx beside it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(checks, "find_spec", lambda name: importlib.util.find_spec("numpy"))  # whatever is installed
+    (tmp_path / "tags.csv").write_text("image,label\na,b\n")
+    (tmp_path / "net.onnx").write_bytes(b"")
+    (tmp_path / "photos").mkdir()
+
+    def with_features(features):
+        run = yaml.safe_load((ROOT / "config" / "own.yaml").read_text(encoding="utf-8"))
+        data = {"pairs": "tags.csv", "features": features}
+        run["datasets"]["my-photos"] = {"protocols": ["images"], "data": data}
+        return read_plan(ROOT / "config", run | {"methods": ["popularity", "ridge"]}, [])
+
+    return with_features
+
+
+def test_what_is_prepared_are_the_files_that_the_stage_writes(read):
+    plan = read({"network": NETWORK})
+    assert plan.datasets["my-photos"].network.resize == 256
+    assert prepared(plan, "my-photos").definition()["features"] == {
+        "file": "data/features/my-photos/features.npy",
+        "ids": "data/features/my-photos/ids.txt",
+    }
+    assert "features.npy" in processed_files(plan, "my-photos")
+    assert plan.rows(plan.places[0]) == ["popularity", "ridge"]
+
+
+def test_a_download_does_not_depend_on_the_network(read):
+    assert "features" not in download_definition(read({"network": NETWORK}), "my-photos")
+    Path("net.npy").write_bytes(b"")
+    assert download_definition(read({"file": "net.npy"}), "my-photos")["features"] == {"file": "net.npy"}
+
+
+MISTAKES = {
+    "no network": ({"model": "no.onnx"}, "data.features.network.model: there is no file no.onnx (seen from"),
+    "no images": ({"images": "pictures"}, "data.features.network.images: there is no file or folder pictures (seen"),
+    "no ONNX file": ({"model": "net.pt"}, "data: features.network.model: String should match pattern"),
+    "unknown transform": ({"transform": "vgg"}, "data: features.network.transform: Input should be 'torchvision', "),
+    "no size": ({"resize": 0}, "data: features.network.resize.constrained-int: Input should be greater than or equal"),
+    "unknown key": ({"layer": "fc7"}, "data: features.network.layer: unknown key"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_that_names_the_key(mistake, read):
+    changes, words = MISTAKES[mistake]
+    with pytest.raises(UserError) as error:
+        read({"network": NETWORK | changes})
+    assert f"the command line: datasets.my-photos.{words}" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("features", "words"),
+    [
+        ({}, "features: name a `file` or a `network`, one of the two"),
+        ({"file": "x.npy", "network": NETWORK}, "features: name a `file` or a `network`, one of the two"),
+        ({"network": NETWORK, "ids": "x.txt"}, "features: `ids` and `image` belong to a `file`, not to a `network`"),
+    ],
+)
+def test_features_are_a_file_or_a_network(features, words, read):
+    with pytest.raises(UserError) as error:
+        read(features)
+    assert words in str(error.value)
+
+
+def test_without_onnxruntime_the_make_target_is_named(read, monkeypatch):
+    monkeypatch.setattr(checks, "find_spec", lambda name: None)
+    with pytest.raises(UserError) as error:
+        read({"network": NETWORK})
+    assert str(error.value).endswith(
+        "features.network: it needs the package onnxruntime; `make setup-images` installs it"
+    )
+
+
+def test_files_that_are_downloaded_need_not_be_there(read):
+    about = {"title": "t", "family": "other", "adapter": "table", "licence": "l", "citation": "c"}
+    files = [{"name": "far.onnx", "sources": []}, {"name": "far.tar", "sources": []}]
+    features = {"network": NETWORK | {"model": "far.onnx", "images": "far.tar"}}
+    dataset = check(DatasetConfig, about | {"files": files, "features": features}, "here")
+    checks.check_network(dataset, dataset.network, "here")

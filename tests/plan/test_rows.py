@@ -1,0 +1,164 @@
+"""Which rows run where, and what is left out with a reason."""
+
+import pytest
+
+from tests.plan.runs import CONFIG, ENSEMBLE, IAPR, ONE, default, with_partition, with_rows
+from vsebench.core.errors import UserError
+from vsebench.core.places import Place
+from vsebench.data.needs import NEEDS
+from vsebench.plan import read_plan
+from vsebench.plan.checks import left_out_lines
+from vsebench.plan.jobs.data import joined_features, joined_tasks
+from vsebench.plan.settings import settings_of, timed_rows
+
+
+def test_a_data_set_gets_the_rows_that_the_run_names_for_it():
+    plan = read_plan(CONFIG, with_rows(["popularity", "ridge"]), [])
+    assert plan.rows(Place("corel5k-densehue", "official")) == ["ridge", "popularity"]
+    assert plan.obstacles(Place("corel5k-densehue", "official")) == {}
+    assert plan.rows(IAPR) == ["popularity"]
+
+
+def test_a_protocol_can_have_rows_of_its_own():
+    entry = {"protocols": ["official", "distinct"], "methods": ["ridge", "popularity"]}
+    entry["protocol_methods"] = {"distinct": ["opt_auc", "popularity"]}
+    values = default(datasets={"corel5k-densehue": entry}, papers=[], methods=["opt_auc", "popularity", "ridge"])
+    plan = read_plan(CONFIG, values, [])
+    assert plan.rows(Place("corel5k-densehue", "official")) == ["popularity", "ridge"]
+    assert plan.rows(Place("corel5k-densehue", "distinct")) == ["opt_auc", "popularity"]
+
+
+def test_a_row_runs_where_the_place_offers_what_it_needs():
+    plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "popularity", "oracle", "ridge"]), [])
+    official, distinct = Place("corel5k-densehue", "official"), Place("corel5k-densehue", "distinct")
+    assert plan.rows(official) == ["popularity", "ridge"]
+    assert plan.rows(distinct) == ["opt_auc", "popularity", "ridge"]
+    assert plan.rows(IAPR) == ["opt_auc", "popularity", "oracle"]
+    assert timed_rows(plan, distinct) == ["opt_auc", "ridge"]
+    assert plan.oracles(IAPR) == ["oracle"]
+    left_out = {(entry.dataset, entry.protocol, entry.method): entry.reason for entry in plan.outline.left_out}
+    assert left_out == {
+        ("corel5k-densehue", "official", "opt_auc"): NEEDS["known_labels"].missing_reason,
+        ("corel5k-densehue", "official", "oracle"): NEEDS["truth"].missing_reason,
+        ("corel5k-densehue", "distinct", "oracle"): NEEDS["truth"].missing_reason,
+        ("sim-iapr", "distinct", "ridge"): NEEDS["features"].missing_reason,
+    }
+
+
+def test_an_ensemble_runs_like_any_row():
+    plan = read_plan(CONFIG, with_partition(methods=[ENSEMBLE, "wsabie_100", "wsabie_200", "random"]), [])
+    place = Place("corel5k-densehue", "official")
+    assert timed_rows(plan, place) == [ENSEMBLE, "wsabie_100", "wsabie_200"]
+    assert settings_of(plan, ENSEMBLE, place.dataset) == {}
+    assert plan.rows(IAPR) == ["random"]
+
+
+def test_methods_are_timed_with_the_named_protocols():
+    sets = {"sim-tree": {"protocols": ["official", "images"]}}
+
+    def timed(**timing):
+        changes = {"datasets": sets, "methods": ["ridge"], "timing": {"repeats": 1, "epochs": 1} | timing}
+        return [place.protocol for place in read_plan(CONFIG, default(**changes), []).timed_places]
+
+    assert timed() == ["official", "images"]
+    assert timed(protocols=["images"]) == ["images"]
+    with pytest.raises(UserError, match=r"timing.protocols: no data set of the run has the protocol regions"):
+        timed(protocols=["official", "regions"])
+
+
+def unseen_labels(protocols, rows, words="glove-6b", **changes):
+    """A run on a data set with features and words, under protocols of unseen labels."""
+    entry = {"protocols": protocols} | ({"words": words} if words else {}) | changes.pop("entry", {})
+    rest = {"metrics": ["map"], "decisions": {}, "sweeps": {}, "papers": []} | changes
+    return default(datasets={"corel5k-densehue": entry}, methods=rows, **rest)
+
+
+def test_where_all_candidates_are_unseen_rows_run_that_know_labels_otherwise():
+    rows = ["popularity", "ridge", "conse", "x_ent", "constant_direction", "random", "unseen_frequency"]
+    protocols = ["official", "unseen_labels", "unseen_labels_all", "unseen_labels_by_frequency"]
+    plan = read_plan(CONFIG, unseen_labels(protocols, rows), [])
+    found = {name: plan.rows(Place("corel5k-densehue", name)) for name in protocols}
+    for name in ("unseen_labels", "unseen_labels_by_frequency"):
+        assert found[name] == rows[2:]
+        assert plan.oracles(Place("corel5k-densehue", name)) == ["unseen_frequency"]
+    assert found["official"] == rows[:-1]
+    assert found["unseen_labels_all"] == rows
+    assert left_out_lines(plan)[0].endswith(f"official: unseen_frequency: {NEEDS['test_labels'].missing_reason}.")
+    assert left_out_lines(plan)[1].endswith(
+        f"unseen_labels: popularity, ridge: {NEEDS['trained_labels'].missing_reason}."
+    )
+
+
+def test_unseen_labels_without_words_are_refused_in_one_line():
+    with pytest.raises(UserError) as error:
+        read_plan(CONFIG, unseen_labels(["unseen_labels"], ["random"], words=None), [])
+    assert str(error.value) == (
+        "the command line: datasets.corel5k-densehue.protocols: unseen_labels is for labels with word vectors, and "
+        f"nothing says where these are from; name a file of {CONFIG}/words under `words` of corel5k-densehue"
+    )
+
+
+def test_no_decision_is_taught_where_validation_asks_for_other_labels_than_the_test():
+    changes = {"metrics": ["map", "exact_match"], "decisions": {"threshold": ["x_ent"]}, "entry": {"refit": False}}
+    plan = read_plan(CONFIG, unseen_labels(["official", "unseen_labels"], ["x_ent"], **changes), [])
+    assert [entry.row for entry in plan.decided(Place("corel5k-densehue", "official"))] == ["x_ent"]
+    assert plan.decided(Place("corel5k-densehue", "unseen_labels")) == []
+    assert any("its validation images are asked for other labels" in line for line in left_out_lines(plan))
+
+
+def test_a_row_that_reads_the_test_labels_is_an_oracle(folder):
+    path = folder / "methods" / "unseen_frequency.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace("role: oracle", "role: control"), encoding="utf-8")
+    with pytest.raises(UserError, match=r"unseen_frequency\.yaml: role: UnseenFrequency reads the test labels"):
+        read_plan(folder, unseen_labels(["unseen_labels"], ["unseen_frequency"]), [])
+
+
+def test_a_protocol_under_which_no_row_can_run_is_left_out_and_said_so():
+    chosen = {"sim-tags-rho05": {"protocols": ["official", "unseen_labels"]}}
+    values = default(datasets=chosen, methods=["popularity"], decisions={}, sweeps={}, papers=[], metrics=["map"])
+    plan = read_plan(CONFIG, values, [])
+    assert plan.places == [Place("sim-tags-rho05", "official")]
+    reason = NEEDS["trained_labels"].missing_reason
+    assert f"Left out at sim-tags-rho05/unseen_labels: popularity: {reason}." in left_out_lines(plan)
+
+
+def transfer(protocol="from-sim-features", **entries):
+    """A run that trains on one data set and tests on another."""
+    tested = {"protocols": [protocol], "words": "glove-6b"} | entries.pop("tested", {})
+    trained = {"protocols": ["images"], "words": "glove-6b"} | entries.pop("trained", {})
+    datasets = {"corel5k-densehue": tested, "sim-features": trained, "corel5k": ONE | {"words": "glove-6b"}}
+    rest = {"metrics": ["map"], "decisions": {}, "sweeps": {}, "papers": []}
+    return default(datasets=datasets, methods=["random", "conse", "ridge", "popularity", "oracle"], **rest)
+
+
+def test_a_row_runs_after_transfer_where_both_data_sets_have_what_it_needs():
+    plan = read_plan(CONFIG, transfer(), [])
+    place = Place("corel5k-densehue", "from-sim-features")
+    assert plan.rows(place) == ["random", "conse", "ridge", "popularity"]
+    assert joined_tasks(plan) == [place]
+    assert joined_features(plan, place) == [
+        "data/processed/corel5k-densehue/features.npy", "data/processed/sim-features/features.npy",
+    ]  # fmt: skip
+    assert "sim-features" in plan.outline.protocols["from-sim-features"]
+    plan = read_plan(CONFIG, transfer("from-corel5k"), [])
+    place = Place("corel5k-densehue", "from-corel5k")
+    assert plan.rows(place) == ["random", "popularity"]  # corel5k has no features
+    assert "given_labels" in plan.provides(place)
+    assert "given_labels" not in plan.provides(Place("sim-features", "images"))
+    assert joined_features(plan, place) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"protocol": "from-mirflickr38"}, "'mirflickr38' is no other data set of the run; add it under `datasets`"),
+        ({"protocol": "from-corel5k-densehue"}, "'corel5k-densehue' is no other data set of the run"),
+        ({"trained": {"words": None}}, "nothing says where these are from; name a file of"),
+        ({"trained": {"words": "word2vec-news"}}, "the words are from glove-6b and word2vec-news; name the same file"),
+    ],
+)
+def test_mistakes_about_what_is_trained_on_name_the_key(changes, message):
+    with pytest.raises(UserError) as error:
+        read_plan(CONFIG, transfer(**changes), [])
+    assert "datasets.corel5k-densehue.protocols: from-" in str(error.value)
+    assert message in str(error.value)

@@ -1,0 +1,125 @@
+"""Where the siblings of labels and the word vectors of a run are from."""
+
+import json
+
+import pytest
+
+from tests.plan.runs import CONFIG, IAPR, ONE, default, own_table
+from vsebench.core.errors import UserError
+from vsebench.core.places import Place
+from vsebench.data.needs import NEEDS
+from vsebench.methods.base import load_method
+from vsebench.plan import read_plan
+from vsebench.plan.checks import left_out_lines
+from vsebench.plan.jobs import Wildcards, job
+from vsebench.plan.plan import NO_SIBLINGS
+
+LISTS = {"metrics": ["map", "sibling_precision@10"]}
+
+
+def shown(plan, dataset):
+    """Return what tables show of a data set."""
+    return json.loads(job(plan, "about", Wildcards(dataset=dataset)).content)
+
+
+def test_a_metric_of_siblings_is_left_out_where_nothing_says_which_they_are():
+    datasets = {"corel5k": ONE, "sim-iapr": ONE}
+    plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[], **LISTS), [])
+    assert left_out_lines(plan) == [f"Left out at sim-iapr/distinct: sibling_precision@10: {NO_SIBLINGS}."]
+    (entry,) = plan.outline.metrics_left_out
+    assert (entry.dataset, entry.metric) == ("sim-iapr", "sibling_precision@10")
+    assert plan.siblings["corel5k"].adapter == "wordnet"
+    assert shown(plan, "corel5k")["siblings"]["title"] == "WordNet 3.0, nouns"
+
+
+def test_a_run_without_siblings_refuses_metrics_of_them():
+    with pytest.raises(UserError, match=r"metrics: sibling_precision@10: no data set of the run says"):
+        read_plan(CONFIG, default(**LISTS), [])
+
+
+def test_a_users_own_table_of_parents_is_a_path(tmp_path):
+    (tmp_path / "p.csv").write_text("label,parent\na,b\n")
+    datasets = own_table(tmp_path, siblings=str(tmp_path / "p.csv"))
+    plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[], **LISTS), [])
+    assert plan.siblings["mine"].options == {"parents": str(tmp_path / "p.csv")}
+    assert plan.datasets["mine"].definition().keys() == {"adapter", "options"}
+
+
+@pytest.mark.parametrize(
+    ("siblings", "message"),
+    [
+        ("wordnett", r"datasets\.mine\.data\.siblings: 'wordnett' has no file .*siblings/wordnett\.yaml; there are "),
+        ("no.csv", r"datasets\.mine\.data\.siblings: there is no file no\.csv"),
+        ("parents.txt", r"datasets\.mine\.data\.siblings: parents: the name should end in \.parquet"),
+    ],
+)
+def test_a_source_of_siblings_that_is_not_there_is_named(tmp_path, siblings, message):
+    with pytest.raises(UserError, match=message):
+        read_plan(CONFIG, default(datasets=own_table(tmp_path, siblings=siblings), papers=[]), [])
+
+
+def test_a_mistake_in_a_file_of_siblings_names_it(folder):
+    path = folder / "siblings" / "saiapr.yaml"
+    path.write_text(path.read_text().replace("parents:", "parent_file:"))
+    datasets = {"saiapr": ONE}
+    with pytest.raises(UserError, match=r"siblings/saiapr\.yaml: options: parents: this key is missing"):
+        read_plan(folder, default(datasets=datasets, methods=["popularity"], papers=[]), [])
+
+
+def test_a_run_names_the_words_of_a_data_set():
+    datasets = {"sim-iapr": ONE | {"words": "glove-6b"}, "corel5k": ONE}
+    plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
+    assert list(plan.words) == ["sim-iapr"]
+    assert shown(plan, "sim-iapr")["words"]["title"] == "GloVe 6B, 300 dimensions"
+    assert "words" in plan.provides(IAPR)
+    assert "words" not in plan.provides(Place("corel5k", "distinct"))
+    assert "words" in plan.outline.files
+    assert "words" in plan.tables
+
+
+def test_a_run_without_words_makes_no_table_of_them():
+    plan = read_plan(CONFIG, default(methods=["popularity"], papers=[]), [])
+    assert plan.words == {}
+    assert "words" not in plan.outline.files
+    assert "words" not in plan.tables
+
+
+def test_a_row_that_needs_words_is_left_out_where_there_are_none(monkeypatch):
+    monkeypatch.setattr(load_method("popularity"), "needs", frozenset({"words"}))
+    datasets = {"sim-iapr": ONE | {"words": "glove-6b"}, "corel5k": ONE}
+    plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity", "random"], papers=[]), [])
+    assert plan.rows(IAPR) == ["popularity", "random"]
+    assert left_out_lines(plan) == [f"Left out at corel5k/distinct: popularity: {NEEDS['words'].missing_reason}."]
+
+
+def test_words_of_a_users_own_table_and_of_a_data_sets_file(tmp_path, folder):
+    datasets = own_table(tmp_path, words="word2vec-news")
+    plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
+    assert plan.words["mine"].adapter == "word2vec_binary"
+    path = folder / "datasets" / "corel5k.yaml"
+    path.write_text(path.read_text() + "words: fasttext-crawl\n")
+    plan = read_plan(folder, default(datasets={"corel5k": ONE}, methods=["popularity"], papers=[]), [])
+    assert plan.words["corel5k"].title == "fastText, Common Crawl, 300 dimensions"
+
+
+@pytest.mark.parametrize(
+    ("datasets", "message"),
+    [
+        ({"sim-iapr": ONE | {"words": "glove"}}, r"datasets\.sim-iapr\.words: 'glove' has no file .*words/glove\.yaml"),
+        ({"sim-iapr": ONE | {"words": "../glove"}}, r"datasets\.sim-iapr\.words: '\.\./glove' has no file"),
+    ],
+)
+def test_a_source_of_words_that_is_not_there_is_named(datasets, message):
+    with pytest.raises(UserError, match=message):
+        read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
+
+
+def test_a_users_own_file_of_words_has_to_be_there(folder, tmp_path):
+    path = folder / "words" / "mine.yaml"
+    lines = ["title: t", "licence: l", "citation: c", "adapter: text_vectors", "options:", f"  file: {tmp_path}/w.txt"]
+    path.write_text("\n".join(lines) + "\n")
+    values = default(datasets={"sim-iapr": ONE | {"words": "mine"}}, methods=["popularity"], papers=[])
+    with pytest.raises(UserError, match=r"words/mine\.yaml: options\.file: there is no file"):
+        read_plan(folder, values, [])
+    (tmp_path / "w.txt").write_text("sky 1 2\n")
+    assert read_plan(folder, values, []).words["sim-iapr"].own_file == f"{tmp_path}/w.txt"
