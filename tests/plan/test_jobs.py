@@ -54,11 +54,11 @@ def test_a_fit_reads_what_its_method_needs_and_the_sources_of_its_method_and_met
     ]  # fmt: skip
     assert value(ridge.options, "--features") == ridge.inputs["needs"][0]
     assert any(file.endswith("methods/by_features/ridge.py") for file in ridge.inputs["sources"])
-    assert any(file.endswith("metrics/map.py") for file in ridge.inputs["sources"])
+    assert any(file.endswith("metrics/map_and_ndcg.py") for file in ridge.inputs["sources"])
     assert ridge.inputs["kernels"] == []  # it has no epochs
     popularity = job_of(plan, "fit", IAPR, "popularity")
     assert popularity.inputs["needs"] == []
-    assert not any(file.endswith("metrics/ndcg.py") for file in popularity.inputs["sources"])  # nothing is chosen
+    assert not any(file.endswith("metrics/map_and_ndcg.py") for file in popularity.inputs["sources"])  # nothing is chosen
     assert job_of(plan, "fit", IAPR, "opt_auc").inputs["kernels"] == ["results/kernels/opt_auc.json"]
     assert value(job_of(plan, "fit", IAPR, "oracle").options, "--truth") == "data/processed/sim-iapr/truth.npz"
 
@@ -108,7 +108,7 @@ def test_decisions_read_the_truth_where_they_need_the_law_of_the_labels():
     assert "data/processed/sim-catalogue/truth.npz" in oracle.inputs["needs"]
     assert list(value(oracle.options, "--decisions")) == ["best_exact_match", "score_above_0"]
     assert popularity.inputs["needs"] == []
-    assert any(file.endswith("metrics/macro_f1.py") for file in popularity.inputs["sources"])  # it is tuned for it
+    assert any(file.endswith("metrics/label_sets.py") for file in popularity.inputs["sources"])  # it is tuned for it
     measure = job_of(plan, "measure", place)
     assert "--not-compared oracle oracle/score_above_0 oracle/best_exact_match " in measure.options
     assert [path.split("/")[4] for path in measure.inputs["decisions"][:2]] == ["popularity", "oracle"]
