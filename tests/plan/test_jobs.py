@@ -58,7 +58,8 @@ def test_a_fit_reads_what_its_method_needs_and_the_sources_of_its_method_and_met
     assert ridge.inputs["kernels"] == []  # it has no epochs
     popularity = job_of(plan, "fit", IAPR, "popularity")
     assert popularity.inputs["needs"] == []
-    assert not any(file.endswith("metrics/map_and_ndcg.py") for file in popularity.inputs["sources"])  # nothing is chosen
+    # Nothing is chosen.
+    assert not any(file.endswith("metrics/map_and_ndcg.py") for file in popularity.inputs["sources"])
     assert job_of(plan, "fit", IAPR, "opt_auc").inputs["kernels"] == ["results/kernels/opt_auc.json"]
     assert value(job_of(plan, "fit", IAPR, "oracle").options, "--truth") == "data/processed/sim-iapr/truth.npz"
 
