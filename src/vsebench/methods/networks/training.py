@@ -120,8 +120,15 @@ class NetworkMethod(Method):
 
 
 def network_with(loss: type[Loss]) -> type[NetworkMethod]:
-    """Return the method that trains a network with a loss; it has the name of the loss."""
+    """Return the method that trains a network with a loss; it has the name and the module of the loss."""
     table = loss.table_type
-    of_table = {"needs": table.needs, "ranks_unseen": table.ranks_unseen, "gives": table.gives}
-    of_loss = {"__doc__": loss.__doc__, "loss_type": loss, "settings_type": loss.settings_type}
-    return type(loss.__name__, (NetworkMethod,), of_table | of_loss)
+    attributes = {
+        "__doc__": loss.__doc__,
+        "__module__": loss.__module__,
+        "loss_type": loss,
+        "settings_type": loss.settings_type,
+        "needs": table.needs,
+        "ranks_unseen": table.ranks_unseen,
+        "gives": table.gives,
+    }
+    return type(loss.__name__, (NetworkMethod,), attributes)
