@@ -20,7 +20,7 @@ class UserError(Exception):
 def missing_package(name: str) -> str:
     """Return the end of a message: what is missing and how to install it.
 
-    `name` is what could not be imported: `ModuleNotFoundError.name`.
+    `name` is the module that could not be imported (`ModuleNotFoundError.name`).
     """
     package = name.partition(".")[0]
     if package == __name__.partition(".")[0]:
@@ -29,4 +29,4 @@ def missing_package(name: str) -> str:
         return f"it needs the package {package}; `make setup-peers` installs it"
     if package == ONNX:
         return f"it needs the package {package}; `make setup-images` installs it"
-    return f"it needs the package {package}; install it, most often by `pip install {package}`"
+    return f"it needs the package {package}; install it, usually with `pip install {package}`"
