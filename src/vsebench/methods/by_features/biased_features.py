@@ -1,4 +1,4 @@
-"""A model with biases: an image's vector is a linear map of its normalised features, and each label has a bias."""
+"""A model with biases: an image's vector is a linear map of its normalised features, and every label has a bias."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from vsebench.models import Embedded, check_matrix, features_of, norm
 
 @dataclass(frozen=True)
 class BiasedFeatures(Embedded):
-    """Scores are inner products of a label's vector with the image's, plus the label's bias.
+    """Scores are inner products of a label's vector with the image's vector, plus the label's bias.
 
     Attributes
     ----------

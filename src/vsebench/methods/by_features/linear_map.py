@@ -1,4 +1,4 @@
-"""A model that several methods fit: scores that are linear in the normalised features of an image."""
+"""A model of several methods: scores are linear in the normalised features of an image."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from vsebench.models import Embedded, check_matrix, features_of, norm
 
 @dataclass(frozen=True)
 class LinearMap(Embedded):
-    """Scores that are linear in the normalised features.
+    """Scores are linear in the normalised features.
 
     Attributes
     ----------
-    label : (n_labels, d + 1) float32: the weights of each feature, and the intercept
+    label : (n_labels, d + 1) float32: each label's weights of the features, and its intercept
     normalisation : as fitted to the training images
     """
 
@@ -47,7 +47,7 @@ class LinearMap(Embedded):
 
 
 def dense(rows: Rows) -> NDArray[Any]:
-    """Return rows of features as a NumPy array."""
+    """Return rows of features, dense or sparse, as a NumPy array."""
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
 
