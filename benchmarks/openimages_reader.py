@@ -32,7 +32,7 @@ BLOCKS = 50  # at least; the last 2 % of them are the table of validation
 IMAGES_A_BLOCK = 100_000
 REPEATED = 0.01
 LIMIT_GIB = 6
-# The process reports its own peak: what the system tells its parent also counts what the parent held.
+# The process reports its own peak; the peak that the system reports to its parent includes the parent's memory.
 STAGE = """
 import json, os, sys
 from vsebench.cli import main
@@ -49,7 +49,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def mids() -> np.ndarray:
-    """Return (LABELS,) bytes: ids like Open Images', of 7 to 9 characters, in the order of popularity."""
+    """Return ids of 7 to 9 characters like those of Open Images, in the order of popularity, (LABELS,) bytes."""
     order = np.random.default_rng(0).permutation(LABELS)
     return np.array([b"/m/0%x" % number for number in 4096 + order * 397])
 
@@ -79,7 +79,7 @@ def draw(n_lines: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]
 
 
 def text(image: np.ndarray, label: np.ndarray, names: np.ndarray) -> bytes:
-    """Return the lines of a table: all fields side by side in a matrix of bytes, less the padding of the names."""
+    """Return the lines of a table: a matrix of bytes with all fields, without the padding of the names."""
     nibbles = (image_id(image)[:, None] >> np.arange(60, -1, -4, dtype=np.uint64)) & np.uint64(15)
     digits = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)[nibbles.astype(np.uint8)]
     name = names[label].view(np.uint8).reshape(len(label), -1)
@@ -117,7 +117,7 @@ def generate(archive: Path, n_lines: int, seed: int = 0) -> dict[str, Any]:
 
 
 class _Lines(io.RawIOBase):
-    """Reads what an iterator yields."""
+    """A file-like object that reads the blocks of an iterator."""
 
     def __init__(self, head: bytes, blocks: Iterator[bytes]) -> None:
         self.rest, self.blocks = memoryview(head), blocks
@@ -149,7 +149,7 @@ def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, fl
 
 
 def check(out: Path, made: dict[str, Any]) -> None:
-    """Compare a matrix without filters with what was generated."""
+    """Check that a matrix made without filters contains the generated annotations."""
     labels = pl.read_parquet(out / "labels.parquet")
     counts = json.loads((out / "summary.json").read_text())["counts"]
     assert (counts["images"], counts["pairs"]) == (made["images"], made["pairs"]), counts
@@ -179,9 +179,9 @@ def main() -> None:
         if not filters:
             check(out, made)
         counts = json.loads((out / "summary.json").read_text())["counts"]
-        found = {key: counts[key] for key in ("images", "labels", "pairs")}
-        results.append({"lines": made["lines"], "filters": name, **found, **measured})
-        numbers = [f"{number:,}" for number in found.values()]
+        sizes = {key: counts[key] for key in ("images", "labels", "pairs")}
+        results.append({"lines": made["lines"], "filters": name, **sizes, **measured})
+        numbers = [f"{number:,}" for number in sizes.values()]
         numbers += [f"{measured[key]:.0f}" for key in ("seconds", "cpu_seconds")] + [f"{measured['gib']:.2f}"]
         print(f"| {made['lines']:,} | {name} | {' | '.join(numbers)} |", flush=True)
     target = Path("results") / "openimages_reader.json"

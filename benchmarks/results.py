@@ -1,4 +1,4 @@
-"""The tables of a run, and where they lie."""
+"""The tables of a run, and their files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +22,12 @@ SCHEMAS: dict[str, pl.Schema] = {
     "losses_by_labels": pl.Schema(losses_by_labels.SCHEMA),
     "epochs_by_labels": pl.Schema(epochs_by_labels.SCHEMA),
 }
-PLACES = {what: place for place, what in enumerate([*TITLES, *FEATURE_TITLES, TREE])}
+ORDER_OF_PARTS = {what: number for number, what in enumerate([*TITLES, *FEATURE_TITLES, TREE])}
 LARGE_FIRST = ((pl.col("size") != "nuswide"), "size")
 ORDER: dict[str, tuple[pl.Expr | str, ...]] = {
-    "comparisons": (pl.col("what").replace_strict(PLACES), *LARGE_FIRST, "threads"),
+    "comparisons": (pl.col("what").replace_strict(ORDER_OF_PARTS), *LARGE_FIRST, "threads"),
     "settings": LARGE_FIRST,
-    "features": (pl.col("what").replace_strict(PLACES), "size", "threads"),
+    "features": (pl.col("what").replace_strict(ORDER_OF_PARTS), "size", "threads"),
     "feature_settings": ("size", "contestant"),
 }
 SETTINGS_KEYS = ["size", "contestant"]
@@ -46,7 +46,7 @@ def place(results: Path, name: str) -> Path:
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables, empty where nothing was measured."""
+    """The tables; tables that were not measured are empty."""
 
     comparisons: pl.DataFrame
     settings: pl.DataFrame
@@ -61,7 +61,7 @@ class Tables:
 
 
 def read(results: Path) -> Tables:
-    """Read what is there."""
+    """Read the tables that exist."""
     paths = {name: place(results, name) for name in SCHEMAS}
     return Tables(
         **{
@@ -72,7 +72,7 @@ def read(results: Path) -> Tables:
 
 
 def add(results: Path, name: str, rows: pl.DataFrame) -> None:
-    """Write rows in the place of those with the same keys, in order."""
+    """Add rows to a table, in its order; they replace rows with the same keys."""
     path = place(results, name)
     if path.exists():
         earlier = read_parquet(path).join(rows, on=KEYS[name], how="anti")
