@@ -107,11 +107,11 @@ def measure(plan: Plan, parts: list[str], out: Path) -> None:
     compare(plan, [part for part in parts if part in COMPARISONS], out)
     if "growth" in parts:
         print("growth with factors, labels and pairs", flush=True)
-        growth.measure(plan, results.place(out, "growth"))
+        growth.measure(plan, results.path_of(out, "growth"))
     if "memory" in parts:
-        write_parquet(memory.measure(plan), results.place(out, "memory"))
+        write_parquet(memory.measure(plan), results.path_of(out, "memory"))
     if "starts" in parts:
-        write_parquet(starts.measure(plan), results.place(out, "starts"))
+        write_parquet(starts.measure(plan), results.path_of(out, "starts"))
     measure_on_features(plan, parts, out)
 
 
@@ -128,11 +128,11 @@ def measure_on_features(plan: Plan, parts: list[str], out: Path) -> None:
         for row in rows:
             print(describe(row), flush=True)
     if "wsabie_steps" in parts:
-        write_parquet(embedding_steps.measure(plan), results.place(out, "wsabie_steps"))
+        write_parquet(embedding_steps.measure(plan), results.path_of(out, "wsabie_steps"))
     if "losses_by_labels" in parts:
-        write_parquet(losses_by_labels.measure(plan), results.place(out, "losses_by_labels"))
+        write_parquet(losses_by_labels.measure(plan), results.path_of(out, "losses_by_labels"))
     if "epochs_by_labels" in parts:
-        write_parquet(epochs_by_labels.measure(plan), results.place(out, "epochs_by_labels"))
+        write_parquet(epochs_by_labels.measure(plan), results.path_of(out, "epochs_by_labels"))
 
 
 def compare(plan: Plan, names: list[str], out: Path) -> None:

@@ -66,7 +66,7 @@ def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 
 
 def clock_for(threads: int) -> Callable[[], float]:
-    """Return the clock of processor time for one thread, as a busy machine disturbs it less, else of wall time."""
+    """Return a clock: for one thread of processor time, which a busy machine disturbs less, else of wall time."""
     return time.process_time if threads == 1 else time.perf_counter
 
 

@@ -120,7 +120,7 @@ MATCHED = Contestant(
     partial(Ours, "vse_fs", {"gamma": 0.0, "alpha": 0.0, "weights": "ones"}),
     OBJECTIVES,
 )
-# Embeddings start smaller than in the papers, as in Cornac and LightFM; Opt-AUC and WARP have biases as in these.
+# As in Cornac and LightFM, embeddings start smaller than in the papers, and Opt-AUC and WARP have biases.
 OPT_AUC = Contestant(
     "opt_auc",
     "Opt-AUC, biases",

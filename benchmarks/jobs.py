@@ -44,7 +44,7 @@ def read_jobs(folder: Path) -> pl.DataFrame:
 
 
 def file_of(record: Path) -> str:
-    """Return the file that a record is about: the record's path is its name in base64, cut into folders if long."""
+    """Return the file that a record is about: the record's path is the file's path in base64, in folders if long."""
     return urlsafe_b64decode("".join(part.removeprefix("@") for part in record.parts)).decode()
 
 

@@ -1,11 +1,11 @@
-"""Time and memory of reading a table of Open Images' layout and size.
+"""Measure time and memory of reading a table with the layout and size of Open Images.
 
     python benchmarks/openimages_reader.py FOLDER [--lines 80000000]
 
-Writes a generated archive into FOLDER (0.6 GB for 80 million lines; reused if it is there), runs the stage `prepare` on
-it in processes of their own, checks the label matrix against what was generated, and prints a table. The numbers also
-go into results/openimages_reader.json. Images have 9 labels on average, labels are heavy-tailed, 1 % of the lines
-repeat another, and images come in no order, which is harder than the official table: that one is sorted.
+Generates an archive in FOLDER (0.6 GB for 80 million lines; an existing one is reused), runs the stage `prepare` on it
+in separate processes, checks the label matrix, prints a table, and writes the numbers to
+results/openimages_reader.json. Images have 9 labels on average, label frequencies are heavy-tailed, and 1 % of the lines
+are repeated. Images come in no order, which is harder to read than the official table, which is sorted.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def image_id(number: np.ndarray) -> np.ndarray:
 
 
 def draw(n_lines: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-    """Yield blocks: image number and label of each line, and how many of them, the last ones, repeat another."""
+    """Yield blocks: image number and label of each line, and the number of repeated lines, which come last."""
     a_block = min(IMAGES_A_BLOCK, n_lines // LABELS_PER_IMAGE // BLOCKS + 1)
     popularity = np.cumsum(1 / np.arange(10, LABELS + 10))
     drawn = block = 0
@@ -90,9 +90,9 @@ def text(image: np.ndarray, label: np.ndarray, names: np.ndarray) -> bytes:
 
 
 def generate(archive: Path, n_lines: int, seed: int = 0) -> dict[str, Any]:
-    """Write an archive; returns what it holds: lines, images, pairs, repeats, and the images of each label.
+    """Write an archive; return its numbers of lines, images, pairs and repeats, and of images per label.
 
-    Blocks are drawn twice, first for the sizes that a tar archive has to have in front, so memory stays small.
+    Blocks are drawn twice to save memory: first for the sizes, which a tar archive states before the content.
     """
     names = mids()
     lengths = np.char.str_len(names)
@@ -135,7 +135,7 @@ class _Lines(io.RawIOBase):
 
 
 def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, float]:
-    """Run the stage in a process of its own; return its seconds, its seconds on all cores, and its peak memory."""
+    """Run the stage in a process of its own; return its wall time, processor time and peak memory."""
     options = {"archive": ARCHIVE, "min_confidence": 0.5}
     definition = json.dumps({"adapter": "openimages", "options": options, "vocabulary": vocabulary})
     command = [sys.executable, "-c", STAGE, "prepare", "--name", "generated", "--definition", definition]

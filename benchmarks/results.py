@@ -39,7 +39,7 @@ KEYS = {
 }
 
 
-def place(results: Path, name: str) -> Path:
+def path_of(results: Path, name: str) -> Path:
     """Return the file of a table."""
     return results / ("benchmarks.parquet" if name == "comparisons" else f"benchmarks/{name}.parquet")
 
@@ -62,7 +62,7 @@ class Tables:
 
 def read(results: Path) -> Tables:
     """Read the tables that exist."""
-    paths = {name: place(results, name) for name in SCHEMAS}
+    paths = {name: path_of(results, name) for name in SCHEMAS}
     return Tables(
         **{
             name: read_parquet(path) if path.exists() else pl.DataFrame(schema=SCHEMAS[name])
@@ -73,7 +73,7 @@ def read(results: Path) -> Tables:
 
 def add(results: Path, name: str, rows: pl.DataFrame) -> None:
     """Add rows to a table, in its order; they replace rows with the same keys."""
-    path = place(results, name)
+    path = path_of(results, name)
     if path.exists():
         earlier = read_parquet(path).join(rows, on=KEYS[name], how="anti")
         rows = pl.concat([earlier, rows], how="diagonal")

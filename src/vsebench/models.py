@@ -96,7 +96,7 @@ def _checked(array: Matrix, shape: tuple[int, int], name: str) -> Matrix:
 
 
 class Embedded(Model):
-    """A model whose score is the inner product of an image's vector with a label's, K numbers each.
+    """A model whose score is the inner product of an image's vector and a label's vector, each of K numbers.
 
     A label's bias is an additional factor, which is 1 for every image.
     """

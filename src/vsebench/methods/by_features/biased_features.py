@@ -40,7 +40,7 @@ class BiasedFeatures(Embedded):
         return vectors
 
     def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the two matrices can go wrong.
+        # Features are checked when they are read, so only the two matrices can be infinite or NaN.
         return (norm(self.feature) + 1) * norm(self.label)
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -37,7 +37,7 @@ class EmbeddedFeatures(Embedded):
         return np.ascontiguousarray(rows @ self.feature, dtype=np.float32)
 
     def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the two matrices can go wrong.
+        # Features are checked when they are read, so only the two matrices can be infinite or NaN.
         return norm(self.feature) * norm(self.label)
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -35,7 +35,7 @@ class LinearMap(Embedded):
         return np.hstack([rows, np.ones((len(rows), 1), dtype=np.float32)])
 
     def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the weights can go wrong.
+        # Features are checked when they are read, so only the weights can be infinite or NaN.
         return norm(self.label)
 
     def arrays(self) -> dict[str, NDArray[Any]]:

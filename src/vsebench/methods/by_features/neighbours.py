@@ -239,7 +239,7 @@ class Search:
 
 
 def parts_of(rows: Rows) -> tuple[NDArray[Any], ...]:
-    """Return CSR as the tuple that kernels read."""
+    """Return the arrays of a CSR matrix, as kernels read them."""
     return rows.data, rows.indices, rows.indptr
 
 

@@ -17,7 +17,7 @@ from vsebench.methods.by_features.embedding_sgd import EmbeddingMethod, Embeddin
 
 
 class OwpcSgd(EmbeddingMethod):
-    """Gradient steps with the exact rank of the positive."""
+    """WSABIE's model, trained by gradient steps with the exact rank of the positive."""
 
     def __init__(self, problem: Problem, settings: EmbeddingSettings) -> None:
         super().__init__(problem, settings)

@@ -53,7 +53,7 @@ class IndependentLabels(Model):
         return np.asarray(expit(self.log_odds(features)))
 
     def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the parameters can go wrong.
+        # Features are checked when they are read, so only the parameters can be infinite or NaN.
         return float(np.linalg.norm(self.weight) + np.linalg.norm(self.bias))
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -47,7 +47,7 @@ class Network(Embedded):
         return np.hstack([units, np.ones((len(units), 1), dtype=np.float32)])
 
     def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the weights can go wrong.
+        # Features are checked when they are read, so only the weights can be infinite or NaN.
         return float(np.prod([norm(layer) for layer in (*self.hidden, self.label)]))
 
     def arrays(self) -> dict[str, NDArray[Any]]:

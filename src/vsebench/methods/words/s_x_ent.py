@@ -8,17 +8,17 @@ constraints have their minimum at
     exp(s_l) = q_l / (w p_n(l))
 
 P and N change the noise of the gradient, but not this minimum. If negatives are drawn by frequency (`negative_power` 1,
-as in the paper), it is a lift: frequent labels are pushed down and rare labels up. With `negative_power` 0, or if the
-ranking corrects for the frequency (`correct_for_frequency`), labels are ranked by q_l, as full cross-entropy ranks them
-by probability. With `exclude: positives`, p_n(l) is proportional to c_l^a (1 - P(l in Y | x)).
+as in the paper), exp(s_l) is a lift: frequent labels are pushed down and rare labels up. With `negative_power` 0, or if
+the ranking corrects for the frequency (`correct_for_frequency`), labels are ranked by q_l, just as full cross-entropy
+ranks them by probability. With `exclude: positives`, p_n(l) is proportional to c_l^a (1 - P(l in Y | x)).
 
 With `label_terms` alpha, vectors of labels that are drawn together are pulled together, and apart from the negatives':
 
     alpha (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. S5: S+X-Ent, and
-with `joint` Eq. 1, S+Opt+X-Ent. For the network the authors' code uses means, and Eq. 1 sums. In print, the terms of
-labels alone have no logarithm, and alpha stands before one of them only; the authors' code has no such terms.
+with `joint` Eq. 1, S+Opt+X-Ent. For the network the authors' code uses means, and Eq. 1 sums. In print, the terms
+between labels have no logarithm, and alpha stands before one of them only; the authors' code has no such terms.
 """
 
 from typing import ClassVar, Literal

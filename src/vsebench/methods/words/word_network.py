@@ -77,7 +77,7 @@ class WordNetwork(Embedded):
         return np.hstack([outputs, np.ones((len(outputs), 1), dtype=np.float32)])
 
     def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the weights can go wrong.
+        # Features are checked when they are read, so only the weights can be infinite or NaN.
         return float(np.prod([norm(layer) for layer in (*self.hidden, self.output, self.label)]))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
