@@ -4,8 +4,8 @@
 
 Generates an archive in FOLDER (0.6 GB for 80 million lines; an existing one is reused), runs the stage `prepare` on it
 in separate processes, checks the label matrix, prints a table, and writes the numbers to
-results/openimages_reader.json. Images have 9 labels on average, label frequencies are heavy-tailed, and 1 % of the lines
-are repeated. Images come in no order, which is harder to read than the official table, which is sorted.
+results/openimages_reader.json. Images have 9 labels on average, label frequencies are heavy-tailed, and 1 % of the
+lines are repeated. Images come in no order, which is harder to read than the official table, which is sorted.
 """
 
 import argparse
