@@ -1,1 +1,1 @@
-"""The methods beside other packages that do the same job: `python -m benchmarks`, or `make benchmark`."""
+"""Compare the methods with third-party packages for the same task: `python -m benchmarks`, or `make benchmark`."""

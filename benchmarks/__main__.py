@@ -1,7 +1,7 @@
 """Measure everything: `python -m benchmarks [--quick] [--only NAME ...]`.
 
-Each comparison is written as soon as it is measured, in the place of an earlier one of its kind, and the page and the
-figures are drawn at the end from all that is there.
+Each comparison is written as soon as it is measured, and replaces an earlier one of the same kind. At the end the page
+and the figures are made from all results, earlier ones included.
 """
 
 import argparse
@@ -64,16 +64,24 @@ ON_FEATURES = (
     "wsabie_steps",
     "losses_by_labels",
     "epochs_by_labels",
-)  # leave out what is not installed
+)  # these leave out packages that are not installed
 PARTS = (*COMPARISONS, "growth", "memory", "starts", *ON_FEATURES)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run; 1 with one line on standard error for what the user can put right."""
+    """Run the benchmarks; return 0, or after a user's mistake 1 with one line on standard error."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small data, few repeats: to see that it works")
-    parser.add_argument("--scale", type=float, help="of the simulated sets, in place of the plan's")
-    parser.add_argument("--only", nargs="*", choices=PARTS, default=PARTS, help="none: draw again what is there")
+    parser.add_argument(
+        "--quick", action="store_true", help="small data and few repeats, to check that everything works"
+    )
+    parser.add_argument("--scale", type=float, help="scale of the simulated sets, in place of the plan's")
+    parser.add_argument(
+        "--only",
+        nargs="*",
+        choices=PARTS,
+        default=PARTS,
+        help="parts to measure; none: only draw earlier results again",
+    )
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--figures", type=Path, default=Path("figures"))
     arguments = parser.parse_args(argv)
@@ -92,23 +100,23 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def measure(plan: Plan, parts: list[str], out: Path) -> None:
-    """Measure some PARTS and write their tables."""
+    """Measure these PARTS and write their tables."""
     missing = [package for package in PEERS if importlib.util.find_spec(package) is None]
     if missing and not set(parts) <= set(ON_FEATURES):
         raise UserError(f"these packages are missing: {', '.join(missing)}; `make setup-peers` installs them")
     compare(plan, [part for part in parts if part in COMPARISONS], out)
     if "growth" in parts:
         print("growth with factors, labels and pairs", flush=True)
-        growth.measure(plan, results.place(out, "growth"))
+        growth.measure(plan, results.path_of(out, "growth"))
     if "memory" in parts:
-        write_parquet(memory.measure(plan), results.place(out, "memory"))
+        write_parquet(memory.measure(plan), results.path_of(out, "memory"))
     if "starts" in parts:
-        write_parquet(starts.measure(plan), results.place(out, "starts"))
+        write_parquet(starts.measure(plan), results.path_of(out, "starts"))
     measure_on_features(plan, parts, out)
 
 
 def measure_on_features(plan: Plan, parts: list[str], out: Path) -> None:
-    """Measure what sees image features."""
+    """Measure the parts on image features."""
     for part in parts:
         rows: list[Row] = []
         if part in RACES:
@@ -120,11 +128,11 @@ def measure_on_features(plan: Plan, parts: list[str], out: Path) -> None:
         for row in rows:
             print(describe(row), flush=True)
     if "wsabie_steps" in parts:
-        write_parquet(embedding_steps.measure(plan), results.place(out, "wsabie_steps"))
+        write_parquet(embedding_steps.measure(plan), results.path_of(out, "wsabie_steps"))
     if "losses_by_labels" in parts:
-        write_parquet(losses_by_labels.measure(plan), results.place(out, "losses_by_labels"))
+        write_parquet(losses_by_labels.measure(plan), results.path_of(out, "losses_by_labels"))
     if "epochs_by_labels" in parts:
-        write_parquet(epochs_by_labels.measure(plan), results.place(out, "epochs_by_labels"))
+        write_parquet(epochs_by_labels.measure(plan), results.path_of(out, "epochs_by_labels"))
 
 
 def compare(plan: Plan, names: list[str], out: Path) -> None:
@@ -144,7 +152,7 @@ def compare(plan: Plan, names: list[str], out: Path) -> None:
 
 
 def describe(row: Row) -> str:
-    """Return the line that tells of a comparison."""
+    """Return a line that reports a comparison."""
     text = f"{row['what']}, {row['size']}, {named(row['threads'], 'thread')}, {row['ours']} / {row['peer']}: "
     text += f"{row['seconds_ours']:.4g} / {row['seconds_peer']:.4g} s, "
     text += f"ratio {row['ratio_median']:.3g} [{row['ratio_min']:.3g}, {row['ratio_max']:.3g}]"

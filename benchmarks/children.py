@@ -1,4 +1,4 @@
-"""Fresh processes: for what a process has done before, it cannot be asked again."""
+"""Run modules in fresh processes, to measure what only happens once in a process."""
 
 import json
 import os
@@ -17,14 +17,14 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Child:
-    """What a process printed, as JSON, and its seconds from start to end."""
+    """The JSON value that a process printed, and its seconds from start to end."""
 
     answer: Any
     seconds: float
 
 
 def run_module(*arguments: str, cache: Path | None = None) -> Child:
-    """Run `python -m ...`; `cache` is a folder for compiled kernels in place of the usual ones."""
+    """Run `python -m ...`; `cache` is a folder for compiled kernels in place of numba's default."""
     environment = os.environ | ({"NUMBA_CACHE_DIR": str(cache)} if cache else {})
     start = time.perf_counter()
     result = subprocess.run(
@@ -39,6 +39,6 @@ def run_module(*arguments: str, cache: Path | None = None) -> Child:
 def last_words(process: subprocess.CompletedProcess[str]) -> str:
     """Return the last line that a failed process wrote to standard error, or how it ended if it wrote none."""
     if process.returncode == -signal.SIGKILL:
-        return "it was killed; most often that means that memory ran out"
+        return "it was killed, usually because memory ran out"
     lines = process.stderr.strip().splitlines()
     return lines[-1] if lines else f"it ended with status {process.returncode}"

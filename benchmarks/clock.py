@@ -1,4 +1,4 @@
-"""Timing contestants in turn, and the row that a comparison becomes."""
+"""Time contestants in turn, and return comparisons as rows of a table."""
 
 import os
 import statistics
@@ -24,36 +24,38 @@ SCHEMA = {
     "quality_ours": pl.Float64,
     "quality_peer": pl.Float64,
     "repeats": pl.Int32,
-    "load": pl.Float64,  # processes that run or wait, those of this run among them, averaged over the last minute
+    "load": pl.Float64,  # mean number of running or waiting processes in the last minute, this run's included
     "machine": pl.String,
 }
 KEYS = ["what", "size", "threads", "ours", "peer"]
-PAUSE = 0.02  # seconds: threads of OpenMP wait actively for a while after their work, and would slow the next one's
+PAUSE = (
+    0.02  # seconds; after their work, threads of OpenMP wait actively for a while and would slow the next contestant
+)
 
 Row = dict[str, Any]
 
 
 def interleave(turns: Sequence[Callable[[], float]], repeats: int, warm_up: bool = True) -> list[list[float]]:
-    """Return the seconds of every repeat for each contestant; they take turns, in the other order every second time."""
+    """Return the seconds of all repeats for each contestant; they take turns, in reverse order every second time."""
     seconds: list[list[float]] = [[] for _ in turns]
     if warm_up:
         for turn in turns:
             turn()
     for repeat in range(repeats):
-        places = range(len(turns)) if repeat % 2 == 0 else reversed(range(len(turns)))
-        for place in places:
+        order = range(len(turns)) if repeat % 2 == 0 else reversed(range(len(turns)))
+        for contestant in order:
             time.sleep(PAUSE)
-            seconds[place].append(turns[place]())
+            seconds[contestant].append(turns[contestant]())
     return seconds
 
 
 def named(number: int, what: str) -> str:
-    """Return a number with what it counts."""
+    """Return a number with the noun that it counts, in the plural unless the number is 1."""
     return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> Callable[[], float]:
-    """Return a turn that does some work and tells its seconds by a clock."""
+    """Return a turn that does the work and returns its seconds by the clock."""
 
     def turn() -> float:
         start = clock()
@@ -64,18 +66,18 @@ def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 
 
 def clock_for(threads: int) -> Callable[[], float]:
-    """Return the process's own time for one thread, which a busy machine disturbs less, and else that of the wall."""
+    """Return a clock: for one thread of processor time, which a busy machine disturbs less, else of wall time."""
     return time.process_time if threads == 1 else time.perf_counter
 
 
 def comparison(
     keys: Row, ours: Sequence[float], peer: Sequence[float], quality: tuple[float, float] | None = None
 ) -> Row:
-    """Return a row: medians of the seconds, and the ratio peer / ours within each repeat with its range.
+    """Return a row: medians of the seconds, and the median and range of the ratio peer / ours within a repeat.
 
     `keys` are what, size, threads, ours and peer.
     """
-    ratios = [theirs / own for own, theirs in zip(ours, peer, strict=True)]
+    ratios = [seconds_peer / seconds_ours for seconds_ours, seconds_peer in zip(ours, peer, strict=True)]
     return keys | {
         "seconds_ours": statistics.median(ours),
         "seconds_peer": statistics.median(peer),

@@ -1,6 +1,6 @@
-"""Every comparison: whom it runs, and what it times.
+"""The comparisons: which contestants each one runs, and what it times.
 
-Each takes turns in one process, after one warm-up epoch of everyone: repeat n is epoch n + 1 of everyone's training.
+Contestants take turns in one process, after one warm-up epoch each: repeat n is epoch n + 1 of each training.
 """
 
 from collections.abc import Callable
@@ -33,12 +33,12 @@ from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
 from vsebench.models import Embeddings
 
-ENOUGH = 0.95  # of the best recall@10 of both
+ENOUGH = 0.95  # share of the better contestant's best recall@10
 
 
 @dataclass(frozen=True)
 class Race:
-    """Two contestants on one objective: settings, iterations to the target, and each one's recall@10 on test labels."""
+    """Two contestants on the same objective: settings, iterations to the target, and recall@10 on test labels."""
 
     settings: Settings
     iterations: tuple[int, int]
@@ -46,7 +46,7 @@ class Race:
 
 
 class Bench:
-    """What the comparisons share: the plan, the choices of settings, and races that do not depend on threads."""
+    """Shared by the comparisons: the plan, the chosen settings, and races, which do not depend on threads."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -54,9 +54,9 @@ class Bench:
         self._races: dict[str, Race] = {}
 
     def race(self, data: Data) -> Race:
-        """Follow VSE-fs and implicit ALS on the same objective, the one on which ALS is best on validation labels.
+        """Run VSE-fs and implicit ALS on the same objective: the one with ALS's best validation quality.
 
-        Both are deterministic and the same on any number of threads, so the iterations needed are found once.
+        Both are deterministic and do not depend on the number of threads, so the iterations needed are counted once.
         """
         if data.name not in self._races:
             settings = self.judge.settings(self.judge.choice(ALS, data))
@@ -81,14 +81,14 @@ class Bench:
 
 
 def reached(values: list[float], target: float) -> int:
-    """Return the first iteration, counted from 1, that reaches a target; one more than there are if none does."""
-    return next((place for place, value in enumerate(values, 1) if value >= target), len(values) + 1)
+    """Return the first iteration, counted from 1, that reaches a target; one more than their number if none does."""
+    return next((iteration for iteration, value in enumerate(values, 1) if value >= target), len(values) + 1)
 
 
 def epochs(
     bench: Bench, data: Data, threads: int, what: str, ours: Contestant, peers: tuple[Contestant, ...], judged: bool
 ) -> list[Row]:
-    """Compare an epoch of ours with those of others, each with its own best settings."""
+    """Compare an epoch of our method with epochs of peers, each with its own best settings."""
     everyone = (ours, *peers)
     chosen = [
         bench.judge.choice(contestant, data).settings if judged else contestant.grid[0] for contestant in everyone
@@ -128,7 +128,7 @@ def ens_epoch(bench: Bench, data: Data, threads: int) -> list[Row]:
 
 
 def time_to_95(bench: Bench, data: Data, threads: int) -> list[Row]:
-    """Compare the whole way from the label matrix to 95 % of the best validation recall@10 of both."""
+    """Compare the time from the label matrix to 95 % of the better contestant's best validation recall@10."""
     race = bench.race(data)
 
     def train(contestant: Contestant, iterations: int, pool: Workers) -> Callable[[], float]:

@@ -1,6 +1,6 @@
-"""Compile the kernels of some methods, or load them, on one core; print how many had to be compiled.
+"""Compile the kernels of methods, or load them from the cache, on one core; print the number of compiled functions.
 
-`python -m benchmarks.compile_all '{"row": ["module", {settings}], ...}'`
+`python -m benchmarks.compile_all '{"method": ["module", {settings}], ...}'`
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Who is compared, and the settings that each tries: as many for one as for another.
+"""The contestants, and the settings that each one tries: the same number for all.
 
-Our methods take what `config/methods` says, but for the settings named here.
+Our methods use the settings in `config/methods`, except for the settings named here.
 """
 
 import importlib
@@ -32,17 +32,17 @@ class Training(Protocol):
     """A model in training."""
 
     def run(self, epochs: int) -> list[float]:
-        """Train; return the seconds of each epoch, without what a package prepares once a call."""
+        """Train; return the seconds of each epoch, without a package's preparations in each call."""
 
     def model(self) -> Model:
-        """Return the model as it stands."""
+        """Return the current model."""
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A method of ours, or of another package.
+    """A method of ours, or of a third-party package.
 
-    `start` takes the training labels, the number of factors with the settings, and the threads.
+    `start` takes the training labels, the settings including the number of factors, and the threads.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Contestant:
 
 @cache
 def warm(row: str, own: type[Method] | None) -> tuple[type[Method], dict[str, Any]]:
-    """Return the method of a row, or another one, and what it takes of the row's settings, with its kernels loaded."""
+    """Return the method of a file in `config/methods`, or `own`, and its settings from there; load its kernels."""
     path = CONFIG / "methods" / f"{row}.yaml"
     config = read_method_config(path)
     method = own or load_method(config.method)
@@ -67,7 +67,7 @@ def warm(row: str, own: type[Method] | None) -> tuple[type[Method], dict[str, An
 
 
 class Ours:
-    """A method of this package: that of a row of `config/methods`, or another one with the row's settings."""
+    """A method of this package with the settings of a file in `config/methods`; `method` replaces the file's method."""
 
     def __init__(
         self,
@@ -102,11 +102,11 @@ def _peer(name: str, train: LabelMatrix, settings: Settings, pool: Workers) -> T
 
 
 def grid_of(names: str, *settings: tuple[float, ...]) -> tuple[Settings, ...]:
-    """Return settings by the names of their values."""
+    """Return a dictionary for each tuple of values; `names` are the settings' names, separated by blanks."""
     return tuple(dict(zip(names.split(), values, strict=True)) for values in settings)
 
 
-# beta_0 is spread over the labels, regularisation is lambda. Implicit ALS tries the same, in its own terms.
+# beta_0 is spread over the labels, regularisation is lambda. Implicit ALS tries the same objectives in its parameters.
 OBJECTIVES = grid_of("beta_0 regularisation", (4.0, 4.0), (4.0, 8.0), (128.0, 16.0), (256.0, 32.0))
 BPR = grid_of("learning_rate regularisation", (0.05, 0.003), (0.1, 0.003), (0.2, 0.01), (0.3, 0.01))
 WARP = grid_of("learning_rate regularisation", (0.01, 0.0), (0.01, 0.01), (0.02, 0.01), (0.05, 0.0))
@@ -120,7 +120,7 @@ MATCHED = Contestant(
     partial(Ours, "vse_fs", {"gamma": 0.0, "alpha": 0.0, "weights": "ones"}),
     OBJECTIVES,
 )
-# Embeddings start smaller than in the papers, as they do in Cornac and LightFM; Opt-AUC and WARP have what those have.
+# As in Cornac and LightFM, embeddings start smaller than in the papers, and Opt-AUC and WARP have biases.
 OPT_AUC = Contestant(
     "opt_auc",
     "Opt-AUC, biases",

@@ -1,4 +1,4 @@
-"""The simulated sets of labels that most is measured on, and how a set is split."""
+"""The simulated label matrices of most comparisons, and their splits."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +18,13 @@ CONFIG = Path(__file__).parents[1] / "config"
 
 @dataclass(frozen=True)
 class Data:
-    """A set with labels held out for test and others for validation.
+    """A data set with labels held out for test and for validation.
 
     Attributes
     ----------
-    train, known : the training labels, and those with the validation labels among them
+    train, known : the training labels, and the training and validation labels together
     valid, test : the held-out labels that are ranked
-    metric : what quality is
+    metric : the metric of quality
     features : of the images; None if they have none
     """
 
@@ -38,7 +38,7 @@ class Data:
 
 
 def simulate(name: str, scale: float) -> LabelMatrix:
-    """Draw the set `sim-<name>`; labels count once per image, so that an epoch has as many steps for every package."""
+    """Draw the set `sim-<name>`; labels count once per image, so that epochs of all packages have the same steps."""
     options = simulator_options(CONFIG / "datasets" / f"sim-{name}.yaml", {}).model_copy(update={"scale": scale})
     annotations = read(Path(), options)
     pairs = annotations.pairs.with_columns(count=pl.lit(1, dtype=pl.Int32))
@@ -48,7 +48,7 @@ def simulate(name: str, scale: float) -> LabelMatrix:
 def hold_out(
     name: str, dataset: Dataset, images: int, protocol: str = "distinct", features: Features | None = None
 ) -> Data:
-    """Split a set by a protocol; at most `images` images are ranked. On new images quality is the protocol's metric."""
+    """Split a set by a protocol; at most `images` images are ranked. For new images the metric is the protocol's."""
     rules = load_protocol(protocol)
     split = rules.split(dataset, split_generator(protocol, SEED))
     valid, test = (part.sample(images, generator(SEED, VALIDATION_SAMPLE)) for part in (split.valid, split.test))

@@ -1,4 +1,4 @@
-"""Seconds of a step of WSABIE against the non-zeros of a row, D and the number of labels Y."""
+"""Measure the seconds of a WSABIE step against the non-zeros of a row, D, and the number of labels Y."""
 
 import os
 from functools import partial
@@ -32,54 +32,54 @@ SCHEMA = {
     "load": pl.Float64,
     "machine": pl.String,
 }
-IMAGES = 4000  # each with one label, so an epoch has as many steps
+IMAGES = 4000  # each with one label, so this is the number of steps of an epoch
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure every combination of the plan's `steps`; what differs in D alone takes turns."""
+    """Measure every combination of the plan's `steps`; combinations that differ only in D take turns."""
     sizes, rows = plan.on_features, []
     for non_zeros in sizes.steps["non_zeros"]:
         for n_labels in sizes.steps["labels"]:
             shape = plan.scaled(IMAGES), max(plan.scaled(sizes.sparse.dimensions), 2 * non_zeros)
             for row in steps_of(shape, non_zeros, n_labels, sizes.steps["factors"], plan.repeats):
                 rows.append(row)
-                print("{non_zeros} non-zeros, D {factors}, Y {labels}: {seconds:.3g} s a step".format(**row))
+                print("{non_zeros} non-zeros, D {factors}, Y {labels}: {seconds:.3g} s per step".format(**row))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def draw(shape: tuple[int, int], non_zeros: int, n_labels: int) -> tuple[LabelMatrix, Features]:
-    """Draw images with one label each and rows with so many non-zeros on average, at random places."""
+    """Draw images with one label each, and rows with this mean number of non-zeros, in random columns."""
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     ones = np.ones(shape[0], dtype=np.int32)
     drawn = rng.integers(n_labels, size=shape[0], dtype=np.int32)
     labels = LabelMatrix(n_labels, np.arange(shape[0] + 1, dtype=np.int64), drawn, ones)
-    found = sparse.random_array(shape, density=non_zeros / shape[1], format="csr", dtype=np.float32, rng=rng)
-    found.sort_indices()
-    return labels, all_known(prepare(found, "cosine"))
+    rows = sparse.random_array(shape, density=non_zeros / shape[1], format="csr", dtype=np.float32, rng=rng)
+    rows.sort_indices()
+    return labels, all_known(prepare(rows, "cosine"))
 
 
 def steps_of(
     shape: tuple[int, int], non_zeros: int, n_labels: int, factors: tuple[int, ...], repeats: int
 ) -> list[Row]:
-    """Time the epochs after the first, with the settings of the row `wsabie`."""
+    """Time the epochs after the first, with the settings of `config/methods/wsabie.yaml`."""
     labels, features = draw(shape, non_zeros, n_labels)
     settings = read_method_config(CONFIG / "methods" / "wsabie.yaml").settings
     with workers(1) as pool:
         problem = Problem(Training.all_of(labels), SEED, pool, features)
         methods = [Wsabie(problem, EmbeddingSettings.model_validate(settings | {"factors": d})) for d in factors]
         trials: list[list[float]] = [[] for _ in methods]
-        turns = [partial(epoch_of, method, found) for method, found in zip(methods, trials, strict=True)]
+        turns = [partial(epoch_of, method, trials_of) for method, trials_of in zip(methods, trials, strict=True)]
         seconds = interleave([timed(turn, clock_for(1)) for turn in turns], repeats)
     shared: Row = {"non_zeros": non_zeros, "labels": n_labels, "repeats": repeats}
     shared |= {"load": os.getloadavg()[0], "machine": processor()}
     return [
-        shared | {"factors": d, "trials": mean(found[1:]), "seconds": median(own) / labels.n_pairs}
-        for d, found, own in zip(factors, trials, seconds, strict=True)
+        shared | {"factors": d, "trials": mean(trials_of[1:]), "seconds": median(times) / labels.n_pairs}
+        for d, trials_of, times in zip(factors, trials, seconds, strict=True)
     ]
 
 
 def epoch_of(method: Wsabie, trials: list[float]) -> None:
-    """Train for an epoch and note the mean number of trials."""
-    found = method.epoch().trials
-    assert found is not None
-    trials.append(found)
+    """Train for an epoch, and append its mean number of trials."""
+    mean_trials = method.epoch().trials
+    assert mean_trials is not None
+    trials.append(mean_trials)

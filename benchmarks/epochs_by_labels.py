@@ -1,7 +1,8 @@
-"""Seconds of an epoch with word vectors against the number of labels: whole, network alone, loss alone, draws alone.
+"""Measure the seconds of an epoch with word vectors, and of its parts, against the number of labels.
 
-Labels and features are drawn, so nothing here says how well a method tags. Labels have frequencies of Zipf's law in a
-random order, since vectors of frequent labels side by side would stay in the processor's cache.
+The parts are the network, the loss, and the draws of labels. Labels and features are random, so the times say nothing
+about accuracy. Label frequencies follow Zipf's law in a random order, since adjacent vectors of frequent labels would
+stay in the processor's cache.
 """
 
 import os
@@ -30,14 +31,14 @@ SCHEMA = {
     "row": pl.String,
     "labels": pl.Int32,
     "part": pl.String,
-    "seconds": pl.Float64,  # of an image, median
+    "seconds": pl.Float64,  # per image, median
     "words": pl.Int64,  # bytes of the labels' vectors
     "repeats": pl.Int32,
     "load": pl.Float64,
     "machine": pl.String,
 }
 SAMPLED = ("s_x_ent", "s_opt_x_ent", "s_fast0tag")
-FULL_LOSSES = ("x_ent", "opt_x_ent", "fast0tag", "opt_fast0tag", "avg_wv")  # up to `MOST_LABELS`
+FULL_LOSSES = ("x_ent", "opt_x_ent", "fast0tag", "opt_fast0tag", "avg_wv")  # measured up to `MOST_LABELS`
 MOST_LABELS = 13_980
 INPUTS, HIDDEN, OUTPUTS = 1280, 1024, 300
 BATCH = 2048
@@ -48,7 +49,7 @@ Turns = dict[tuple[int, str], Callable[[], object]]
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure each row at all its numbers of labels in turns, so that a busy machine disturbs them alike."""
+    """Measure each method at all numbers of labels in turns, so that a busy machine disturbs all of them equally."""
     sizes, (n_images,) = plan.on_features.epochs["labels"], plan.on_features.epochs["images"]
     lines: list[Row] = []
     with workers(1) as pool:
@@ -59,15 +60,15 @@ def measure(plan: Plan) -> pl.DataFrame:
                 turns |= parts_of(method_of(row, drawn(size, n_images, pool)), size, n_images)
             seconds = interleave([timed(turn, clock_for(1)) for turn in turns.values()], plan.repeats)
             for (size, part), own in zip(turns, seconds, strict=True):
-                found: Row = {"row": row, "labels": size, "part": part, "seconds": median(own) / n_images}
-                found |= {"words": 4 * size * OUTPUTS, "repeats": plan.repeats}
-                lines.append(found | {"load": os.getloadavg()[0], "machine": processor()})
-                print("{row}, {labels} labels, {part}: {seconds:.3g} s an image".format(**found), flush=True)
+                line: Row = {"row": row, "labels": size, "part": part, "seconds": median(own) / n_images}
+                line |= {"words": 4 * size * OUTPUTS, "repeats": plan.repeats}
+                lines.append(line | {"load": os.getloadavg()[0], "machine": processor()})
+                print("{row}, {labels} labels, {part}: {seconds:.3g} s per image".format(**line), flush=True)
     return pl.DataFrame(lines, schema=SCHEMA)
 
 
 def drawn(n_labels: int, n_images: int, pool: Workers) -> Problem:
-    """Return images with `PER_IMAGE` different labels each, features and word vectors, all drawn."""
+    """Return random images with `PER_IMAGE` different labels each, features, and word vectors."""
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     frequency = rng.permutation(1 / (np.arange(n_labels) + 10.0))
     of_image = rng.choice(n_labels, (n_images, 4 * PER_IMAGE), p=frequency / frequency.sum())
@@ -80,22 +81,22 @@ def drawn(n_labels: int, n_images: int, pool: Workers) -> Problem:
 
 
 def first_different(numbers: NDArray[np.int64], n_labels: int) -> NDArray[np.int32]:
-    """Return the first `PER_IMAGE` different numbers, ascending; the smallest others where these are too few."""
+    """Return the first `PER_IMAGE` different numbers, ascending; the smallest numbers fill up if there are fewer."""
     different = list(dict.fromkeys([*numbers.tolist(), *range(min(n_labels, PER_IMAGE))]))[:PER_IMAGE]
     return np.sort(np.array(different, dtype=np.int32))
 
 
 def method_of(row: str, problem: Problem) -> NetworkMethod:
-    """Return the method of a row with the network of this benchmark."""
+    """Return the method of a file in `config/methods`, with the network of this benchmark."""
     config = read_method_config(CONFIG / "methods" / f"{row}.yaml")
-    found = load_method(config.method)
-    assert issubclass(found, NetworkMethod)
+    method = load_method(config.method)
+    assert issubclass(method, NetworkMethod)
     changes = {"hidden": [HIDDEN], "batch": BATCH, "normalise": []}
-    return found(problem, read_settings(found, config.settings | changes, row))
+    return method(problem, read_settings(method, config.settings | changes, row))
 
 
 def parts_of(method: NetworkMethod, n_labels: int, n_images: int) -> Turns:
-    """Return what is timed of a method: an epoch, and its parts on the same batches."""
+    """Return the turns of a method: an epoch, and its parts on the same batches."""
     batches = [np.arange(start, min(start + BATCH, n_images)) for start in range(0, n_images, BATCH)]
     outputs: Matrix = np.ones((BATCH, OUTPUTS), dtype=np.float32)
     turns: Turns = {
@@ -109,18 +110,18 @@ def parts_of(method: NetworkMethod, n_labels: int, n_images: int) -> Turns:
 
 
 def network_alone(method: NetworkMethod, batches: list[NDArray[np.int64]]) -> None:
-    """Take steps whose loss does nothing: the derivatives are the outputs."""
+    """Take steps with an empty loss, so that the outputs themselves serve as derivatives."""
     for images in batches:
         method.layers.step(method.seen.rows[images], lambda scores: 0.0)
 
 
 def loss_alone(method: NetworkMethod, outputs: Matrix, batches: list[NDArray[np.int64]]) -> None:
-    """Compute losses of given outputs, and move the vectors where they are trained."""
+    """Compute losses of fixed outputs, and move the label vectors if they are trained."""
     for images in batches:
         method.loss(outputs[: len(images)] / OUTPUTS, images)
 
 
 def draws_alone(table: SampledVectors, batches: list[NDArray[np.int64]]) -> None:
-    """Draw labels."""
+    """Draw the labels of all batches."""
     for images in batches:
         table.draw(images)

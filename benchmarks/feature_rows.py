@@ -1,8 +1,8 @@
-"""Rows of image features that everything on features is measured on, and labelled images with such rows.
+"""Rows of image features for the benchmarks on features, and labelled images with such rows.
 
-Sparse rows are words: an image has some labels and a number of words, Poisson distributed. A share of the words is
-from a small vocabulary that each label has for itself, the rest from all words w with probability ~ 1 / (w + 10), in a
-random order. A number is the square root of a word's count, and rows have unit length.
+Sparse rows contain words: an image has labels and a Poisson-distributed number of words. A share of the words is drawn
+from small vocabularies of the image's labels, the rest from all words, where the word at position w of a random order
+has a probability proportional to 1 / (w + 10). Values are square roots of word counts, and rows have unit length.
 """
 
 import importlib.util
@@ -28,15 +28,15 @@ from vsebench.stages.download import MIRROR
 from vsebench.stages.prepare import read_annotations
 
 BLOBS = "corel5k374"
-OWN_WORDS = 100  # of a label, or as many as there are
-OWN_SHARE = 0.3  # of the words of an image, from the vocabularies of its labels
-DIRECTIONS = 20  # that dense rows mostly vary along
-NOISE = 0.1  # standard deviation of what is added to each number of a dense row
+OWN_WORDS = 100  # size of a label's vocabulary, or all words if there are fewer
+OWN_SHARE = 0.3  # share of an image's words from the vocabularies of its labels
+DIRECTIONS = 20  # number of directions along which dense rows mostly vary
+NOISE = 0.1  # standard deviation of the noise that is added to dense rows
 
 
 @dataclass(frozen=True)
 class Searched:
-    """Rows among which the nearest of some queries are searched; all have unit length."""
+    """Rows, and queries whose nearest rows are searched; all have unit length."""
 
     name: str
     rows: Rows
@@ -44,7 +44,7 @@ class Searched:
 
 
 def blobs(plan: Plan) -> Data:
-    """Return Corel 5k with 374 words from the mirror if it is there, else simulated rows of the same size."""
+    """Return Corel 5k with 374 words if the mirror has it, else simulated rows of the same size."""
     folder = Path(os.environ.get(MIRROR, ""))
     config = read_config(DatasetConfig, CONFIG / "datasets" / f"{BLOBS}.yaml")
     if plan.scale != 1 or not all((folder / file.name).is_file() for file in config.files):
@@ -54,7 +54,7 @@ def blobs(plan: Plan) -> Data:
     assert annotations.parts is not None
     labels = LabelMatrix.from_pairs(annotations.pairs, len(annotations.images), len(annotations.labels))
     parts = annotations.parts.to_numpy().astype(np.str_)
-    return of_unit_length(BLOBS, Dataset(labels, parts), annotations.features.values, "official", plan)
+    return with_unit_length(BLOBS, Dataset(labels, parts), annotations.features.values, "official", plan)
 
 
 def simulated(name: str, size: SparseRows, plan: Plan) -> Data:
@@ -62,21 +62,21 @@ def simulated(name: str, size: SparseRows, plan: Plan) -> Data:
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     size = size.scaled(plan.scale)
     labels = draw_labels(size, rng)
-    return of_unit_length(name, Dataset(labels), draw_words(size, labels, rng), "images", plan)
+    return with_unit_length(name, Dataset(labels), draw_words(size, labels, rng), "images", plan)
 
 
-def of_unit_length(name: str, dataset: Dataset, values: Rows, protocol: str, plan: Plan) -> Data:
-    """Return images of which whole ones are held out, with features of unit length; the metric is `map`."""
+def with_unit_length(name: str, dataset: Dataset, values: Rows, protocol: str, plan: Plan) -> Data:
+    """Return a split that holds out whole images, with features of unit length; the metric is `map`."""
     return hold_out(name, dataset, plan.images, protocol, all_known(prepare(values, "cosine")))
 
 
 def all_known(rows: Rows) -> Features:
-    """Return rows as the features of as many images."""
+    """Return the features of images that all have a row."""
     return Features(rows, np.ones(rows.shape[0], dtype=np.bool_))
 
 
 def draw_labels(size: SparseRows, rng: np.random.Generator) -> LabelMatrix:
-    """Draw labels, all with the same probability; an image gets as many as the size says, or fewer if some repeat."""
+    """Draw labels with equal probabilities; an image gets `labels_per_image`, or fewer if some repeat."""
     images = np.repeat(np.arange(size.images), size.labels_per_image)
     pairs = pl.DataFrame({"image": images, "label": rng.integers(size.labels, size=len(images))}).unique()
     pairs = pairs.cast(pl.Int32).with_columns(count=pl.lit(1, dtype=pl.Int32))
@@ -97,13 +97,13 @@ def draw_words(size: SparseRows, labels: LabelMatrix, rng: np.random.Generator) 
 
 
 def one_label(labels: LabelMatrix, images: NDArray[np.integer], rng: np.random.Generator) -> Ids:
-    """Return one of the labels of each image, (n,) int32, each with the same probability."""
-    places = (rng.random(len(images)) * labels.n_labels_of_row[images]).astype(np.int64)
-    return np.asarray(labels.label_of_pair[labels.offsets[images] + places], dtype=np.int32)
+    """Return one of the labels of each image, (n,) int32, drawn uniformly."""
+    index = (rng.random(len(images)) * labels.n_labels_of_row[images]).astype(np.int64)
+    return np.asarray(labels.label_of_pair[labels.offsets[images] + index], dtype=np.int32)
 
 
 def sparse_rows(plan: Plan) -> Searched:
-    """Draw sparse rows and queries; images and words are drawn as in `simulated`, labels are not returned."""
+    """Draw sparse rows and queries: images and words as in `simulated`, without their labels."""
     size, n_queries = plan.on_features.sparse.scaled(plan.scale), plan.scaled(plan.on_features.sparse_queries)
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     both = replace(size, images=size.images + n_queries)
@@ -112,26 +112,26 @@ def sparse_rows(plan: Plan) -> Searched:
 
 
 def dense_rows(plan: Plan) -> Searched:
-    """Draw dense rows and queries: normal numbers along a few directions, and noise."""
+    """Draw dense rows and queries: normally distributed along a few directions, plus noise."""
     n_rows, n_queries, dimensions = (plan.scaled(size) for size in plan.on_features.dense)
     rng = generator(SEED, Stream.SIMULATED_LABELS)
-    places = rng.standard_normal((n_rows + n_queries, DIRECTIONS), dtype=np.float32)
+    coordinates = rng.standard_normal((n_rows + n_queries, DIRECTIONS), dtype=np.float32)
     directions = rng.standard_normal((DIRECTIONS, dimensions), dtype=np.float32) / np.sqrt(np.float32(DIRECTIONS))
     noise = rng.standard_normal((n_rows + n_queries, dimensions), dtype=np.float32)
-    rows = prepare(places @ directions + np.float32(NOISE) * noise, "cosine")
+    rows = prepare(coordinates @ directions + np.float32(NOISE) * noise, "cosine")
     return Searched("dense rows", rows[:n_rows], rows[n_rows:])
 
 
 def searched(data: Data) -> Searched:
-    """Return the test images of a set as queries among the images to learn from."""
+    """Return the test images of a set as queries, and its training images as rows."""
     assert data.features is not None
     learnt = np.flatnonzero(data.known.n_labels_of_row).astype(np.int32)
     return Searched(data.name, data.features.rows(learnt), data.features.rows(data.test.images))
 
 
 def installed(package: str, what: str) -> bool:
-    """Return whether a package is there; if not, say what is left out."""
-    there = importlib.util.find_spec(package) is not None
-    if not there:
+    """Return whether a package is installed; if not, print that it is left out."""
+    is_installed = importlib.util.find_spec(package) is not None
+    if not is_installed:
         print(f"{what}: {package} is not installed, so it is left out", flush=True)
-    return there
+    return is_installed

@@ -28,7 +28,7 @@ def write(tables: Tables, folder: Path) -> None:
 
 
 def ratios_figure(comparisons: pl.DataFrame) -> Figure:
-    """Draw each ratio with its range, a panel a size, a colour a number of threads."""
+    """Draw each ratio with its range, one panel per size, one colour per number of threads."""
     rows = comparisons.filter(pl.col("what").is_in(RATIOS))
     if rows.is_empty():
         return nothing("Nothing was compared")
@@ -54,12 +54,12 @@ def ratios_figure(comparisons: pl.DataFrame) -> Figure:
 
 
 def label(what: str, ours: str, peer: str) -> str:
-    """Name a comparison beside the axis."""
+    """Return a comparison's label at the axis."""
     return f"{ours} / {peer}" + (", to 95 %" if what == "time_to_95" else "")
 
 
 def draw_ratios(axis: Axes, pairs: list[tuple[str, ...]], rows: list[dict[str, float]], number: int, name: str) -> None:
-    """Draw the medians of one number of threads with their ranges."""
+    """Draw the medians and ranges for one number of threads."""
     medians = [row["ratio_median"] for row in rows]
     axis.errorbar(
         medians,
@@ -85,21 +85,21 @@ def growth_figure(growth: pl.DataFrame, comparisons: pl.DataFrame) -> Figure:
     medians = growth.group_by("method", "variable", "size", maintain_order=True).agg(pl.col("seconds").median())
     methods = growth["method"].unique(maintain_order=True).to_list()
     for axis, variable in zip(axes, GROWTH, strict=False):
-        for place, method in enumerate(methods):
+        for number, method in enumerate(methods):
             line = medians.filter(method=method, variable=variable).sort("size")
-            draw_line(axis, place, line["size"].to_list(), line["seconds"].to_list(), METHODS[method])
+            draw_line(axis, number, line["size"].to_list(), line["seconds"].to_list(), METHODS[method])
         shown = medians.filter(variable=variable)["size"].unique().sort().to_list()
         mark(axis, shown if len(shown) < 5 else shown[::2], variable)
     draw_threads(axes[-1], comparisons, [METHODS[method] for method in methods])
-    axes[0].set_ylabel("seconds an epoch (log)")
+    axes[0].set_ylabel("seconds per epoch (log)")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(methods))
     return figure
 
 
-def draw_line(axis: Axes, place: int, sizes: list[float], seconds: list[float], name: str) -> None:
-    """Draw one method on logarithmic axes."""
-    dashes = (0, DASHES[place]) if DASHES[place] else "-"
-    axis.plot(sizes, seconds, color=COLOURS[place], marker=MARKERS[place], linestyle=dashes, label=name)
+def draw_line(axis: Axes, number: int, sizes: list[float], seconds: list[float], name: str) -> None:
+    """Draw the method with this number on logarithmic axes."""
+    dashes = (0, DASHES[number]) if DASHES[number] else "-"
+    axis.plot(sizes, seconds, color=COLOURS[number], marker=MARKERS[number], linestyle=dashes, label=name)
     axis.set(xscale="log", yscale="log")
 
 
@@ -107,37 +107,37 @@ def draw_threads(axis: Axes, comparisons: pl.DataFrame, titles: list[str]) -> No
     """Draw the epochs of the first size that was compared against the number of threads."""
     epochs = comparisons.filter(pl.col("what").is_in(EPOCHS))
     epochs = epochs.filter(pl.col("size") == epochs["size"].first())
-    # The peer of VSE-ens is Opt-AUC once more.
+    # The peer of VSE-ens is our own Opt-AUC, which is in the table already.
     sides = [
         rows.select("threads", title=pl.col(side).str.split(",").list.first(), seconds=f"seconds_{side}")
         for side, rows in (("ours", epochs), ("peer", epochs.filter(pl.col("what") != "ens_epoch")))
     ]
     medians = pl.concat(sides).group_by("title", "threads").agg(pl.col("seconds").median()).sort("threads")
-    for place, title in enumerate(titles):
+    for number, title in enumerate(titles):
         line = medians.filter(title=title)
-        draw_line(axis, place, line["threads"].to_list(), line["seconds"].to_list(), title)
+        draw_line(axis, number, line["threads"].to_list(), line["seconds"].to_list(), title)
     mark(axis, medians["threads"].unique().sort().to_list(), "threads")
 
 
 def mark(axis: Axes, sizes: list[int], name: str) -> None:
-    """Name an axis and the sizes on it, thousands as k."""
+    """Label an axis and its ticks, with k for thousands."""
     axis.xaxis.set_minor_locator(NullLocator())
     axis.set_xticks(sizes, [f"{size / 1000:g}k" if size >= 1000 else str(size) for size in sizes])
     axis.set_xlabel(f"{name} (log)")
 
 
 def memory_figure(memory: pl.DataFrame) -> Figure:
-    """Draw the peak of each contestant, what of it was held before the data, and the bytes that it has to hold."""
+    """Draw each contestant's peak memory, its memory before the data, and the bytes of embeddings and pairs."""
     if memory.is_empty():
         return nothing("Memory was not measured")
     figure, (axis,) = panels(1, SINGLE, 0.9 + 0.17 * len(memory))
-    places = range(len(memory))
+    positions = range(len(memory))
     peak, before, data = ((memory[name] / 2**20).to_list() for name in ("peak_bytes", "start_bytes", "data_bytes"))
-    axis.barh(places, peak, color=COLOURS[0], height=0.6, label="peak")
-    axis.barh(places, before, color=COLOURS[1], height=0.6, label="before the data")
-    axis.plot(data, places, color="black", marker="|", markersize=9, linestyle="none", label="embeddings and pairs")
+    axis.barh(positions, peak, color=COLOURS[0], height=0.6, label="peak")
+    axis.barh(positions, before, color=COLOURS[1], height=0.6, label="before the data")
+    axis.plot(data, positions, color="black", marker="|", markersize=9, linestyle="none", label="embeddings and pairs")
     names = memory.select(pl.concat_str("contestant", "size", separator=", ")).to_series().to_list()
-    axis.set_yticks(places, names)
+    axis.set_yticks(positions, names)
     axis.grid(visible=False, axis="y")
     axis.invert_yaxis()
     axis.set_xlabel("MiB")

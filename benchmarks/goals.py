@@ -1,10 +1,10 @@
-"""What the ratios should reach: a floor, and what is aimed at."""
+"""The goals of the ratios: a floor, and an aim."""
 
 from dataclasses import dataclass
 
 TITLES = {
     "iteration": "One iteration",
-    "time_to_95": "From the labels to 95 % of the best validation recall@10 of both, same objective",
+    "time_to_95": "From the labels to 95 % of the better method's best validation recall@10, same objective",
     "bpr_epoch": "One epoch, uniform negatives",
     "warp_epoch": "One epoch, WARP with at most 10 trials",
     "ens_epoch": "One epoch, against our own Opt-AUC",
@@ -13,15 +13,15 @@ TITLES = {
     "vectors": "The steps of Opt-AUC, against the same loop without kernels/vectors.py",
 }
 FEATURE_TITLES = {
-    "wsabie_epoch": "One epoch on blobs, WSABIE with a trial for every label but one",
+    "wsabie_epoch": "One epoch on blobs, WSABIE with as many trials as labels, less one",
     "wsabie_epoch_10": "One epoch on blobs, WSABIE with at most 10 trials",
     "wsabie_sparse": "One epoch on sparse rows, WSABIE with at most 10 trials",
     "network_epoch": "One epoch on blobs, a network with 256 hidden units",
     "linear_epoch": "One epoch on blobs, a linear map",
-    "bce_network_torch": "One epoch on blobs, a network with 256 hidden units, beside PyTorch",
-    "bce_linear_torch": "One epoch on blobs, a linear map, beside PyTorch",
-    "lsep_network_torch": "One epoch on blobs, LSEP, a network with 256 hidden units, beside PyTorch",
-    "lsep_linear_torch": "One epoch on blobs, LSEP, a linear map, beside PyTorch",
+    "bce_network_torch": "One epoch on blobs, a network with 256 hidden units, against PyTorch",
+    "bce_linear_torch": "One epoch on blobs, a linear map, against PyTorch",
+    "lsep_network_torch": "One epoch on blobs, LSEP, a network with 256 hidden units, against PyTorch",
+    "lsep_linear_torch": "One epoch on blobs, LSEP, a linear map, against PyTorch",
     "dense_neighbours": "Exact neighbours, dense rows",
     "sparse_neighbours": "Exact neighbours, sparse rows",
     "image_search": "A search for a word among images",
@@ -32,13 +32,13 @@ TREE = "tree"  # has no goal
 
 @dataclass(frozen=True)
 class Goal:
-    """Bounds on the median ratio."""
+    """Lower bounds on the median ratio."""
 
     floor: float
     aim: float
 
     def reached(self, ratio: float) -> str:
-        """Name the highest bound that a ratio reaches."""
+        """Return the name of the highest bound that a ratio reaches."""
         return "aim" if ratio >= self.aim else "floor" if ratio >= self.floor else "no"
 
 

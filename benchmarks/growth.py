@@ -1,4 +1,4 @@
-"""How the time of an epoch grows with factors, labels and pairs, by the stage `scale` on one core."""
+"""Measure the growth of an epoch's time with factors, labels and pairs, with the stage `scale` on one core."""
 
 import json
 from pathlib import Path

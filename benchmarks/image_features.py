@@ -1,4 +1,4 @@
-"""Epochs of WSABIE beside LightFM's WARP, with the same features and the same number of trials."""
+"""Compare epochs of WSABIE and of LightFM's WARP, with the same features and the same number of trials."""
 
 import importlib
 from dataclasses import replace
@@ -21,7 +21,7 @@ from vsebench.models import Model
 
 Tables = tuple[list[Row], list[Row]]  # comparisons, and the settings that were chosen for them
 FEW_TRIALS = 10
-# The sparse rows get few epochs, in which small steps come nowhere.
+# The sparse rows get few epochs, which are too few for small steps.
 GRIDS = {
     "blobs": (
         grid_of("learning_rate maximum_norm", (0.001, 1.75), (0.0015, 1.6), (0.002, 1.6), (0.003, 1.5)),
@@ -52,7 +52,7 @@ class Wsabie:
 
 
 class LightfmFeatures:
-    """WARP of LightFM on the same features, on as many threads as it is given."""
+    """WARP of LightFM on the same features, on any number of threads."""
 
     def __init__(
         self, features: Features | None, trials: int, train: LabelMatrix, settings: Settings, pool: Workers
@@ -84,7 +84,7 @@ def contestants(data: Data, trials: int, rows: str) -> tuple[Contestant, Contest
 
 
 def wsabie_epoch(plan: Plan) -> Tables:
-    """Compare epochs on blobs, a trial for every label but one."""
+    """Compare epochs on blobs, with as many trials as labels, less one."""
     data = blobs(plan)
     return race(plan, "wsabie_epoch", data, contestants(data, data.train.n_labels - 1, "blobs"))
 
@@ -104,10 +104,10 @@ def wsabie_sparse(plan: Plan) -> Tables:
 def race(
     plan: Plan, what: str, data: Data, everyone: tuple[Contestant, Contestant], package: str = "lightfm"
 ) -> Tables:
-    """Compare every epoch that the choice of settings had, each contestant with its own best settings.
+    """Compare as many epochs as the choice of settings had, each contestant with its own best settings.
 
-    Quality is that on the validation labels, which settings and epochs were chosen by; on one thread, since LightFM's
-    depends on the timing of several. `package` is the peer's.
+    Quality is measured on the validation labels, by which settings and epochs were chosen. It is measured on one
+    thread, since LightFM's quality depends on the timing of several threads. `package` is the peer's package.
     """
     if not installed(package, what):
         return [], []

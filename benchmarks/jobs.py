@@ -1,8 +1,8 @@
-"""Where the time of a run went: `python -m benchmarks.jobs [FOLDER]`, of a run in FOLDER or in this one.
+"""Print where the time of a run went: `python -m benchmarks.jobs [FOLDER]`, for a run in FOLDER or in this folder.
 
-Reads Snakemake's records of the files that it made (`.snakemake/metadata`), which do not depend on what a run printed,
-and prints the seconds of the jobs by rule and row of the results. A file made by several runs counts with the last of
-them. Jobs run side by side, so the sum is more than the run took.
+Reads Snakemake's records of the files that it made (`.snakemake/metadata`), and prints the seconds of the jobs by rule
+and method. For a file that several runs made, the last run counts. Jobs run in parallel, so the sum exceeds the run's
+time.
 """
 
 import json
@@ -19,9 +19,9 @@ ROW = re.compile(r"results/(?:[^/]+/[^/]+/seed\d+/(?!split/)([^/]+)/|kernels/([^
 
 
 def read_jobs(folder: Path) -> pl.DataFrame:
-    """Return rule, row (empty where a job is not about one) and seconds of every job that made a file in `folder`.
+    """Return the rule, row (the method; empty if the job is not about one) and seconds of every recorded job.
 
-    Raises `UserError` where Snakemake has recorded no finished job.
+    Raises a `UserError` if Snakemake has recorded no finished job in `folder`.
     """
     records = folder / ".snakemake" / "metadata"
     jobs: dict[tuple[str, int], tuple[str, float, float]] = {}
@@ -32,8 +32,8 @@ def read_jobs(folder: Path) -> pl.DataFrame:
         start, end = record.get("starttime"), record.get("endtime")
         if start is None or end is None or record.get("incomplete"):
             continue
-        found = ROW.match(file_of(path.relative_to(records)))
-        row = (found[1] or found[2]) if found else ""
+        match = ROW.match(file_of(path.relative_to(records)))
+        row = (match[1] or match[2]) if match else ""
         job = record["rule"], record["job_hash"]  # has a record for each of its files, with slightly different times
         _, first, last = jobs.get(job, (row, start, end))
         jobs[job] = row, min(first, start), max(last, end)
@@ -44,7 +44,7 @@ def read_jobs(folder: Path) -> pl.DataFrame:
 
 
 def file_of(record: Path) -> str:
-    """Return the file that a record is about: its name is in base64, and a long one is cut into folders with an @."""
+    """Return the file that a record is about: the record's path is the file's path in base64, in folders if long."""
     return urlsafe_b64decode("".join(part.removeprefix("@") for part in record.parts)).decode()
 
 

@@ -1,4 +1,4 @@
-"""Seconds of a loss and its derivatives against the number of labels: exact, over drawn pairs, and pair by pair."""
+"""Measure the seconds of a loss and its derivatives against the number of labels, for several forms of the loss."""
 
 import os
 from functools import partial
@@ -33,17 +33,17 @@ FORMS = {
     "lsep_sampled": "LSEP over 1,000 drawn pairs",
     "ranking_hinge": "hinge, pair by pair",
 }
-IMAGES = 1000  # a batch: scores and labels of so many
+IMAGES = 1000  # number of images of a batch
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure the forms in turns, for each number of labels of the plan and of an image."""
+    """Measure the forms in turns, for each number of labels and of labels per image in the plan."""
     rows: list[Row] = []
     for n_labels in plan.on_features.losses["labels"]:
         for per_image in plan.on_features.losses["per_image"]:
             rows += seconds_of(n_labels, per_image, plan.repeats)
             for row in rows[-len(FORMS) :]:
-                print("{form}, {labels} labels, {per_image} an image: {seconds:.3g} s".format(**row), flush=True)
+                print("{form}, {labels} labels, {per_image} per image: {seconds:.3g} s".format(**row), flush=True)
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -66,13 +66,13 @@ def seconds_of(n_labels: int, per_image: int, repeats: int) -> list[Row]:
 
 
 def method_of(row: str, problem: Problem) -> NetworkMethod:
-    """Return the method of a row with its settings."""
+    """Return the method of a file in `config/methods`, with its settings."""
     config = read_method_config(CONFIG / "methods" / f"{row}.yaml")
-    found = load_method(config.method)
-    assert issubclass(found, NetworkMethod)
-    return found(problem, read_settings(found, config.settings, row))
+    method = load_method(config.method)
+    assert issubclass(method, NetworkMethod)
+    return method(problem, read_settings(method, config.settings, row))
 
 
 def loss_of(method: NetworkMethod, scores: Matrix) -> None:
-    """Compute the loss of a copy of the scores, since the derivatives take their place."""
+    """Compute the loss of a copy of the scores, which the derivatives overwrite."""
     method.loss(scores.copy(), np.arange(len(scores)))

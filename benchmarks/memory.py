@@ -1,4 +1,4 @@
-"""Peak memory of one epoch in a fresh process that has nothing but the training labels.
+"""Measure the peak memory of one epoch in a fresh process that holds only the training labels.
 
 `python -m benchmarks.memory MATRIX.npz CONTESTANT FACTORS THREADS` is such a process.
 """
@@ -27,7 +27,7 @@ SCHEMA = {
     "contestant": pl.String,
     "threads": pl.Int32,
     "seconds": pl.Float64,
-    "start_bytes": pl.Int64,  # held once all is imported and compiled
+    "start_bytes": pl.Int64,  # after imports and compilation, before the data
     "peak_bytes": pl.Int64,
     "data_bytes": pl.Int64,  # of the embeddings and the label matrix
     "machine": pl.String,
@@ -36,7 +36,7 @@ MEASURED = (VSE_FS, OPT_AUC, WARP_10, ENS, ALS, IMPLICIT_BPR, CORNAC_BPR, LIGHTF
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Measure every contestant at one size, and VSE-fs at the largest."""
+    """Measure every contestant at one size, and VSE-fs at the largest size."""
     rows = []
     for size, contestants in ((plan.memory, MEASURED), (plan.largest, (VSE_FS,))):
         with TemporaryDirectory() as folder:
@@ -52,7 +52,7 @@ def measure(plan: Plan) -> pl.DataFrame:
 
 
 def _write(matrix: LabelMatrix, path: Path, factors: int) -> int:
-    """Write a matrix; return its bytes and those of the embeddings."""
+    """Write a matrix; return the number of bytes of the matrix and the embeddings together."""
     write_arrays(
         path,
         offsets=matrix.offsets,
@@ -66,7 +66,7 @@ def _write(matrix: LabelMatrix, path: Path, factors: int) -> int:
 
 def epoch_here(path: Path, name: str, factors: int, threads: int) -> dict[str, Any]:
     """Train one epoch in this process; return its seconds, and the memory before it and at its peak."""
-    contestant = next(one for one in EVERYONE if one.name == name)
+    contestant = next(contestant for contestant in EVERYONE if contestant.name == name)
     settings = contestant.grid[0] | {"factors": factors}
     with workers(threads) as pool:
         contestant.start(tiny_matrix(), settings, pool).run(1)

@@ -1,4 +1,4 @@
-"""Exact nearest rows beside a matrix product and scikit-learn; a random projection tree beside the exact search."""
+"""Compare exact search with a matrix product and scikit-learn, and a random projection tree with exact search."""
 
 import importlib
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ ROUNDING = 1e-6  # of a distance
 
 
 def dense_neighbours(plan: Plan) -> list[Row]:
-    """Compare with the matrix product that a search cannot do without, and with scikit-learn."""
+    """Compare a search with the matrix product that it needs, and with scikit-learn."""
     task = dense_rows(plan)
     products = np.empty((task.queries.shape[0], task.rows.shape[0]), dtype=np.float32)
     peers: dict[str, Work] = {"sgemm": lambda: np.matmul(task.queries, task.rows.T, out=products)}
@@ -37,7 +37,7 @@ def sparse_neighbours(plan: Plan) -> list[Row]:
 
 
 def compare(plan: Plan, what: str, task: Searched, others: dict[str, Work]) -> list[Row]:
-    """Compare an exact search with scikit-learn and others; quality is the share of neighbours as near as its own."""
+    """Compare an exact search with peers; quality is the share of neighbours that are as near as scikit-learn's."""
     k = min(plan.on_features.neighbours, task.rows.shape[0])
     search = Search(task.rows, "cosine")
     found = brute_force(task, k) if installed("sklearn", f"{what}, scikit-learn") else None
@@ -71,26 +71,26 @@ def search_by_all(search: Search, task: Searched, k: int, pool: Workers) -> Ids:
 
 
 def brute_force(task: Searched, k: int) -> Callable[[], Ids]:
-    """Return scikit-learn's search; of unit rows the same ones are nearest by either distance, this one is faster."""
+    """Return scikit-learn's search by the faster distance; for unit rows either distance has the same nearest rows."""
     module = importlib.import_module("sklearn.neighbors")
     fitted = module.NearestNeighbors(n_neighbors=k, algorithm="brute", metric="euclidean").fit(task.rows)
     return lambda: np.asarray(fitted.kneighbors(task.queries, return_distance=False), dtype=np.int32)
 
 
 def limited(work: Work, threads: int) -> object:
-    """Do work on at most so many threads of BLAS and OpenMP."""
+    """Do work with a limit on the threads of BLAS and OpenMP."""
     with threadpool_limits(threads):
         return work()
 
 
 def as_near(search: Search, queries: Rows, ours: Ids, theirs: Ids) -> float:
-    """Return the share of the k places, (m, k), at which ours is as near; of equally near rows either may be taken."""
-    own, other = (np.sort(search.distances(queries, near)) for near in (ours, theirs))
-    return float((own <= other + ROUNDING).mean())
+    """Return the share of the k nearest rows, (m, k), with a distance not above the peer's at the same rank."""
+    distances_ours, distances_peer = (np.sort(search.distances(queries, near)) for near in (ours, theirs))
+    return float((distances_ours <= distances_peer + ROUNDING).mean())
 
 
 class Tree:
-    """A random projection tree of some rows, searched as `random_projection_tree` does, without the votes."""
+    """A random projection tree, searched as by the method `random_projection_tree`, without the votes."""
 
     def __init__(self, task: Searched, levels: int) -> None:
         self.seed, self.queries = new_state(SEED, Stream.DIRECTIONS)[0], task.queries
@@ -99,7 +99,7 @@ class Tree:
         self.starts = bounds[:-1]
 
     def first(self, k: int) -> Ids:
-        """Search the k nearest rows of each query in its leaf; returns the first of them, (m,)."""
+        """Search the k nearest rows of each query in its leaf; return the nearest one, (m,)."""
         first = np.empty(self.queries.shape[0], dtype=np.int32)
         leaf_of_query = descend(self.queries, self.thresholds, self.seed)
         for leaf in np.unique(leaf_of_query).tolist():
@@ -110,17 +110,17 @@ class Tree:
 
 
 def first_of(near: Ids, keys: Matrix) -> Ids:
-    """Return the nearest of neighbours, (m,), from what `Search.nearest` returned."""
+    """Return the nearest neighbour, (m,), from the results of `Search.nearest`."""
     return np.asarray(near[np.arange(len(near)), keys.argmax(axis=1)], dtype=np.int32)
 
 
 def tree(plan: Plan) -> list[Row]:
-    """Compare trees with the exact search on one thread, seconds a query; quality is the recall of the first one."""
+    """Compare the seconds per query of trees and exact search, on one thread; quality is recall of the first one."""
     tasks = (searched(blobs(plan)), dense_rows(plan), sparse_rows(plan))
-    return [row for task in tasks for row in beside_exact(plan, task, plan.on_features.levels)]
+    return [row for task in tasks for row in against_exact(plan, task, plan.on_features.levels)]
 
 
-def beside_exact(plan: Plan, task: Searched, levels: Sequence[int]) -> list[Row]:
+def against_exact(plan: Plan, task: Searched, levels: Sequence[int]) -> list[Row]:
     """Return a row for each number of levels."""
     n_rows, n_queries = task.rows.shape[0], task.queries.shape[0]
     k, search = min(plan.on_features.neighbours, n_rows), Search(task.rows, "cosine")

@@ -1,4 +1,4 @@
-"""Epochs of networks with binary cross-entropy beside scikit-learn's, on the same features."""
+"""Compare epochs of networks with binary cross-entropy, ours and scikit-learn's, on the same features."""
 
 import importlib
 import warnings
@@ -60,7 +60,7 @@ class Ours:
 
 
 class Sklearn:
-    """`MLPClassifier` with Adam, or one `SGDClassifier` for each label; both go once over the images in an epoch."""
+    """`MLPClassifier` with Adam, or one `SGDClassifier` per label; an epoch is one pass over the images."""
 
     def __init__(
         self, features: Features | None, hidden: list[int], train: LabelMatrix, settings: Settings, pool: Workers
@@ -106,17 +106,17 @@ class Sklearn:
 
 
 def without_factors(settings: Settings) -> dict[str, Any]:
-    """Return settings without the number of factors, which a network has not."""
+    """Return the settings without the number of factors, which a network does not have."""
     return {name: value for name, value in settings.items() if name != "factors"}
 
 
 def layer(weights: NDArray[np.floating], intercepts: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Return weights with the intercepts below them, as `Network` has them."""
+    """Return weights with the intercepts as the last row, as in `Network`."""
     return np.vstack([weights, intercepts]).astype(np.float32, order="C")
 
 
 def limited(threads: int) -> Any:
-    """Return a context in which matrix products take so many threads."""
+    """Return a context in which matrix products use this number of threads."""
     return importlib.import_module("threadpoolctl").threadpool_limits(threads)
 
 

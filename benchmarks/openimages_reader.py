@@ -1,11 +1,11 @@
-"""Time and memory of reading a table of Open Images' layout and size.
+"""Measure time and memory of reading a table with the layout and size of Open Images.
 
     python benchmarks/openimages_reader.py FOLDER [--lines 80000000]
 
-Writes a generated archive into FOLDER (0.6 GB for 80 million lines; reused if it is there), runs the stage `prepare` on
-it in processes of their own, checks the label matrix against what was generated, and prints a table. The numbers also
-go into results/openimages_reader.json. Images have 9 labels on average, labels are heavy-tailed, 1 % of the lines
-repeat another, and images come in no order, which is harder than the official table: that one is sorted.
+Generates an archive in FOLDER (0.6 GB for 80 million lines; an existing one is reused), runs the stage `prepare` on it
+in separate processes, checks the label matrix, prints a table, and writes the numbers to
+results/openimages_reader.json. Images have 9 labels on average, label frequencies are heavy-tailed, and 1 % of the
+lines are repeated. Images come in no order, which is harder to read than the official table, which is sorted.
 """
 
 import argparse
@@ -32,7 +32,7 @@ BLOCKS = 50  # at least; the last 2 % of them are the table of validation
 IMAGES_A_BLOCK = 100_000
 REPEATED = 0.01
 LIMIT_GIB = 6
-# The process reports its own peak: what the system tells its parent also counts what the parent held.
+# The process reports its own peak; the peak that the system reports to its parent includes the parent's memory.
 STAGE = """
 import json, os, sys
 from vsebench.cli import main
@@ -49,7 +49,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def mids() -> np.ndarray:
-    """Return (LABELS,) bytes: ids like Open Images', of 7 to 9 characters, in the order of popularity."""
+    """Return ids of 7 to 9 characters like those of Open Images, in the order of popularity, (LABELS,) bytes."""
     order = np.random.default_rng(0).permutation(LABELS)
     return np.array([b"/m/0%x" % number for number in 4096 + order * 397])
 
@@ -61,7 +61,7 @@ def image_id(number: np.ndarray) -> np.ndarray:
 
 
 def draw(n_lines: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-    """Yield blocks: image number and label of each line, and how many of them, the last ones, repeat another."""
+    """Yield blocks: image number and label of each line, and the number of repeated lines, which come last."""
     a_block = min(IMAGES_A_BLOCK, n_lines // LABELS_PER_IMAGE // BLOCKS + 1)
     popularity = np.cumsum(1 / np.arange(10, LABELS + 10))
     drawn = block = 0
@@ -79,7 +79,7 @@ def draw(n_lines: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray, int]
 
 
 def text(image: np.ndarray, label: np.ndarray, names: np.ndarray) -> bytes:
-    """Return the lines of a table: all fields side by side in a matrix of bytes, less the padding of the names."""
+    """Return the lines of a table: a matrix of bytes with all fields, without the padding of the names."""
     nibbles = (image_id(image)[:, None] >> np.arange(60, -1, -4, dtype=np.uint64)) & np.uint64(15)
     digits = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)[nibbles.astype(np.uint8)]
     name = names[label].view(np.uint8).reshape(len(label), -1)
@@ -90,9 +90,9 @@ def text(image: np.ndarray, label: np.ndarray, names: np.ndarray) -> bytes:
 
 
 def generate(archive: Path, n_lines: int, seed: int = 0) -> dict[str, Any]:
-    """Write an archive; returns what it holds: lines, images, pairs, repeats, and the images of each label.
+    """Write an archive; return its numbers of lines, images, pairs and repeats, and of images per label.
 
-    Blocks are drawn twice, first for the sizes that a tar archive has to have in front, so memory stays small.
+    Blocks are drawn twice to save memory: first for the sizes, which a tar archive states before the content.
     """
     names = mids()
     lengths = np.char.str_len(names)
@@ -117,7 +117,7 @@ def generate(archive: Path, n_lines: int, seed: int = 0) -> dict[str, Any]:
 
 
 class _Lines(io.RawIOBase):
-    """Reads what an iterator yields."""
+    """A file-like object that reads the blocks of an iterator."""
 
     def __init__(self, head: bytes, blocks: Iterator[bytes]) -> None:
         self.rest, self.blocks = memoryview(head), blocks
@@ -135,7 +135,7 @@ class _Lines(io.RawIOBase):
 
 
 def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, float]:
-    """Run the stage in a process of its own; return its seconds, its seconds on all cores, and its peak memory."""
+    """Run the stage in a process of its own; return its wall time, processor time and peak memory."""
     options = {"archive": ARCHIVE, "min_confidence": 0.5}
     definition = json.dumps({"adapter": "openimages", "options": options, "vocabulary": vocabulary})
     command = [sys.executable, "-c", STAGE, "prepare", "--name", "generated", "--definition", definition]
@@ -149,7 +149,7 @@ def prepare(folder: Path, out: Path, vocabulary: dict[str, Any]) -> dict[str, fl
 
 
 def check(out: Path, made: dict[str, Any]) -> None:
-    """Compare a matrix without filters with what was generated."""
+    """Check that a matrix made without filters contains the generated annotations."""
     labels = pl.read_parquet(out / "labels.parquet")
     counts = json.loads((out / "summary.json").read_text())["counts"]
     assert (counts["images"], counts["pairs"]) == (made["images"], made["pairs"]), counts
@@ -179,9 +179,9 @@ def main() -> None:
         if not filters:
             check(out, made)
         counts = json.loads((out / "summary.json").read_text())["counts"]
-        found = {key: counts[key] for key in ("images", "labels", "pairs")}
-        results.append({"lines": made["lines"], "filters": name, **found, **measured})
-        numbers = [f"{number:,}" for number in found.values()]
+        sizes = {key: counts[key] for key in ("images", "labels", "pairs")}
+        results.append({"lines": made["lines"], "filters": name, **sizes, **measured})
+        numbers = [f"{number:,}" for number in sizes.values()]
         numbers += [f"{measured[key]:.0f}" for key in ("seconds", "cpu_seconds")] + [f"{measured['gib']:.2f}"]
         print(f"| {made['lines']:,} | {name} | {' | '.join(numbers)} |", flush=True)
     target = Path("results") / "openimages_reader.json"

@@ -1,4 +1,4 @@
-"""How much of a machine's peak an iteration of VSE-fs needs."""
+"""The operations of a VSE-fs iteration, and the machine's peak rate, to compare the two."""
 
 import time
 
@@ -9,18 +9,18 @@ SIDE = 2048
 
 
 def flops(images: int, labels: int, pairs: int, factors: int) -> float:
-    """Return the floating-point operations that one iteration of VSE-fs cannot do without.
+    """Return the number of floating-point operations that one iteration of VSE-fs needs at least.
 
     On each side (images, labels), with K factors:
-      2 K^2 a row   the products with the other side's K x K matrix, (H u)_f for every f
-      K^2 a row     this side's own matrix, sum of u u', of which half is enough
-      8 K a pair    four multiply-adds a factor: score, residual's gradient, denominator, residual after the step
+      2 K^2 per row   the products with the other side's K x K matrix, (H u)_f for every f
+      K^2 per row     this side's own matrix, the sum of u u', of which half is enough
+      8 K per pair    four multiply-adds per factor: score, residual's gradient, denominator, residual after the step
     """
     return 3.0 * (images + labels) * factors**2 + 2 * 8.0 * pairs * factors
 
 
 def sgemm_rate(threads: int) -> float:
-    """Return the operations a second of a product of two 2048 x 2048 matrices, float32."""
+    """Return the operations per second of a product of two 2048 x 2048 matrices, float32."""
     left, right = np.ones((2, SIDE, SIDE), dtype=np.float32)
     out = np.empty((SIDE, SIDE), dtype=np.float32)
     with threadpool_limits(threads, user_api="blas"):

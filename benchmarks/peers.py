@@ -1,7 +1,7 @@
-"""The other packages' methods, each behind the same two calls and run the way that suits it best.
+"""Methods of third-party packages, with the interface of `Training`, each run in the way that suits it best.
 
-Only epochs are timed: where a package prepares its data in every call of `fit`, that is left out. Matrix products run
-on the thread that asks for them, as implicit recommends.
+Only epochs are timed: preparations of data in every call of `fit` are left out. Matrix products run on the calling
+thread, as implicit recommends.
 """
 
 import time
@@ -20,7 +20,7 @@ from vsebench.models import Embeddings
 
 
 def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:
-    """Return the positives as ones, in arrays of their own: some packages want to be allowed to write."""
+    """Return the positives as ones, in new arrays, since some packages need writable arrays."""
     ones = np.ones(matrix.n_pairs, dtype=np.float32)
     shape = (matrix.n_rows, matrix.n_labels)
     return scipy.sparse.csr_matrix(
@@ -29,11 +29,11 @@ def sparse(matrix: LabelMatrix) -> scipy.sparse.csr_matrix:
 
 
 class ImplicitAls:
-    """ALS by conjugate gradient, on the objective that `beta_0` and `regularisation` (lambda) say for VSE-fs.
+    """ALS by conjugate gradients, on the objective that VSE-fs has with this `beta_0` and `regularisation` (lambda).
 
     VSE-fs with gamma 0, alpha 0 and weights 1 minimises, with beta = beta_0 / labels,
         sum over positives (1 - s)^2 + beta sum over the rest s^2 + lambda (|U|^2 + |V|^2);
-    implicit takes the entries c of its matrix as they are and minimises
+    implicit uses the entries c of its matrix as weights and minimises
         sum over positives c (1 - s)^2 +      sum over the rest s^2 + regularization (|U|^2 + |V|^2).
     They are the same up to the factor beta for c = 1 / beta and regularization = lambda / beta.
     """
@@ -60,14 +60,14 @@ class ImplicitAls:
 
 
 class ImplicitBpr:
-    """BPR of implicit. It draws negatives by their frequency and leaves out steps that draw a positive for one."""
+    """BPR of implicit. It draws negatives by their frequency, and skips steps whose negative is a positive."""
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
         self.positives = sparse(train)
         self.bpr = BayesianPersonalizedRanking(
             factors=int(settings["factors"]), learning_rate=settings["learning_rate"],
             regularization=settings["regularisation"], num_threads=pool.threads, verify_negative_samples=True,
-            random_state=np.random.default_rng(SEED),  # goes on from call to call, where a seed would start again
+            random_state=np.random.default_rng(SEED),  # continues from call to call, where a seed would start again
         )  # fmt: skip
 
     def run(self, epochs: int) -> list[float]:
@@ -84,9 +84,9 @@ class ImplicitBpr:
 
 
 class CornacBpr:
-    """BPR of Cornac. It leaves out steps that draw a positive for a negative.
+    """BPR of Cornac. It skips steps whose negative is a positive.
 
-    Its `fit` is one call for all epochs and copies the data before the first; here that call's loop is written out.
+    Its `fit` copies the data and then runs all epochs in one call; here the loop of that call is written out.
     """
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
@@ -114,13 +114,13 @@ class CornacBpr:
         return seconds
 
     def model(self) -> Embeddings:
-        """Return the model with the labels' biases as one factor more."""
+        """Return the model with the labels' biases as an additional factor."""
         ones = np.ones((len(self.image), 1), dtype=np.float32)
         return Embeddings(np.hstack([self.image, ones]), np.hstack([self.label, self.bias[:, np.newaxis]]))
 
 
 class LightfmWarp:
-    """WARP of LightFM, on as many threads as it is given."""
+    """WARP of LightFM, on any number of threads."""
 
     def __init__(self, train: LabelMatrix, settings: Settings, pool: Workers) -> None:
         own = lightfm_model.LightfmSettings(

@@ -1,15 +1,15 @@
-"""How much is measured: everything, or little to see that it works."""
+"""How much is measured: everything, or a little to check that it works."""
 
 import os
 from dataclasses import dataclass, replace
 
 SEED = 1
-RANKED = "recall@10"  # what quality is, here
+RANKED = "recall@10"  # the metric of quality for ranked labels
 
 
 @dataclass(frozen=True)
 class Training:
-    """Epochs of a training that quality is read from, and every how many the validation labels are ranked."""
+    """Number of epochs of a training, and number of epochs between two rankings of the validation labels."""
 
     epochs: int
     every: int
@@ -17,7 +17,7 @@ class Training:
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Simulated images with labels and sparse features; `words` are their mean number, with repetitions."""
+    """Sizes of simulated images with labels and sparse features; `words` is the mean per image, repeats included."""
 
     images: int
     dimensions: int
@@ -26,28 +26,28 @@ class SparseRows:
     words: float
 
     def scaled(self, scale: float) -> "SparseRows":
-        """Return as many images, dimensions and labels as the scale says; rows stay as long."""
+        """Return the sizes with images, dimensions and labels scaled; labels and words per image stay the same."""
         sizes = {name: scaled(getattr(self, name), scale) for name in ("images", "dimensions", "labels")}
         return replace(self, **sizes)
 
 
 @dataclass(frozen=True)
 class OnFeatures:
-    """Sizes of what is measured on image features, at the scale 1.
+    """Sizes of the benchmarks on image features, at scale 1.
 
     Attributes
     ----------
-    blobs : of the rows in place of Corel 5k's, where no mirror has them
-    trainings : for each comparison of epochs, those that every contestant gets
+    blobs : sizes of simulated rows, used if no mirror has those of Corel 5k
+    trainings : for each comparison of epochs, the epochs of every contestant
     sparse, sparse_queries : images to learn from and to search; queries
     dense : rows, queries and dimensions
     factors : D
-    neighbours : that are searched
+    neighbours : number of neighbours to search
     levels : p of each tree
     steps : non-zeros of a row (1, 2 and 4 times those of `sparse`), D and Y for which a step is measured
-    losses : labels, and labels of an image, for which losses are measured
-    epochs : labels for which an epoch with word vectors is measured, and its images
-    searched : images among which a word is searched, and the size of their vectors
+    losses : numbers of labels, and of labels per image, for which losses are measured
+    epochs : numbers of labels for which an epoch with word vectors is measured, and its number of images
+    searched : number of images among which a word is searched, and the size of their vectors
     """
 
     blobs: SparseRows
@@ -75,16 +75,16 @@ class Plan:
 
     Attributes
     ----------
-    trainings : for each size (a data set `sim-<size>`), the epochs that every contestant gets
+    trainings : for each size (a data set `sim-<size>`), the epochs of every contestant
     scale : of the simulated sets; 1 is full size
-    threads : numbers of threads that every comparison is run on
+    threads : numbers of threads of every comparison
     factors : K
     repeats : interleaved repeats of each comparison
-    images : labels that are ranked at most, for a choice and for a quality
+    images : largest number of images that are ranked to choose settings and to measure quality
     growth, growth_repeats : sizes and repeats of the stage `scale`
-    memory, largest : the size at which every method's memory is measured, and the one for VSE-fs alone
+    memory, largest : the size at which every method's memory is measured, and the size for VSE-fs alone
     starts : repeats of cold compilation and warm start
-    on_features : what is measured on image features
+    on_features : sizes of the benchmarks on image features
     """
 
     trainings: dict[str, Training]
@@ -134,7 +134,7 @@ ON_FEATURES = OnFeatures(
 )
 
 FULL = Plan(
-    # On the large set all get the same few epochs; on the small one as many as they need.
+    # On the large set all contestants get the same few epochs; on the small set they get as many as they need.
     trainings={"nuswide": Training(epochs=16, every=4), "iapr": Training(epochs=40, every=2)},
     scale=1.0,
     threads=THREADS,

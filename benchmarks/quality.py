@@ -1,4 +1,4 @@
-"""Quality of a contestant with the best of its settings: chosen on validation labels, reported on test labels."""
+"""Quality of a contestant with its best settings, which are chosen on validation labels; reported on test labels."""
 
 from dataclasses import dataclass
 
@@ -43,7 +43,7 @@ class Judge:
         self._tests: dict[tuple[str, str], float] = {}
 
     def choice(self, contestant: Contestant, data: Data) -> Choice:
-        """Return what is best on the validation labels, the first of equals."""
+        """Return the best choice on the validation labels; of equally good ones the first."""
         key = contestant.name, data.name
         if key not in self._choices:
             with workers(max(self.plan.threads)) as pool:
@@ -52,7 +52,7 @@ class Judge:
         return self._choices[key]
 
     def test(self, contestant: Contestant, data: Data) -> float:
-        """Return the quality on the test labels, trained on the validation labels as well."""
+        """Return the quality on the test labels after training with the validation labels as well."""
         key = contestant.name, data.name
         if key not in self._tests:
             choice = self.choice(contestant, data)
@@ -71,7 +71,7 @@ class Judge:
         return self._tests[key]
 
     def refit(self, contestant: Contestant, settings: Settings, epochs: int, data: Data) -> float:
-        """Return the quality on the test labels after a training with the validation labels as well."""
+        """Train on training and validation labels, and return the quality on the test labels."""
         with workers(max(self.plan.threads)) as pool:
             training = contestant.start(data.known, settings, pool)
             training.run(epochs)
@@ -94,7 +94,7 @@ class Judge:
 
 
 def value(model: Model, held_out: HeldOut, data: Data, pool: Workers) -> float:
-    """Return the data's metric on held-out labels; of a model that left the finite numbers, 0."""
+    """Return the data's metric on held-out labels; 0 for a model whose numbers are not finite."""
     if not model.has_finite_scores():
         return 0.0
     return mean_metric(rank(model, held_out, data.features, pool, "benchmark"), data.metric)

@@ -1,4 +1,4 @@
-"""Other ways to rank held-out labels: implicit's evaluation, and what one writes by hand with NumPy."""
+"""Other ways to rank held-out labels: implicit's evaluation, and a straightforward implementation in NumPy."""
 
 import importlib
 from collections.abc import Callable
@@ -11,15 +11,15 @@ from vsebench.data.chunks import even_chunks
 from vsebench.data.problem import HeldOut, LabelMatrix
 from vsebench.models import Embeddings
 
-SCORES_A_BLOCK = 1 << 20  # 4 MiB: between too many calls and scores that have left the cache when they are counted
+SCORES_A_BLOCK = 1 << 20  # 4 MiB: with fewer there are many calls, with more the scores leave the cache before counting
 CUTOFF = 10
 
 
 def blocked_ranks(model: Embeddings, held_out: HeldOut, pool: Workers) -> NDArray[np.int32]:
     """Return the rank of each image's one held-out label, a block of images at a time.
 
-    A block's scores are one matrix product; known labels are masked and the scores above the held-out label's counted.
-    Both arrays of a block are used again for the next one. No held-out label is a known one.
+    A block's scores are one matrix product. Known labels are masked, and scores above the held-out label's are counted.
+    The arrays of a block are reused for the next block. No held-out label is a known label.
     """
     images, labels, known = held_out.images, held_out.right.label_of_pair, held_out.known
     columns = np.ascontiguousarray(model.label.T)
@@ -43,7 +43,7 @@ def blocked_ranks(model: Embeddings, held_out: HeldOut, pool: Workers) -> NDArra
 
 
 def implicit_recall(model: Embeddings, held_out: HeldOut, threads: int) -> Callable[[], float]:
-    """Return what computes recall@10 by implicit's evaluation; models and matrices are made here, ahead of it."""
+    """Return a function that computes recall@10 by implicit's evaluation, with models and matrices prepared here."""
     peers = importlib.import_module("benchmarks.peers")
     evaluation = importlib.import_module("implicit.evaluation")
     als = importlib.import_module("implicit.cpu.als").AlternatingLeastSquares(
@@ -58,7 +58,7 @@ def implicit_recall(model: Embeddings, held_out: HeldOut, threads: int) -> Calla
         metrics = evaluation.ranking_metrics_at_k(
             als, known_labels, tested, K=CUTOFF, show_progress=False, num_threads=threads
         )
-        # With one held-out label per image, what it calls precision (hits over min(K, held-out labels)) is recall@K.
+        # With one held-out label per image, its "precision" (hits over min(K, held-out labels)) is recall@K.
         return float(metrics["precision"])
 
     return work

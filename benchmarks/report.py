@@ -1,4 +1,4 @@
-"""benchmarks.md: every ratio with its range and quality beside the goals, growth, memory and compilation."""
+"""Write benchmarks.md: every ratio with its range, quality and goals, and growth, memory and compilation."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from vsebench.rendering.writers.markdown import to_markdown
 
 SECONDS = ("seconds_ours", "seconds_peer")
 LOAD = (
-    "Load: processes that ran or waited in the last minute, on average, when the row was written; this run's are in it."
+    "Load: mean number of processes that ran or waited in the minute before the row was written, this run's included."
 )
 METHODS = {
     "vse_fs": "VSE-fs",
@@ -49,27 +49,27 @@ def write(tables: Tables, out: Path) -> None:
 
 
 def comparison_table(rows: pl.DataFrame) -> Table:
-    """Return a row a comparison, beside its goal."""
+    """Return a table with one row per comparison, with its goal."""
     notes = (
-        "All data are simulated; a size is that of the data set it is named after.",
+        "All data are simulated; a size is named after the data set that has it.",
         "Ratio: seconds of the peer over ours in the same repeat; median [lowest, highest]. Seconds are medians.",
-        "To 95 %: on the validation labels; one that stays below counts with one epoch more than were followed.",
-        "Goals are for the size nuswide. The one for uniform negatives is against the faster of the two peers.",
-        "Share of the peak: the time that the operations needed would take at the rate of a sgemm of 2048 x 2048 on as "
-        "many threads, over the time of an iteration.",
+        "To 95 %: on the validation labels; a method that stays below counts with one epoch more than were run.",
+        "Goals are for the size nuswide. The goal for uniform negatives is against the faster of the two peers.",
+        "Share of the peak: the time of the necessary operations at the rate of a sgemm of 2048 x 2048 on the same "
+        "number of threads, divided by the time of an iteration.",
         LOAD,
     )
     body = [comparison_row(row, TITLES[row["what"]]) for row in rows.iter_rows(named=True)]
-    return Table(comparison_columns("recall@10"), tuple(body), "Ours beside other packages", notes=notes)
+    return Table(comparison_columns("recall@10"), tuple(body), "Our methods and third-party packages", notes=notes)
 
 
 def feature_table(rows: pl.DataFrame) -> Table:
-    """Return a row a comparison on image features, beside its goal."""
+    """Return a table with one row per comparison on image features, with its goal."""
     rows = rows.filter(pl.col("what") != TREE)
     notes = (
-        "A name that begins with sim- is that of simulated rows, and so are `dense rows` and `sparse rows`.",
+        "Names that begin with sim-, `dense rows` and `sparse rows` are simulated.",
         "Quality: for WSABIE validation map; for neighbours the share of ours that are as near as scikit-learn's.",
-        "Reached: only at no lower quality. On one thread seconds are the process's own, else those of the wall.",
+        "A goal is reached only if our quality is not lower. Seconds are processor time on one thread, else wall time.",
         LOAD,
     )
     body = [comparison_row(row, FEATURE_TITLES[row["what"]], equal=True) for row in rows.iter_rows(named=True)]
@@ -95,7 +95,7 @@ def comparison_columns(quality: str) -> tuple[Column, ...]:
 
 
 def comparison_row(row: dict[str, Any], title: str, equal: bool = False) -> Row:
-    """Return a comparison beside its goal, which an `equal` one reaches only at no lower quality."""
+    """Return a comparison with its goal; if `equal`, the goal is reached only if our quality is not lower."""
     target = goal(row["what"], row["peer"], row["threads"])
     cells = [Cell(row[key]) for key in ("size", "threads", "ours", "peer", *SECONDS)]
     cells += [Cell(row["ratio_median"], row["ratio_min"], row["ratio_max"]), Cell(target.floor), Cell(target.aim)]
@@ -106,12 +106,12 @@ def comparison_row(row: dict[str, Any], title: str, equal: bool = False) -> Row:
 
 
 def settings_table(rows: pl.DataFrame) -> Table:
-    """Return what was chosen for each contestant whose quality is compared."""
+    """Return the settings chosen for each contestant whose quality is compared."""
     return chosen_table(rows, "recall@10", "Settings, chosen on the validation labels")
 
 
 def feature_settings_table(rows: pl.DataFrame) -> Table:
-    """Return what was chosen for WSABIE and LightFM on image features."""
+    """Return the settings chosen for contestants on image features."""
     return chosen_table(rows, "map", "Settings on image features, chosen on the validation images")
 
 
@@ -130,7 +130,7 @@ def chosen_table(rows: pl.DataFrame, metric: str, caption: str) -> Table:
 
 
 def growth_table(growth: pl.DataFrame) -> Table:
-    """Return each method's exponents beside the complexity that the VSE-fs paper prints."""
+    """Return each method's exponents, and the complexity that the VSE-fs paper prints."""
     fitted = exponents(growth) if len(growth) else None
     printed = read_published([CONFIG / "papers" / "vse_fs.csv"]).all
     complexity = {cell.row: cell.value for cell in printed if cell.column == "time_complexity"}
@@ -142,7 +142,7 @@ def growth_table(growth: pl.DataFrame) -> Table:
 
 
 def memory_table(rows: pl.DataFrame) -> Table:
-    """Return the memory of each contestant beside the bytes of what it has to hold."""
+    """Return the memory of each contestant, and the bytes of embeddings and pairs."""
     columns = (
         Column("size", "Size"),
         Column("contestant", "Contestant"),
@@ -158,14 +158,14 @@ def memory_table(rows: pl.DataFrame) -> Table:
         values = [row["size"], row["contestant"], *numbers, row["peak_bytes"] / row["data_bytes"]]
         body.append(Row(tuple(map(Cell, values))))
     notes = (
-        "One epoch in a fresh process on all cores. The peak counts the interpreter and everything imported.",
+        "One epoch in a fresh process on all cores. The peak includes the interpreter and all imported modules.",
         f"Limit: VSE-fs at the largest size, {MEMORY_LIMIT}.",
     )
     return Table(columns, tuple(body), "Peak memory", notes=notes)
 
 
 def start_table(rows: pl.DataFrame) -> Table:
-    """Return the seconds of cold compilation and warm start beside their limits."""
+    """Return the seconds of cold compilation and warm start, and their limits."""
     columns = (
         Column("start", "Start"),
         Column("seconds", "Seconds", "seconds", interval=True),
@@ -187,11 +187,11 @@ def start_table(rows: pl.DataFrame) -> Table:
 
 
 def tree_table(rows: pl.DataFrame) -> Table:
-    """Return time and recall of each tree beside the exact search."""
+    """Return time and recall of each tree, and the time of the exact search."""
     columns = (
         Column("size", "Rows"),
         Column("ours", "Levels"),
-        Column("seconds_ours", "Milliseconds a query", "seconds"),
+        Column("seconds_ours", "Milliseconds per query", "seconds"),
         Column("seconds_peer", "Exact search", "seconds"),
         Column("ratio", "Ratio", "mean", interval=True),
         Column("quality_ours", "Recall of the first neighbour", "score"),
@@ -202,7 +202,7 @@ def tree_table(rows: pl.DataFrame) -> Table:
         cells = [Cell(row["size"]), Cell(row["ours"]), *(Cell(1000 * row[key]) for key in SECONDS)]
         cells += [Cell(row["ratio_median"], row["ratio_min"], row["ratio_max"]), Cell(row["quality_ours"])]
         body.append(Row((*cells, Cell(row["load"]))))
-    notes = ("All queries in one call, one thread, the process's own time. With p = 0 the leaf holds all rows.",)
+    notes = ("All queries in one call, processor time on one thread. With p = 0 the leaf contains all rows.",)
     return Table(columns, tuple(body), "Random projection tree", notes=notes)
 
 
@@ -212,12 +212,12 @@ def step_table(rows: pl.DataFrame) -> Table:
         Column("non_zeros", "Non-zeros", "count"),
         Column("factors", "D", "count"),
         Column("labels", "Y", "count"),
-        Column("trials", "Trials a step", "mean"),
-        Column("seconds", "Microseconds a step", "seconds"),
+        Column("trials", "Trials per step", "mean"),
+        Column("seconds", "Microseconds per step", "seconds"),
     )
     shown = rows.with_columns(pl.col("seconds") * 1e6)
     body = tuple(Row(tuple(Cell(row[column.key]) for column in columns)) for row in shown.iter_rows(named=True))
-    notes = ("The epochs after the first, one thread, the process's own time, settings of the row `wsabie`.",)
+    notes = ("The epochs after the first, processor time on one thread, settings of the method `wsabie`.",)
     return Table(columns, body, "A step of WSABIE", notes=notes)
 
 
@@ -225,34 +225,34 @@ def loss_table(rows: pl.DataFrame) -> Table:
     """Return the time of each form of a loss for each number of labels."""
     columns = (
         Column("form", "Form"),
-        Column("per_image", "Labels of an image", "count"),
+        Column("per_image", "Labels per image", "count"),
         Column("labels", "Labels", "count"),
-        Column("seconds", "Microseconds an image", "seconds"),
+        Column("seconds", "Microseconds per image", "seconds"),
     )
     shown = rows.with_columns(pl.col("seconds") / losses_by_labels.IMAGES * 1e6).sort("form", "per_image", "labels")
     body = tuple(Row(tuple(Cell(row[column.key]) for column in columns)) for row in shown.iter_rows(named=True))
-    notes = ("Loss and derivatives of random scores, one thread, the process's own time.",)
+    notes = ("Loss and derivatives of random scores, processor time on one thread.",)
     return Table(columns, body, "Losses over pairs against the number of labels", notes=notes)
 
 
 def epoch_table(rows: pl.DataFrame) -> Table:
-    """Return the time of an image in an epoch with word vectors, and of its parts, for each number of labels."""
+    """Return the time per image of an epoch with word vectors, and of its parts, for each number of labels."""
     parts = (epochs_by_labels.WHOLE, epochs_by_labels.NETWORK, epochs_by_labels.LOSS, epochs_by_labels.DRAWS)
     columns = (
-        Column("row", "Row"),
+        Column("row", "Method"),
         Column("labels", "Labels", "count"),
-        *(Column(part, f"{part.capitalize()}, µs an image", "seconds") for part in parts),
+        *(Column(part, f"{part.capitalize()}, µs per image", "seconds") for part in parts),
         Column("megabytes", "Vectors, MB", "count"),
     )
-    found = rows.with_columns(pl.col("seconds") * 1e6, megabytes=(pl.col("words") / 1e6).round().cast(pl.Int64))
+    times = rows.with_columns(pl.col("seconds") * 1e6, megabytes=(pl.col("words") / 1e6).round().cast(pl.Int64))
     keys = ["row", "labels", "megabytes"]
-    shown = found.pivot(on="part", index=keys, values="seconds") if len(found) else found.select(keys)
+    shown = times.pivot(on="part", index=keys, values="seconds") if len(times) else times.select(keys)
     body = tuple(Row(tuple(Cell(line.get(column.key)) for column in columns)) for line in shown.iter_rows(named=True))
     notes = (
         f"A network {epochs_by_labels.INPUTS}-{epochs_by_labels.HIDDEN}-{epochs_by_labels.OUTPUTS}, batches of "
-        f"{epochs_by_labels.BATCH}, {epochs_by_labels.PER_IMAGE} labels an image, P = 5, N = 10; one thread, the "
-        "process's own time. Labels and features are drawn.",
-        "Printed in table 1 of the sampled tagging paper, µs an image with 291 and 925 labels on a GPU: Fast0Tag 120.0 "
+        f"{epochs_by_labels.BATCH}, {epochs_by_labels.PER_IMAGE} labels per image, P = 5, N = 10; processor time "
+        "on one thread. Labels and features are random.",
+        "Table 1 of the sampled tagging paper, µs per image with 291 and 925 labels on a GPU: Fast0Tag 120.0 "
         "and 424.5, X-Ent 68.5 and 90.5, Opt+X-Ent 73.6 and 106.1; sampled 22.1 and 31.4, 18.1 and 18.9, 24.3 and "
         "22.5.",
     )

@@ -1,4 +1,4 @@
-"""The tables of a run, and where they lie."""
+"""The tables of a run, and their files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +22,12 @@ SCHEMAS: dict[str, pl.Schema] = {
     "losses_by_labels": pl.Schema(losses_by_labels.SCHEMA),
     "epochs_by_labels": pl.Schema(epochs_by_labels.SCHEMA),
 }
-PLACES = {what: place for place, what in enumerate([*TITLES, *FEATURE_TITLES, TREE])}
+ORDER_OF_PARTS = {what: number for number, what in enumerate([*TITLES, *FEATURE_TITLES, TREE])}
 LARGE_FIRST = ((pl.col("size") != "nuswide"), "size")
 ORDER: dict[str, tuple[pl.Expr | str, ...]] = {
-    "comparisons": (pl.col("what").replace_strict(PLACES), *LARGE_FIRST, "threads"),
+    "comparisons": (pl.col("what").replace_strict(ORDER_OF_PARTS), *LARGE_FIRST, "threads"),
     "settings": LARGE_FIRST,
-    "features": (pl.col("what").replace_strict(PLACES), "size", "threads"),
+    "features": (pl.col("what").replace_strict(ORDER_OF_PARTS), "size", "threads"),
     "feature_settings": ("size", "contestant"),
 }
 SETTINGS_KEYS = ["size", "contestant"]
@@ -39,14 +39,14 @@ KEYS = {
 }
 
 
-def place(results: Path, name: str) -> Path:
+def path_of(results: Path, name: str) -> Path:
     """Return the file of a table."""
     return results / ("benchmarks.parquet" if name == "comparisons" else f"benchmarks/{name}.parquet")
 
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables, empty where nothing was measured."""
+    """The tables; tables that were not measured are empty."""
 
     comparisons: pl.DataFrame
     settings: pl.DataFrame
@@ -61,8 +61,8 @@ class Tables:
 
 
 def read(results: Path) -> Tables:
-    """Read what is there."""
-    paths = {name: place(results, name) for name in SCHEMAS}
+    """Read the tables that exist."""
+    paths = {name: path_of(results, name) for name in SCHEMAS}
     return Tables(
         **{
             name: read_parquet(path) if path.exists() else pl.DataFrame(schema=SCHEMAS[name])
@@ -72,8 +72,8 @@ def read(results: Path) -> Tables:
 
 
 def add(results: Path, name: str, rows: pl.DataFrame) -> None:
-    """Write rows in the place of those with the same keys, in order."""
-    path = place(results, name)
+    """Add rows to a table, in its order; they replace rows with the same keys."""
+    path = path_of(results, name)
     if path.exists():
         earlier = read_parquet(path).join(rows, on=KEYS[name], how="anti")
         rows = pl.concat([earlier, rows], how="diagonal")

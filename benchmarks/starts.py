@@ -1,4 +1,4 @@
-"""Seconds of a process that compiles every kernel, and of one that finds them compiled, from start to end."""
+"""Measure the seconds of a process that compiles every kernel, and of a process that loads compiled kernels."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ WARM = "vse_fs"
 
 
 def measure(plan: Plan) -> pl.DataFrame:
-    """Start so many processes of each kind, on one core."""
+    """Start the plan's number of processes of each kind, on one core."""
     paths = sorted((CONFIG / "methods").glob("*.yaml"))
     configs = {path.stem: read_method_config(path) for path in paths if path.stem not in PEERS}
     everything = {

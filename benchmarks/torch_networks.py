@@ -1,4 +1,4 @@
-"""Epochs of networks with binary cross-entropy and LSEP beside PyTorch's, from the same start on the same features."""
+"""Compare networks with binary cross-entropy and LSEP with PyTorch's, with the same initial weights and features."""
 
 import importlib
 from functools import partial
@@ -21,7 +21,7 @@ TITLES = {"bce": "binary cross-entropy", "lsep": "LSEP"}
 
 
 class Torch:
-    """A network as one writes it in PyTorch: dense tensors, autograd, the fused AdamW, no compiler."""
+    """A network in plain PyTorch: dense tensors, autograd, fused AdamW, no compiler."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Torch:
         pool: Workers,
     ) -> None:
         self.torch = importlib.import_module("torch")
-        self.ours = Ours(method, features, hidden, train, settings, pool).method  # for its rows and its start
+        self.ours = Ours(method, features, hidden, train, settings, pool).method  # for its rows and initial weights
         rows, labels = self.ours.seen.rows, self.ours.seen.labels
         self.rows = self.torch.tensor(rows if features is None or not features.is_sparse else rows.toarray())
         self.carried = self.torch.zeros((labels.n_rows, labels.n_labels), dtype=self.torch.bool)
@@ -44,7 +44,7 @@ class Torch:
         self.generator = self.torch.Generator().manual_seed(SEED)
 
     def start(self) -> tuple[Any, Any]:
-        """Return the network as ours begins, and its optimiser, with no decay of intercepts."""
+        """Return the network with our initial weights, and its optimiser, without decay of intercepts."""
         nn, settings = self.torch.nn, self.ours.settings
         parts = []
         for array in self.ours.layers.arrays():
@@ -69,18 +69,18 @@ class Torch:
             self.step(images)
 
     def step(self, images: Any) -> None:
-        """Take a step on the mean loss of some images."""
+        """Take a step on the mean loss of a batch of images."""
         self.optimiser.zero_grad()
         self.loss(self.network(self.rows[images]), self.carried[images]).backward()
         self.optimiser.step()
 
     def cross_entropy(self, scores: Any, carried: Any) -> Any:
-        """Return the mean over images of the sum over labels."""
+        """Return the mean over images of the loss, a sum over labels."""
         functional = self.torch.nn.functional
         return functional.binary_cross_entropy_with_logits(scores, carried.float(), reduction="sum") / len(scores)
 
     def lsep(self, scores: Any, carried: Any) -> Any:
-        """Return the mean over images; the sum over pairs is a product of two sums, added as logarithms."""
+        """Return the mean over images of the loss; its sum over pairs is a product of two sums, in logarithms a sum."""
         least = self.torch.finfo(scores.dtype).min
         negatives = scores.masked_fill(carried, least).logsumexp(1)
         positives = (-scores).masked_fill(~carried, least).logsumexp(1)

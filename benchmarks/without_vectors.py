@@ -1,6 +1,6 @@
-"""What `kernels/vectors.py` is worth: Opt-AUC's steps, and the same loop in plain numba without that module.
+"""Measure the gain from `kernels/vectors.py`: Opt-AUC's steps, and the same loop in plain numba without that module.
 
-Both take the same triples, drawn ahead of time, so that they differ in the loops over factors alone.
+Both use the same triples, drawn beforehand, so that they differ only in the loops over factors.
 """
 
 import math
@@ -23,7 +23,7 @@ Triples = NDArray[np.int32]
 
 
 def turns(train: LabelMatrix, factors: int) -> tuple[Callable[[], float], Callable[[], float]]:
-    """Return what takes a step for each positive and times it: with vectors, and without."""
+    """Return two turns that take a step for each positive: with vectors, and without."""
     triples, embeddings = draw_triples(train), [start(train, factors) for _ in range(2)]
     return (
         timed(lambda: steps_with_vectors(embeddings[0], triples, RATE, SHRINKAGE)),
@@ -32,17 +32,17 @@ def turns(train: LabelMatrix, factors: int) -> tuple[Callable[[], float], Callab
 
 
 def draw_triples(train: LabelMatrix) -> Triples:
-    """Return (image, positive, label), one row per positive, (n_pairs, 3) int32, in random order."""
+    """Return triples (image, positive, random label), one per positive, (n_pairs, 3) int32, in random order."""
     rng = np.random.default_rng(SEED)
     order = rng.permutation(train.n_pairs)
-    others = rng.integers(0, train.n_labels, train.n_pairs)
+    labels = rng.integers(0, train.n_labels, train.n_pairs)
     return np.stack(
-        [train.image_of_pair[order], train.label_of_pair[order], others], axis=1, dtype=np.int32, casting="same_kind"
+        [train.image_of_pair[order], train.label_of_pair[order], labels], axis=1, dtype=np.int32, casting="same_kind"
     )
 
 
 def start(train: LabelMatrix, factors: int) -> Embedding:
-    """Return an embedding to start from, always the same."""
+    """Return the initial embedding, the same in every call."""
     rng = np.random.default_rng(SEED)
     images, labels = (padded_start(n, factors, DEVIATION, rng) for n in (train.n_rows, train.n_labels))
     return Embedding(images, labels)

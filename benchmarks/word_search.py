@@ -1,6 +1,6 @@
-"""What the sampled tagging paper says of its speed on users' images: a search for a word, and draws of negatives.
+"""Measure operations whose speed the sampled tagging paper reports: a search for a word, and draws of negatives.
 
-Vectors and labels are drawn, so nothing here says how good a search is.
+Vectors and labels are random, so the times say nothing about the quality of a search.
 """
 
 from functools import partial
@@ -17,12 +17,12 @@ from vsebench.data.problem import LabelMatrix, Matrix
 from vsebench.data.streams import Stream, generator
 from vsebench.methods.words.sampled_words import SampledVectors
 
-FIRST = 20  # images of a search
-DRAWN_FOR = 64  # images
+FIRST = 20  # number of images that a search returns
+DRAWN_FOR = 64  # number of images that labels are drawn for
 
 
 def image_search(plan: Plan) -> list[Row]:
-    """Score all images by a word's vector and find the first ones, beside reading the images' vectors once."""
+    """Compare a search, which scores all images by a word's vector, with reading the images' vectors once."""
     n_images, size = plan.on_features.searched
     rng = generator(SEED, Stream.SIMULATED_LABELS)
     images = rng.standard_normal((n_images, size), dtype=np.float32)
@@ -41,8 +41,8 @@ def search(images: Matrix, word: Matrix) -> NDArray[np.intp]:
     """Return the `FIRST` images with the largest inner products with a word's vector, best first."""
     scores = images @ word
     first = np.argpartition(scores, -FIRST)[-FIRST:]
-    found: NDArray[np.intp] = first[np.argsort(-scores[first], kind="stable")]
-    return found
+    ranked: NDArray[np.intp] = first[np.argsort(-scores[first], kind="stable")]
+    return ranked
 
 
 def read(images: Matrix) -> float:
@@ -52,7 +52,7 @@ def read(images: Matrix) -> float:
 
 
 def negative_draws(plan: Plan) -> list[Row]:
-    """Draw the labels of a step, beside the authors' code, which makes the labels' distribution anew for each image."""
+    """Compare our draws of labels with those of the authors' code, which computes a new distribution for each image."""
     rows = []
     for n_labels in plan.on_features.epochs["labels"]:
         with workers(1) as pool:
@@ -77,6 +77,6 @@ def draw_as_published(labels: LabelMatrix, share: NDArray[np.float64]) -> None:
     rng = generator(SEED, Stream.NEGATIVES)
     for image in range(labels.n_rows):
         positives = rng.choice(labels.label_of_pair[labels.offsets[image] : labels.offsets[image + 1]], 5)
-        others = share.copy()
-        others[positives] = 0
-        rng.choice(len(share), 10, p=others / others.sum())
+        negatives = share.copy()
+        negatives[positives] = 0
+        rng.choice(len(share), 10, p=negatives / negatives.sum())

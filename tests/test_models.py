@@ -122,7 +122,7 @@ def test_scores_of_embeddings_are_inner_products():
 @pytest.mark.parametrize("image", [-1, 4])
 def test_embeddings_refuse_images_that_they_have_no_vector_for(image):
     queries = Queries(np.array([0, image], dtype=np.int32), matrix_of([[], []], 3))
-    with pytest.raises(UserError, match="cannot score new ones"):
+    with pytest.raises(UserError, match="cannot score new images"):
         one_of_each_kind()["embeddings"].scores(queries)
 
 

@@ -1,7 +1,8 @@
 """Write VGG16 up to fc7 as an ONNX file: `python workflow/export_vgg16.py vgg16-397923af.pth vgg16-fc7.onnx`.
 
-The first file is a state_dict with torchvision's key names. The second has the input `image` (n, 3, 224, 224), and the
-output `fc7` (n, 4096) behind its ReLU. The packages torch and onnx are needed, and vsebench is not.
+The first file is a state_dict with torchvision's key names. The network in the second file has the input `image`
+(n, 3, 224, 224) and the output `fc7` (n, 4096), after its ReLU. The script needs the packages torch and onnx, but not
+vsebench.
 
 Source: Simonyan and Zisserman, "Very deep convolutional networks for large-scale image recognition", ICLR 2015,
 configuration D.
@@ -15,10 +16,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-BLOCKS = ((1, 2), (2, 2), (4, 3), (8, 3), (8, 3))  # channels in widths, and convolutions, before each halving
-SIDE = 224  # pixels, which five halvings make 7
+# Of each block, which a pooling layer that halves the sides ends: its channels over WIDTH, and its convolutions.
+BLOCKS = ((1, 2), (2, 2), (4, 3), (8, 3), (8, 3))
+SIDE = 224  # pixels, 7 after five halvings
 WIDTH, CLASSES = 64, 1000
-BEHIND_FC7 = "classifier.6"
+AFTER_FC7 = "classifier.6"
 Shapes = dict[str, tuple[int, ...]]
 
 
@@ -27,20 +29,20 @@ def shapes(width: int = WIDTH) -> Shapes:
 
     Parameters
     ----------
-    width : channels of the first layer; VGG16 has 64. The channels of the others, and the units of fc6 and fc7, are
-        multiples of it.
+    width : channels of the first layer, 64 in VGG16. The channels of the other layers, and the units of fc6 and fc7,
+        are multiples of it.
     """
-    found: Shapes = {}
-    place, channels = 0, 3
+    of_layers: Shapes = {}
+    number, channels = 0, 3
     for multiple, convolutions in BLOCKS:
         for _ in range(convolutions):
-            found |= layer(f"features.{place}", multiple * width, channels, 3, 3)
-            place, channels = place + 2, multiple * width  # a ReLU follows
-        place += 1  # the maximum of 2 x 2
+            of_layers |= layer(f"features.{number}", multiple * width, channels, 3, 3)
+            number, channels = number + 2, multiple * width  # a ReLU follows
+        number += 1  # the pooling layer
     units = 64 * width
-    found |= layer("classifier.0", units, channels * (SIDE // 2 ** len(BLOCKS)) ** 2)
-    found |= layer("classifier.3", units, units)  # behind a ReLU and dropout
-    return found | layer(BEHIND_FC7, CLASSES, units)
+    of_layers |= layer("classifier.0", units, channels * (SIDE // 2 ** len(BLOCKS)) ** 2)
+    of_layers |= layer("classifier.3", units, units)  # after a ReLU and dropout
+    return of_layers | layer(AFTER_FC7, CLASSES, units)
 
 
 def layer(name: str, outputs: int, *inputs: int) -> Shapes:
@@ -48,18 +50,18 @@ def layer(name: str, outputs: int, *inputs: int) -> Shapes:
     return {f"{name}.weight": (outputs, *inputs), f"{name}.bias": (outputs,)}
 
 
-def difference(found: Mapping[str, tuple[int, ...]], wanted: Mapping[str, tuple[int, ...]]) -> str | None:
-    """Return what is wrong with the first key or shape that is, or None."""
-    for key, shape in wanted.items():
-        if key not in found:
+def difference(actual: Mapping[str, tuple[int, ...]], expected: Mapping[str, tuple[int, ...]]) -> str | None:
+    """Return a description of the first wrong key or shape, or None if all are right."""
+    for key, shape in expected.items():
+        if key not in actual:
             return f"no {key}; the keys should be those of torchvision's vgg16"
-        if found[key] != shape:
-            return f"{key} is {found[key]}, but {shape} in VGG16"
-    return next((f"{key} is not in VGG16" for key in found if key not in wanted), None)
+        if actual[key] != shape:
+            return f"{key} is {actual[key]}, but {shape} in VGG16"
+    return next((f"{key} is not in VGG16" for key in actual if key not in expected), None)
 
 
 def network(width: int) -> Any:
-    """Return VGG16 up to fc7 as a torch.nn.Module without numbers; its keys are those of `shapes` up to fc7."""
+    """Return VGG16 up to fc7 as a torch.nn.Module without weights; its keys are those of `shapes` up to fc7."""
     import torch
     from torch import nn
 
@@ -72,7 +74,7 @@ def network(width: int) -> Any:
                 features += [nn.Conv2d(inputs, outputs, 3, padding=1), nn.ReLU()]
             features.append(nn.MaxPool2d(2))
         units, pixels = sizes["classifier.0.weight"]
-        # Dropout does nothing here, but has a number among the layers.
+        # Identity stands for dropout, which does nothing here but counts among the layers.
         fc7 = [nn.Linear(pixels, units), nn.ReLU(), nn.Identity(), nn.Linear(units, units), nn.ReLU()]
         whole = nn.Sequential()
         whole.add_module("features", nn.Sequential(*features))
@@ -89,29 +91,29 @@ def loaded(weights: Mapping[str, Any]) -> Any:
 
 
 def read(path: Path, width: int = WIDTH) -> dict[str, Any]:
-    """Read a state_dict; the program ends with one line if the file holds no weights of VGG16."""
+    """Read a state_dict; if the file does not contain the weights of VGG16, end the program with one line."""
     import torch
 
     try:
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         sys.exit(f"export_vgg16: {path}: {error.strerror or error}")
-    except Exception:  # of several kinds, whose texts advise to run code from the file
-        sys.exit(f"export_vgg16: {path}: no file of tensors alone, as torch.save(model.state_dict(), ...) writes it")
-    if not isinstance(weights, dict) or not all(isinstance(one, torch.Tensor) for one in weights.values()):
-        sys.exit(f"export_vgg16: {path}: no state_dict; save `model.state_dict()`")
-    wrong = difference({key: tuple(one.shape) for key, one in weights.items()}, shapes(width))
-    if wrong:
-        sys.exit(f"export_vgg16: {path}: {wrong}")
+    except Exception:  # of several kinds, whose messages suggest running code from the file
+        sys.exit(f"export_vgg16: {path}: not a file of tensors only, as torch.save(model.state_dict(), ...) writes it")
+    if not isinstance(weights, dict) or not all(isinstance(weight, torch.Tensor) for weight in weights.values()):
+        sys.exit(f"export_vgg16: {path}: not a state_dict; save `model.state_dict()`")
+    mistake = difference({key: tuple(weight.shape) for key, weight in weights.items()}, shapes(width))
+    if mistake:
+        sys.exit(f"export_vgg16: {path}: {mistake}")
     return weights
 
 
 def export(vgg: Any, path: Path) -> None:
-    """Write a network of images as one ONNX file, with any number of images at a time."""
+    """Write a network as one ONNX file that takes any number of images at a time."""
     import torch
 
     with warnings.catch_warnings():
-        # dynamo's exporter needs the package onnxscript as well, and puts large weights into a second file.
+        # The newer exporter (dynamo) also needs the package onnxscript, and puts large weights into a second file.
         warnings.filterwarnings("ignore", category=DeprecationWarning)
         torch.onnx.export(
             vgg, (torch.zeros(1, 3, SIDE, SIDE),), str(path),
@@ -134,7 +136,7 @@ def main(argv: list[str] | None = None) -> None:
     if not arguments.network.parent.is_dir():
         sys.exit(f"export_vgg16: {arguments.network}: no such folder")
     export(loaded(read(arguments.weights)), arguments.network)
-    print(f"{arguments.network}: output fc7, 4,096 numbers an image, for the transform torchvision")
+    print(f"{arguments.network}: output fc7, 4,096 numbers per image, for the transform torchvision")
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Opt-AUC and WARP with a bias per label, as other packages train them; only the benchmarks run these."""
+"""Opt-AUC and WARP with a bias per label, as in third-party packages; only the benchmarks use them."""

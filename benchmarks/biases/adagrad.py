@@ -14,7 +14,7 @@ from vsebench.kernels.vectors import FASTMATH, LANES, divide_or_zero, load, sqrt
 
 
 class SquaredGradients(NamedTuple):
-    """Sums of the squared gradients so far, one for each parameter; updated by each step.
+    """Sums of the squared gradients so far, one per parameter; updated by each step.
 
     Attributes
     ----------

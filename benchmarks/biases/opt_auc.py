@@ -1,4 +1,4 @@
-"""Opt-AUC with a bias for each label, as in the BPR of other packages: s_ic = <v_i, v_c> + b_c."""
+"""Opt-AUC with a bias per label, as in the BPR of third-party packages: s_ic = <v_i, v_c> + b_c."""
 
 import numpy as np
 from numba import njit
@@ -24,8 +24,8 @@ from vsebench.models import Embeddings
 def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
     """Take `steps` steps that lower log(1 + exp(-m)), m = <v_i, v_p - v_n> + b_p - b_n, for uniform negatives n.
 
-    A step moves v_i, v_p, v_n, b_p and b_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). Where an image carries every
-    label there is no negative, and its steps are skipped.
+    A step moves v_i, v_p, v_n, b_p and b_n by eta (1 / (1 + exp(m)) dm/dv - lambda v). An image that carries every
+    label has no negative, and its steps are skipped.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
 
 
 class OptAucBiases(SgdMethod):
-    """Opt-AUC with biases, which have the learning rate and the regularisation of vectors."""
+    """Opt-AUC with biases, which have the same learning rate and regularisation as vectors."""
 
     settings_type = SgdSettings
 

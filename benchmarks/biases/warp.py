@@ -1,4 +1,4 @@
-"""WARP as LightFM trains it: Adagrad, and a bias for each label, s_ic = <v_i, v_c> + b_c."""
+"""WARP as in LightFM: with Adagrad, and a bias per label, s_ic = <v_i, v_c> + b_c."""
 
 import numpy as np
 from numba import njit
@@ -31,8 +31,8 @@ def warp_adaptive_epoch(embedding, biases, squares, pipeline, trials, steps, rat
     """Take `steps` steps that lower L(floor((Y - 1) / trials)) max(0, 1 - m), m = <v_i, v_p - v_n> + b_p - b_n.
 
     Negatives are drawn with replacement until one violates the margin, 1 + s_in > s_ip. Y - 1 is the number of labels
-    that the image does not carry. A step is Adagrad's, with the gradient L dm/dv - lambda v. Where no trial violates,
-    nothing changes.
+    that the image does not carry. A step is Adagrad's, with the gradient L dm/dv - lambda v. If no trial violates the
+    margin, nothing changes.
 
     Parameters
     ----------

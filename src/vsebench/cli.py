@@ -1,4 +1,4 @@
-"""The command line: one sub-command per stage of the workflow and per command of a person."""
+"""The command line: one sub-command per stage of the workflow, and one per command for users."""
 
 import argparse
 import importlib
@@ -12,10 +12,10 @@ from vsebench.core.sources import summary_of
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one stage or command; 0 on success, 1 with one line on standard error for a user's mistake.
+    """Run one stage or command; return 0, or after a user's mistake 1 with one line on standard error.
 
-    Each is a module of `vsebench.stages` or `vsebench.commands`, imported only when it runs. It offers
-    add_arguments(parser) and run(arguments), and the first sentence of its docstring is its help.
+    A stage or command is a module of `vsebench.stages` or `vsebench.commands`, imported only when it runs. It defines
+    add_arguments(parser) and run(arguments); the first line of its docstring is its help text.
     """
     argv = list(sys.argv[1:] if argv is None else argv)
     end_with_snakemake()
@@ -25,14 +25,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return run_command(name, argv[1:])
     parser = argparse.ArgumentParser(prog="vsebench", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for known in modules:
-        commands.add_parser(known, help=summary(known))
+    for module in modules:
+        commands.add_parser(module, help=summary(module))
     parser.parse_args(argv)
     return 2
 
 
 def command_modules() -> dict[str, str]:
-    """Return the modules of all stages and commands, by name."""
+    """Return name -> module of all stages and commands, sorted by name."""
     return dict(sorted({**modules_in("stages"), **modules_in("commands")}.items()))
 
 

@@ -1,7 +1,7 @@
-"""A process that has imported the packages once and forks for each job, since imports take most of a small job's time.
+"""A server that imports the packages once and forks a process per job, since imports take most of a small job's time.
 
-It imports a stage before that stage has its first job. workflow/start_job.py asks it for a job and waits. A job is a
-process like any other: its own arguments, environment, folder and streams, and it ends with Snakemake.
+It imports a stage before that stage's first job. workflow/start_job.py requests a job and waits for it. A job has its
+own arguments, environment, folder and streams, like any process, and it ends with Snakemake.
 """
 
 import atexit
@@ -23,13 +23,13 @@ from functools import cache
 from pathlib import Path
 
 SERVER = "VSEBENCH_SERVER"
-"""The environment variable that names the server's socket; without it a job is started without a server."""
+"""The environment variable that names the server's socket; if it is not set, jobs start without a server."""
 
 DRAWING = [*(f"matplotlib.backends.backend_{name}" for name in ("agg", "pdf", "svg")), "seaborn"]
-"""What the stage `figure` imports late, since no figure needs all of it."""
+"""Modules that the stage `figure` imports late, since no figure needs all of them."""
 
 _STARTED = time.time()
-_BEGUN: list["subprocess.Popen[bytes]"] = []
+_SERVERS: list["subprocess.Popen[bytes]"] = []  # keeps their standard inputs open; at its end a server stops
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Job:
             os.close(stream)
 
     def run(self) -> int:
-        """Become the job in this process, which has just been forked; return its exit status."""
+        """Run the job in this process, which has just been forked, and return its exit status."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -66,9 +66,9 @@ class Job:
 
 
 def start() -> None:
-    """Start the server for the jobs that this process starts; it ends when this process does.
+    """Start the server for the jobs of this process; it ends when this process does.
 
-    Where sockets cannot be made, nothing is started, and every job imports the packages itself.
+    Where sockets cannot be created, no server is started, and every job imports the packages itself.
     """
     folder = Path(tempfile.mkdtemp(prefix="vsebench-"))
     path = folder / "jobs"
@@ -76,14 +76,14 @@ def start() -> None:
     try:
         listener.bind(str(path))
         listener.listen(64)
-    except OSError:  # the path is too long for a socket, or the file system has none
+    except OSError:  # the path is too long for a socket, or the file system has no sockets
         listener.close()
         shutil.rmtree(folder)
         return
     one_thread = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "VECLIB")}
     command = [sys.executable, "-m", "vsebench.job_server", str(listener.fileno()), str(folder)]
     with listener:
-        _BEGUN.append(
+        _SERVERS.append(
             subprocess.Popen(
                 command, stdin=subprocess.PIPE, pass_fds=[listener.fileno()], env={**os.environ, **one_thread}
             )
@@ -92,12 +92,12 @@ def start() -> None:
 
 
 def serve(listener: socket.socket, end: int) -> Job | None:
-    """Fork a job for each connection, and tell it the job's exit status, until the stream `end` is at its end.
+    """Fork a job for each connection, and send the job's exit status back, until the stream `end` is at its end.
 
     Returns
     -------
     Job or None
-        In the process of a job what it shall do; None in the server itself.
+        In the process of a job: the job to run. In the server itself: None.
     """
     jobs: dict[int, socket.socket] = {}
     woken, wake = socket.socketpair()
@@ -117,15 +117,15 @@ def serve(listener: socket.socket, end: int) -> Job | None:
                         return job
                 elif key.fileobj is woken:
                     woken.recv(4096)
-                else:  # who asked for this job has ended
+                else:  # the process that requested this job has ended
                     selector.unregister(key.fileobj)
                     os.kill(key.data, signal.SIGTERM)
-            _tell_of_ended(jobs, selector)
+            _send_exit_statuses(jobs, selector)
 
 
 def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> Job | None:
-    """Fork for the job that a connection asks for; return it in the job's process, None in the server."""
-    job = _asked(connection)
+    """Fork a process for the job that a connection requests; return the job in the child, None in the server."""
+    job = _read_request(connection)
     if job is None:
         connection.close()
         return None
@@ -135,18 +135,18 @@ def _fork(connection: socket.socket, jobs: dict[int, socket.socket], selector: s
         selector.register(connection, selectors.EVENT_READ, process)
         job.close()
         return None
-    for other in (connection, *jobs.values()):
-        other.close()
+    for inherited in (connection, *jobs.values()):
+        inherited.close()
     return job
 
 
 @cache
 def _import_stage(stage: str) -> None:
-    """Import what the jobs of a stage import; where that fails, the job says so."""
+    """Import the modules that the jobs of a stage import; if that fails, the job itself reports it."""
     with suppress(Exception):
         for module in [f"vsebench.stages.{stage}", *(DRAWING if stage == "figure" else [])]:
             importlib.import_module(module)
-    gc.freeze()  # jobs leave these objects alone, so their pages stay shared
+    gc.freeze()  # the collector then ignores these objects, so that their pages stay shared with the jobs
 
 
 def _edited() -> bool:
@@ -158,8 +158,8 @@ def _edited() -> bool:
         return True
 
 
-def _asked(connection: socket.socket) -> Job | None:
-    """Read what a connection asks for; None if it ended before it said so."""
+def _read_request(connection: socket.socket) -> Job | None:
+    """Read the job that a connection requests; None if the connection ended before the request did."""
     _, streams, *_ = socket.recv_fds(connection, 1, 3)
     with connection.makefile("rb") as message:
         line = message.readline()
@@ -169,8 +169,8 @@ def _asked(connection: socket.socket) -> Job | None:
     return Job(arguments, folder, environment, streams)
 
 
-def _tell_of_ended(jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
-    """Send the exit status of each job that has ended; 128 and the signal's number if a signal ended it."""
+def _send_exit_statuses(jobs: dict[int, socket.socket], selector: selectors.BaseSelector) -> None:
+    """Send the exit status of each job that has ended: 128 plus the signal's number if a signal ended it."""
     while jobs:
         process, status = os.waitpid(-1, os.WNOHANG)
         if not process:
@@ -193,13 +193,13 @@ def _main(listener: str, folder: str) -> int:
     import vsebench.kernels  # noqa: F401
 
     numba.njit("void()")(lambda: None)  # the first kernel of a process takes a tenth of a second longer
-    gc.freeze()  # jobs leave these objects alone, so their pages stay shared
+    gc.freeze()  # the collector then ignores these objects, so that their pages stay shared with the jobs
     if job := serve(socket.socket(fileno=int(listener)), sys.stdin.fileno()):
         status = job.run()
         atexit._run_exitfuncs()
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(status)  # to free all that was imported takes a twentieth of a second
+        os._exit(status)  # a normal exit would take a twentieth of a second to free all modules
     shutil.rmtree(folder, ignore_errors=True)
     return 0
 

@@ -1,7 +1,7 @@
-"""Fitted models: they score labels for images, and are saved and loaded with a check of every array.
+"""Fitted models, which score labels for images; every array is checked when a model is saved or loaded.
 
-A file model.npz contains `kind`, `version` and the arrays of its kind. `Embedded` models score by inner products of
-vectors and are ranked by the fast kernels; other models are ranked by their scores.
+A file model.npz contains `kind`, `version` and the arrays of that kind of model. The scores of `Embedded` models are
+inner products of vectors, and fast kernels rank their labels; labels of other models are ranked by a matrix of scores.
 """
 
 import importlib
@@ -21,7 +21,7 @@ from vsebench.core.modules import modules_in
 from vsebench.core.storage import read_arrays, write_arrays
 from vsebench.data.problem import LabelMatrix, Matrix, Queries
 
-if TYPE_CHECKING:  # features need SciPy, which most models do without
+if TYPE_CHECKING:  # importing features imports SciPy, which most models do not need
     from vsebench.data.features import Rows
 
 VERSION = 1
@@ -29,14 +29,14 @@ LARGEST_SCORE = 1e37
 
 
 class Model(ABC):
-    """A fitted model. A class has a `kind`, which names it in a file, and lists the arrays of the file."""
+    """A fitted model. Each class has a `kind`, its name in a model's file, and lists the arrays of the file."""
 
     kind: ClassVar[str]
 
     @property
     @abstractmethod
     def n_labels(self) -> int:
-        """Number of labels that it scores."""
+        """Number of labels that the model scores."""
 
     @abstractmethod
     def scores(self, queries: Queries) -> Matrix:
@@ -45,12 +45,12 @@ class Model(ABC):
         Raises
         ------
         UserError
-            The model cannot score these images, such as new images if it has one vector per image of its data set.
+            The model cannot score these images, for example new images if it has one vector per image of its data set.
         """
 
     @abstractmethod
     def largest_score(self) -> float:
-        """Return a bound on the absolute score, NaN where a number of the model is NaN."""
+        """Return a bound on the absolute scores; NaN if a number of the model is NaN."""
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -59,50 +59,50 @@ class Model(ABC):
     @classmethod
     @abstractmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Model":
-        """Build the model from saved arrays; raises a `ValueError` that names an array that does not fit."""
+        """Build the model from saved arrays; an array that does not fit raises a `ValueError` that names it."""
 
     def has_finite_scores(self) -> bool:
-        """Return whether every score is sure to be a finite number."""
+        """Return whether all scores are guaranteed to be finite."""
         return self.largest_score() < LARGEST_SCORE  # False for NaN as well
 
 
 def checked_scores(model: Model, queries: Queries) -> Matrix:
-    """Return a model's scores of all labels, (n, n_labels) float32, after a check of what it returned.
+    """Return a model's scores of all labels, (n, n_labels) float32, after checking them.
 
-    The kernels read them without a check of their own.
+    Kernels read the scores without checks.
 
     Raises
     ------
     UserError
-        They have another shape or type, or are not contiguous.
+        The scores have another shape or type, or are not contiguous.
     """
     return _checked(model.scores(queries), (len(queries.images), model.n_labels), f"{type(model).__name__}.scores")
 
 
 def checked_vectors(model: "Embedded", queries: Queries) -> Matrix:
-    """Return a model's vectors of images, (n, K) float32, after a check of what it returned; see `checked_scores`."""
+    """Return a model's vectors of images, (n, K) float32, after checking them; see `checked_scores`."""
     shape = len(queries.images), model.label.shape[1]
     return _checked(model.vectors(queries), shape, f"{type(model).__name__}.vectors")
 
 
-def _checked(found: Matrix, shape: tuple[int, int], what: str) -> Matrix:
-    if not isinstance(found, np.ndarray):
-        raise UserError(f"{what} is of type {type(found).__name__}, not an array")
+def _checked(array: Matrix, shape: tuple[int, int], name: str) -> Matrix:
+    if not isinstance(array, np.ndarray):
+        raise UserError(f"{name} is of type {type(array).__name__}, not an array")
     try:
-        check_matrix(found, what, shape)
+        check_matrix(array, name, shape)
     except ValueError as error:
         raise UserError(str(error)) from None
-    return found
+    return array
 
 
 class Embedded(Model):
-    """A model whose score is the inner product of an image's vector with a label's, K numbers each.
+    """A model whose score is the inner product of an image's vector and a label's vector, each of K numbers.
 
     A label's bias is an additional factor, which is 1 for every image.
     """
 
     label: Matrix  # (n_labels, K)
-    biased: ClassVar[bool] = False  # whether the last factor is a label's bias, and 1 for every image
+    biased: ClassVar[bool] = False  # whether the last factor is the label's bias, and 1 for every image
 
     @property
     def n_labels(self) -> int:
@@ -122,11 +122,11 @@ class Embedded(Model):
 
 
 class Thresholded(Model):
-    """A model that was trained together with a threshold for each label of an image."""
+    """A model that was trained together with a threshold per image and label."""
 
     @abstractmethod
     def thresholds(self, queries: Queries) -> Matrix:
-        """Return the thresholds of all labels, (n, n_labels) float32; a label that scores above its own is chosen."""
+        """Return the thresholds of all labels, (n, n_labels) float32; labels that score above theirs are chosen."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class LabelWeights(Model):
         return len(self.weight)
 
     def scores(self, queries: Queries) -> Matrix:
-        # An image has few labels, so their rows are added up: a product with a dense matrix would be far more work.
+        # An image has few labels, so adding up their rows is far less work than a product with a dense matrix.
         known = queries.known
         scores = np.zeros((known.n_rows, len(self.weight)), dtype=np.float32)
         for row, (first, last) in enumerate(zip(known.offsets[:-1], known.offsets[1:], strict=True)):
@@ -201,7 +201,7 @@ class LabelWeights(Model):
 
 
 def by_frequency(labels: LabelMatrix) -> Embeddings:
-    """Return the model that scores a label by its occurrences in `labels`, one row per image of the data set."""
+    """Return the model that scores a label by how often it occurs in `labels`, for every image of the data set."""
     occurrences = np.bincount(labels.label_of_pair, weights=labels.count_of_pair, minlength=labels.n_labels)
     ones = np.ones((labels.n_rows, 1), dtype=np.float32)
     return Embeddings(ones, occurrences.astype(np.float32)[:, np.newaxis])
@@ -216,7 +216,7 @@ def save(model: Model, path: Path) -> None:
 
 
 def load(path: Path) -> Model:
-    """Read a model; raises a `UserError` if the file contains none or its arrays do not fit together."""
+    """Read a model; a file without a model, or whose arrays do not fit together, raises a `UserError`."""
     arrays = read_arrays(path)
     try:
         kind, version = str(arrays.pop("kind")), int(arrays.pop("version"))
@@ -228,36 +228,40 @@ def load(path: Path) -> Model:
 
 
 def model_class(kind: str) -> type[Model]:
-    """Return the class of a kind: one of this module's, or `MODEL` of the module of that name in `vsebench.methods`."""
+    """Return the class of a kind: from this module, or `MODEL` of the module with that name in `vsebench.methods`."""
     for shared in SHARED:
         if shared.kind == kind:
             return shared
     try:
-        found: type[Model] = importlib.import_module(modules_in("methods")[kind]).MODEL
+        model: type[Model] = importlib.import_module(modules_in("methods")[kind]).MODEL
     except (KeyError, ImportError, AttributeError):
         raise ValueError(f"unknown kind of model {kind!r}") from None
-    return found
+    return model
 
 
 def check_matrix(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) -> None:
-    """Raise a `ValueError` if an array is not C-contiguous float32 of a shape, in which None means any size.
+    """Raise a `ValueError` unless an array is C-contiguous float32 of this shape, in which None means any size.
 
-    Kernels read these arrays without checking them.
+    Kernels read these arrays without checks.
     """
-    fits = array.ndim == len(shape) and all(want in (None, size) for size, want in zip(array.shape, shape, strict=True))
+    fits = array.ndim == len(shape) and all(
+        expected in (None, size) for size, expected in zip(array.shape, shape, strict=True)
+    )
     if not fits or array.dtype != np.float32 or not array.flags.c_contiguous:
-        wanted = " x ".join("any" if size is None else str(size) for size in shape)
-        raise ValueError(f"{name} is {array.dtype} of shape {array.shape}, not contiguous float32 of shape {wanted}")
+        expected_shape = " x ".join("any" if size is None else str(size) for size in shape)
+        raise ValueError(
+            f"{name} is {array.dtype} of shape {array.shape}, not contiguous float32 of shape {expected_shape}"
+        )
 
 
 def check_images(queries: Queries, n_images: int) -> None:
-    """Raise a `UserError` for images that a model has no vector for."""
+    """Raise a `UserError` if the model has no vector for one of the images."""
     if len(queries.images) and not 0 <= queries.images.min() <= queries.images.max() < n_images:
-        raise UserError("this model knows only the images of its data set; it cannot score new ones")
+        raise UserError("this model knows only the images of its data set; it cannot score new images")
 
 
 def features_of(queries: Queries, dimensions: int) -> "Rows":
-    """Return the features of images; refuse images without, or with other features than a model was fitted to."""
+    """Return the features of images; a `UserError` if there are none, or not as many as the model was fitted to."""
     if queries.features is None:
         raise UserError("this model scores images by their features, and these images have none")
     if queries.features.shape[1] != dimensions:
@@ -268,6 +272,6 @@ def features_of(queries: Queries, dimensions: int) -> "Rows":
 
 
 def norm(matrix: Matrix) -> float:
-    """Return the Frobenius norm; infinity or NaN if a number is, or if their squares are too large."""
+    """Return the Frobenius norm; not finite if an entry is not, or if the squares overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         return float(np.sqrt(np.vdot(matrix, matrix)))

@@ -1,6 +1,6 @@
-"""What a run does beside its jobs: clean up before them, report the time left, and list results or failures at the end.
+"""What a run does besides its jobs: clean up first, report the time left, and list results or failures at the end.
 
-The Snakefile calls these functions with Snakemake's objects; nothing else in the package knows Snakemake.
+The Snakefile calls these functions with Snakemake's objects; no other module of the package uses Snakemake.
 """
 
 import logging
@@ -27,13 +27,13 @@ def discard_leftovers() -> None:
     for folder in ("data", "results", "figures"):
         for path in Path(folder).rglob(".*.tmp.*"):
             process = path.name.rpartition(".tmp")[0].rpartition(".")[2]
-            # Another run may be active in this folder: Snakemake allows it if the two make different files.
+            # Another run may be active in this folder: Snakemake allows that if the two runs make different files.
             if not is_running(process):
                 path.unlink(missing_ok=True)
 
 
 def is_running(process: str) -> bool:
-    """Return whether a process with this id exists; a text that is no id names none."""
+    """Return whether a process with this id exists; False if the text is not an id."""
     try:
         os.kill(int(process), 0)
     except (ProcessLookupError, ValueError):
@@ -44,16 +44,16 @@ def is_running(process: str) -> bool:
 
 
 def discard_stale_kernels() -> None:
-    """Delete compiled kernels that are older than a source file behind them.
+    """Delete compiled kernels that are older than one of their source files.
 
-    numba compares a kernel with its own file alone, and not with those of the functions that are compiled into it. It
-    also writes the index of its cache before the code, so where it is killed in between, or another process reads at
-    that moment, the old code would pass for that of the edited source.
+    numba compares a kernel only with its own file, and not with the files of the functions that are compiled into it.
+    It also writes the index of its cache before the code: if it is killed in between, or another process reads at that
+    moment, the old code would pass for that of the edited source.
     """
     for compiled in PACKAGE.rglob("__pycache__/*.nbc"):
         source = compiled.parent.parent / f"{compiled.name.partition('.')[0]}.py"
         name = ".".join(source.relative_to(PACKAGE.parent).with_suffix("").parts)
-        # Another run may do the same at this moment, and the source may be gone.
+        # Another run may delete the kernel at the same moment, and the source may be gone.
         with suppress(FileNotFoundError):
             newest = max(path.stat().st_mtime for path in sources_of(name))
             if compiled.stat().st_mtime < newest:
@@ -61,7 +61,7 @@ def discard_stale_kernels() -> None:
 
 
 def warn_about_other_run(configuration: str) -> None:
-    """Warn if results/ holds files of a run with another configuration, which this run leaves where they are.
+    """Warn if results/ contains files of a run with another configuration, which this run does not delete.
 
     Parameters
     ----------
@@ -71,19 +71,19 @@ def warn_about_other_run(configuration: str) -> None:
         other = read_outline(Path("results/outline.json")).configuration
         if other != configuration:
             print(
-                f"results/ has files of a run of {other or 'another configuration'}. This run of {configuration} makes"
-                " its own anew, and leaves what it does not make itself. To keep runs apart, give each a folder of its"
-                " own (--directory).",
+                f"results/ has files of a run of {other or 'another configuration'}. This run of {configuration}"
+                " replaces the files that both runs make, and keeps the others. To keep runs apart, give each run a"
+                " folder of its own (--directory).",
                 file=sys.stderr,
             )
 
 
 def lift_default_rate(scheduler: Any) -> None:
-    """Drop Snakemake's default limit of 100 jobs per second from its scheduler; any other limit stays.
+    """Remove Snakemake's default limit of 100 jobs per second from its scheduler; any other limit stays.
 
-    To obey a limit, Snakemake 9.27 starts a timer each time it has looked for jobs to start. When the timer ends it
-    looks again, and so on, in addition to the look after each job. So after a hundred jobs it looks a hundred times per
-    second, at every input of every job that waits, which keeps a core busy. No option turns the limit off.
+    To obey a limit, Snakemake 9.27 starts a timer after each check for jobs to start, and checks again when the timer
+    ends, in addition to the check after each job. So after a hundred jobs it checks all inputs of all waiting jobs a
+    hundred times per second, which keeps a core busy. No option turns the limit off.
     """
     limiter = scheduler.job_rate_limiter
     if limiter and (limiter.max_jobs, limiter.timespan) == (100, 1):
@@ -113,25 +113,25 @@ def print_failures(jobs: Iterable[Job]) -> None:
             file=sys.stderr,
         )
     for job in failed:
-        where = ", ".join(f"{key} {value}" for key, value in job.wildcards_dict.items())
-        print(f"  {job.rule.name}: {where}", file=sys.stderr)
+        wildcards = ", ".join(f"{key} {value}" for key, value in job.wildcards_dict.items())
+        print(f"  {job.rule.name}: {wildcards}", file=sys.stderr)
         for path in job.log:
             print(f"    {path}: {last_line(Path(path))}", file=sys.stderr)
 
 
 def last_line(path: Path) -> str:
-    """Return the last line of a log, which in a traceback names the error."""
+    """Return the last line of a log; the last line of a traceback names the error."""
     text = path.read_text(errors="replace").strip() if path.is_file() else ""
     return text.splitlines()[-1] if text else "(empty)"
 
 
 def print_results(made: Collection[str], tables: int, figures: int) -> None:
-    """Say where the results are, after a run that made the report.
+    """Print where the results are, after a run that made the report.
 
     Parameters
     ----------
     made : the paths of all files that the run's jobs have made
-    tables, figures : how many of each the run has
+    tables, figures : the run's numbers of tables and figures
     """
     if "results/report.html" not in made:
         return
@@ -142,17 +142,17 @@ def print_results(made: Collection[str], tables: int, figures: int) -> None:
 
 
 class TimeLeft(logging.Handler):
-    """Listens to Snakemake's messages about jobs, and reports now and then about how long the rest will take.
+    """Listens to Snakemake's messages about jobs, and reports from time to time how long the rest will take.
 
-    A job is expected to take as long as the finished jobs of its rule took on average in this run, or, before the first
-    of them has ended, as long as those of all rules.
+    A job is expected to take the mean time of the finished jobs of its rule in this run, or, before any of them has
+    ended, the mean time of all finished jobs.
 
     Parameters
     ----------
-    cores : how many jobs run at once
+    cores : number of jobs that run at once
     alone : the rules whose jobs run exclusively
     clock : returns the time in seconds
-    out : where to write; standard error without it
+    out : the stream to write to; by default standard error
     """
 
     def __init__(
@@ -164,13 +164,13 @@ class TimeLeft(logging.Handler):
     ) -> None:
         super().__init__()
         self.cores, self.alone, self.clock, self.out = cores, alone, clock, out
-        self.left: dict[str, int] = {}  # rule -> its jobs that have not ended
-        self.running: dict[int, tuple[str, float]] = {}  # job -> rule and when it began
-        self.seconds: defaultdict[str, list[float]] = defaultdict(list)  # rule -> of its finished jobs
+        self.left: dict[str, int] = {}  # rule -> number of its jobs that have not ended
+        self.running: dict[int, tuple[str, float]] = {}  # job -> its rule and start time
+        self.seconds: defaultdict[str, list[float]] = defaultdict(list)  # rule -> durations of its finished jobs
         self.last = self.clock()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take notice of a message about jobs; ignore any other."""
+        """Handle a message about jobs; ignore all other messages."""
         message = vars(record)
         match getattr(message.get("event"), "value", None):
             case "run_info":
@@ -187,7 +187,7 @@ class TimeLeft(logging.Handler):
                     print(f"{in_words(self.remaining())} to go", file=self.out or sys.stderr, flush=True)
 
     def remaining(self) -> float:
-        """Return the seconds that the jobs which have not ended are expected to take; 0 before the first has ended."""
+        """Return the expected seconds until all jobs have ended; 0 before the first job has ended."""
         average = fmean([second for seconds in self.seconds.values() for second in seconds] or [0.0])
         return sum(
             number * fmean(self.seconds.get(rule) or [average]) / (1 if rule in self.alone else self.cores)

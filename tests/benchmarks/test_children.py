@@ -14,7 +14,7 @@ from benchmarks.children import last_words
         ("import sys; sys.exit('no such thing\\nuse another')", "use another"),
         (
             "import os; os.write(2, b'a warning'); os.kill(os.getpid(), 9)",
-            "it was killed; most often that means that memory ran out",
+            "it was killed, usually because memory ran out",
         ),
         ("import sys; sys.exit(3)", "it ended with status 3"),
     ],

@@ -12,7 +12,7 @@ from vsebench.core.errors import ONNX, PEERS, missing_package
         ("implicit", "it needs the package implicit; `make setup-peers` installs it"),
         ("implicit.als", "it needs the package implicit; `make setup-peers` installs it"),
         ("onnxruntime.capi", "it needs the package onnxruntime; `make setup-images` installs it"),
-        ("torchish", "it needs the package torchish; install it, most often by `pip install torchish`"),
+        ("torchish", "it needs the package torchish; install it, usually with `pip install torchish`"),
         ("vsebench.kernals", "there is no module vsebench.kernals"),
     ],
 )

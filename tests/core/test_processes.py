@@ -40,7 +40,7 @@ def test_what_a_function_refuses_is_refused():
 
 
 def test_a_killed_process_is_one_line():
-    with pytest.raises(UserError, match=r"^a process was killed; most often that means that memory ran out$"):
+    with pytest.raises(UserError, match=r"^a process was killed, usually because memory ran out$"):
         run_in_new_process(die)
 
 

@@ -162,5 +162,5 @@ def test_images_that_cannot_be_scored_are_refused(name, normalise):
 @pytest.mark.parametrize("weights", ["cosine", "exponential"])
 def test_weights_by_cosine_need_the_distance(weights):
     values = {"neighbours": 3, "distance": "euclidean", "weights": weights}
-    with pytest.raises(UserError, match=rf"some\.yaml: weights: '{weights}' goes with"):
+    with pytest.raises(UserError, match=rf"some\.yaml: weights: '{weights}' needs the distance"):
         read_settings(load_method("nearest_images"), values, "some.yaml")

@@ -22,5 +22,8 @@ def test_an_image_has_the_labels_that_it_was_given_before_all_others():
 
 
 def test_images_that_nobody_gave_a_label_are_one_line():
-    with workers(1) as pool, pytest.raises(UserError, match="none of the tested images, by id"):
+    with (
+        workers(1) as pool,
+        pytest.raises(UserError, match="by their ids, the training data set contains none of the test images"),
+    ):
         fit("given_labels", problem_from(SEEN, pool, extras={"given_labels": matrix_of([[]] * 4, 5)}))

@@ -195,7 +195,7 @@ def test_the_correction_gives_the_order_of_drawn_positives_back():
 )
 def test_nothing_is_added_to_cosines(name, changes, key):
     values = settings_of(name).model_dump() | changes | {"score": "cosine"}
-    with pytest.raises(UserError, match=rf"some\.yaml: {key}.*set score: dot"):
+    with pytest.raises(UserError, match=rf"some\.yaml: {key}.*need score: dot"):
         read_settings(load_method(name), values, "some.yaml")
 
 

@@ -42,13 +42,13 @@ def maps(steps=(), k=2):
 
 def test_members_that_see_features_differently_are_refused():
     assert WsabieEnsemble.combined([maps(), maps(k=1)], [1.0, 2.0]).label.tolist() == [[1.0, 1.0, 2.0]] * 4
-    with pytest.raises(UserError, match="the same normalise"):
+    with pytest.raises(UserError, match="the same `normalise`"):
         WsabieEnsemble.combined([maps(), maps(steps=("l2",))], [1.0, 1.0])
 
 
 def test_members_of_another_kind_are_refused():
     other = Embeddings(np.ones((3, 2), np.float32), np.ones((4, 2), np.float32))
-    with pytest.raises(UserError, match="a member is of another kind"):
+    with pytest.raises(UserError, match="the model of a member is of another kind"):
         WsabieEnsemble.combined([maps(), other], [1.0, 1.0])
 
 

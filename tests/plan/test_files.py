@@ -128,8 +128,8 @@ def test_a_row_that_extends_another_takes_over_what_it_does_not_name(folder):
     ("text", "message"),
     [
         ("extends: nowhere\n", "methods/a.yaml: extends: 'nowhere' has no file"),
-        ("extends: a\n", "methods/a.yaml: extends: 'a' extends this row itself"),
-        ("extends: b\n", "methods/b.yaml: extends: 'a' extends this row itself"),
+        ("extends: a\n", "methods/a.yaml: extends: 'a' extends this file itself"),
+        ("extends: b\n", "methods/b.yaml: extends: 'a' extends this file itself"),
         ("extends: wsabie\nsettings: 3\n", "methods/a.yaml: "),
         ("extends: [wsabie]\n", "methods/a.yaml: extends: "),
     ],

@@ -72,8 +72,8 @@ def test_a_mistake_is_one_line_that_names_the_key(mistake, read):
 @pytest.mark.parametrize(
     ("features", "words"),
     [
-        ({}, "features: name a `file` or a `network`, one of the two"),
-        ({"file": "x.npy", "network": NETWORK}, "features: name a `file` or a `network`, one of the two"),
+        ({}, "features: name either a `file` or a `network`"),
+        ({"file": "x.npy", "network": NETWORK}, "features: name either a `file` or a `network`"),
         ({"network": NETWORK, "ids": "x.txt"}, "features: `ids` and `image` belong to a `file`, not to a `network`"),
     ],
 )

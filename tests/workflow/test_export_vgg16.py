@@ -116,8 +116,8 @@ def test_half_precision_becomes_float32(script, torch, weights):
 def test_a_file_of_something_else_ends_with_one_line(script, torch, weights, tmp_path):
     path = tmp_path / "weights.pth"
     cases = {
-        "no file of tensors alone": lambda: path.write_text("not weights"),
-        "no state_dict": lambda: torch.save([1, 2], path),
+        "not a file of tensors only": lambda: path.write_text("not weights"),
+        "not a state_dict": lambda: torch.save([1, 2], path),
         "no features.0.weight": lambda: torch.save({}, path),
         "features.0.weight is (1, 3, 3, 3), but (64, 3, 3, 3) in VGG16": lambda: torch.save(weights, path),
     }
@@ -135,7 +135,7 @@ def test_code_in_a_file_is_not_run(script, torch, tmp_path):
             return Path.touch, (tmp_path / "harm",)
 
     torch.save({"features.0.weight": Harmful()}, tmp_path / "weights.pth")
-    with pytest.raises(SystemExit, match="no file of tensors alone"):
+    with pytest.raises(SystemExit, match="not a file of tensors only"):
         script.read(tmp_path / "weights.pth")
     assert not (tmp_path / "harm").exists()
 

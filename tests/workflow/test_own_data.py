@@ -77,8 +77,8 @@ def test_results_of_another_configuration_are_said_to_be_there(project):
         project.snakemake("results/outline.json", "--configfile", f"config/{name}.yaml").text
         for name in ("first", "first", "second")
     )
-    said = "results/ has files of a run of first.yaml. This run of second.yaml makes its own anew"
-    assert [said in text for text in (first, again, second)] == [False, False, True]
+    warning = "results/ has files of a run of first.yaml. This run of second.yaml replaces the files that both"
+    assert [warning in text for text in (first, again, second)] == [False, False, True]
     assert "has files of a run" not in first + again
 
 

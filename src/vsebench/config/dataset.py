@@ -1,4 +1,4 @@
-"""A data set: its annotations, features, and where its labels' siblings and word vectors are from."""
+"""A data set: its annotations and features, and the sources of its labels' siblings and word vectors."""
 
 import json
 from pathlib import Path
@@ -10,29 +10,30 @@ from pydantic_core import PydanticCustomError
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict, check
 
-NormalisationStep = Literal["l2", "idf", "standard", "root"]  # those of `vsebench.data.features`
-TransformName = Literal["torchvision", "caffe_vgg", "inception"]  # those of `vsebench.formats.images.pixels`
+NormalisationStep = Literal["l2", "idf", "standard", "root"]  # the steps in `vsebench.data.features`
+TransformName = Literal["torchvision", "caffe_vgg", "inception"]  # the transforms in `vsebench.formats.images.pixels`
 Resize = Annotated[int, Field(ge=1)] | Literal["squash"]  # pixels of the shorter side, or the whole image
-Suffixes = Literal["keep", "drop"]  # of files in the ids of images
+Suffixes = Literal["keep", "drop"]  # whether ids of images keep the suffixes of their files
 Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflickr", "imagenet", "tree", "other"]
 
 
 class Vocabulary(Strict):
-    """Which images and labels of a data set are kept; `formats/vocabulary.py` describes the order of the filters."""
+    """Filters of a data set's images and labels; `formats/vocabulary.py` describes their order."""
 
-    sample_images: int | None = Field(default=None, ge=1)  # keep so many of the images with a label, drawn uniformly
-    min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels of fewer images
-    top_labels: int | None = Field(default=None, ge=1)  # keep so many labels, those of most images
+    # number of images to keep, drawn uniformly from those with a label
+    sample_images: int | None = Field(default=None, ge=1)
+    min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels with fewer images
+    top_labels: int | None = Field(default=None, ge=1)  # number of labels to keep, those with the most images
     min_labels_per_image: int | None = Field(default=None, ge=1)  # drop images with fewer labels
-    only_parts: bool | None = None  # drop images that are in no part of the official partition
-    seed: int = Field(default=0, ge=0)  # of the sample
+    only_parts: bool | None = None  # true: drop images that are in no part of the official partition
+    seed: int = Field(default=0, ge=0)  # of the sample of images
 
 
 class SourceFile(Strict):
     """A file to download."""
 
-    name: str = Field(pattern=r"^[\w.+-]+$")  # under which it is kept
-    sources: list[str]  # addresses, tried in this order; without one the file must be in place or in the mirror
+    name: str = Field(pattern=r"^[\w.+-]+$")  # the name to store the file under
+    sources: list[str]  # addresses, tried in this order; if empty, the file must be in place or in the mirror
     md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")  # checksum
     sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")  # checksum
     size: int | None = None  # bytes
@@ -42,27 +43,28 @@ class Expected(Strict):
     """Counts that the processed data set should have."""
 
     images: int | None = None  # after the filters
-    labels: int | None = None  # labels that occur on at least one image
+    labels: int | None = None  # labels with at least one image
     pairs: int | None = None  # distinct (image, label) pairs
-    occurrences: int | None = None  # pairs with their counts
+    occurrences: int | None = None  # sum of the pairs' counts
 
 
 class Network(Strict):
-    """A network in an ONNX file, and the images that it describes; the stage `features` does so."""
+    """A network in an ONNX file, and the images whose features the stage `features` computes with it."""
 
-    model: str = Field(pattern=r"\.onnx$")  # a name under the data set's `files`, or a path, as `images`
-    images: str = Field(min_length=1)  # a folder, a tar archive, or a table of ids and files
+    model: str = Field(pattern=r"\.onnx$")  # a name under the data set's `files`, or a path
+    # a folder, a tar archive, or a table of ids and files: a name under the data set's `files`, or a path
+    images: str = Field(min_length=1)
     output: str = Field(min_length=1)  # the name of one of the network's outputs
     transform: TransformName  # how pixels become numbers; see [features.md](features.md)
-    resize: Resize = 256  # the shorter side in pixels, before the centre is cut out; `squash`: the whole image
-    suffixes: Suffixes = "keep"  # of files in the ids of images
+    resize: Resize = 256  # the shorter side in pixels, before the centre is cropped; `squash`: the whole image
+    suffixes: Suffixes = "keep"  # whether ids of images keep the suffixes of their files
 
 
 class Pictures(Strict):
-    """Where the pictures of a data set's images are, for the report."""
+    """The location of a data set's pictures, for the report."""
 
     images: str = Field(min_length=1)  # a folder, a tar archive, or a table of ids and files
-    suffixes: Suffixes = "keep"  # of files in the ids of images
+    suffixes: Suffixes = "keep"  # whether ids of images keep the suffixes of their files
 
     @property
     def path(self) -> Path:
@@ -71,21 +73,21 @@ class Pictures(Strict):
 
 
 class FeaturesFile(Strict):
-    """Image features apart from the annotations: a file, or a network that makes one of the user's images.
+    """Image features stored apart from the annotations: a file, or a network that computes them from the user's images.
 
     `formats/features_file.py` describes the formats of the file.
     """
 
     # `.npy`, `.npz` (CSR) or `.parquet`: a name under the data set's `files`, or a path
     file: str | None = Field(default=None, pattern=r"\.(npy|npz|parquet)$")
-    network: Network | None = None  # in place of `file`: a network and images that it describes
+    network: Network | None = None  # in place of `file`: a network that computes the features, and the images
     ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
     image: str = "image"  # the column of image ids in a .parquet file
 
     @model_validator(mode="after")
     def _fitting(self) -> "FeaturesFile":
         if (self.file is None) == (self.network is None):
-            raise PydanticCustomError("file", "features: name a `file` or a `network`, one of the two")
+            raise PydanticCustomError("file", "features: name either a `file` or a `network`")
         if self.network is not None and self.model_fields_set != {"network"}:
             raise PydanticCustomError("network", "features: `ids` and `image` belong to a `file`, not to a `network`")
         if self.ids is not None and self.file is not None and self.file.endswith(".parquet"):
@@ -94,15 +96,15 @@ class FeaturesFile(Strict):
 
 
 class Source(Strict):
-    """Files and what reads them."""
+    """Files, and the adapter that reads them."""
 
-    adapter: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # the module of `src/vsebench/formats` that reads it
-    options: dict[str, Any] = {}  # the adapter's own
+    adapter: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # the module of `src/vsebench/formats` that reads the files
+    options: dict[str, Any] = {}  # options of the adapter
     files: list[SourceFile] = []  # what to download
 
 
 class SiblingsConfig(Source):
-    """Where parents of labels are from (`config/siblings/<name>.yaml`); labels with a common parent are siblings."""
+    """A source of labels' parents (`config/siblings/<name>.yaml`); labels with a common parent are siblings."""
 
     title: str  # for the report
     licence: str  # for the report
@@ -115,18 +117,17 @@ class SiblingsConfig(Source):
 
 
 class WordsDefinition(Source):
-    """The keys of a source of words that determine the vectors of labels."""
+    """The keys of a source of word vectors that determine the vectors of labels."""
 
-    aliases: dict[
-        str, str
-    ] = {}  # label -> words in its place, where the label itself is no word: `tvmonitor: tv monitor`
-    exceptions: str | None = None  # WordNet's irregular plurals, under `files`
-    without: str | None = None  # a list under `files` of words that are not used, one per line
-    missing: Literal["error", "leave_out"] = "error"  # what to do if a label has no vector; `leave_out`: it gets none
+    # label -> words to look up in its place, where the label itself is not a word: `tvmonitor: tv monitor`
+    aliases: dict[str, str] = {}
+    exceptions: str | None = None  # name under `files` of WordNet's list of irregular plurals
+    without: str | None = None  # name under `files` of a list of words that are not used, one per line
+    missing: Literal["error", "leave_out"] = "error"  # if a label has no vector: stop, or go on without its vector
 
 
 class WordsConfig(WordsDefinition):
-    """Where vectors of words are from (`config/words/<name>.yaml`)."""
+    """A source of word vectors (`config/words/<name>.yaml`)."""
 
     title: str  # for the report
     licence: str  # for the report
@@ -150,7 +151,7 @@ class WordsConfig(WordsDefinition):
 
     @property
     def own_file(self) -> str | None:
-        """The user's own file of words, which is read in place; None if it is downloaded, or if words are drawn."""
+        """The user's own file of word vectors, read in place; None if it is downloaded or the vectors are simulated."""
         name = self.options.get("file")
         return None if name is None or name in {file.name for file in self.files} else str(name)
 
@@ -158,15 +159,15 @@ class WordsConfig(WordsDefinition):
 class DatasetDefinition(Source):
     """The keys of a data set's file that determine its annotations and features."""
 
-    features: FeaturesFile | None = None  # image features apart from the annotations
-    vocabulary: Vocabulary = Vocabulary()  # which images and labels are kept, in the order of `formats/vocabulary.py`
-    expected: Expected = Expected()  # counts to compare with; a difference is reported
+    features: FeaturesFile | None = None  # image features that are stored apart from the annotations
+    vocabulary: Vocabulary = Vocabulary()  # filters of images and labels, in the order of `formats/vocabulary.py`
+    expected: Expected = Expected()  # counts that the processed data set should have; a difference is reported
 
     @property
     def features_name(self) -> str | None:
         """The name of the processed data set's file of image features, or None if it has no features.
 
-        An adapter that reads features has an option `features`; these are dense unless it is "sparse".
+        An adapter that reads features has an option `features`; the features are dense unless the option is "sparse".
         """
         if self.features is not None:
             return "features.npz" if (self.features.file or "").endswith(".npz") else "features.npy"
@@ -175,7 +176,7 @@ class DatasetDefinition(Source):
 
     @property
     def own_files(self) -> dict[str, str]:
-        """Key -> path of the user's own files, which are read in place and not downloaded."""
+        """Key -> path of the user's own files, which are read in place instead of downloaded."""
         named = {"options.pairs": self.options.get("pairs")} if self.adapter == "table" else {}
         if self.features is not None:
             named |= {"features.file": self.features.file, "features.ids": self.features.ids}
@@ -183,11 +184,11 @@ class DatasetDefinition(Source):
 
     @property
     def network(self) -> Network | None:
-        """The network that makes the features, if one does."""
+        """The network that computes the features, if there is one."""
         return self.features.network if self.features is not None else None
 
     def downloads(self, name: str) -> bool:
-        """Return whether a file is one of those that are downloaded, and not the user's own."""
+        """Return whether a file is downloaded, as opposed to the user's own."""
         return name in {file.name for file in self.files}
 
 
@@ -195,18 +196,18 @@ class DatasetConfig(DatasetDefinition):
     """A data set (`config/datasets/<name>.yaml`)."""
 
     title: str  # for tables and the report
-    family: Family  # which of a paper's settings for single data sets apply, and which claims
+    family: Family  # selects settings and claims of the papers that are specific to a data set
     licence: str  # for the report
     citation: str  # for the report
     homepage: str | None = None  # for the report
-    # steps for image features, in order, for methods whose settings name none: `root` (a row over its sum, then the
-    # square root), `idf`, `standard` (minus the mean, over the deviation), `l2` (rows of unit length)
+    # normalisation steps of image features, in order, for methods whose settings name none: `root` (divide a row by its
+    # sum, take the square root), `idf`, `standard` (subtract the mean, divide by the deviation), `l2` (unit length)
     normalise: list[NormalisationStep] = []
-    # where the parents of labels are from, for metrics of siblings: a file of config/siblings, or a table of your own
-    # with the columns `label` and `parent`
+    # source of the labels' parents, for metrics of siblings: a file of config/siblings, or a table of your own with the
+    # columns `label` and `parent`
     siblings: str | None = None
-    words: str | None = None  # a file of config/words: the vectors of the labels' names
-    pictures: Pictures | None = None  # for the report; without it those that the network of `features` describes
+    words: str | None = None  # a file of config/words: the source of the labels' word vectors
+    pictures: Pictures | None = None  # shown in the report; none: the images of the network of `features`
 
     def definition(self, *left_out: str) -> dict[str, Any]:
         """Return the keys of `DatasetDefinition` that are set, without those `left_out`."""
@@ -214,24 +215,24 @@ class DatasetConfig(DatasetDefinition):
 
     @property
     def shown_pictures(self) -> Pictures | None:
-        """Where the user's pictures of the images are, if anywhere."""
+        """The location of the user's pictures of the images, if there are any."""
         if self.pictures is not None or self.network is None or self.downloads(self.network.images):
             return self.pictures
         return Pictures(images=self.network.images, suffixes=self.network.suffixes)
 
     def with_features_in(self, folder: str) -> "DatasetConfig":
-        """Return the data set with features from the files that its network made in a folder."""
-        made = FeaturesFile(file=f"{folder}/features.npy", ids=f"{folder}/ids.txt")
-        return self.model_copy(update={"features": made})
+        """Return the data set with the features that its network wrote to a folder."""
+        written = FeaturesFile(file=f"{folder}/features.npy", ids=f"{folder}/ids.txt")
+        return self.model_copy(update={"features": written})
 
     def about(self) -> dict[str, Any]:
         """Return the keys that tables and the report show."""
         return self.model_dump(include={"title", "family", "licence", "citation", "homepage"})
 
     def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
-        """Return the data set with the options and filters that a run gives it, key by key.
+        """Return the data set with a run's options and filters in place of its own, key by key.
 
-        The expected counts are those of the data set's own filters and size (`scale`, or `images` and `labels`).
+        If they change the filters or the size (`scale`, or `images` and `labels`), no counts are expected.
         """
         merged = self.model_copy(
             update={
@@ -240,8 +241,8 @@ class DatasetConfig(DatasetDefinition):
             }
         )
         sizes = ("scale", "images", "labels")
-        other_size = any(merged.options.get(key, 1) != self.options.get(key, 1) for key in sizes)
-        if merged.vocabulary != self.vocabulary or other_size:
+        resized = any(merged.options.get(key, 1) != self.options.get(key, 1) for key in sizes)
+        if merged.vocabulary != self.vocabulary or resized:
             merged = merged.model_copy(update={"expected": Expected()})
         return merged
 

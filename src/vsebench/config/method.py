@@ -1,4 +1,4 @@
-"""A method with its settings, the search for them, and a decision."""
+"""A method with its settings, the search for the settings, and a decision rule."""
 
 from math import prod
 from pathlib import Path
@@ -16,29 +16,30 @@ Role = Literal["paper", "baseline", "control", "oracle"]
 class Epochs(Strict):
     """When training stops."""
 
-    maximum: int = Field(ge=1)  # epochs at most
-    patience: int = Field(ge=1)  # epochs without a better validation metric
+    maximum: int = Field(ge=1)  # largest number of epochs
+    patience: int = Field(ge=1)  # training stops after this many epochs without a better validation metric
 
 
 class MethodConfig(Strict):
-    """A row of the results: a method with its settings (`config/methods/<row>.yaml`)."""
+    """A method with its settings, as the results show it (`config/methods/<name>.yaml`)."""
 
     title: str  # for tables and the report
-    # another file of the folder: this one's `settings` replace some of the other's, and each further key that stands
-    # here replaces the other's whole key
+    # another file of the folder that this one is a variant of: single `settings` here replace those of that file, and
+    # every other key here replaces the whole key of that file
     extends: str | None = None
-    method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of `src/vsebench/methods`; files can share one
-    # a method of the papers, a baseline, a control, or an oracle, which knows what no method may know, so that it is
-    # shown and not compared
+    # a module of `src/vsebench/methods`; several files can use the same one
+    method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    # a method of the papers, a baseline, a control, or an oracle, which uses information that no method may use, and is
+    # shown but not compared
     role: Role
-    source: str  # paper, equation, and where the settings are from
-    # all settings of the method that have no default; `factors` only where the method has a size of its own
+    source: str  # paper, equation, and the source of the settings
+    # all settings of the method that have no default; `factors` only if it should not depend on the run's `factors`
     settings: dict[str, Any] = {}
     family_settings: dict[Family, dict[str, Any]] = {}  # replace settings for one family of data sets
-    epochs: Epochs | None = None  # when training stops; exactly where the method is trained by epochs
+    epochs: Epochs | None = None  # when training stops; required for methods trained by epochs, refused for others
     grid: dict[str, list[Any]] = {}  # setting -> values to try if the run tunes; all combinations are tried
-    stays_in_grid: bool = False  # true: no search beyond the grid's edges, such as those of a range in print
-    members: list[str] = []  # methods of the run, for an ensemble, which has no settings, epochs or grid of its own
+    stays_in_grid: bool = False  # true: no search beyond the grid's edges, for example because a paper states the range
+    members: list[str] = []  # for an ensemble: methods of the run; it has no settings, epochs or grid of its own
 
     @property
     def grid_size(self) -> int:
@@ -46,9 +47,9 @@ class MethodConfig(Strict):
 
 
 class Search(Strict):
-    """What a search on the validation labels chose for a row, out of how many configurations."""
+    """The settings that a search on the validation labels chose for a method, and the size of the search."""
 
-    configurations: int = Field(ge=1)  # how many were tried
+    configurations: int = Field(ge=1)  # number of configurations that were tried
     grid: dict[str, list[Any]] = Field(min_length=1)  # the values that were tried
     seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings of the method
 
@@ -56,15 +57,15 @@ class Search(Strict):
 class SearchesAtPlace(Strict):
     """The searches on a data set under one protocol."""
 
-    validation_metric: str  # what settings were chosen by
+    validation_metric: str  # the metric that settings were chosen by
     rows: dict[str, Search]  # method -> its search
 
 
 class ChosenSettings(Strict):
     """The settings that a tuned run chose on a data set (`config/chosen/<data set>.yaml`, by `vsebench record`)."""
 
-    options: dict[str, Any]  # of the data set in that run, all of them
-    vocabulary: Vocabulary  # its filters in that run
+    options: dict[str, Any]  # all options of the data set in that run
+    vocabulary: Vocabulary  # the data set's filters in that run
     protocols: dict[str, SearchesAtPlace]  # protocol -> the searches under it
 
 
@@ -72,38 +73,38 @@ class Decided(Strict):
     """A rule that chooses label sets, with its settings."""
 
     decision: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # a module of `src/vsebench/evaluation/decisions`
-    settings: dict[str, Any] = {}  # the decision's own
-    tuned_for: str | None = None  # a metric of sets, which is as good as possible on the validation images
+    settings: dict[str, Any] = {}  # settings of the decision
+    tuned_for: str | None = None  # the metric of label sets that is maximised on the validation images
 
 
 class DecisionConfig(Decided):
-    """A decision of the results (`config/decisions/<name>.yaml`)."""
+    """A decision rule, as the results show it (`config/decisions/<name>.yaml`)."""
 
     title: str  # for tables and the report
     role: Role  # as in a method's file
-    source: str  # paper, section, and where the settings are from
+    source: str  # paper, section, and the source of the settings
 
 
 def read_method_config(path: Path) -> MethodConfig:
-    """Read a row's file, with what it takes over from the file that it extends."""
+    """Read a method's file, merged with the file that it extends."""
     return check(MethodConfig, _extended(path, ()), str(path))
 
 
 def _extended(path: Path, extending: tuple[Path, ...]) -> Any:
-    """Return the values of a row's file together with those of the file that it extends."""
+    """Return the values of a method's file, merged with those of the file that it extends."""
     values = read_yaml(path)
     if not isinstance(values, dict) or values.get("extends") is None:
         return values
     name = values.pop("extends")
     if not isinstance(name, str):
-        raise UserError(f"{path}: extends: should be the name of another file of the folder")
+        raise UserError(f"{path}: extends: should be the name of another file in this folder")
     base = path.with_name(f"{name}.yaml")
     if base in (*extending, path):
-        raise UserError(f"{path}: extends: {base.stem!r} extends this row itself; name another one")
+        raise UserError(f"{path}: extends: {base.stem!r} extends this file itself; name another file")
     if not base.is_file():
         raise UserError(f"{path}: extends: {base.stem!r} has no file {base}")
-    taken = _extended(base, (*extending, path))
-    if not isinstance(taken, dict) or not isinstance(values.get("settings", {}), dict):
-        return values  # the check of the values says what is wrong
-    settings = {"settings": (taken.get("settings") or {}) | values["settings"]} if "settings" in values else {}
-    return taken | values | settings
+    inherited = _extended(base, (*extending, path))
+    if not isinstance(inherited, dict) or not isinstance(values.get("settings", {}), dict):
+        return values  # the check of the values reports the mistake
+    settings = {"settings": (inherited.get("settings") or {}) | values["settings"]} if "settings" in values else {}
+    return inherited | values | settings

@@ -1,6 +1,6 @@
 """The exception for a user's mistake or a bad file, and the message of a missing package."""
 
-LONGEST = 1000  # characters; a message may quote a cell of any length
+LONGEST = 1000  # characters of a message, which may quote a table cell of any length
 PEERS = {"cornac", "implicit", "lightfm"}  # import names of the packages that `make setup-peers` installs
 ONNX = "onnxruntime"  # what `make setup-images` installs
 
@@ -20,7 +20,7 @@ class UserError(Exception):
 def missing_package(name: str) -> str:
     """Return the end of a message: what is missing and how to install it.
 
-    `name` is what could not be imported: `ModuleNotFoundError.name`.
+    `name` is the module that could not be imported (`ModuleNotFoundError.name`).
     """
     package = name.partition(".")[0]
     if package == __name__.partition(".")[0]:
@@ -29,4 +29,4 @@ def missing_package(name: str) -> str:
         return f"it needs the package {package}; `make setup-peers` installs it"
     if package == ONNX:
         return f"it needs the package {package}; `make setup-images` installs it"
-    return f"it needs the package {package}; install it, most often by `pip install {package}`"
+    return f"it needs the package {package}; install it, usually with `pip install {package}`"

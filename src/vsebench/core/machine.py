@@ -1,4 +1,4 @@
-"""The machine and the versions behind every result, and the memory of a process."""
+"""Describe the machine and the versions that results were computed with, and measure a process's memory."""
 
 import os
 import platform
@@ -65,13 +65,13 @@ def _status_bytes(key: str) -> int | None:
 
 
 class OtherProcesses:
-    """How much of the machine other processes use, from now on."""
+    """Measures how many cores other processes use, from its creation on."""
 
     def __init__(self) -> None:
         self._start = self._times()
 
     def cores(self) -> float | None:
-        """Return the mean number of cores that others used since the start; None if there is no /proc/stat."""
+        """Return the mean number of cores that other processes used so far; None if there is no /proc/stat."""
         now = self._times()
         if self._start is None or now is None or now[0] <= self._start[0]:
             return None
@@ -80,7 +80,7 @@ class OtherProcesses:
 
     @staticmethod
     def _times() -> tuple[float, float, float] | None:
-        """Return the time, and the seconds of processors that all processes and that this one has used so far."""
+        """Return the time, and the processor seconds that all processes and this process have used so far."""
         try:
             numbers = Path("/proc/stat").read_text(encoding="utf-8").splitlines()[0].split()[1:]
         except OSError:
@@ -91,17 +91,17 @@ class OtherProcesses:
 
 
 def git_commit() -> str:
-    """Return the commit of the source folder, with "-dirty" if it differs from what git has; "unknown" outside git.
+    """Return the commit of the source folder, with "-dirty" if the folder was changed since; "unknown" outside git.
 
-    It differs if a file of the repository was changed, or if the package has a file that git does not know.
+    It was changed if a tracked file of the repository differs, or if the package has a file that git does not track.
     """
     package = Path(__file__).parents[1]
     try:
         described = _git(package, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
-        unknown = _git(package, "status", "--porcelain", "--untracked-files=all", "--", ".")
+        changes = _git(package, "status", "--porcelain", "--untracked-files=all", "--", ".")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
-    return f"{described}-dirty" if unknown and not described.endswith("-dirty") else described
+    return f"{described}-dirty" if changes and not described.endswith("-dirty") else described
 
 
 def _git(folder: Path, *arguments: str) -> str:

@@ -1,4 +1,4 @@
-"""Finding a module by its name in a folder of the package, sub-folders included, so that no list names modules."""
+"""Find a module by its name in a folder of the package and its sub-folders, so that no list of modules is needed."""
 
 import importlib
 from collections.abc import Mapping
@@ -18,12 +18,12 @@ def modules_in(folder: str) -> Mapping[str, str]:
     Returns
     -------
     name -> module with its packages, such as "warp" -> "vsebench.methods.by_labels.warp", sorted by name. Two modules
-    of one name raise a `UserError`.
+    with the same name raise a `UserError`.
     """
     modules: dict[str, str] = {}
     for path in sorted((PACKAGE / folder).rglob("*.py"), key=lambda path: path.stem):
         if path.stem in modules:
-            raise UserError(f"{path}: there is another {path.name} in {PACKAGE / folder}; give it a name of its own")
+            raise UserError(f"{path}: there is another {path.name} in {PACKAGE / folder}; rename one of the two")
         if path.stem != "__init__":
             modules[path.stem] = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
     return modules

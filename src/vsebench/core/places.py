@@ -1,4 +1,4 @@
-"""The folders of results: the only module that knows the paths under `results`."""
+"""Tasks, fitted models and entries of the results, and their folders: only this module knows paths under `results`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, order=True)
 class Place:
-    """A data set under a protocol: where methods are compared with each other."""
+    """A task: a data set under a protocol, on which methods are compared."""
 
     dataset: str
     protocol: str
@@ -19,11 +19,11 @@ class Place:
 
     @property
     def name(self) -> str:
-        """The place in names of tables and figures."""
+        """The task's name in the names of tables and figures."""
         return f"{self.dataset}-{self.protocol}"
 
     def folder(self, results: Path) -> Path:
-        """The place's folder, results/<dataset>/<protocol>."""
+        """The task's folder, results/<dataset>/<protocol>."""
         return results / self.dataset / self.protocol
 
     def __str__(self) -> str:
@@ -32,7 +32,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Case:
-    """One fitted model: a place, a row of the results (a method with its settings) and a seed."""
+    """One fitted model: a task, a method with its settings, and a seed."""
 
     place: Place
     row: str  # the name of its file in config/methods
@@ -43,12 +43,12 @@ class Case:
         return self.place.folder(results) / f"seed{self.seed}" / self.row
 
     def split(self, results: Path) -> Path:
-        """The folder of the split that the model is fitted to."""
+        """The folder of the split that the model was fitted on."""
         return self.place.folder(results) / f"seed{self.seed}" / "split"
 
     @property
     def keys(self) -> dict[str, str | int]:
-        """The columns that name the case in every table."""
+        """The columns that identify the case in every table."""
         return {
             "dataset": self.place.dataset,
             "protocol": self.place.protocol,
@@ -62,10 +62,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the results: a row, by itself or with a decision."""
+    """A line of the results: a method, alone or with a decision rule."""
 
     row: str
-    decision: str = ""  # the name of its file in config/decisions; empty for what is measured of the ranking
+    decision: str = ""  # the name of its file in config/decisions; empty for metrics of the ranking
 
     @classmethod
     def of(cls, text: str) -> "Entry":

@@ -1,4 +1,4 @@
-"""Functions that run in a process of their own, and the end of a process whose Snakemake has ended."""
+"""Run a function in a process of its own, and end a process when its Snakemake has ended."""
 
 import multiprocessing
 import os
@@ -15,10 +15,10 @@ Result = TypeVar("Result")
 
 
 def run_in_new_process(function: Callable[..., Result], *arguments: object) -> Result:
-    """Call a function of a module in a new process, and return what it returns.
+    """Call a function of a module in a new process, and return its result.
 
-    The process is forked from one that has imported the function's module and has done nothing else. So it starts
-    quickly, and neither its memory nor its threads come from the process that calls.
+    The process is forked from one that has imported the function's module and done nothing else. So it starts quickly,
+    and inherits neither memory nor threads from the calling process.
 
     Raises
     ------
@@ -31,14 +31,14 @@ def run_in_new_process(function: Callable[..., Result], *arguments: object) -> R
         with ProcessPoolExecutor(1, mp_context=context, initializer=end_with_snakemake) as pool:
             return pool.submit(function, *arguments).result()
     except BrokenProcessPool:
-        raise UserError("a process was killed; most often that means that memory ran out") from None
+        raise UserError("a process was killed, usually because memory ran out") from None
 
 
 def end_with_snakemake() -> None:
-    """End this process soon after the Snakemake that it belongs to has ended; workflow/job.sh names its process.
+    """End this process soon after the Snakemake that started it has ended; workflow/job.sh passes Snakemake's id.
 
-    A Snakemake that is killed leaves its jobs running: they would write into the results of the next run and disturb
-    its timings.
+    When Snakemake is killed, its jobs keep running: they would write into the results of the next run and disturb its
+    timings.
     """
     if "VSEBENCH_PARENT" in os.environ:
         parent = int(os.environ["VSEBENCH_PARENT"])
@@ -49,6 +49,6 @@ def _watch(parent: int) -> None:
     while True:
         time.sleep(0.5)
         try:
-            os.kill(parent, 0)  # signal 0 is not sent; this only checks that the process exists
+            os.kill(parent, 0)  # signal 0 only checks that the process exists
         except OSError:
             os._exit(1)

@@ -1,7 +1,7 @@
 """The schema number of all results, and the columns of the tables that stages write, in their order.
 
-`storage.write_table` checks the columns. An analysis (`vsebench.evaluation.analyses`) has those of its table in its own
-module.
+`storage.write_table` checks the columns. An analysis (`vsebench.evaluation.analyses`) defines the columns of its table
+in its own module.
 """
 
 from typing import Any
@@ -10,12 +10,12 @@ import polars as pl
 
 Schema = dict[Any, type[pl.DataType] | pl.DataType]  # names and types of columns, in their order
 
-# The schema number of Parquet and JSON results. It grows by one with a change after which an older version would fail
-# or misread a file: a column or key that is removed or gets another meaning. Files without a number are older than 1.
+# The schema number of Parquet and JSON results. Add one when an older version of vsebench would fail on a file or
+# misread it: when a column or key is removed or changes its meaning. Files without a number are older than 1.
 SCHEMA_VERSION = 1
 
 PLACE: Schema = {"dataset": pl.String, "protocol": pl.String}
-CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the row's name
+CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the name of its file in config/methods
 
 # data/processed/<dataset>/
 PAIRS: Schema = {"image": pl.Int32, "label": pl.Int32, "count": pl.Int32}
@@ -23,15 +23,15 @@ LABELS: Schema = {"label": pl.Int32, "name": pl.String, "frequency": pl.Int32, "
 JOINED_LABELS: Schema = {  # data/processed/<dataset>/from-<data set>/
     "label": pl.Int32,
     "name": pl.String,
-    "trained": pl.Boolean,  # a label of the data set that is trained on
-    "tested": pl.Boolean,
+    "trained": pl.Boolean,  # a label of the data set that methods are trained on
+    "tested": pl.Boolean,  # a label of the data set that they are tested on
 }
 SIBLINGS: Schema = {"label": pl.Int32, "sibling": pl.Int32}  # each pair in both directions, no label with itself
 WORDS: Schema = {
     "label": pl.Int32,
     "name": pl.String,
-    "rule": pl.String,  # how the vector was found; `missing`: not at all
-    "words": pl.String,  # the words of the file that it is the mean of, with blanks between them
+    "rule": pl.String,  # how the vector was found; `missing`: the label has none
+    "words": pl.String,  # the words of the file whose vectors were averaged, separated by blanks
     "without": pl.String,  # the parts of the name that have no vector
 }
 IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_features": pl.Boolean}
@@ -39,22 +39,22 @@ IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_fe
 # results/<dataset>/<protocol>/seed<k>/split/
 SPLIT_IMAGES: Schema = {
     "image": pl.Int32,
-    "first": pl.Boolean,  # learnt from while settings are chosen
-    "final": pl.Boolean,  # learnt from by the model that is tested
+    "first": pl.Boolean,  # trained on while settings are chosen
+    "final": pl.Boolean,  # trained on for the tested model
     "valid": pl.Boolean,
     "test": pl.Boolean,
 }
 SPLIT_LABELS: Schema = {
     "label": pl.Int32,
-    "first": pl.Boolean,  # learnt while settings are chosen
-    "final": pl.Boolean,  # learnt by the model that is tested
+    "first": pl.Boolean,  # trained on while settings are chosen
+    "final": pl.Boolean,  # trained on for the tested model
     "valid": pl.Boolean,  # a candidate in validation
     "test": pl.Boolean,
 }
 
 # .../<row>/
 HISTORY: Schema = CASE | {
-    "phase": pl.String,  # selection (of the winner), refit
+    "phase": pl.String,  # selection (of the winning settings), refit
     "epoch": pl.Int32,
     "seconds": pl.Float64,  # of training alone
     "loss": pl.Float64,
@@ -66,19 +66,19 @@ RANKS: Schema = {
     "label": pl.Int32,
     "above": pl.Int32,  # negatives that score higher; null: the label is excluded from the candidates, a miss
     "tied": pl.Int32,  # negatives that score the same
-    "right": pl.Int32,  # held-out labels of the image that score at least as high, itself included
+    "right": pl.Int32,  # held-out labels of the image that score at least as high, this one included
     "negatives": pl.Int32,
     "cold": pl.Boolean,  # the image has no training label, and other test images have some
 }
-THRESHOLDS: Schema = {  # of decisions that have one for each image and label: those of the images' own labels
+THRESHOLDS: Schema = {  # for decisions with a threshold per image and label: the thresholds of the images' own labels
     "decision": pl.String,
     "image": pl.Int32,
     "label": pl.Int32,
     "threshold": pl.Float32,
 }
-DECISIONS: Schema = {"decision": pl.String, "image": pl.Int32, "label": pl.Int32}  # the label sets that were chosen
+DECISIONS: Schema = {"decision": pl.String, "image": pl.Int32, "label": pl.Int32}  # the chosen label sets
 LISTS: Schema = {"image": pl.Int32, "place": pl.Int32, "label": pl.Int32}
-LABEL_RANKS: Schema = {  # as RANKS, but each label ranks the test images
+LABEL_RANKS: Schema = {  # as RANKS, with the roles swapped: each label ranks the test images
     "label": pl.Int32,
     "image": pl.Int32,
     "above": pl.Int32,
@@ -94,18 +94,18 @@ METRICS: Schema = CASE | {
     "value": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
-    "n": pl.Int64,  # number of images (for a metric of labels: of labels) that it is over
+    "n": pl.Int64,  # number of images that it is a mean over; number of labels for a metric of labels
 }
-COLD: Schema = CASE | {  # metrics of images by whether they are cold, where a place has such images
+COLD: Schema = CASE | {  # metrics of images by whether they are cold, for tasks with such images
     "metric": pl.String,
     "images": pl.String,  # all, cold, or others
     "value": pl.Float64,
-    "n": pl.Int64,  # number of images that it is over
+    "n": pl.Int64,  # number of images that it is a mean over
 }
 BY_FREQUENCY: Schema = CASE | {  # recall of labels in groups of equal size, by their number of training images
     "band": pl.Int64,  # 1 has the most frequent labels
     "labels": pl.Int64,
-    "fewest": pl.Int64,  # training images of a label
+    "fewest": pl.Int64,  # smallest number of training images of a label
     "most": pl.Int64,
     "cutoff": pl.Int64,
     "value": pl.Float64,  # mean over the labels of the group
@@ -119,10 +119,10 @@ SUMMARY: Schema = PLACE | {
     "ci_high": pl.Float64,
     "n_seeds": pl.Int32,
     "best": pl.Boolean,
-    "difference": pl.Float64,  # to the best
+    "difference": pl.Float64,  # from the best method
     "difference_low": pl.Float64,
     "difference_high": pl.Float64,
-    "p_adjusted": pl.Float64,  # null for the best itself and for rows that are not compared
+    "p_adjusted": pl.Float64,  # null for the best itself and for methods that are not compared
 }
 SWEEP: Schema = CASE | {
     "parameter": pl.String,
@@ -138,32 +138,32 @@ TIMING: Schema = PLACE | {
     "threads": pl.Int32,
     "seed": pl.Int64,  # whose split and settings were timed
     "repeat": pl.Int32,
-    # compile, epoch, training (all epochs up to the chosen number), or fit (of a row without epochs), score (one pass
-    # over the images), evaluate
+    # compile, epoch, training (all epochs up to the chosen number), or fit (of a method without epochs), score (one
+    # pass over the images), evaluate
     "phase": pl.String,
     "seconds": pl.Float64,
-    "images": pl.Int64,  # number of images of a phase over the test images, null in others
+    "images": pl.Int64,  # number of test images; null for phases that do not score them
     "peak_rss_bytes": pl.Int64,
     "model_bytes": pl.Int64,  # of the model's arrays, as they are saved
     "machine": pl.String,
-    "others": pl.Float64,  # cores that other processes used meanwhile, mean; null if the system does not tell
+    "others": pl.Float64,  # mean number of cores that other processes used meanwhile; null if unknown
 }
 SCALING: Schema = {
     "method": pl.String,
     "variable": pl.String,
-    "size": pl.Int64,  # the variable's value, the same as in its own column
+    "size": pl.Int64,  # the variable's value, as in the column of that name
     "repeat": pl.Int32,
     "images": pl.Int64,  # of training
     "labels": pl.Int64,
     "pairs": pl.Int64,
-    "factors": pl.Int64,  # null where the row has none
+    "factors": pl.Int64,  # null where the method has none
     "terms": pl.Int64,  # mean non-zero features of a scored image; null where there are no features
     "phase": pl.String,  # epoch, or score (all labels for one image)
     "seconds": pl.Float64,
     "machine": pl.String,
 }
 
-# what the stage `annotate` writes, as CSV
+# written by the stage `annotate`, as CSV
 ANNOTATIONS: Schema = {"image": pl.String, "place": pl.Int32, "label": pl.String, "score": pl.Float32}
 
 # results/
@@ -173,17 +173,17 @@ CLAIMS: Schema = {
     "where": pl.String,
     "dataset": pl.String,
     "protocol": pl.String,
-    "data": pl.String,  # paper: its own; other: real data that it did not use; simulated; null: none was needed
+    "data": pl.String,  # paper: the paper's own; other: real data that it did not use; simulated; null: none needed
     "method": pl.String,
     "rival": pl.String,
-    "metric": pl.String,  # or what else was measured, in words
-    "effect_is": pl.String,  # a difference, a ratio or an exponent, and when the claim holds
+    "metric": pl.String,  # or another measured quantity, in words
+    "effect_is": pl.String,  # whether it is a difference, a ratio or an exponent, and when the claim holds
     "effect": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
     "p_adjusted": pl.Float64,
     "verdict": pl.String,
-    "reason": pl.String,  # why a claim is not testable here, or that the data is simulated
+    "reason": pl.String,  # why a claim cannot be tested here, or that the data is simulated
 }
 COMPARISON: Schema = {
     "paper": pl.String,

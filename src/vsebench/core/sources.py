@@ -1,4 +1,4 @@
-"""Which files of the package a stage depends on, as read from the import statements.
+"""Find the files of the package that a stage depends on, from the import statements.
 
 The workflow makes them inputs of the stage's rule, so that an edited kernel reruns what depends on it and nothing else.
 """
@@ -10,21 +10,21 @@ from pathlib import Path
 
 from vsebench.core.modules import PACKAGE
 
-# These modules cannot change a number, so an edit of them reruns nothing. The format of a file that they write has a
-# version, which is a parameter of its stage.
+# These modules cannot change a result, so editing them reruns nothing. Each file format that they write has a version,
+# which is a parameter of the stage.
 CANNOT_CHANGE_A_NUMBER = ("vsebench.core.", "vsebench.config.")
 
 
 def sources_of(*modules: str) -> list[Path]:
-    """Return the files of modules of this package and of all that they import from it, in a fixed order."""
-    found: set[str] = set()
+    """Return the files of modules of this package and of everything that they import from it, in a fixed order."""
+    visited: set[str] = set()
     waiting = list(modules)
     while waiting:
         module = waiting.pop()
-        if module not in found and not (module + ".").startswith(CANNOT_CHANGE_A_NUMBER):
-            found.add(module)
+        if module not in visited and not (module + ".").startswith(CANNOT_CHANGE_A_NUMBER):
+            visited.add(module)
             waiting += _imports(module)
-    return sorted(file_of(module) for module in found)
+    return sorted(file_of(module) for module in visited)
 
 
 @cache
@@ -42,7 +42,7 @@ def summary_of(module: str) -> str:
 
 @cache
 def _imports(module: str) -> list[str]:
-    """Return the modules of this package that a module's own text imports."""
+    """Return the modules of this package that a module imports directly."""
     names = []
     for node in _statements(ast.parse(file_of(module).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -54,10 +54,10 @@ def _imports(module: str) -> list[str]:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Yield the statements inside of a node, at any depth; expressions, which are most of a tree, contain none."""
+    """Yield the statements inside a node, at any depth; expressions, which are most of a tree, contain none."""
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-        found = getattr(node, field, ())
-        for child in found if isinstance(found, list) else ():
+        children = getattr(node, field, ())
+        for child in children if isinstance(children, list) else ():
             if isinstance(child, ast.stmt):
                 yield child
             yield from _statements(child)

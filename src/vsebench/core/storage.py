@@ -1,4 +1,4 @@
-"""Write results so that a reader never sees an incomplete file, and read them with clear errors."""
+"""Write results so that no reader sees an incomplete file, and read them with clear errors."""
 
 import json
 import os
@@ -14,14 +14,14 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import SCHEMA_VERSION, Schema
 
 NUMBER = "schema"  # the key of the schema number, in JSON and in the metadata of a Parquet file
-ENTRIES = "entries"  # the key of a JSON result that is a list, as the number needs an object
+ENTRIES = "entries"  # the key of a result that is a list; JSON needs an object to hold the schema number as well
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the folder of `path`; it replaces `path` only if the block succeeds."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # The suffix is kept because some writers choose their format by it.
+    # Some writers choose their format by the suffix, so it is kept.
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
     try:
         yield temporary
@@ -31,7 +31,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    """Write a table; the same table gives the same bytes, whatever the number of threads."""
+    """Write a table; the same table gives the same bytes, with any number of threads."""
     number = {NUMBER: str(SCHEMA_VERSION)}
     with replacing(path) as temporary:
         frame.rechunk().write_parquet(
@@ -40,9 +40,9 @@ def write_parquet(frame: pl.DataFrame, path: Path) -> None:
 
 
 def write_table(frame: pl.DataFrame, schema: Schema, path: Path) -> None:
-    """Write a table after a check of its columns: their names, order and types."""
+    """Check the names, order and types of a table's columns, and write it."""
     if frame.schema != pl.Schema(schema):  # plain dictionaries would be equal in any order
-        raise TypeError(f"{path}: columns {dict(frame.schema)}, the schema has {schema}")
+        raise TypeError(f"{path}: the columns are {dict(frame.schema)}, but the schema has {schema}")
     write_parquet(frame, path)
 
 
@@ -70,7 +70,7 @@ def write_json(value: dict[str, Any] | list[Any], path: Path) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Read what was given to `write_json`; a file with a newer schema number raises a `UserError`."""
+    """Return the value that `write_json` wrote; a file with a newer schema number raises a `UserError`."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -98,11 +98,11 @@ def write_arrays(path: Path, **arrays: np.ndarray) -> None:
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """Read an .npz; nothing in it is executed."""
+    """Read an .npz without executing anything in it."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except Exception as error:  # damaged bytes make NumPy's reader raise a dozen kinds of errors
+    except Exception as error:  # NumPy's reader raises a dozen kinds of errors for a damaged file
         raise UserError(f"{path}: not a readable .npz file ({error}); delete it and run again") from None

@@ -8,46 +8,46 @@ from threadpoolctl import threadpool_limits
 
 
 class Workers:
-    """Threads that call compiled kernels, which release Python's global lock; the caller is one of them."""
+    """Threads that call compiled kernels, which release Python's global lock; the calling thread is one of them."""
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        self._others = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def run(self, task: Callable[[int, int], object], chunks: Sequence[tuple[int, int]]) -> None:
-        """Call task(start, stop) for every chunk; an error in one is raised here, and no other is started.
+        """Call task(start, stop) for every chunk; an error in one chunk is raised here, and no further chunk starts.
 
-        Each thread takes the next chunk when it is free. So the caller already works while the others wake up, which
-        takes milliseconds on some machines.
+        Each free thread takes the next chunk. So the calling thread works while the others wake up, which takes
+        milliseconds on some machines.
         """
-        left = iter(chunks)
+        remaining = iter(chunks)
 
         def work() -> None:
             try:
-                while chunk := next(left, None):
+                while chunk := next(remaining, None):
                     task(*chunk)
             except BaseException:
-                list(left)  # leaves no chunk for the other threads
+                list(remaining)  # leave no chunk for the other threads
                 raise
 
-        needed = min(self.threads, len(chunks)) - 1
-        others = [self._others.submit(work) for _ in range(needed)] if self._others else []
+        n_helpers = min(self.threads, len(chunks)) - 1
+        helpers = [self._pool.submit(work) for _ in range(n_helpers)] if self._pool else []
         try:
             work()
         finally:
-            begun = [other for other in others if not other.cancel()]
-            wait(begun)
-        for other in begun:
-            other.result()
+            started = [helper for helper in helpers if not helper.cancel()]
+            wait(started)
+        for helper in started:
+            helper.result()
 
     def close(self) -> None:
-        if self._others is not None:
-            self._others.shutdown()
+        if self._pool is not None:
+            self._pool.shutdown()
 
 
 @contextmanager
 def workers(threads: int) -> Iterator[Workers]:
-    """Yield `threads` workers; until the block ends, a matrix product runs on the calling thread alone."""
+    """Yield `threads` workers; inside the block, matrix products run on the calling thread only."""
     pool = Workers(threads)
     try:
         with threadpool_limits(1, user_api="blas"):

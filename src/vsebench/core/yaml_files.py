@@ -1,4 +1,4 @@
-"""YAML files, typed and checked."""
+"""Read YAML files and check them against their types."""
 
 from pathlib import Path
 from reprlib import Repr
@@ -11,22 +11,22 @@ from vsebench.core.errors import UserError
 
 Model = TypeVar("Model", bound=BaseModel)
 
-SHORT = Repr()  # a value in a message is cut where it is long
+SHORT = Repr()  # shortens long values in messages
 SHORT.maxstring = SHORT.maxlong = 200
 
 
 class Strict(BaseModel):
-    """A section of a configuration file: no unknown keys, no guessing of types.
+    """A section of a configuration file: unknown keys are refused, and types are not converted.
 
-    The comment behind a key, or above it, is its meaning in docs/configuration.md and docs/settings.md, which
-    `vsebench fill` makes from these types.
+    `vsebench fill` copies the comment after a key, or above it, into docs/configuration.md and docs/settings.md as the
+    key's meaning.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class _UniqueKeys(yaml.SafeLoader):
-    """Reads plain YAML; refuses duplicate keys, of which YAML would silently take the last."""
+    """Reads plain YAML; refuses duplicate keys, where YAML would silently take the last one."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
@@ -54,7 +54,7 @@ def read_config(model: type[Model], path: Path) -> Model:
 
 
 def check(model: type[Model], value: Any, where: str) -> Model:
-    """Validate `value`; a mistake raises a `UserError` that names `where`, the key and what is wrong."""
+    """Validate `value`; a mistake raises a `UserError` that names `where`, the key and the mistake."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -69,5 +69,5 @@ def _explain(detail: Any, where: str) -> str:
         case "missing":
             return f"{where}: {key}: this key is missing"
     if not detail["loc"] and isinstance(detail["input"], dict):
-        return f"{where}: {detail['msg']}"  # a rule of several keys, which it names
+        return f"{where}: {detail['msg']}"  # from a check of several keys, which the message names
     return f"{where}: {key}: {detail['msg']}, not {SHORT.repr(detail['input'])}"

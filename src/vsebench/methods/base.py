@@ -1,7 +1,7 @@
-"""What a method is: the contract of `Method` and `Control`, and how a module of `vsebench.methods` is found.
+"""The contract of a method, `Method` or `Control`, and the functions that load a method by its name.
 
-A module <name>.py in src/vsebench/methods, or in a folder of it, defines one class, `METHOD`; a file
-config/methods/<row>.yaml makes a row of it.
+A module <name>.py in src/vsebench/methods, or in a sub-folder, sets `METHOD` to its class. Files in config/methods name
+the module and its settings; several of them can use the same module.
 """
 
 import importlib
@@ -40,21 +40,21 @@ class FactorSettings(Settings):
 
 @dataclass(frozen=True)
 class Progress:
-    """What an epoch reports: its loss and, where it samples, the mean number of negatives examined per step."""
+    """The loss of an epoch and, for methods that sample, the mean number of negatives examined per step."""
 
-    loss: float | None  # None if an external package does not report it
+    loss: float | None  # None if a third-party package does not report it
     trials: float | None = None
 
 
 class Fitter(ABC):
-    """What `Method` and `Control` share: it is built from a problem and settings, and gives a model.
+    """The base of `Method` and `Control`: built from a problem and settings, it returns a model.
 
     Attributes
     ----------
     settings_type : the pydantic class of its settings
-    needs : what it needs besides the labels: a subset of the keys of `needs.NEEDS`
-    ranks_unseen : whether it knows labels that it has not been trained on, such as by their words
-    gives : what its model gives besides scores: "thresholds", if it is a `models.Thresholded`
+    needs : the inputs that it needs besides the labels, a subset of the keys of `needs.NEEDS`
+    ranks_unseen : whether it can rank labels that it was not trained on, for example by their word vectors
+    gives : what its model returns besides scores: "thresholds" if the model is a `models.Thresholded`
     """
 
     settings_type: ClassVar[type[Settings]] = Settings
@@ -71,12 +71,12 @@ class Fitter(ABC):
 
     @classmethod
     def knows_labels_alone(cls) -> bool:
-        """Return whether its model knows an image by its training labels alone, so that it knows nothing without."""
+        """Return whether its model knows an image only by its training labels, and so cannot rank for a new image."""
         return not cls.needs & {"features", "truth"}
 
     @classmethod
     def obstacle(cls, provided: Collection[str]) -> str | None:
-        """Return why a row cannot run at a place that provides these keys of `needs.NEEDS`, or None if it can."""
+        """Return why the method cannot run on a task that provides these keys of `needs.NEEDS`, or None if it can."""
         needs = cls.needs if cls.ranks_unseen else cls.needs | {"trained_labels"}
         return next((NEEDS[need].missing_reason for need in sorted(needs) if need not in provided), None)
 
@@ -86,40 +86,40 @@ class Method(Fitter):
 
     @abstractmethod
     def epoch(self) -> Progress:
-        """Train for one epoch: once over the training pairs, or over the images."""
+        """Train for one epoch: one pass over the training pairs or images."""
 
 
 class Control(Fitter):
-    """A row without epochs: a control, an oracle, a closed form or a look-up. `model` does the work."""
+    """A method without epochs: a control, an oracle, a closed form or a look-up. `model` does all the work."""
 
 
 class Member(Settings):
-    """A row in an ensemble: what it is trained with, and how much its scores count."""
+    """A member of an ensemble: how it is trained, and the weight of its scores."""
 
     row: str
     module: str
     settings: dict[str, Any]
     epochs: int = Field(ge=1)
     deviation: float = Field(default=1.0, gt=0)  # standard deviation of its scores on the validation images
-    weight: float = Field(default=1.0, ge=0)  # of its scores over their deviation
+    weight: float = Field(default=1.0, ge=0)  # of its scores, after division by their deviation
 
 
 class EnsembleSettings(Settings):
-    """The members, as `fit` has read them from their records."""
+    """The members, which `fit` reads from the records of the members' own fits."""
 
     members: list[Member] = Field(min_length=2)
 
 
 class Ensemble(Control):
-    """A row that adds up the scores of other rows of the run, which its file names in `members`.
+    """A method that adds up the scores of other methods of the run, which its file names in `members`.
 
         f(x) = sum_m weight_m / deviation_m f_m(x)
 
-    Deviations and weights are chosen on the validation images, by models of the members that have not seen them.
+    Deviations and weights are chosen on the validation images, with models that were not trained on these images.
 
     Attributes
     ----------
-    member_type : the class that the members' methods are derived from
+    member_type : the base class of the members' methods
     """
 
     settings_type = EnsembleSettings
@@ -131,10 +131,10 @@ class Ensemble(Control):
     @classmethod
     @abstractmethod
     def combined(cls, models: Sequence[Model], scales: Sequence[float]) -> Model:
-        """Return the model whose scores are the sum of the models' scores times `scales`, one factor per model."""
+        """Return the model whose scores are the sum of the models' scores, each multiplied by its scale."""
 
     def models(self) -> list[Model]:
-        """Train every member and return the models; a seed gives the same models as the members' own rows."""
+        """Train every member and return the models; they equal those that the members' own fits give with this seed."""
         return [self._trained(member) for member in self.settings.members]
 
     def model(self) -> Model:
@@ -150,12 +150,12 @@ class Ensemble(Control):
 
 
 def load_method(name: str) -> type[Method] | type[Control]:
-    """Return the class `METHOD` of the module with this name in src/vsebench/methods or a folder in it."""
-    known = modules_in("methods")
-    if name not in known:
+    """Return the class `METHOD` of the module with this name in src/vsebench/methods or a sub-folder."""
+    modules = modules_in("methods")
+    if name not in modules:
         raise UserError(f"method {name!r}: there is no module {name}.py in src/vsebench/methods")
     try:
-        module = importlib.import_module(known[name])
+        module = importlib.import_module(modules[name])
     except ModuleNotFoundError as error:
         raise UserError(f"method {name!r}: {missing_package(str(error.name))}") from None
     method: type[Method] | type[Control] | None = getattr(module, "METHOD", None)
@@ -165,17 +165,17 @@ def load_method(name: str) -> type[Method] | type[Control]:
 
 
 def with_factors(method: type[Fitter], values: dict[str, Any], factors: int) -> dict[str, Any]:
-    """Return settings with this number of factors, if the method has factors and the settings name none."""
+    """Return the settings with this number of factors added, if the method has factors and the settings name none."""
     return {"factors": factors} | values if "factors" in method.settings_type.model_fields else values
 
 
 def read_settings(method: type[Fitter], values: dict[str, Any], where: str) -> Settings:
-    """Check a method's settings; a mistake raises a `UserError` that names `where` and the key."""
+    """Validate a method's settings; a mistake raises a `UserError` that names `where` and the key."""
     return check(method.settings_type, values, where)
 
 
 def epochs_mistake(method: type[Fitter]) -> str:
-    """Return what is wrong when a row's file and its class disagree about epochs."""
+    """Return the message for a method's file that has `epochs` where its class has none, or lacks them."""
     if issubclass(method, Method):
         return f"this key is missing; {method.__name__} is trained by epochs and needs maximum and patience"
     return f"{method.__name__} has no epochs; remove this key"

@@ -1,1 +1,1 @@
-"""Methods that see image features: embeddings, linear models, nearest images."""
+"""Methods on image features: embeddings, linear models, nearest images."""

@@ -1,4 +1,4 @@
-"""A model with biases: an image's vector is a linear map of its normalised features, and each label has a bias."""
+"""A model with biases: an image's vector is a linear map of its normalised features, and every label has a bias."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from vsebench.models import Embedded, check_matrix, features_of, norm
 
 @dataclass(frozen=True)
 class BiasedFeatures(Embedded):
-    """Scores are inner products of a label's vector with the image's, plus the label's bias.
+    """Scores are inner products of a label's vector with the image's vector, plus the label's bias.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class BiasedFeatures(Embedded):
         return vectors
 
     def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the two matrices can go wrong.
+        # Features are checked when they are read, so only the two matrices can be infinite or NaN.
         return (norm(self.feature) + 1) * norm(self.label)
 
     def arrays(self) -> dict[str, NDArray[Any]]:

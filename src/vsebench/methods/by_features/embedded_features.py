@@ -1,4 +1,4 @@
-"""A model that several methods fit: an image's vector is a linear map of its normalised features."""
+"""A model of several methods: an image's vector is a linear map of its normalised features."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from vsebench.models import Embedded, check_matrix, features_of, norm
 
 @dataclass(frozen=True)
 class EmbeddedFeatures(Embedded):
-    """Scores are inner products of a label's vector with the image's, its normalised features times a matrix.
+    """Scores are inner products of a label's vector with the image's vector, its normalised features times a matrix.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class EmbeddedFeatures(Embedded):
         return np.ascontiguousarray(rows @ self.feature, dtype=np.float32)
 
     def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the two matrices can go wrong.
+        # Features are checked when they are read, so only the two matrices can be infinite or NaN.
         return norm(self.feature) * norm(self.label)
 
     def arrays(self) -> dict[str, NDArray[Any]]:

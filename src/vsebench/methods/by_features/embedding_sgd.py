@@ -1,4 +1,4 @@
-"""What WSABIE and the methods that share its model have in common: the two maps, their start, and the balls.
+"""Shared by WSABIE and the methods with its model: the two maps, their initial values, and the limit on their norms.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010, Eq. 1 to 3 and Algorithm 1.
@@ -25,13 +25,13 @@ class EmbeddingSettings(FactorSettings, FeatureSettings):
     """Settings of gradient steps on the two maps."""
 
     learning_rate: float = Field(gt=0)  # gamma, constant
-    maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3; 0: no limit
+    maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3, a limit on the norm of rows; 0: no limit
 
 
 class EmbeddingMethod(FeatureMethod):
-    """Two maps, f_c(x) = <w_c, V' x>, whose rows stay within C.
+    """Two maps, f_c(x) = <w_c, V' x>, whose rows are not longer than C.
 
-    V and W start from a normal distribution with the standard deviation 1 / sqrt(d), rows longer than C shortened to C.
+    V and W start from a normal distribution with the standard deviation 1 / sqrt(d); longer rows are shortened to C.
     """
 
     settings_type = EmbeddingSettings
@@ -48,7 +48,7 @@ class EmbeddingMethod(FeatureMethod):
         self.maps = new_maps(features, labels)
 
     def ranking_epoch(self, trials: Trials) -> Progress:
-        """Take gradient steps on the weighted hinge, each on the first violator among its trials."""
+        """Take gradient steps on the weighted hinge, each with the first violator among its trials."""
         loss, mean_trials = wsabie_epoch(
             self.maps, self.rows, self.positives, trials, self.steps, self.settings.learning_rate,
             self.settings.maximum_norm, self.rng,

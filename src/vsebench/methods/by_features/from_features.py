@@ -1,4 +1,4 @@
-"""What methods share that learn from image features step by step."""
+"""Shared by methods that learn from image features in stochastic gradient steps."""
 
 from typing import TypeVar
 
@@ -16,8 +16,8 @@ from vsebench.methods.by_labels.sgd import positives_of
 AnySettings = TypeVar("AnySettings", bound=FeatureSettings)
 
 
-def of_unit_length(settings: AnySettings) -> AnySettings:
-    """Return the settings with `l2` as the last step of the normalisation: a step size is for features of length 1."""
+def ending_in_l2(settings: AnySettings) -> AnySettings:
+    """Return the settings with `l2` as the last normalisation step, since step sizes are for features of length 1."""
     steps = settings.normalise or ()
     return settings if steps[-1:] == ("l2",) else settings.model_copy(update={"normalise": (*steps, "l2")})
 
@@ -25,22 +25,22 @@ def of_unit_length(settings: AnySettings) -> AnySettings:
 class PassiveAggressiveSettings(FeatureSettings):
     """Settings of passive-aggressive steps."""
 
-    aggressiveness: float = Field(gt=0)  # c, the largest step
+    aggressiveness: float = Field(gt=0)  # c, the largest step size
 
 
 class FeatureMethod(Method):
-    """Features and labels as kernels read them, and streams of random numbers; images without features are left out.
+    """Features and labels in the kernels' format, and streams of random numbers; images without features are left out.
 
-    Features are scaled to unit length after the steps of the normalisation.
+    Features are scaled to unit length after the other normalisation steps.
 
-    An epoch takes as many steps as there are positives, a label counted as often as it is on the image. Steps depend on
-    each other, so they are not run in parallel, and a seed gives the same bytes on any number of threads.
+    An epoch takes one step per positive; a label counts as often as it occurs on the image. Steps depend on each other,
+    so they do not run in parallel, and a seed gives the same bytes with any number of threads.
     """
 
     needs = frozenset({"features"})
 
     def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
-        self.seen = see(problem, of_unit_length(settings))
+        self.seen = see(problem, ending_in_l2(settings))
         self.rows: ImageRows = new_image_rows(self.seen.rows)
         self.positives: Positives = positives_of(self.seen.labels)
         self.steps = len(self.positives.pairs)

@@ -2,8 +2,8 @@
 
     A = (K + a I)^-1 Y,   score of an image = sum over the training images m of exp(-g |x - x_m|^2) A_m
 
-x are the normalised features, scaled to unit length, Y is 1 where an image carries a label. K has the kernel of each
-two training images in float64, n x n numbers: the row is for some ten thousand images.
+x are the normalised features, scaled to unit length; Y is 1 where an image carries a label. K contains the kernel of
+every two training images, n x n numbers in float64, so the method is for a few ten thousand images at most.
 
 Source: Saunders, Gammerman and Vovk, "Ridge regression learning algorithm in dual variables", ICML 1998.
 """
@@ -31,7 +31,7 @@ from vsebench.methods.by_features.neighbours import (
 from vsebench.methods.by_features.seen import FeatureControl, FeatureSettings, see
 from vsebench.models import Embedded, check_matrix, features_of, norm
 
-LARGEST = 30_000  # training images: a kernel of 7.2 GB
+LARGEST = 30_000  # number of training images, with a kernel matrix of 7.2 GB
 
 
 class KernelRidgeSettings(FeatureSettings):
@@ -43,12 +43,12 @@ class KernelRidgeSettings(FeatureSettings):
 
 @dataclass(frozen=True)
 class KernelMap(Embedded):
-    """Scores that are linear in the kernels of an image with the training images.
+    """Scores are linear in the kernels of an image with the training images.
 
     Attributes
     ----------
     label : (n_labels, n) float32, the weights of the training images
-    features : (n, d) float32 of the training images, normalised and of unit length, dense or CSR
+    features : (n, d) float32, features of the training images, normalised and of unit length, dense or CSR
     gamma : g
     normalisation : as fitted to the training images
     """
@@ -82,13 +82,13 @@ class KernelMap(Embedded):
         return cls(arrays["label"], rows_from_arrays(arrays, "features"), float(arrays["gamma"]), normalisation)
 
 
-def gaussian(some: Rows, others: Rows, gamma: float) -> NDArray[np.float64]:
-    """Return exp(-gamma |x - y|^2) for rows x of (m, d) and y of (n, d), float32, dense or CSR: (m, n) float64."""
-    products = some @ others.T
+def gaussian(left: Rows, right: Rows, gamma: float) -> NDArray[np.float64]:
+    """Return exp(-gamma |x - y|^2), (m, n) float64, for rows x of (m, d) and y of (n, d), float32, dense or CSR."""
+    products = left @ right.T
     squares = np.asarray(products.toarray() if sparse.issparse(products) else products, dtype=np.float64)
     squares *= -2
-    squares += squared_lengths(some)[:, np.newaxis]
-    squares += squared_lengths(others)
+    squares += squared_lengths(left)[:, np.newaxis]
+    squares += squared_lengths(right)
     np.maximum(squares, 0, out=squares)
     squares *= -gamma
     return np.asarray(np.exp(squares, out=squares))

@@ -1,9 +1,9 @@
-"""Regularised least squares on image features: what ridge regression and methods with word vectors share.
+"""Regularised least squares on image features, shared by ridge regression and methods with word vectors.
 
     W = (Xc' Xc + a I)^-1 Xc' (Y - mean of Y),   intercept = mean of Y - (mean of X) W
 
-X are the features of the images, Xc their differences from the mean. The intercept is not penalised, and a is added to
-the undivided Xc' Xc. All sums are in float64.
+X are the features of the images, Xc their differences from the mean. The intercept is not penalised. a is added to
+Xc' Xc, which is not divided by the number of images. All sums are in float64.
 
 Source: Hoerl and Kennard, "Ridge regression", Technometrics 12, 1970.
 """
@@ -21,11 +21,11 @@ from vsebench.methods.by_features.seen import FeatureSettings
 class RidgeSettings(FeatureSettings):
     """Settings of ridge regression."""
 
-    regularisation: float = Field(gt=0)  # a, the penalty of squared weights, beside the undivided sum of squares
+    regularisation: float = Field(gt=0)  # a, the penalty of squared weights, added to the sum of squared errors
 
 
 def weighted(labels: LabelMatrix, weights: NDArray[np.float64]) -> sparse.csr_array:
-    """Return a label matrix, (n, n_labels) float64, in which the labels of each image have its weight, (n,)."""
+    """Return a label matrix, (n, n_labels) float64, whose entries are the images' weights, (n,)."""
     entries = np.repeat(weights, labels.n_labels_of_row)
     return sparse.csr_array((entries, labels.label_of_pair, labels.offsets), shape=(labels.n_rows, labels.n_labels))
 
@@ -33,8 +33,8 @@ def weighted(labels: LabelMatrix, weights: NDArray[np.float64]) -> sparse.csr_ar
 def least_squares(rows: Rows, truth: sparse.csr_array, regularisation: float) -> Matrix:
     """Return the weights of each feature and the intercept, (n_labels, d + 1) float32.
 
-    Neither labels nor sparse features are made dense: Xc' (Y - mean of Y) = X'Y - n (mean of X)' (mean of Y), and
-    Xc' Xc = X'X - n (mean of X)' (mean of X). Dense features are centred first, which loses no digits.
+    Labels and sparse features stay sparse: Xc' (Y - mean of Y) = X'Y - n (mean of X)' (mean of Y), and Xc' Xc = X'X -
+    n (mean of X)' (mean of X). Dense features are centred first, which is more precise.
 
     Parameters
     ----------

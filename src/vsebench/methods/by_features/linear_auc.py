@@ -1,7 +1,9 @@
-"""The margin loss for AUC with a linear model, f_c(x) = <w_c, x>, from w_c = 0: one uniform negative a step, weight 1.
+"""The margin loss for AUC with a linear model, f_c(x) = <w_c, x>: one uniform negative per step, with weight 1.
+
+w_c starts at 0, and norms are not limited.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Machine Learning 81(1), 2010, the rows "Linear, AUC" of table 5. Norms are not limited.
+Machine Learning 81(1), 2010, the rows "Linear, AUC" of table 5.
 """
 
 from vsebench.data.problem import Problem
@@ -11,7 +13,7 @@ from vsebench.methods.by_features.linear_sgd import LinearMethod, LinearSettings
 
 
 class LinearAuc(LinearMethod):
-    """The margin loss for AUC with a linear model. A negative that keeps the margin changes nothing."""
+    """The margin loss for AUC with a linear model. A negative that does not violate the margin changes nothing."""
 
     settings_type = LinearSettings
 

@@ -1,4 +1,4 @@
-"""A model that several methods fit: scores that are linear in the normalised features of an image."""
+"""A model of several methods: scores are linear in the normalised features of an image."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from vsebench.models import Embedded, check_matrix, features_of, norm
 
 @dataclass(frozen=True)
 class LinearMap(Embedded):
-    """Scores that are linear in the normalised features.
+    """Scores are linear in the normalised features.
 
     Attributes
     ----------
-    label : (n_labels, d + 1) float32: the weights of each feature, and the intercept
+    label : (n_labels, d + 1) float32: each label's weights of the features, and its intercept
     normalisation : as fitted to the training images
     """
 
@@ -35,7 +35,7 @@ class LinearMap(Embedded):
         return np.hstack([rows, np.ones((len(rows), 1), dtype=np.float32)])
 
     def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the weights can go wrong.
+        # Features are checked when they are read, so only the weights can be infinite or NaN.
         return norm(self.label)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -47,7 +47,7 @@ class LinearMap(Embedded):
 
 
 def dense(rows: Rows) -> NDArray[Any]:
-    """Return rows of features as a NumPy array."""
+    """Return rows of features, dense or sparse, as a NumPy array."""
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
 
 

@@ -1,4 +1,4 @@
-"""What methods share that learn a weight vector per label from pairs of a positive and a negative label."""
+"""Shared by methods that learn a weight vector per label from pairs of a positive and a negative label."""
 
 import numpy as np
 from pydantic import Field
@@ -20,14 +20,14 @@ class LinearSettings(FeatureSettings):
 
 
 class LinearMethod(FeatureMethod):
-    """A weight vector per label, f_c(x) = <w_c, x>, from w_c = 0; norms are not limited."""
+    """A weight vector per label, f_c(x) = <w_c, x>; w_c starts at 0, and norms are not limited."""
 
     def __init__(self, problem: Problem, settings: FeatureSettings) -> None:
         super().__init__(problem, settings)
         self.weights = aligned(self.seen.labels.n_labels, padded_size(self.dimensions))
 
     def ranking_epoch(self, trials: Trials, learning_rate: float) -> Progress:
-        """Take gradient steps on the weighted hinge, each on the first violator among its trials."""
+        """Take gradient steps on the weighted hinge, each with the first violator among its trials."""
         loss, mean_trials = linear_epoch(
             self.weights, self.rows, self.positives, trials, self.steps, learning_rate, self.rng
         )

@@ -2,7 +2,7 @@
 
     loss of an image = sum over all labels c of log(1 + exp(-t_c s_c)),   s = x V + b
 
-t_c is 1 where the image carries label c and -1 where it does not. The penalty and the minimiser: `methods.convex`.
+t_c is 1 if the image carries label c, and -1 if not. `convex.py` adds the penalty and minimises the sum.
 
 Source: Cox, "The regression analysis of binary sequences", J. R. Stat. Soc. B 20, 1958, once for each label.
 """
@@ -16,7 +16,7 @@ from vsebench.methods.by_features.seen import FeatureControl, see
 
 
 def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
-    """Return the summed loss of images and its derivative by each score.
+    """Return the sum of the images' losses, and its derivative by each score.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def log_losses(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
     labels : m rows
     """
     pairs = (labels.image_of_pair, labels.label_of_pair)
-    smaller = np.exp(-np.abs(scores))  # NumPy's own loops, several times as fast as logaddexp and SciPy's expit
+    smaller = np.exp(-np.abs(scores))  # several times as fast as NumPy's logaddexp and SciPy's expit
     value = np.maximum(scores, 0).sum(dtype=np.float64) + np.log1p(smaller).sum(dtype=np.float64)
     value -= scores[pairs].sum(dtype=np.float64)
     slope = np.where(scores >= 0, np.float32(1), smaller)

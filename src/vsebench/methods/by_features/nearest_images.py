@@ -1,8 +1,8 @@
 """Nearest images: a label's score is the sum of the weights of the nearest training images that carry it.
 
-A second key, a small number times the label's training frequency over the largest one, orders labels with the same sum.
-The search is exact; of training images at the same distance the first ones are taken. Features stay dense or sparse: a
-block of products and a partial selection, or inverted lists.
+Labels with the same sum are ordered by a second key: a small number times the label's training frequency, as a share of
+the largest frequency. The search is exact; of training images at the same distance the first ones are taken. For dense
+features it selects from blocks of products, for sparse features it uses inverted lists.
 
 Source: Makadia, Pavlovic and Kumar, "A new baseline for image annotation", ECCV 2008, with the distances and weights of
 `NeighbourSettings`.
@@ -19,7 +19,7 @@ from vsebench.methods.by_features.seen import FeatureControl, see
 
 @dataclass(frozen=True)
 class NearestImages(NeighbourModel):
-    """Scores from the nearest of all training images."""
+    """Scores labels by the nearest of all training images."""
 
     kind: ClassVar[str] = "nearest_images"
 

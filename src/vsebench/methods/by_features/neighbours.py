@@ -1,4 +1,4 @@
-"""What the methods share that score an image by its nearest training images: settings, search, weights, the model."""
+"""Shared by methods that score an image by its nearest training images: settings, search, weights, and the model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,26 +29,26 @@ from vsebench.models import Model, check_matrix, features_of
 Numbers = NDArray[np.float64]
 Distance = Literal["cosine", "euclidean"]
 
-PRODUCTS = (
-    1 << 23
-)  # so many are held at once (32 MiB); smaller blocks of queries slow the product down, larger ones the search
-SPARSE_PRODUCTS = 1 << 22  # 16 MiB stay in the largest cache while lists are added to them
-COMMON = 0.1  # a feature of more of the rows costs less in a dense product than as a list, measured
+# Number of products in memory at once (32 MiB). With smaller blocks of queries the product is slower, with larger
+# blocks the search.
+PRODUCTS = 1 << 23
+SPARSE_PRODUCTS = 1 << 22  # these 16 MiB stay in the largest cache while lists are added to them
+COMMON = 0.1  # features in a larger share of the rows were measured to cost less in a dense product than as lists
 UNIT = 2.0**-24  # the largest relative error of one rounding to float32
-SMALLEST_DISTANCE = 1e-12  # of two equal rows, so that its inverse is a number
-# The largest value of the second key. Equal weights add up to whole numbers: there a large key orders ties alone, and
-# one of 1e-6 would be lost in float32.
+SMALLEST_DISTANCE = 1e-12  # taken for equal rows, so that its inverse is finite
+# The largest value of the second key. Equal weights add up to whole numbers, so that 0.5 only orders ties, while 1e-6
+# would be lost in float32.
 SECOND_KEY = {"equal": 0.5, "cosine": 1e-6, "exponential": 1e-6, "inverse_distance": 1e-6}
 
 
 class NeighbourSettings(FeatureSettings):
     """Settings of a neighbourhood."""
 
-    neighbours: int | None = Field(ge=1)  # all images if there are fewer; none: all images
-    skipped: int = Field(default=0, ge=0)  # so many of the nearest images are passed over
-    distance: Distance = "cosine"  # by which images are near
-    # Of a neighbour with the cosine c and the distance e: `equal` 1; `cosine` c^power, 0 where c < 0; `exponential`
-    # exp(sharpness (c - c of the nearest)); `inverse_distance` 1 / e.
+    neighbours: int | None = Field(ge=1)  # number of nearest images, all images if there are fewer; none: all images
+    skipped: int = Field(default=0, ge=0)  # number of the nearest images to skip
+    distance: Distance = "cosine"  # the distance that images are compared by
+    # Weights of a neighbour with the cosine c and the distance e. `equal`: 1. `cosine`: c^power, 0 if c < 0.
+    # `exponential`: exp(sharpness (c - c of the nearest image)). `inverse_distance`: 1 / e.
     weights: Literal["equal", "cosine", "exponential", "inverse_distance"] = "equal"
     power: float = Field(default=1.0, gt=0)  # of the weights `cosine`
     sharpness: float = Field(default=20.0, gt=0)  # of the weights `exponential`
@@ -56,12 +56,12 @@ class NeighbourSettings(FeatureSettings):
     @model_validator(mode="after")
     def _fitting(self) -> "NeighbourSettings":
         if self.weights in ("cosine", "exponential") and self.distance != "cosine":
-            raise PydanticCustomError("weights", f"weights: '{self.weights}' goes with the distance 'cosine' only")
+            raise PydanticCustomError("weights", f"weights: '{self.weights}' needs the distance 'cosine'")
         return self
 
 
 def prepare(rows: Rows, distance: Distance) -> Rows:
-    """Return rows as a search reads them, of unit length where the distance is the cosine; rows of zeros stay.
+    """Return rows in the format of a search, scaled to unit length for the cosine; rows of zeros stay zeros.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def prepare(rows: Rows, distance: Distance) -> Rows:
     if distance == "cosine":
         lengths = np.sqrt(squared_lengths(rows))
         lengths[lengths == 0] = 1
-        each = np.repeat(lengths, np.diff(rows.indptr)) if sparse.issparse(rows) else lengths[:, np.newaxis]
-        numbers = (numbers / each).astype(np.float32)
+        divisors = np.repeat(lengths, np.diff(rows.indptr)) if sparse.issparse(rows) else lengths[:, np.newaxis]
+        numbers = (numbers / divisors).astype(np.float32)
     return csr(numbers, rows.indices, rows.indptr, rows.shape) if sparse.issparse(rows) else numbers
 
 
@@ -90,7 +90,7 @@ def squared_lengths(rows: Rows) -> Numbers:
 
 
 def check_rows(rows: Rows, name: str, n_rows: int) -> None:
-    """Raise a `ValueError` or a `UserError` if rows, dense or CSR, are not what kernels can read unchecked."""
+    """Raise a `ValueError` or a `UserError` if kernels could not read the rows, dense or CSR, without checks."""
     if not sparse.issparse(rows):
         check_matrix(rows, name, (n_rows, None))
     elif rows.shape[0] != n_rows:
@@ -100,7 +100,7 @@ def check_rows(rows: Rows, name: str, n_rows: int) -> None:
 
 
 def rows_to_arrays(rows: Rows, name: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays of rows, dense or CSR, for a model file."""
+    """Return the arrays to save rows, dense or CSR, in a model file."""
     if not sparse.issparse(rows):
         return {name: rows}
     parts = {"data": rows.data, "indices": rows.indices, "offsets": rows.indptr, "shape": np.array(rows.shape)}
@@ -118,13 +118,13 @@ def rows_from_arrays(arrays: Mapping[str, NDArray[Any]], name: str) -> Rows:
 
 @dataclass(frozen=True)
 class Search:
-    """Exact search for the nearest of some rows.
+    """Exact search for nearest rows.
 
     Attributes
     ----------
-    rows : (n, d) as `prepare` returned them
-    distance : for which they were prepared
-    by_lists : whether sparse rows get inverted lists, which pay where there are more rows than in a leaf of a tree
+    rows : (n, d), from `prepare`
+    distance : the distance that the rows were prepared for
+    by_lists : whether sparse rows get inverted lists, which pay off for more rows than a leaf of a tree has
     """
 
     rows: Rows
@@ -142,18 +142,18 @@ class Search:
 
     @cached_property
     def halves(self) -> Numbers:
-        """(n,): what is taken off a product, so that the nearest row has the largest key."""
+        """(n,): subtracted from products, so that the nearest row has the largest key."""
         return np.zeros(self.rows.shape[0]) if self.distance == "cosine" else self.squares / 2
 
     @cached_property
     def common(self) -> tuple[NDArray[np.intp], Matrix]:
-        """The features that many rows have, (c,), and their numbers, (c, n) float32."""
+        """The features that are common among the rows, (c,), and their values, (c, n) float32."""
         features = np.flatnonzero(self._counts > COMMON * self.rows.shape[0])
         return features, np.ascontiguousarray(self.rows[:, features].toarray().T)
 
     @cached_property
     def lists(self) -> tuple[NDArray[Any], ...]:
-        """The inverted lists, CSC: for each feature the rows that have it; none for the common ones."""
+        """The inverted lists, CSC: for each feature the rows that have it; empty for common features."""
         columns, counts = self.rows.tocsc(), self._counts
         is_common = np.isin(np.arange(len(counts)), self.common[0])
         kept = np.repeat(~is_common, counts)
@@ -162,14 +162,15 @@ class Search:
 
     @cached_property
     def _counts(self) -> NDArray[np.intp]:
-        """(d,): in how many rows each feature is."""
+        """(d,): the number of rows that have each feature."""
         return np.bincount(self.rows.indices, minlength=self.rows.shape[1])
 
     def slacks(self, queries: Rows) -> Matrix:
-        """Return a bound on the rounding of the difference of two float32 keys, (m,) float32, for each query.
+        """Return a bound on the rounding error of the difference of two float32 keys, (m,) float32, for each query.
 
-        A sum of t products, in any order, is off by at most t roundings of the sum of their absolute values, which the
-        two lengths bound (Cauchy and Schwarz). Twice for two keys; a hundredth more pays for roundings of roundings.
+        The error of a sum of t products, in any order, is at most t roundings of the sum of their absolute values,
+        which the two lengths bound (Cauchy and Schwarz). The factor is 2 for two keys, plus a hundredth for errors of
+        higher order.
         """
         terms = int(np.diff(queries.indptr).max(initial=0)) if self.is_sparse else queries.shape[1]
         longest = np.sqrt(self.squares.max(initial=0))
@@ -181,7 +182,7 @@ class Search:
 
         Parameters
         ----------
-        queries : (m, d) as `prepare` returned them, dense or CSR as the rows are
+        queries : (m, d), from `prepare`, dense or CSR like the rows
         k : at least 1, at most n
 
         Returns
@@ -194,19 +195,19 @@ class Search:
         spread = np.zeros(self.rows.shape[1] if self.is_sparse else 0, dtype=np.float32)
         chunks = even_chunks(m, max((SPARSE_PRODUCTS if self.is_sparse else PRODUCTS) // n, 1))
         largest = 0 if self.is_sparse else max((stop - start for start, stop in chunks), default=0)
-        held = np.empty((largest, n), dtype=np.float32)  # for all chunks: new memory costs a tenth of the product
+        products_of_chunk = np.empty((largest, n), dtype=np.float32)  # reused: new memory costs a tenth of the product
         for start, stop in chunks:
             block = queries[start:stop]
             slacks = self.slacks(block)
             if self.is_sparse:
-                asked, own = parts_of(block), parts_of(self.rows)
-                found = nearest_sparse(self._sparse_keys(block, spread), asked, own, self.halves, slacks, spread, k)
+                keys_of_rows, parts = self._sparse_keys(block, spread), (parts_of(block), parts_of(self.rows))
+                nearest = nearest_sparse(keys_of_rows, *parts, self.halves, slacks, spread, k)
             else:
-                products = np.matmul(block, self.rows.T, out=held[: len(block)])
+                products = np.matmul(block, self.rows.T, out=products_of_chunk[: len(block)])
                 if self.distance == "euclidean":
                     products -= self.halves.astype(np.float32)
-                found = nearest_dense(products, block, self.rows, self.halves, slacks, k)
-            near[start:stop], keys[start:stop] = found
+                nearest = nearest_dense(products, block, self.rows, self.halves, slacks, k)
+            near[start:stop], keys[start:stop] = nearest
         return near, keys
 
     def _sparse_keys(self, queries: Rows, spread: Matrix) -> Matrix:
@@ -225,7 +226,7 @@ class Search:
         return keys
 
     def distances(self, queries: Rows, near: Ids) -> Numbers:
-        """Return the distances of some rows to each query, (m, k) float64, for `near`, (m, k) row numbers."""
+        """Return the distances of rows to each query, (m, k) float64; `near` are the numbers of the rows, (m, k)."""
         if self.is_sparse:
             spread = np.zeros(self.rows.shape[1], dtype=np.float32)
             products = sparse_products(parts_of(queries), parts_of(self.rows), near, spread)
@@ -238,12 +239,12 @@ class Search:
 
 
 def parts_of(rows: Rows) -> tuple[NDArray[Any], ...]:
-    """Return CSR as the tuple that kernels read."""
+    """Return the arrays of a CSR matrix, as kernels read them."""
     return rows.data, rows.indices, rows.indptr
 
 
 def weigh(search: Search, queries: Rows, near: Ids, keys: Matrix, settings: NeighbourSettings) -> Numbers:
-    """Return the weights of neighbours, (m, k), from what `Search.nearest` returned."""
+    """Return the weights of neighbours, (m, k), from the results of `Search.nearest`."""
     cosines = keys.astype(np.float64)
     match settings.weights:
         case "cosine":
@@ -262,7 +263,7 @@ def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -
 
     Parameters
     ----------
-    near : (m, k) rows of `labels`
+    near : (m, k), numbers of rows of `labels`
     weights : (m, k)
     second_key : (n_labels,), from `second_key_of`
     """
@@ -272,7 +273,7 @@ def vote(near: Ids, weights: Numbers, labels: LabelMatrix, second_key: Matrix) -
 
 
 def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:
-    """Return what orders labels of the same weight: a small number times a label's share of the largest frequency."""
+    """Return the key that orders labels of equal weight: a small number times frequency / largest frequency."""
     frequency = np.bincount(labels.label_of_pair, minlength=labels.n_labels)
     shares = frequency / max(frequency.max(initial=0), 1)
     return np.asarray(SECOND_KEY[settings.weights] * shares, dtype=np.float32)
@@ -280,11 +281,11 @@ def second_key_of(labels: LabelMatrix, settings: NeighbourSettings) -> Matrix:
 
 @dataclass(frozen=True)
 class NeighbourModel(Model):
-    """Training images with their labels, which a search finds again; what every model of neighbours is made of.
+    """The base of models that search for nearest training images: the images' features and labels.
 
     Attributes
     ----------
-    features : (n, d) float32, normalised, dense or CSR; of unit length where the distance is the cosine
+    features : (n, d) float32, normalised, dense or CSR; of unit length if the distance is the cosine
     labels : n rows
     second_key : (n_labels,) float32, from `second_key_of`
     settings : of the neighbourhood
@@ -307,21 +308,22 @@ class NeighbourModel(Model):
         return self.labels.n_labels
 
     def prepared(self, queries: Queries) -> Rows:
-        """Return the features of queries as a search reads them, (m, d)."""
+        """Return the features of queries in the format of a search, (m, d)."""
         rows = self.normalisation.apply(features_of(queries, self.features.shape[1]))
         return prepare(rows, self.settings.distance)
 
     def scores_among(self, search: Search, rows: Rows, labels: LabelMatrix) -> Matrix:
         """Return the scores of all labels from the nearest rows of a search, (m, n_labels) float32.
 
-        `rows` are queries, from `prepared`; `labels` are those of the search's rows.
+        `rows` are the queries, from `prepared`; `labels` are the labels of the search's rows.
         """
-        wanted = labels.n_rows if self.settings.neighbours is None else self.settings.neighbours + self.settings.skipped
-        near, keys = search.nearest(rows, min(wanted, labels.n_rows))
-        if self.settings.skipped:
-            # Ascending rows, so that of equal keys the first ones are the nearest.
-            left = np.argsort(-keys, axis=1, kind="stable")[:, self.settings.skipped :]
-            near, keys = np.take_along_axis(near, left, axis=1), np.take_along_axis(keys, left, axis=1)
+        skipped, neighbours = self.settings.skipped, self.settings.neighbours
+        k = labels.n_rows if neighbours is None else min(neighbours + skipped, labels.n_rows)
+        near, keys = search.nearest(rows, k)
+        if skipped:
+            # Rows ascend, so that of equal keys the first ones count as nearest.
+            kept = np.argsort(-keys, axis=1, kind="stable")[:, skipped:]
+            near, keys = np.take_along_axis(near, kept, axis=1), np.take_along_axis(keys, kept, axis=1)
         return vote(near, weigh(search, rows, near, keys, self.settings), labels, self.second_key)
 
     def largest_score(self) -> float:
@@ -344,7 +346,7 @@ class NeighbourModel(Model):
 
     @classmethod
     def fields_of(cls, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-        """Return the attributes from what `arrays` returned; a class with further ones adds them."""
+        """Return the attributes from the saved arrays; a subclass adds its own."""
         n_labels = len(arrays["second_key"])
         return {
             "features": rows_from_arrays(arrays, "features"),

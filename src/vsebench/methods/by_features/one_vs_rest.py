@@ -1,12 +1,12 @@
-"""One-vs-rest: each label a linear classifier of its own, trained by passive-aggressive steps; ranked by their scores.
+"""One-vs-rest: a linear classifier for each label, trained by passive-aggressive steps; its score ranks the label.
 
     f_c(x) = <w_c, x> + b_c,   t = 1 where the image carries c, else -1,   h = max(0, 1 - t f_c(x)),
     tau = min(c, h / (|x|^2 + 1)),   w_c += tau t x,   b_c += tau t
 
 Sources: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010, table 2; the step is PA-I of Crammer and others, "Online passive-aggressive
-algorithms", JMLR 7, 2006. Choices that the paper leaves open: the intercept b_c is the weight of a constant feature;
-an epoch goes over all images in a new random order.
+algorithms", JMLR 7, 2006. Choices that the paper leaves open: the intercept b_c is the weight of a constant feature; an
+epoch visits all images in a new random order.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from vsebench.kernels.sgd.image_rows import new_image_rows
 from vsebench.kernels.sgd.one_vs_rest import one_vs_rest_epoch
 from vsebench.kernels.vectors import aligned, padded_size
 from vsebench.methods.base import Method, Progress
-from vsebench.methods.by_features.from_features import PassiveAggressiveSettings, of_unit_length
+from vsebench.methods.by_features.from_features import PassiveAggressiveSettings, ending_in_l2
 from vsebench.methods.by_features.linear_map import LinearMap
 from vsebench.methods.by_features.seen import see
 
@@ -29,7 +29,7 @@ class OneVsRest(Method):
     needs = frozenset({"features"})
 
     def __init__(self, problem: Problem, settings: PassiveAggressiveSettings) -> None:
-        self.seen, self.aggressiveness = see(problem, of_unit_length(settings)), settings.aggressiveness
+        self.seen, self.aggressiveness = see(problem, ending_in_l2(settings)), settings.aggressiveness
         self.rows = new_image_rows(self.seen.rows, constant=True)
         columns = padded_size(self.seen.labels.n_labels)
         self.weights = aligned(padded_size(self.seen.rows.shape[1] + 1), columns)

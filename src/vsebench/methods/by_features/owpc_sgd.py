@@ -1,10 +1,10 @@
 """WSABIE's model and loss with the exact rank: a step scores all labels and moves all violators of the margin.
 
-    k = number of labels n that the image does not carry with f_n(x) > f_p(x) - 1,   weight of each L(k) / k
+    k = number of labels n that the image does not carry with f_n(x) > f_p(x) - 1,   weight of each of them: L(k) / k
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Machine Learning 81(1), 2010, the baseline OWPC-SGD of figure 2. It is SGD on the paper's own loss; in
-OWPC proper the weight of a wrong label depends on that label's rank.
+Machine Learning 81(1), 2010, the baseline OWPC-SGD of figure 2. It is SGD on the paper's own loss; in the original OWPC
+the weight of a wrong label depends on that label's rank.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from vsebench.methods.by_features.embedding_sgd import EmbeddingMethod, Embeddin
 
 
 class OwpcSgd(EmbeddingMethod):
-    """Gradient steps with the exact rank of the positive."""
+    """WSABIE's model, trained by gradient steps with the exact rank of the positive."""
 
     def __init__(self, problem: Problem, settings: EmbeddingSettings) -> None:
         super().__init__(problem, settings)

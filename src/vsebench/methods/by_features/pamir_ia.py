@@ -1,10 +1,10 @@
-"""PAMIR-IA: a linear model trained by passive-aggressive steps on a label of the image and one that it does not carry.
+"""PAMIR-IA: a linear model trained by passive-aggressive steps on pairs of a positive and a negative label.
 
     f_c(x) = <w_c, x>,   h = max(0, 1 - f_p(x) + f_n(x)),   tau = min(c, h / (2 |x|^2)),   w_p += tau x,   w_n -= tau x
 
 Sources: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Machine Learning 81(1), 2010, which applies PAMIR to annotation; the step is that of Grangier and Bengio,
-"A discriminative kernel-based approach to rank images from text queries", IEEE PAMI 30(8), 2008.
+Machine Learning 81(1), 2010, which applies PAMIR to annotation; the step is from Grangier and Bengio, "A discriminative
+kernel-based approach to rank images from text queries", IEEE PAMI 30(8), 2008.
 """
 
 from vsebench.data.problem import Problem

@@ -1,13 +1,14 @@
-"""Nearest images within the leaf of a random projection tree: fast, and blind to neighbours in other leaves.
+"""Nearest images within the leaf of a random projection tree: fast, but neighbours in other leaves are missed.
 
-A node projects its training images on a direction of its own, whose entries are normal, and splits them at the median
-by the order of (projection, image): the lower half goes left. The threshold is the mean of the two middle projections;
-a query goes left where its projection is at most that. After p levels a query has reached one of 2^p leaves, which hold
-n / 2^p images, rounded down or up. It is compared exactly with these, and scored as by `nearest_images`.
+Each node projects its training images on a direction of its own, with normally distributed entries, and splits them at
+the median in the order of (projection, image): the lower half goes left. The threshold is the mean of the two middle
+projections; a query goes left if its projection is at most the threshold. After p levels a query is in one of 2^p
+leaves, each with n / 2^p images, rounded down or up. Within the leaf the search is exact, and labels are scored as by
+`nearest_images`.
 
 Source: Dasgupta and Freund, "Random projection trees and low dimensional manifolds", STOC 2008; the approximate nearest
-neighbours of Weston, Bengio and Usunier, "Large scale image annotation", 2010, who print neither the directions nor
-what happens to equal projections.
+neighbours of Weston, Bengio and Usunier, "Large scale image annotation", 2010, who describe neither the directions nor
+the treatment of equal projections.
 """
 
 from collections.abc import Mapping
@@ -41,11 +42,11 @@ Numbers = NDArray[np.float64]
 class TreeSettings(NeighbourSettings):
     """Settings of the tree, and of the neighbourhood within a leaf."""
 
-    levels: int = Field(ge=0)  # p; fewer where there would be more leaves than images
+    levels: int = Field(ge=0)  # p; fewer if there would be more leaves than images
 
 
 class Projector:
-    """Projects rows on the directions of nodes; node i of level l is number 2^l - 1 + i.
+    """Projects rows on the directions of nodes; node i of level l has the number 2^l - 1 + i.
 
     Parameters
     ----------
@@ -60,9 +61,8 @@ class Projector:
     def project(self, chosen: Ids, node: int) -> Numbers:
         """Return the projections of rows, (m,) float64, for `chosen`, (m,) row numbers."""
         if sparse.issparse(self.rows):
-            found = project_sparse(parts_of(self.rows), chosen, self.seed, node, self.entries, self.made_for)
-            return np.asarray(found)
-        # A row's sum must not depend on which rows it is projected with, so it is no product of matrices.
+            return np.asarray(project_sparse(parts_of(self.rows), chosen, self.seed, node, self.entries, self.made_for))
+        # A row's sum must not depend on the other rows, as it would in a product of matrices.
         entries = direction(self.seed, node, self.rows.shape[1])
         return np.asarray(np.einsum("nd,d->n", self.rows[chosen], entries))
 
@@ -72,7 +72,7 @@ def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int6
 
     Returns
     -------
-    (n,) int32, the rows leaf by leaf, ascending in each; (2^levels + 1,) int64, where the leaves start;
+    (n,) int32, the rows leaf by leaf, ascending within a leaf; (2^levels + 1,) int64, where the leaves start;
     (2^levels - 1,) float64, the thresholds of the nodes
     """
     n_rows, projector = rows.shape[0], Projector(rows, seed)
@@ -83,7 +83,8 @@ def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int6
         for i, (start, middle, stop) in enumerate(zip(bounds[:-1], middles, bounds[1:], strict=True)):
             node = 2**level - 1 + i
             projections = projector.project(order[start:stop], node)
-            by_projection = np.argsort(projections, kind="stable")  # rows ascend, so of equal ones the first goes left
+            # Rows ascend, so of rows with equal projections the first ones go left.
+            by_projection = np.argsort(projections, kind="stable")
             lower, upper = by_projection[middle - start - 1], by_projection[middle - start]
             thresholds[node] = (projections[lower] + projections[upper]) / 2
             chosen = order[start:stop]
@@ -98,13 +99,13 @@ def grow(rows: Rows, levels: int, seed: np.uint64) -> tuple[Ids, NDArray[np.int6
 def descend(rows: Rows, thresholds: Numbers, seed: np.uint64) -> NDArray[np.int64]:
     """Return the leaf of each query, (m,), for rows of (m, d) and the thresholds of all nodes."""
     projector, levels = Projector(rows, seed), (len(thresholds) + 1).bit_length() - 1
-    places = np.zeros(rows.shape[0], dtype=np.int64)
+    index = np.zeros(rows.shape[0], dtype=np.int64)  # within its level, of the node that a query has reached
     for level in range(levels):
-        nodes = 2**level - 1 + places
+        nodes = 2**level - 1 + index
         for node in np.unique(nodes).tolist():
             here = np.flatnonzero(nodes == node).astype(np.int32)
-            places[here] = 2 * places[here] + (projector.project(here, node) > thresholds[node])
-    return places
+            index[here] = 2 * index[here] + (projector.project(here, node) > thresholds[node])
+    return index
 
 
 @dataclass(frozen=True)
@@ -128,13 +129,13 @@ class ProjectionTree(NeighbourModel):
         super().__post_init__()
         n_images, n_nodes = self.labels.n_rows, len(self.thresholds)
         if self.thresholds.dtype != np.float64 or self.thresholds.ndim != 1 or (n_nodes + 1) & n_nodes:
-            raise ValueError("thresholds: 2^p - 1 numbers of float64 are needed")
+            raise ValueError("thresholds: should be 2^p - 1 numbers of float64")
         if self.bounds.dtype != np.int64 or self.bounds.shape != (n_nodes + 2,):
-            raise ValueError("bounds: 2^p + 1 numbers of int64 are needed")
+            raise ValueError("bounds: should be 2^p + 1 numbers of int64")
         if self.bounds[0] != 0 or self.bounds[-1] != n_images or (np.diff(self.bounds) < 1).any():
-            raise ValueError(f"bounds: they ascend from 0 to the {n_images} images")
+            raise ValueError(f"bounds: should ascend from 0 to the number of images, {n_images}")
         if self.seed.dtype != np.uint64 or self.seed.shape != (1,):
-            raise ValueError("seed: one number of uint64 is needed")
+            raise ValueError("seed: should be one number of uint64")
 
     @cached_property
     def _leaves(self) -> list[Search]:

@@ -1,4 +1,4 @@
-"""The images that a method learns from, with their normalised features; the same for every method that sees images."""
+"""The images that methods on image features learn from, with their normalised features."""
 
 from dataclasses import dataclass
 
@@ -12,19 +12,19 @@ from vsebench.methods.base import Control, Settings
 
 
 class NormaliseSettings(Strict):
-    """Settings of the features that are learnt from."""
+    """Settings of the normalisation of features."""
 
-    # Steps that the features go through, in this order; none: those of the data set's file.
+    # Normalisation steps, in this order; none: the steps in the data set's file.
     normalise: tuple[Step, ...] | None = Field(default=None, strict=False)
 
 
 class FeatureSettings(NormaliseSettings, Settings):
-    """Settings of a method that sees images through their features."""
+    """Settings of a method on image features."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The images that a method learns from, those of the training images that have features.
+    """The images that a method learns from: the training images that have features.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ def see(problem: Problem, settings: NormaliseSettings, *, only_labelled: bool = 
 
     Parameters
     ----------
-    only_labelled : whether images without a label are left out, as those without features are
+    only_labelled : whether images without a label are left out as well
 
     Raises
     ------
@@ -63,7 +63,7 @@ def see(problem: Problem, settings: NormaliseSettings, *, only_labelled: bool = 
 
 
 class FeatureControl(Control):
-    """A closed form or a look-up on image features; images without features are left out of the fit."""
+    """A closed form or a look-up on image features; the fit leaves out images without features."""
 
     needs = frozenset({"features"})
 

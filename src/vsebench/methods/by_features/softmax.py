@@ -1,11 +1,11 @@
-"""Softmax regression on image features: the cross-entropy to the distribution that an image's labels share evenly.
+"""Softmax regression on image features: the cross-entropy with the uniform distribution over an image's labels.
 
     loss of an image = -sum over its labels c of 1/|P| log(exp(s_c) / sum_k exp(s_k)),   s = x V + b
 
-P are the image's labels; images without one are left out of the fit. The penalty and the minimiser: `methods.convex`.
+P are the image's labels; the fit leaves out images without a label. `convex.py` adds the penalty and minimises the sum.
 
-Source: Weston, Bengio and Usunier, "Large scale image annotation", 2010, have no such row; the loss is the one of
-multinomial logistic regression, with the labels of an image as its target distribution.
+Source: multinomial logistic regression, with the labels of an image as its target distribution. A baseline that is not
+in Weston, Bengio and Usunier, "Large scale image annotation", 2010.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from vsebench.methods.by_features.seen import FeatureControl, see
 
 
 def cross_entropy(scores: Matrix, labels: LabelMatrix) -> tuple[float, Matrix]:
-    """Return the summed loss of images and its derivative by each score.
+    """Return the sum of the images' losses, and its derivative by each score.
 
     Parameters
     ----------

@@ -1,28 +1,28 @@
-"""VSE-fs on image features: an image's vector is a linear map of its features, learnt by the same full-sample squares.
+"""VSE-fs on image features: an image's vector is a linear map of its features, learnt by least squares over all pairs.
 
     u_i = E' x_i,   s_ic = <u_i, v_c>
     loss = sum over positives of (1 - s_ic)^2 + sum over other pairs of beta_c s_ic^2 + lambda (m |E|^2 + |V|^2)
 
 Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", section 3.4. It prints the
-score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> and calls it future work: no update, no regularisation of E, no
-result. Chosen here:
+score <v_i + gamma p_i, v_c> - excl + <E x_i, v_c> and calls it future work, without updates, a regularisation of E or
+results. Choices made here:
 
-- Of the score the visual part alone, since a new image has neither a vector v_i nor known labels for p_i.
-- w_ic is 1, beta_c is spread over the labels as in `vse_fs` (section 3.1.1).
-- E is regularised as the embeddings are, times the mean squared length m of the images' features, so that lambda does
-  not depend on the features' scale.
-- E starts from 0, the labels from N(0, deviation^2).
+- Only the visual part of the score is used, since a new image has neither a vector v_i nor known labels for p_i.
+- w_ic is 1, and beta_c is spread over the labels as in `vse_fs` (section 3.1.1).
+- E is regularised like the embeddings, times the mean squared length m of the images' features, so that lambda does not
+  depend on the features' scale.
+- E starts at 0, and the labels start from N(0, deviation^2).
 - An epoch updates E by steps of conjugate gradients, then the labels by one sweep of coordinate descent, with the
-  kernel of `vse_fs`. The loss is a parabola along each step and each coordinate, and both go to its lowest point, so
-  no epoch raises the loss.
+  kernel of `vse_fs`. Along each step and each coordinate the loss is a parabola, and both go to its minimum, so no
+  epoch raises the loss.
 
-With H^C = sum_c beta_c v_c v_c', row i of a matrix R holding (1 - beta_c) s_ic at its positives, and row i of Y a 1 at
-its positives, half the gradient in E is
+Let H^C = sum_c beta_c v_c v_c'. At the positives of image i, row i of a matrix R contains (1 - beta_c) s_ic, and row i
+of Y contains 1; all other entries are 0. Half the gradient in E is
 
     X' (X E H^C + R V - Y V) + lambda m E
 
-so a step takes O(nnz(X) K + n K^2 + |P| K), linear in the images and positives: no pair of an image and a label that it
-does not carry is visited.
+so a step takes O(nnz(X) K + n K^2 + |P| K), linear in the numbers of images and positives: pairs of an image and a
+label that it does not carry are not visited.
 """
 
 import numpy as np
@@ -47,7 +47,7 @@ PAIRS_PER_CALL = 1 << 16
 class VseFsFeaturesSettings(FactorSettings, FeatureSettings):
     """Settings of VSE-fs on image features, in the paper's letters."""
 
-    beta_0: float = Field(gt=0)  # total weight of the non-positive pairs of an image
+    beta_0: float = Field(gt=0)  # total weight of an image's pairs with labels that it does not carry
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
     regularisation: float = Field(ge=0)  # lambda, the penalty of squared vectors and of the map
     deviation: float = Field(gt=0)  # standard deviation of the normal distribution that labels start from
@@ -73,7 +73,7 @@ class VseFsFeatures(Method):
         self.chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
 
     def epoch(self) -> Progress:
-        """Update the map, then the labels; the loss is that after both."""
+        """Update the map, then the labels; the loss is computed after both."""
         self._update_map()
         return Progress(self._update_labels())
 
@@ -83,7 +83,7 @@ class VseFsFeatures(Method):
         return EmbeddedFeatures(np.ascontiguousarray(self.map[:, :k]), label, self.seen.normalisation)
 
     def _update_map(self) -> None:
-        """Take steps of conjugate gradients on E, from where it stands."""
+        """Take steps of conjugate gradients on E, starting from its current value."""
         residual = -self._half_gradient()
         direction = residual.copy()
         square = float(np.vdot(residual, residual))
@@ -92,7 +92,7 @@ class VseFsFeatures(Method):
             product = self._curvature(direction, images)
             along = float(np.vdot(direction, product))
             if not (square > 0 and along > 0):
-                return  # at the lowest point
+                return  # at the minimum
             step = np.float32(square / along)
             self.map += step * direction
             self.vectors += step * images
@@ -107,7 +107,7 @@ class VseFsFeatures(Method):
         return self._curvature(self.map, self.vectors) - self._summed(ones @ self.labels)
 
     def _curvature(self, change: Matrix, images: Matrix) -> Matrix:
-        """Return half the second derivative of the loss in E times a change (d, K); `images` is X times the change."""
+        """Return half the loss's second derivative in E times a change (d, K); `images` is X times the change."""
         weighted = self.labels * self.penalties[:, np.newaxis]
         excess = (1 - self.penalties[self.rows.labels]) * self._scores(images)
         of_vectors = images @ (weighted.T @ self.labels) + self._at_positives(excess) @ self.labels
@@ -119,7 +119,7 @@ class VseFsFeatures(Method):
         return np.ascontiguousarray(self.seen.rows.T @ of_vectors)
 
     def _at_positives(self, values: NDArray[np.float32]) -> sparse.csr_array:
-        """Return the matrix of images x labels with these values at the positives."""
+        """Return the sparse matrix, images x labels, with these values at the positives."""
         shape = (len(self.vectors), len(self.labels))
         return sparse.csr_array((values, self.rows.labels, self.rows.offsets), shape=shape)
 
@@ -128,12 +128,12 @@ class VseFsFeatures(Method):
         image_of_pair, scores = self.seen.labels.image_of_pair, np.empty(len(self.rows.labels), dtype=np.float32)
         for first in range(0, len(scores), PAIRS_PER_CALL):
             pairs = slice(first, first + PAIRS_PER_CALL)
-            chosen = images[image_of_pair[pairs]], self.labels[self.rows.labels[pairs]]
-            np.einsum("pk,pk->p", *chosen, out=scores[pairs])
+            vectors = images[image_of_pair[pairs]], self.labels[self.rows.labels[pairs]]
+            np.einsum("pk,pk->p", *vectors, out=scores[pairs])
         return scores
 
     def _update_labels(self) -> float:
-        """Sweep over the labels; returns the loss."""
+        """Update all labels, and return the loss."""
         scores = aligned(len(self.columns.weights))
         scores[self.rows.places] = self._scores(self.vectors)
         blocks = aligned(padded_size(self.settings.factors) // LANES, len(self.vectors), LANES)

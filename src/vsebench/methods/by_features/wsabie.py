@@ -2,12 +2,12 @@
 
     f_c(x) = <w_c, V' x>,   |row of V| <= C,   |w_c| <= C
 
-V and W start from a normal distribution with the standard deviation 1 / sqrt(d), rows longer than C shortened to C.
+V and W start from a normal distribution with the standard deviation 1 / sqrt(d); longer rows are shortened to C.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Machine Learning 81(1), 2010, Eq. 1 to 3 and Algorithm 1, with alpha_j = 1/j. Choices that the paper leaves open: where
-an image has several labels, a step draws one of all pairs of an image and a label; negatives are the labels that the
-image does not carry, and Y - 1 is their number.
+Machine Learning 81(1), 2010, Eq. 1 to 3 and Algorithm 1, with alpha_j = 1/j. Choices that the paper leaves open, since
+images have several labels here: a step draws one of all pairs of an image and its label; negatives are the labels that
+the image does not carry, and their number takes the place of Y - 1.
 """
 
 from vsebench.data.problem import Problem

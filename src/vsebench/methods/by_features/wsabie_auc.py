@@ -1,4 +1,4 @@
-"""WSABIE's model, trained by the margin loss for AUC: one uniform negative a step, weight 1.
+"""WSABIE's model, trained by the margin loss for AUC: one uniform negative per step, with weight 1.
 
 The loss is the sum of max(0, 1 - f_p(x) + f_n(x)) over an image's labels p and the labels n that it does not carry.
 
@@ -13,7 +13,7 @@ from vsebench.methods.by_features.embedding_sgd import EmbeddingMethod, Embeddin
 
 
 class WsabieAuc(EmbeddingMethod):
-    """WSABIE's model with the margin loss for AUC. A negative that keeps the margin changes nothing."""
+    """WSABIE's model with the margin loss for AUC. A negative that does not violate the margin changes nothing."""
 
     def __init__(self, problem: Problem, settings: EmbeddingSettings) -> None:
         super().__init__(problem, settings)

@@ -1,7 +1,7 @@
-"""WSABIE with a step that falls: gamma / sqrt(1 + t / decay) in epoch t, counted from 0.
+"""WSABIE with a falling learning rate: gamma / sqrt(1 + t / decay) in epoch t, counted from 0.
 
-The paper's step is fixed (Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint
-word-image embeddings", Machine Learning 81(1), 2010, section 3). This is what it is compared with.
+A comparison for the paper's constant learning rate (Weston, Bengio and Usunier, "Large scale image annotation: learning
+to rank with joint word-image embeddings", Machine Learning 81(1), 2010, section 3).
 """
 
 import math
@@ -16,13 +16,13 @@ from vsebench.methods.by_features.embedding_sgd import EmbeddingMethod, Embeddin
 
 
 class DecaySettings(EmbeddingSettings):
-    """Settings of WSABIE with a falling step; `learning_rate` is that of the first epoch."""
+    """Settings of WSABIE with a falling learning rate; `learning_rate` is the rate of the first epoch."""
 
-    decay: float = Field(gt=0)  # in epochs
+    decay: float = Field(gt=0)  # number of epochs after which the rate has fallen by a factor of sqrt(2)
 
 
 class WsabieDecay(EmbeddingMethod):
-    """WSABIE whose step falls from epoch to epoch."""
+    """WSABIE whose learning rate falls from epoch to epoch."""
 
     settings_type: ClassVar[type[EmbeddingSettings]] = DecaySettings
 

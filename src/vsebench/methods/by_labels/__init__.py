@@ -1,1 +1,1 @@
-"""Methods that know an image by its labels alone."""
+"""Methods that know an image only by its labels."""

@@ -14,7 +14,7 @@ from vsebench.models import LabelWeights
 
 
 class EaseSettings(Settings):
-    """The one setting of EASE."""
+    """Settings of EASE."""
 
     regularisation: float = Field(gt=0)  # lambda, the penalty of squared weights
 

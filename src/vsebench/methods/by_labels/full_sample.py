@@ -1,4 +1,4 @@
-"""What methods share that learn from all pairs: positives by images and labels, label weights, pieces of equal work."""
+"""Shared by methods that learn from all pairs: positives by image and by label, label weights, chunks of equal work."""
 
 from itertools import pairwise
 
@@ -12,25 +12,25 @@ from vsebench.kernels.vectors import LANES, aligned
 
 
 def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str, gamma: float) -> tuple[Rows, Columns]:
-    """Return the positives by images and by labels; `order` is the images' order, `weights` says what w_ic is.
+    """Return the positives by image and by label; `order` is the order of the images, `weights` is how w_ic is chosen.
 
-    An example with LANES = 4 in place of 16 and three labels. Image 0 has the labels 0, 1 and 2, image 1 has label 1,
-    and image 2 the labels 0 and 1. Images with few labels first, so `order` is 1, 2, 0: image 1 is number 0 in the
-    kernels, image 2 is number 1, and image 0 is number 2.
+    An example with LANES = 4 in place of 16, and three labels. Image 0 has the labels 0, 1 and 2, image 1 has label 1,
+    and image 2 has the labels 0 and 1. Images with few labels come first, so `order` is 1, 2, 0: in the kernels, image
+    1 is number 0, image 2 is number 1, and image 0 is number 2.
 
         Rows        image         0 | 1  1 | 2  2  2
         offsets     0, 1, 3, 6
         labels                    1 | 0  1 | 0  1  2
-        places                    4 | 0  5 | 1  6  8        the place of the same positive in Columns
+        places                    4 | 0  5 | 1  6  8        the slot of the same positive in Columns
 
-        Columns     place         0  1  2  3 | 4  5  6  7 | 8  9 10 11
+        Columns     slot          0  1  2  3 | 4  5  6  7 | 8  9 10 11
         degrees     2, 3, 1       label 0    | label 1    | label 2
-        tiles       0, 1, 2, 3    one tile of four places each; label c starts with place LANES tiles[c]
+        tiles       0, 1, 2, 3    here one tile of four slots per label; label c starts at slot LANES tiles[c]
         images                    1  2  -  - | 0  1  2  - | 2  -  -  -        -: padding, 0 in all arrays
     """
     degrees = np.diff(train.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(degrees)])
-    # The positives of an image stay together: all move as far as its first one.
+    # The positives of an image stay together: all of them move by the same distance.
     pairs = np.repeat(train.offsets[order] - offsets[:-1], degrees) + np.arange(train.n_pairs)
     ones = np.ones(train.n_pairs, dtype=np.float32)
     w = ones if weights == "ones" else train.count_of_pair[pairs].astype(np.float32)
@@ -39,10 +39,10 @@ def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str,
     label_degrees = np.bincount(labels, minlength=train.n_labels)
     tiles = np.concatenate([[0], np.cumsum(-(-label_degrees // LANES))])
     by_label = stable_order(labels)
-    # A positive's place is its number by label, plus the padding of the labels before.
+    # A positive's slot is its position in the order by label, plus the padding of the labels before.
     padding = tiles[:-1] * LANES - np.cumsum(label_degrees) + label_degrees
-    places = np.empty(train.n_pairs, dtype=np.int32)
-    places[by_label] = np.arange(train.n_pairs) + np.repeat(padding, label_degrees)
+    slots = np.empty(train.n_pairs, dtype=np.int32)
+    slots[by_label] = np.arange(train.n_pairs) + np.repeat(padding, label_degrees)
     columns = Columns(
         label_degrees,
         tiles,
@@ -50,14 +50,14 @@ def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str,
         aligned(tiles[-1] * LANES),
         aligned(tiles[-1] * LANES),
     )
-    columns.images[places] = np.repeat(np.arange(train.n_rows, dtype=np.int32), degrees)
-    columns.weights[places] = w
-    columns.roots[places] = np.repeat((gamma / np.sqrt(np.maximum(degrees, 1))).astype(np.float32), degrees)
-    return Rows(offsets, labels, w, places), columns
+    columns.images[slots] = np.repeat(np.arange(train.n_rows, dtype=np.int32), degrees)
+    columns.weights[slots] = w
+    columns.roots[slots] = np.repeat((gamma / np.sqrt(np.maximum(degrees, 1))).astype(np.float32), degrees)
+    return Rows(offsets, labels, w, slots), columns
 
 
 def stable_order(numbers: NDArray[np.int32] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the stable order of non-negative numbers; NumPy uses a radix sort for those of at most 16 bits."""
+    """Return the stable order of non-negative numbers; NumPy uses a radix sort for types of at most 16 bits."""
     smallest = np.min_scalar_type(int(numbers.max(initial=0)))
     return np.argsort(numbers.astype(smallest), kind="stable")
 
@@ -74,7 +74,7 @@ def label_penalties(train: LabelMatrix, beta_0: float, alpha: float) -> NDArray[
 
 
 def chunks_of_equal_work(offsets: NDArray[np.int64], n_chunks: int) -> Chunks:
-    """Cut the rows behind `offsets` into at most `n_chunks` pieces with about the same number of pairs."""
+    """Cut rows, given by their `offsets`, into at most `n_chunks` chunks with about the same number of pairs."""
     targets = np.linspace(0, offsets[-1], n_chunks + 1)[1:-1]
     cuts = np.unique(np.concatenate([[0], np.searchsorted(offsets, targets), [len(offsets) - 1]]))
     return [(int(start), int(stop)) for start, stop in pairwise(cuts)]

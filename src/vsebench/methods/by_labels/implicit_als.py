@@ -1,4 +1,4 @@
-"""Implicit ALS of the package implicit: conjugate gradient, the same weight for every negative.
+"""Implicit ALS of the package implicit: conjugate gradients, with the same weight for every negative.
 
 Source: Hu, Koren and Volinsky, "Collaborative Filtering for Implicit Feedback Datasets", ICDM 2008; Takacs, Pilaszy and
 Tikk, "Applications of the conjugate gradient method for implicit feedback collaborative filtering", RecSys 2011. Labels
@@ -18,7 +18,7 @@ from vsebench.models import Embeddings
 class AlsSettings(FactorSettings):
     """Settings of implicit ALS."""
 
-    confidence: float = Field(gt=0)  # weight of a positive, where a negative weighs 1
+    confidence: float = Field(gt=0)  # weight of a positive; a negative has the weight 1
     regularisation: float = Field(ge=0)  # L2, on each row
 
 
@@ -39,7 +39,7 @@ class ImplicitAls(Method):
         )  # fmt: skip
 
     def epoch(self) -> Progress:
-        # With one iteration per call, each call continues from the factors of the last one.
+        # With one iteration per call, each call continues from the factors of the previous call.
         self.als.fit(self.weights, show_progress=False)
         return Progress(None)
 

@@ -1,5 +1,4 @@
-"""Label neighbours: a label's score is the sum of its similarities to those of the image's labels that are among its
-nearest neighbours.
+"""Label neighbours: a label's score is the sum of its similarities to its nearest neighbours that the image carries.
 
 Source: Deshpande and Karypis, "Item-based top-N recommendation algorithms", ACM TOIS 2004, with the shrunk cosine
 similarity n_ab / (sqrt(n_a n_b) + shrinkage), where n_ab images carry both labels. A label counts once per image.
@@ -17,8 +16,8 @@ from vsebench.models import LabelWeights
 class KnnSettings(Settings):
     """Settings of the neighbourhood."""
 
-    neighbours: int = Field(ge=1)  # of each label; all others if there are fewer
-    shrinkage: float = Field(ge=0)  # images; lowers the similarity of rare labels
+    neighbours: int = Field(ge=1)  # of each label; all other labels if there are fewer
+    shrinkage: float = Field(ge=0)  # a number of images; lowers the similarity of rare labels
 
 
 class ItemKnn(Control):
@@ -37,7 +36,7 @@ class ItemKnn(Control):
         similarity = np.divide(together, scale, out=np.zeros_like(together), where=scale > 0)
         np.fill_diagonal(similarity, 0.0)
         if self.settings.neighbours < len(similarity):
-            # A stable order keeps the first of equals, so the same data give the same neighbours everywhere.
+            # In a stable order the first of equally similar labels comes first, on every machine.
             order = np.argsort(-similarity, axis=0, kind="stable")
             np.put_along_axis(similarity, order[self.settings.neighbours :], 0.0, axis=0)
         return LabelWeights(similarity.astype(np.float32))

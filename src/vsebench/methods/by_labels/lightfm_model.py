@@ -1,4 +1,4 @@
-"""What the methods of the package LightFM share: its settings, its label matrix, and its model before training."""
+"""Shared by the methods of the package LightFM: settings, the label matrix, and the model before training."""
 
 import numpy as np
 import scipy.sparse
@@ -18,14 +18,14 @@ class LightfmSettings(FactorSettings):
 
 
 def positives_of(train: LabelMatrix) -> scipy.sparse.coo_matrix:
-    """Return the label matrix as LightFM reads it, with 1 for each positive."""
+    """Return the label matrix in LightFM's format, with 1 for each positive."""
     ones = np.ones(train.n_pairs, dtype=np.float32)
     pairs = (ones, train.label_of_pair, train.offsets)
     return scipy.sparse.csr_matrix(pairs, shape=(train.n_rows, train.n_labels), copy=True).tocoo()
 
 
 def new_lightfm(settings: LightfmSettings, seed: int) -> LightFM:
-    """Return LightFM's WARP before its first epoch."""
+    """Return LightFM's WARP before the first epoch."""
     return LightFM(
         no_components=settings.factors, loss="warp", learning_rate=settings.learning_rate,
         item_alpha=settings.regularisation, user_alpha=settings.regularisation, max_sampled=settings.trials,

@@ -1,7 +1,7 @@
 """Opt-AUC: uniform negatives and the logistic loss.
 
-Source: the baseline of both VSE papers ("logistic loss is used as the smoothed AUC surrogate"); the same as BPR (Rendle
-et al., UAI 2009).
+Source: a baseline of both VSE papers ("logistic loss is used as the smoothed AUC surrogate"); it is BPR (Rendle et al.,
+UAI 2009).
 """
 
 from vsebench.kernels.sgd.opt_auc import opt_auc_epoch

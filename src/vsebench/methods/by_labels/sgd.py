@@ -1,4 +1,4 @@
-"""What methods share that take stochastic gradient steps on a triple (image, positive, negative)."""
+"""Shared by methods that take stochastic gradient steps on triples (image, positive, negative)."""
 
 import numpy as np
 from pydantic import Field
@@ -19,15 +19,15 @@ class SgdSettings(FactorSettings):
     """Settings of stochastic gradient descent."""
 
     learning_rate: float = Field(gt=0)  # eta, constant
-    regularisation: float = Field(ge=0)  # L2, on the three rows of a step
+    regularisation: float = Field(ge=0)  # L2, on the three vectors of a step
     deviation: float = Field(gt=0)  # standard deviation of the normal distribution that embeddings start from
 
 
 class SgdMethod(Method):
-    """Embeddings, the positives as kernels read them, the rates of a step, and streams of random numbers.
+    """A method of stochastic gradient steps: embeddings, positives, learning rates and streams of random numbers.
 
-    An epoch takes as many steps as there are positives, a label counted as often as it is on the image. Steps depend on
-    each other, so they are not run in parallel, and a seed gives the same bytes on any number of threads.
+    An epoch takes one step per positive; a label counts as often as it occurs on the image. Steps depend on each other,
+    so they do not run in parallel, and a seed gives the same bytes with any number of threads.
     """
 
     needs = frozenset({"known_labels"})
@@ -51,9 +51,9 @@ class SgdMethod(Method):
 
 
 def positives_of(train: LabelMatrix) -> Positives:
-    """Return the positives, a label as often as it is on the image, in the form that kernels read.
+    """Return the positives in the kernels' format, each label as often as it occurs on the image.
 
-    Image 0 with the labels 3 and 5, the latter twice, and image 1 with the label 3:
+    An example: image 0 with label 3 once and label 5 twice, and image 1 with label 3:
 
         pairs       (0, 3, 0, 2), (0, 5, 0, 2), (0, 5, 0, 2), (1, 3, 2, 3)      image, label, start, stop
         row_labels  3, 5, 3, and 16 unused numbers                              [0:2] of image 0, [2:3] of image 1

@@ -1,4 +1,4 @@
-"""Embeddings that training starts from."""
+"""Initial embeddings."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def padded_start(n_rows: int, factors: int, deviation: float, rng: np.random.Gen
 
 
 def project_rows(matrix: Matrix, maximum_norm: float) -> None:
-    """Shorten the rows of a matrix (n, K) float32 that are longer than `maximum_norm` to that length; 0: none."""
+    """Shorten rows of a matrix (n, K) float32 that are longer than `maximum_norm` to that length; 0: no limit."""
     if maximum_norm > 0:
         lengths = np.sqrt(np.einsum("nk,nk->n", matrix, matrix))
         matrix *= (maximum_norm / np.maximum(lengths, maximum_norm))[:, np.newaxis]

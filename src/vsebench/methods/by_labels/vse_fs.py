@@ -1,8 +1,8 @@
 """VSE-fs: least squares over all (image, label) pairs by coordinate descent.
 
 Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", Eq. 1, 2 and Algorithm 1.
-The updates are in `vsebench.kernels.full_sample`. With gamma = 0 every half-iteration lowers the loss; with gamma > 0
-the image half does, and the label half lowers it with the extended embeddings P held fixed.
+The updates are in `vsebench.kernels.full_sample`. An iteration updates the images, then the labels. With gamma = 0 both
+halves lower the loss; with gamma > 0 the first half does, and the second lowers it for fixed extended embeddings P.
 """
 
 import math
@@ -35,19 +35,19 @@ IMAGES_PER_DRAW = 1 << 14
 class VseFsSettings(FactorSettings):
     """Settings of VSE-fs, in the paper's letters."""
 
-    beta_0: float = Field(gt=0)  # total weight of the non-positive pairs of an image
+    beta_0: float = Field(gt=0)  # total weight of an image's pairs with labels that it does not carry
     alpha: float = Field(ge=0)  # exponent of a label's popularity in its weight beta_c
     gamma: float = Field(ge=0)  # weight of the positive labels' vectors in an image's extended vector
     regularisation: float = Field(ge=0)  # lambda, the penalty of squared vectors
-    weights: Literal["ones", "counts"]  # w_ic: 1, or how often the label is on the image
+    weights: Literal["ones", "counts"]  # w_ic: 1, or how often the label occurs on the image
     deviation: float = Field(gt=0)  # standard deviation of the normal distribution that embeddings start from
 
 
 class VseFs(Method):
     """VSE-fs. One epoch is one iteration: all images, then all labels.
 
-    Kernels see the images in another order, `order`: those with few labels first. The work is cut into pieces that do
-    not depend on each other; the sums over images have a fixed order, so the number of threads changes nothing.
+    Kernels read the images in the order `order`: those with few labels first. The work is cut into chunks that do not
+    depend on each other, and sums over images have a fixed order, so results do not depend on the number of threads.
     """
 
     settings_type = VseFsSettings
@@ -64,13 +64,13 @@ class VseFs(Method):
         self.previous = np.zeros_like(self.labels)  # the labels that the u_i in `blocks` were computed with
         self.penalties = label_penalties(train, settings.beta_0, settings.alpha)
         self.scores = aligned(len(self.columns.weights))
-        # The images with most labels come first, so that no thread is busy with them alone at the end.
+        # Chunks of the images with the most labels come first, so that no thread works on them alone at the end.
         size = padded_size(math.ceil(train.n_rows / IMAGE_CHUNKS))
         self.image_chunks = even_chunks(train.n_rows, size)[::-1]
         self.label_chunks = chunks_of_equal_work(self.columns.tiles, problem.workers.threads)
 
     def epoch(self) -> Progress:
-        """Go over all images, then over all labels; the loss is that between the halves, when all is up to date."""
+        """Update all images, then all labels; the loss is computed in between, when no value is out of date."""
         image_hessian, image_norms = self._sweep_images()
         loss = self._loss(image_hessian, image_norms)
         self._sweep_labels(image_hessian)
@@ -90,16 +90,16 @@ class VseFs(Method):
         return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
 
     def _start_of_images(self, n_images: int, rng: np.random.Generator) -> Matrix:
-        """Draw the v_i in the order of the data, some images at a time, so that memory holds them only once.
+        """Draw the v_i in the order of the data, in chunks, so that memory holds them only once.
 
-        As long as all label vectors are 0, u_i is v_i.
+        The labels that `previous` holds are 0, so u_i is v_i.
         """
         blocks = aligned(padded_size(self.settings.factors) // LANES, n_images, LANES)
-        places = np.empty(n_images, dtype=np.int64)
-        places[self.order] = np.arange(n_images)
+        position = np.empty(n_images, dtype=np.int64)
+        position[self.order] = np.arange(n_images)
         for first, last in even_chunks(n_images, IMAGES_PER_DRAW):
             start = padded_start(last - first, self.settings.factors, self.settings.deviation, rng)
-            blocks[:, places[first:last]] = start.reshape(last - first, -1, LANES).swapaxes(0, 1)
+            blocks[:, position[first:last]] = start.reshape(last - first, -1, LANES).swapaxes(0, 1)
         return blocks
 
     def _sweep_images(self) -> tuple[Matrix, float]:
@@ -142,7 +142,7 @@ class VseFs(Method):
         self.workers.run(task, self.label_chunks)
 
     def _label_changes(self) -> Matrix:
-        """Return by how much the labels have changed since the last update of the images."""
+        """Return the change of the labels since the last update of the images."""
         changes = aligned(*self.labels.shape)
         np.subtract(self.labels, self.previous, out=changes)
         return changes

@@ -1,9 +1,9 @@
 """WARP as WSABIE defines it: random trials up to the first violator, the hinge weighted by the estimated rank.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
-Algorithm 1 and Eq. 5 with alpha_j = 1/j. WSABIE keeps rows inside a ball (`maximum_norm`), the VSE papers shrink them
-instead (`regularisation`). Where an image has several labels, negatives are the labels that it does not carry, and
-Y - 1 is their number.
+Algorithm 1 and Eq. 5 with alpha_j = 1/j. WSABIE limits the norm of vectors (`maximum_norm`); the VSE papers penalise it
+instead (`regularisation`). Since images can have several labels, negatives are the labels that the image does not
+carry, and their number takes the place of Y - 1.
 """
 
 from pydantic import Field
@@ -20,7 +20,7 @@ class WarpSettings(SgdSettings):
 
     trials: int | None = Field(ge=1)  # maximum number of trials per step; `null`: the number of negatives
     maximum_norm: float = Field(ge=0)  # C in Eq. 2 and 3; 0: no limit
-    shorten_start: bool = False  # true: rows that start longer than C are shortened to C, not when first touched
+    shorten_start: bool = False  # true: initial vectors longer than C are shortened at once, not in their first step
 
 
 class Warp(SgdMethod):

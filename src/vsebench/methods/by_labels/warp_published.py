@@ -1,8 +1,8 @@
-"""What the published code of VSE-ens calls WARP: the first violator in the order of label ids, the logistic loss.
+"""WARP as the published code of VSE-ens has it: the first violator in the order of label ids, and the logistic loss.
 
-It draws an image, then one of its labels; it has no random trials and no rank weight, so it is not the WARP of WSABIE.
-Where no label violates, the published code draws no test label of the image as the negative; here the method does not
-know the test label.
+It draws an image, then one of its labels. It has no random trials and no rank weight, so it is not WSABIE's WARP. If no
+label violates the margin, the published code draws a negative that is not a test label of the image; here test labels
+are not excluded, since a method must not know them.
 """
 
 from vsebench.kernels.ranking.rounding import NOT_ROUNDED, ROUNDING_PAYS, round_labels
@@ -12,7 +12,7 @@ from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
 
 
 class WarpPublished(SgdMethod):
-    """The published rule. Its trials are the labels scanned."""
+    """The published WARP code; `trials` counts the labels that were scanned."""
 
     settings_type = SgdSettings
 

@@ -1,1 +1,1 @@
-"""Controls and oracles, which show what the numbers of methods mean."""
+"""Controls and oracles, to compare the results of methods with."""

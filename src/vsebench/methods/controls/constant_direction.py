@@ -1,13 +1,13 @@
-"""Control: every image gets the same ranking, by the inner product of a label's word vector with the mean of all.
+"""Control: every image gets the same ranking, by the inner product of a label's word vector with their mean.
 
-The mean is over the training pairs, so it is what a method gives that has seen the words of the labels, and no image.
+The mean is over the training pairs. A method that knew the labels' words but saw no image would rank like this.
 """
 
 import numpy as np
 
 from vsebench.data.problem import Problem
 from vsebench.methods.base import Control
-from vsebench.methods.words.word_network import Score, of_unit_length
+from vsebench.methods.words.word_network import Score, normalise_rows
 from vsebench.methods.words.word_vectors import WordSettings, label_vectors
 from vsebench.models import Embeddings
 
@@ -15,7 +15,7 @@ from vsebench.models import Embeddings
 class ConstantDirectionSettings(WordSettings):
     """Settings of the ranking by one direction."""
 
-    score: Score = "dot"  # the inner product or the cosine of a label's vector and the mean
+    score: Score = "dot"  # the inner product or the cosine of a label's vector and the mean vector
 
 
 class ConstantDirection(Control):
@@ -32,7 +32,7 @@ class ConstantDirection(Control):
         labels, vectors = self.problem.training.labels, label_vectors(self.problem, self.settings)
         mean = vectors[labels.label_of_pair].mean(axis=0)
         if self.settings.score == "cosine":
-            vectors = of_unit_length(vectors)
+            vectors = normalise_rows(vectors)
         ones = np.ones((labels.n_rows, 1), dtype=np.float32)
         return Embeddings(ones, (vectors @ mean)[:, np.newaxis])
 

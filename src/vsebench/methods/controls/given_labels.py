@@ -1,6 +1,7 @@
-"""The labels that users gave a test image, before all others: the line that predicted tags have to pass.
+"""Control: rank the labels that users gave a test image before all others; predicted labels should do better.
 
-It runs where another data set is trained on that has the tested images, too: users' tags beside experts' concepts.
+It runs if methods are trained on another data set that contains the test images as well, such as users' tags of images
+that experts have annotated with concepts.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ from vsebench.models import Embeddings
 
 
 class GivenLabels(Control):
-    """One factor per given label: 1 for the label itself, and for the images that were given it."""
+    """One factor per given label, which is 1 for the label itself and for the images that it was given to."""
 
     needs = frozenset({GIVEN_LABELS.key})
     ranks_unseen = True
@@ -22,8 +23,8 @@ class GivenLabels(Control):
         self.given = GIVEN_LABELS.of(problem)
         if not self.given.n_pairs:
             raise UserError(
-                "given_labels: the data set that is trained on has none of the tested images, by id, with one of their "
-                "labels; leave this row out under `protocol_methods`"
+                "given_labels: by their ids, the training data set contains none of the test images with one of its "
+                "labels; leave this method out under `protocol_methods`"
             )
 
     def model(self) -> Embeddings:

@@ -1,6 +1,6 @@
-"""Oracle of a simulated tree that ranks groups first: labels by the probability of their parent, then by their own.
+"""Oracle of a simulated tree: rank labels by the probability of their parent, then by their own probability.
 
-No ranking has a larger expected sibling precision at k, as long as a parent has k labels or more.
+No ranking has a larger expected sibling precision at k, if every parent has at least k labels.
 """
 
 import numpy as np

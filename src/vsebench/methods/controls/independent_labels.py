@@ -1,4 +1,4 @@
-"""The exact probabilities of the labels of simulated images, which are independent given the image's features.
+"""The exact label probabilities of simulated images whose labels are independent given the image's features.
 
     log(p_k(x) / (1 - p_k(x))) = w_k'x + b_k
 
@@ -23,7 +23,7 @@ class IndependentLabels(Model):
 
     Attributes
     ----------
-    label : (n_labels,) int32, the number in the law of each label that is scored
+    label : (n_labels,) int32, the index among the L labels of the simulation of each label that is scored
     weight : (d, L) float64, w
     bias : (L,) float64, b
     """
@@ -53,7 +53,7 @@ class IndependentLabels(Model):
         return np.asarray(expit(self.log_odds(features)))
 
     def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the parameters can go wrong.
+        # Features are checked when they are read, so only the parameters can be infinite or NaN.
         return float(np.linalg.norm(self.weight) + np.linalg.norm(self.bias))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -73,11 +73,11 @@ def check_logits(weight: NDArray[Any], bias: NDArray[Any]) -> None:
 
 
 def check_labels(label: NDArray[Any], n_labels: int) -> None:
-    """Raise a `ValueError` unless `label` has numbers of labels below `n_labels`, (any,) int32."""
+    """Raise a `ValueError` unless `label` contains indices below `n_labels`, (any,) int32."""
     if label.dtype != np.int32 or label.ndim != 1:
         raise ValueError(f"label is {label.dtype} of shape {label.shape}, not int32 with one dimension")
     if len(label) and not 0 <= label.min() <= label.max() < n_labels:
-        raise ValueError(f"label: a label is outside the {n_labels} of the law")
+        raise ValueError(f"label: a label is outside the {n_labels} of the simulation")
 
 
 MODEL = IndependentLabels

@@ -1,4 +1,4 @@
-"""The exact probabilities of the labels of simulated images, whose labels are one set of a catalogue.
+"""The exact label probabilities of simulated images, each of which has one of a catalogue's label sets.
 
     P(c | x) = softmax_c(v_c'x + a_c),   p_k(x) = sum of P(c | x) over the sets c with label k
 
@@ -26,8 +26,8 @@ class LabelCatalogue(Model):
 
     Attributes
     ----------
-    label : (n_labels,) int32, the number in the law of each label that is scored
-    members : (C, L) bool, whether a set has a label
+    label : (n_labels,) int32, the index among the L labels of the simulation of each label that is scored
+    members : (C, L) bool, whether a set contains a label
     weight : (d, C) float64, v
     bias : (C,) float64, a
     """
@@ -51,14 +51,14 @@ class LabelCatalogue(Model):
 
     @property
     def sets(self) -> NDArray[np.bool_]:
-        """(C, n_labels) bool, whether a set has a label that is scored."""
+        """(C, n_labels) bool, whether a set contains a scored label."""
         return self.members[:, self.label]
 
     def scores(self, queries: Queries) -> Matrix:
         posterior = self.posterior(features_of(queries, len(self.weight)))
-        # Both sums are taken, because p near 1 has no digits left for 1 - p. One is 0 for a label of all sets or none.
-        chance, other = (np.maximum(posterior @ sets, TINY) for sets in (self.sets, ~self.sets))
-        return (np.log(chance) - np.log(other)).astype(np.float32)
+        # 1 - p is a sum of its own, which is exact for p near 1. One of the sums is 0 for a label of all sets or none.
+        present, absent = (np.maximum(posterior @ sets, TINY) for sets in (self.sets, ~self.sets))
+        return (np.log(present) - np.log(absent)).astype(np.float32)
 
     def posterior(self, features: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return P(c | x) of each set, (n, C), for features, (n, d)."""

@@ -6,7 +6,7 @@ from vsebench.models import Embeddings, by_frequency
 
 
 class Popularity(Control):
-    """Popularity, as one factor that is 1 for every image; occurrences count, not images."""
+    """Popularity, as one factor that is 1 for every image; a label counts as often as it occurs on an image."""
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
         self.labels = problem.training.labels

@@ -12,7 +12,7 @@ FACTORS = 32
 
 
 class Random(Control):
-    """Random embeddings; label vectors of unit length, so that none is ranked high more often than another."""
+    """Random embeddings; label vectors have unit length, so that every label ranks high equally often."""
 
     ranks_unseen = True
 

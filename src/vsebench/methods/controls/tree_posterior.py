@@ -1,10 +1,10 @@
-"""The exact posterior of the labels of a simulated tree, from an image's counts of terms.
+"""The exact posterior of the labels of a simulated tree, given an image's counts of terms.
 
     a_ur(x) = sum over terms t of x_t log(p_ur(t) / (w0 q0(t))),   P(u | x) ~ pi_u sum over views r of exp(a_ur(x))
     score of label y = (1 - e) P(y | x) + e / (g - 1) sum over the other children u of y's parent of P(u | x)
 
-with e the probability that another of a parent's g children is given than the true label; see
-`formats/simulators/simulated_tree.py`. The score is the probability that y is given.
+where e is the probability that an image is given a sibling instead of its true label, and g the number of the parent's
+children; see `formats/simulators/simulated_tree.py`. The score is the probability that y is given.
 """
 
 from collections.abc import Mapping
@@ -22,18 +22,18 @@ from vsebench.models import Model, features_of
 
 @dataclass(frozen=True)
 class TreePosterior(Model):
-    """Ranks labels by their posterior, or those of the likeliest parent first.
+    """Ranks labels by their posterior, or first by the posterior of their parent.
 
-    Scores are places in the ranking, larger is better: probabilities that differ in float64 only would tie in float32.
+    Scores are positions in the ranking, larger is better: some probabilities that differ in float64 tie in float32.
 
     Attributes
     ----------
-    label : (n_labels,) int32, the number in the tree of each label that is scored
+    label : (n_labels,) int32, the index in the tree of each label that is scored
     parent : (L,) int32, ascending, the parent of each of the tree's labels
     log_prior : (L,) float64, log pi
     confusion : () float64, e
-    ratios : (terms, L * views) CSR float64, log(p_ur / (w0 q0)), the views of a label side by side
-    groups_first : () bool, labels are ranked by the probability of their parent, and then by their own
+    ratios : (terms, L * views) CSR float64, log(p_ur / (w0 q0)), the views of a label in adjacent columns
+    groups_first : () bool, whether labels are ranked by the probability of their parent first
     """
 
     kind: ClassVar[str] = "tree_posterior"
@@ -64,9 +64,9 @@ class TreePosterior(Model):
         group = np.repeat(np.add.reduceat(own, first, axis=1), children, axis=1)
         key = group if self.groups_first else self.given(own, group, np.repeat(children, children))
         order = np.lexsort((log_own, key), axis=-1)
-        places = np.empty(order.shape, dtype=np.float32)
-        np.put_along_axis(places, order, np.arange(order.shape[1], dtype=np.float32)[None], axis=1)
-        return np.ascontiguousarray(places[:, self.label])
+        positions = np.empty(order.shape, dtype=np.float32)
+        np.put_along_axis(positions, order, np.arange(order.shape[1], dtype=np.float32)[None], axis=1)
+        return np.ascontiguousarray(positions[:, self.label])
 
     def log_posterior(self, counts: Any) -> NDArray[np.float64]:
         """Return log P(u | x) of all labels of the tree, (n, L), for counts of terms, (n, terms) CSR."""
@@ -78,7 +78,13 @@ class TreePosterior(Model):
     def given(
         self, own: NDArray[np.float64], group: NDArray[np.float64], children: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the probability that each label is given, from its own, its parent's, and the parent's children."""
+        """Return the probability that each label is given, from its posterior, its parent's, and the parent's children.
+
+        Parameters
+        ----------
+        own, group : (n, L), posterior of the label, and of its parent
+        children : (L,), number of the parent's children
+        """
         wrong = np.where(children > 1, self.confusion, 0.0)
         return np.asarray((1 - wrong) * own + wrong / np.maximum(children - 1, 1) * (group - own))
 

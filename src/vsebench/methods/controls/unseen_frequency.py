@@ -1,7 +1,7 @@
 """Oracle of unseen labels: every image gets the same ranking, by the number of test images with a label.
 
-It knows what no method may know, and sees no image. A method for labels that were never trained has used the images
-where it comes above this line.
+It uses test labels, which no method may do, and no images. A method for labels that were never trained has learnt from
+the images if it does better than this.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from vsebench.models import Embeddings
 
 
 class UnseenFrequency(Control):
-    """The frequency in the test, as one factor that is 1 for every image."""
+    """The frequency among the test labels, as one factor that is 1 for every image."""
 
     needs = frozenset({"test_labels"})
     ranks_unseen = True

@@ -1,7 +1,7 @@
 """Binary cross-entropy on image features as the loss of a network: log(1 + exp(f_k)) - y_k f_k for every label k.
 
-The last layer's intercepts begin at the log odds of the labels' frequencies. A baseline that is in none of the papers;
-the loss is that of logistic regression.
+The last layer's intercepts start at the log odds of the labels' frequencies. The loss is that of logistic regression; a
+baseline that is in none of the papers.
 """
 
 import numpy as np
@@ -16,8 +16,8 @@ class Bce(Loss):
 
     def prepare(self) -> None:
         labels = self.table.labels
-        carrying = np.bincount(labels.label_of_pair, minlength=self.n_labels) + 0.5
-        self.intercepts = np.log(carrying / (labels.n_rows + 1 - carrying))
+        frequency = np.bincount(labels.label_of_pair, minlength=self.n_labels) + 0.5
+        self.intercepts = np.log(frequency / (labels.n_rows + 1 - frequency))
 
     def __call__(self, scores: Matrix, images: Images) -> float:
         return float(binary_loss(scores, images, *self.lists))

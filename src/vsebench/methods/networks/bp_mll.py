@@ -16,8 +16,8 @@ from vsebench.methods.networks.training import Images, Loss, NetworkSettings, ne
 class BpMllSettings(NetworkSettings):
     """Settings of a network with the BP-MLL loss."""
 
-    averaged: bool = True  # over an image's pairs
-    bounded: bool = False  # scores between -1 and 1 while training, by a hyperbolic tangent; ranks are the same
+    averaged: bool = True  # whether an image's sum is divided by its number of pairs
+    bounded: bool = False  # whether training bounds scores to (-1, 1) by a hyperbolic tangent, which changes no rank
 
 
 class BpMll(Loss):
@@ -28,10 +28,10 @@ class BpMll(Loss):
     def __call__(self, scores: Matrix, images: Images) -> float:
         if self.settings.bounded:
             np.tanh(scores, out=scores)
-            of_bound = 1 - scores * scores
+            slope_of_tanh = 1 - scores * scores
         total = bp_mll_loss(scores, images, *self.lists, self.settings.averaged, self.room)
         if self.settings.bounded:
-            scores *= of_bound
+            scores *= slope_of_tanh
         return float(total)
 
 

@@ -1,8 +1,8 @@
-"""A network that is being trained: its layers, their derivatives, and AdamW.
+"""A network in training: its layers, their derivatives, and AdamW.
 
-Hidden layers have rectified units, with dropout after each. Weights begin as He and others propose, the last layer's at
-a tenth of that, intercepts at 0. Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Srivastava
-and others, "Dropout", JMLR 15, 2014.
+Hidden layers have rectified units and are followed by dropout. Weights start as He and others propose, those of the
+last layer at a tenth of that, and intercepts at 0. Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers",
+ICCV 2015; Srivastava and others, "Dropout", JMLR 15, 2014.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,18 +21,18 @@ from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.adamw import adamw_step
 from vsebench.kernels.vectors import aligned, padded_size
 
-LAST_LAYER = 0.1  # its start, as a share of the other layers'
+LAST_LAYER = 0.1  # scale of its initial weights, relative to the other layers
 
 
 class LayerSettings(Strict):
     """Settings of a network's training."""
 
-    # Units of each hidden layer; without one the network is a linear map.
+    # Number of units of each hidden layer; without a hidden layer the network is a linear map.
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(), strict=False)
     learning_rate: float = Field(gt=0)  # of AdamW, constant
     decay: float = Field(default=1e-4, ge=0)  # of the weights, not of the intercepts
-    dropout: float = Field(default=0.0, ge=0, lt=1)  # the share of hidden units that are left out of a batch
-    batch: int = Field(default=100, ge=1)  # images
+    dropout: float = Field(default=0.0, ge=0, lt=1)  # share of hidden units that are set to 0 in a step
+    batch: int = Field(default=100, ge=1)  # number of images per step
 
     @model_validator(mode="after")
     def _units_to_drop(self) -> "LayerSettings":
@@ -43,13 +43,13 @@ class LayerSettings(Strict):
 
 @dataclass(frozen=True)
 class Parameter:
-    """An array that is learnt, its gradient, and what AdamW remembers of it.
+    """A trained array, its gradient, and AdamW's running means.
 
     Attributes
     ----------
-    value, gradient : the same shape, float32; views of the first numbers of `flat`
-    flat : (4, size) float32: values, gradients, means and squares, padded with zeros
-    decay : of the value
+    value, gradient : of the same shape, float32; views of the start of the first two rows of `flat`
+    flat : (4, size) float32: values, gradients, and AdamW's means of gradients and of squares, padded with zeros
+    decay : weight decay of the value
     """
 
     value: Matrix
@@ -59,24 +59,24 @@ class Parameter:
 
     @classmethod
     def of(cls, start: NDArray[np.floating], decay: float) -> "Parameter":
-        """Return a parameter that begins at `start`."""
+        """Return a parameter with the initial value `start`."""
         flat = aligned(4, padded_size(start.size))
         value, gradient = (flat[row, : start.size].reshape(start.shape) for row in (0, 1))
         value[...] = start
         return cls(value, gradient, flat, decay)
 
     def step(self, number: int, learning_rate: float) -> None:
-        """Take AdamW's step, `number` from 1."""
+        """Take AdamW's step with this number, counted from 1."""
         adamw_step(*self.flat, number, learning_rate, self.decay)
 
 
 class Layers:
-    """The layers of a network with what their training needs."""
+    """The layers of a network, with gradients and AdamW's state."""
 
     def __init__(
         self, sizes: Sequence[int], settings: LayerSettings, start: np.random.Generator, dropout: np.random.Generator
     ) -> None:
-        """Draw the weights; `sizes` are the numbers of inputs, of each hidden layer's units, and of outputs."""
+        """Draw the initial weights; `sizes` are the numbers of inputs, of each hidden layer's units, and of outputs."""
         self.settings, self.dropout = settings, dropout
         self.n_steps = 0
         scales = [np.sqrt(2 / inputs) for inputs in sizes[:-1]]
@@ -88,13 +88,13 @@ class Layers:
         self.intercepts = [Parameter.of(np.zeros(units), 0.0) for units in sizes[1:]]
 
     def step(self, inputs: Rows, loss: Callable[[Matrix], float]) -> float:
-        """Take a step on the mean loss of some images, and return the sum.
+        """Take a step on the mean loss of a batch of images, and return the sum of their losses.
 
         Parameters
         ----------
         inputs : (m, d), dense or CSR
-        loss : returns the sum of the images' losses, given the outputs (m, n_outputs) float32, and writes its
-            derivatives over them
+        loss : takes the outputs (m, n_outputs) float32, overwrites them with the derivatives of the images' losses, and
+            returns the sum of the losses
         """
         layers: list[Rows] = [inputs]
         for weights, intercepts in zip(self.weights[:-1], self.intercepts[:-1], strict=True):
@@ -111,7 +111,7 @@ class Layers:
             self.intercepts[layer].gradient[...] = slope.sum(axis=0)
             if layer:
                 slope = slope @ self.weights[layer].value.T
-                # A unit that is 0 passes nothing on: it was dropped, or its input was below 0.
+                # The derivative is 0 where a unit is 0: it was dropped, or its input was below 0.
                 slope *= (layers[layer] > 0) / np.float32(1 - self.settings.dropout)
         self.n_steps += 1
         for parameter in (*self.weights, *self.intercepts):
@@ -119,14 +119,14 @@ class Layers:
         return total
 
     def drop(self, units: Matrix) -> Matrix:
-        """Set a random share of the units to 0 and scale the others, so that sums stay the same on average."""
+        """Set a random share of the units to 0, and scale the others so that the expected sum does not change."""
         if self.settings.dropout:
             kept = self.dropout.random(units.shape, dtype=np.float32) >= self.settings.dropout
             units *= kept / np.float32(1 - self.settings.dropout)
         return units
 
     def arrays(self) -> list[Matrix]:
-        """Return copies of the weights of each layer, its intercepts below: (inputs + 1, units) float32."""
+        """Return copies of the layers: weights and, as the last row, intercepts, (inputs + 1, units) float32 each."""
         return [
             np.vstack([weights.value, intercepts.value])
             for weights, intercepts in zip(self.weights, self.intercepts, strict=True)
@@ -134,15 +134,15 @@ class Layers:
 
 
 def batches(n_images: int, size: int, order: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    """Yield the images of each batch of an epoch, in a new order; no batch has more than `size`."""
+    """Return the images of each batch of an epoch, in a new random order; a batch has at most `size` images."""
     shuffled = order.permutation(n_images)
     return (shuffled[start:stop] for start, stop in even_chunks(n_images, size))
 
 
 def units_after(inputs: Rows, layers: Sequence[Matrix]) -> Rows:
-    """Return the units of the last of some hidden layers, (n, units), with nothing dropped.
+    """Return the units of the last hidden layer, (n, units), without dropout.
 
-    inputs : (n, d), dense or CSR; layers : of each the weights and below them the intercepts, (inputs + 1, units)
+    inputs : (n, d), dense or CSR; layers : weights and, as the last row, intercepts, (inputs + 1, units) each
     """
     for layer in layers:
         inputs = np.maximum(inputs @ layer[:-1] + layer[-1], 0)

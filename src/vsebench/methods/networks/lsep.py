@@ -1,7 +1,7 @@
 """LSEP on image features: log(1 + sum of exp(f_v - f_u)) over an image's pairs of a positive u and a negative v.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 7, with all
-pairs. `weighted` gives a pair the weight of its positive's rank (section 3.2).
+pairs. With `weighted`, a pair has a weight that depends on its positive's rank (section 3.2).
 """
 
 from vsebench.data.problem import Matrix

@@ -1,10 +1,10 @@
 """LSEP trained together with class thresholds, on shared hidden layers: the sum of both losses.
 
     L = L_lsep(f) + weight * sum over labels k of log(1 + exp(m_k)),   m_k = t_k - f_k for a label of the image,
-                                                                       m_k = f_k - t_k for another one
+                                                                       m_k = f_k - t_k for any other label
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3,
-where this is said to be worse than thresholds that are trained afterwards.
+which states that this is worse than training the thresholds afterwards.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,12 +29,12 @@ class LsepJointSettings(NetworkSettings):
 
     # Whether a pair is multiplied by 1 + 1/2 + ... + 1/r, r the rank of its positive among all labels.
     weighted: bool = False
-    threshold_weight: float = Field(gt=0)  # of the thresholds' loss beside that of the ranking
+    threshold_weight: float = Field(gt=0)  # weight of the thresholds' loss; the loss of the ranking has the weight 1
 
 
 @dataclass(frozen=True)
 class NetworkWithThresholds(Network, Thresholded):
-    """A network with a second last layer, whose outputs are the labels' thresholds.
+    """A network with two last layers on the same hidden layers: one for the scores, one for the labels' thresholds.
 
     Attributes
     ----------
@@ -49,11 +49,11 @@ class NetworkWithThresholds(Network, Thresholded):
         check_matrix(self.threshold, "threshold", self.label.shape)
 
     def thresholds(self, queries: Queries) -> Matrix:
-        found: Matrix = self.vectors(queries) @ self.threshold.T
-        return found
+        thresholds: Matrix = self.vectors(queries) @ self.threshold.T
+        return thresholds
 
     def largest_score(self) -> float:
-        return float(np.max([super().largest_score(), norm(self.threshold)]))  # NaN where one of them is
+        return float(np.max([super().largest_score(), norm(self.threshold)]))  # NaN if one of them is NaN
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         return super().arrays() | {"threshold": self.threshold}
@@ -65,7 +65,7 @@ class NetworkWithThresholds(Network, Thresholded):
 
 
 class ScoresAndThresholds(LabelTable):
-    """Every label has two outputs: all scores come first, then all thresholds."""
+    """A table with two outputs per label: first the scores of all labels, then their thresholds."""
 
     outputs_per_label = 2
     gives = frozenset({"thresholds"})
@@ -76,7 +76,7 @@ class ScoresAndThresholds(LabelTable):
 
 
 class LsepJoint(Loss):
-    """The LSEP loss and that of the thresholds."""
+    """The LSEP loss plus the loss of the thresholds."""
 
     settings_type = LsepJointSettings
     table_type = ScoresAndThresholds

@@ -1,7 +1,7 @@
 """LSEP on image features over a sample of each image's pairs, drawn anew at every visit.
 
-Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 9. The log
-of a sampled sum is smaller than that of the whole one; `scaled` corrects the sum's size, which the paper does not.
+Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 9. The sum
+over a sample is smaller than the sum over all pairs; `scaled` corrects for that, which the paper does not.
 """
 
 import numpy as np
@@ -17,8 +17,8 @@ from vsebench.methods.networks.training import Images, Loss, NetworkSettings, ne
 class SampledSettings(NetworkSettings):
     """Settings of a network with the LSEP loss over a sample of pairs."""
 
-    pairs: int = Field(default=1000, ge=1)  # of an image, at most; t in Eq. 9
-    scaled: bool = False  # whether the sum is scaled to all pairs
+    pairs: int = Field(default=1000, ge=1)  # largest number of pairs per image, t in Eq. 9
+    scaled: bool = False  # whether the sum over the sample is scaled up to all pairs
 
 
 class LsepSampled(Loss):

@@ -1,4 +1,4 @@
-"""A model that several methods fit: a network of image features, whose last layer gives each label's score.
+"""A model of several methods: a network on image features, whose last layer computes each label's score.
 
 h_0 = x,   h_l = max(0, h_(l-1) W_l + b_l),   f(x) = h_last W + b
 """
@@ -19,12 +19,12 @@ from vsebench.models import Embedded, check_matrix, features_of, norm
 
 @dataclass(frozen=True)
 class Network(Embedded):
-    """Scores are inner products of a label's weights with the units of the last hidden layer, and an intercept.
+    """Scores are inner products of a label's weights with the units of the last hidden layer, plus an intercept.
 
     Attributes
     ----------
-    hidden : for each hidden layer its weights and, as their last row, its intercepts: (inputs + 1, units) float32
-    label : (n_labels, units + 1) float32: the weights of each label, and the intercept
+    hidden : for each hidden layer its weights and, as the last row, its intercepts: (inputs + 1, units) float32
+    label : (n_labels, units + 1) float32: the weights of each label, and its intercept
     normalisation : as fitted to the training images
     """
 
@@ -47,7 +47,7 @@ class Network(Embedded):
         return np.hstack([units, np.ones((len(units), 1), dtype=np.float32)])
 
     def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the weights can go wrong.
+        # Features are checked when they are read, so only the weights can be infinite or NaN.
         return float(np.prod([norm(layer) for layer in (*self.hidden, self.label)]))
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -1,8 +1,8 @@
 """Softmax regression on image features as the loss of a network: -log softmax(f)_u for every label u of an image.
 
-Sources: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 2, the mean over the
-labels of an image (`averaged`); Li, Song and Luo, "Improving pairwise ranking for multi-label image classification",
-CVPR 2017, Eq. 29, print the sum.
+Sources: Gong and others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 2, which is the mean
+over an image's labels (`averaged`); Li, Song and Luo, "Improving pairwise ranking for multi-label image
+classification", CVPR 2017, Eq. 29, print the sum.
 """
 
 from vsebench.data.problem import Matrix
@@ -13,11 +13,11 @@ from vsebench.methods.networks.training import Images, Loss, NetworkSettings, ne
 class SoftmaxSettings(NetworkSettings):
     """Settings of a network with the softmax loss."""
 
-    averaged: bool = True  # over an image's labels
+    averaged: bool = True  # whether an image's sum is divided by its number of labels
 
 
 class NetworkSoftmax(Loss):
-    """The cross-entropy to the distribution that an image's labels share."""
+    """The cross-entropy with the uniform distribution over an image's labels."""
 
     settings_type = SoftmaxSettings
 

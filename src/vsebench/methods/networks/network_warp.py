@@ -1,4 +1,4 @@
-"""WARP on image features as the loss of a network: for each positive, trials look for a violator of the margin.
+"""WARP on image features as the loss of a network: negatives are drawn for each positive until one violates the margin.
 
 Sources: Weston, Bengio and Usunier, "WSABIE: scaling up to large vocabulary image annotation", IJCAI 2011; Gong and
 others, "Deep convolutional ranking for multilabel image annotation", 2013, Eq. 4.
@@ -13,7 +13,7 @@ from vsebench.methods.networks.training import Images, Loss, network_with
 
 
 class NetworkWarp(Loss):
-    """The WARP loss, with its trials counted."""
+    """The WARP loss, which also counts its trials."""
 
     def prepare(self) -> None:
         self.rank_loss = rank_losses(self.n_labels)

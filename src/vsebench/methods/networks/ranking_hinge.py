@@ -1,7 +1,7 @@
 """The ranking hinge on image features: max(0, 1 + f_v - f_u) over all pairs of a positive u and a negative v.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 6. With
-`weighted`, each pair is multiplied by a weight of its positive's true rank, as the authors' code does for WARP.
+`weighted`, a pair has a weight that depends on its positive's true rank, as in the authors' code for WARP.
 """
 
 from vsebench.data.problem import Matrix

@@ -1,7 +1,7 @@
-"""The training of a network on image features: all images in batches, in a new order each epoch, with AdamW's steps.
+"""The training of a network on image features: in each epoch all images in a new order, in batches, with AdamW.
 
-A method is a loss, whose class names its settings and, unless the network's outputs are the labels' scores, the table
-of labels; `network_with` makes the method. `layers.py` has the network itself.
+`network_with` makes a method from a loss. The loss's class names the settings and, if the network's outputs are not the
+scores of labels themselves, the table that computes the scores. The network itself is in `layers.py`.
 """
 
 from abc import ABC, abstractmethod
@@ -25,20 +25,20 @@ Images = NDArray[np.int64]
 
 
 class NetworkSettings(NormaliseSettings, Settings, LayerSettings):
-    """Settings of a network, to which a loss may add its own."""
+    """Settings of a network; a loss may add its own."""
 
 
 class LabelTable:
-    """How a network's outputs become scores of labels; here every label has an output, which is its score.
+    """How the scores of labels are computed from a network's outputs; here every output is a label's score.
 
     Attributes
     ----------
-    needs, ranks_unseen, gives : of the methods with such a table
+    needs, ranks_unseen, gives : as in `Fitter`, of the methods with this table
     outputs_per_label, n_outputs : of the network
-    labels : the labels to learn of each image, counted from 0
+    labels : each image's labels to learn, counted from 0
     lists
-        The same for kernels, offsets (n + 1,) int64 and labels int32: image i has labels[offsets[i]:offsets[i + 1]],
-        ascending; LANES unused numbers follow.
+        The same labels for kernels, offsets (n + 1,) int64 and labels int32: image i has
+        labels[offsets[i]:offsets[i + 1]], ascending; LANES unused numbers follow the last label.
     """
 
     outputs_per_label: ClassVar[int] = 1
@@ -51,7 +51,7 @@ class LabelTable:
         self.lists = labels.offsets, np.concatenate([labels.label_of_pair, np.zeros(LANES, dtype=np.int32)])
 
     def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> Model:
-        """Return the model, given the layers: weights and, as the last row, intercepts, (inputs + 1, units) each."""
+        """Return the model of these layers: weights and, as the last row, intercepts, (inputs + 1, units) each."""
         return Network(hidden, np.ascontiguousarray(last.T), normalisation)
 
 
@@ -61,10 +61,10 @@ class Loss(ABC):
     Attributes
     ----------
     settings_type, table_type : the classes of the method's settings and of its table of labels
-    table : of the class `table_type`; its vectors may be trained too
-    lists, n_labels : the labels to learn of each image, as the table has them, and their number
-    room : (n_labels,) float64, for what a kernel computes of one image
-    intercepts : what the last layer's intercepts begin with
+    table : an instance of `table_type`; if it has label vectors, they may be trained too
+    lists, n_labels : each image's labels to learn, as in the table, and the number of labels to learn
+    room : (n_labels,) float64, scratch memory of kernels for one image
+    intercepts : initial intercepts of the last layer
     """
 
     settings_type: ClassVar[type[Settings]] = NetworkSettings
@@ -78,14 +78,14 @@ class Loss(ABC):
         self.prepare()
 
     def prepare(self) -> None:  # noqa: B027
-        """Make what a loss needs besides the attributes above."""
+        """Prepare what the loss needs besides the attributes above."""
 
     @abstractmethod
     def __call__(self, outputs: Matrix, images: Images) -> float:
-        """Return the sum of the losses of some images; write its derivatives over their outputs, (m, n_outputs)."""
+        """Return the sum of the losses of a batch, and overwrite its outputs, (m, n_outputs), with the derivatives."""
 
     def trials(self) -> float | None:
-        """Return the mean number of negatives that were examined per pair since the last call, if they are counted."""
+        """Return the mean number of negatives examined per pair since the last call; None if they are not counted."""
         return None
 
 
@@ -105,13 +105,13 @@ class NetworkMethod(Method):
         self.layers.intercepts[-1].value[...] = self.loss.intercepts
 
     def epoch(self) -> Progress:
-        """Go once over the images, in a new order."""
+        """Train once on every image, in a new random order."""
         n_images = self.seen.labels.n_rows
         total = sum(map(self.step, batches(n_images, self.settings.batch, self.order)))
         return Progress(total / n_images, self.loss.trials())
 
     def step(self, images: Images) -> float:
-        """Take a step on the mean loss of some images, and return the sum."""
+        """Take a step on the mean loss of a batch of images, and return the sum of their losses."""
         return self.layers.step(self.seen.rows[images], lambda outputs: self.loss(outputs, images))
 
     def model(self) -> Model:

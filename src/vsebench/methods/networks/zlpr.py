@@ -2,7 +2,7 @@
 
 Positives are pushed above 0 and negatives below it, so "score above 0" decides which labels an image carries.
 
-Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022; a baseline that is in none of the
+Source: Su and others, "ZLPR: a novel loss for multi-label classification", 2022. A baseline that is in none of the
 papers.
 """
 

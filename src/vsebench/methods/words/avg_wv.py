@@ -1,9 +1,9 @@
-"""Regression of an image's labels' word vectors: a network whose output comes near their mean, or their sum.
+"""Average WordVec: a network that predicts the mean, or the sum, of the word vectors of an image's labels.
 
-    L_i = |f(x_i) - t_i|^2,   t_i = the mean of v_l over the image's labels, or their sum; 0 without a label
+    L_i = |f(x_i) - t_i|^2,   t_i = the mean, or the sum, of v_l over the image's labels l; 0 if it has none
 
-Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2: Average
-WordVec; the sum is that of the authors' code.
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2, which uses
+the mean; the authors' code uses the sum.
 """
 
 from typing import Literal
@@ -25,11 +25,11 @@ class AvgWvSettings(NetworkSettings, WordSettings):
     """Settings of the regression of word vectors."""
 
     score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's
-    target: Target = "mean"  # of the word vectors of an image's labels
+    target: Target = "mean"  # the mean or the sum of the word vectors of an image's labels
 
 
 class AvgWv(Loss):
-    """Squared errors of the mean or the sum of word vectors."""
+    """The squared error from the mean, or the sum, of an image's word vectors."""
 
     settings_type = AvgWvSettings
     table_type = WordVectors
@@ -46,7 +46,7 @@ class AvgWv(Loss):
 
 
 def target_shares(labels: LabelMatrix, target: Target) -> sparse.csr_array:
-    """Return how much of each label's vector an image's target has, (n, n_labels) float64."""
+    """Return the weight of each label's vector in each image's target, (n, n_labels) float64."""
     n_right = labels.n_labels_of_row
     return weighted(labels, np.ones(labels.n_rows) if target == "sum" else 1 / np.maximum(n_right, 1))
 

@@ -1,11 +1,11 @@
-"""ConSE: an image's vector is a mean of the word vectors of the labels that are most probable for it.
+"""ConSE: an image's vector is the weighted mean of the word vectors of the labels that are most probable for it.
 
     f(x) = sum of q_l v_l / sum of q_l   over the T labels with the largest q_l
 
-q_l is the score of ridge regression, or 0 where that is negative, for the labels to learn that have a word vector.
-Labels are ranked by the cosine, or the inner product, of their vector with f(x), so others than these are ranked too.
+q_l is the score of ridge regression, or 0 if that is negative, for the labels to learn that have a word vector. All
+labels are ranked by the cosine, or the inner product, of their vector with f(x), including labels that are not learnt.
 
-Source: Norouzi and others, "Zero-shot learning by convex combination of semantic embeddings", ICLR 2014, whose q are
+Source: Norouzi and others, "Zero-shot learning by convex combination of semantic embeddings", ICLR 2014, where q_l are
 the outputs of a softmax.
 """
 
@@ -22,7 +22,7 @@ from vsebench.data.problem import Matrix, Queries
 from vsebench.methods.by_features.least_squares import RidgeSettings, least_squares, weighted
 from vsebench.methods.by_features.linear_map import dense
 from vsebench.methods.by_features.seen import FeatureControl, see
-from vsebench.methods.words.word_network import Score, of_unit_length
+from vsebench.methods.words.word_network import Score, normalise_rows
 from vsebench.methods.words.word_vectors import WordSettings, label_vectors
 from vsebench.models import Embedded, check_matrix, features_of, norm
 
@@ -30,7 +30,7 @@ from vsebench.models import Embedded, check_matrix, features_of, norm
 class ConseSettings(RidgeSettings, WordSettings):
     """Settings of ConSE on ridge regression."""
 
-    most_probable: int = Field(default=10, ge=1)  # T, so many labels have a share in an image's vector
+    most_probable: int = Field(default=10, ge=1)  # T, the number of labels that contribute to an image's vector
     score: Score = "cosine"  # the inner product or the cosine of an image's vector and a label's
 
 
@@ -41,7 +41,7 @@ class MeanOfProbable(Embedded):
     Attributes
     ----------
     weight : (n_seen, n_features + 1) float32: the weights of each feature in a label's probability, and the intercept
-    seen : (n_seen, d) float32, the vectors of these labels
+    seen : (n_seen, d) float32, the word vectors of the same labels
     label : (n_labels, d) float32
     most_probable : () int64, T
     cosine : () bool, whether an image's vector has length 1
@@ -63,16 +63,16 @@ class MeanOfProbable(Embedded):
 
     def vectors(self, queries: Queries) -> Matrix:
         rows = self.normalisation.apply(features_of(queries, self.weight.shape[1] - 1))
-        chance = np.maximum(dense(rows @ self.weight[:, :-1].T) + self.weight[:, -1], 0)
-        left_out = np.argsort(-chance, axis=1, kind="stable")[:, int(self.most_probable) :]
-        np.put_along_axis(chance, left_out, 0, axis=1)
-        sums = chance.sum(axis=1, keepdims=True)
+        probability = np.maximum(dense(rows @ self.weight[:, :-1].T) + self.weight[:, -1], 0)
+        left_out = np.argsort(-probability, axis=1, kind="stable")[:, int(self.most_probable) :]
+        np.put_along_axis(probability, left_out, 0, axis=1)
+        sums = probability.sum(axis=1, keepdims=True)
         sums[sums == 0] = 1
-        outputs: Matrix = chance @ self.seen / sums
-        return of_unit_length(outputs) if self.cosine else outputs
+        outputs: Matrix = probability @ self.seen / sums
+        return normalise_rows(outputs) if self.cosine else outputs
 
     def largest_score(self) -> float:
-        # A mean of vectors is not longer than the longest.
+        # A mean of vectors is not longer than the longest of them; a weight that is not finite makes the bound NaN.
         return norm(self.seen) * norm(self.label) + 0 * norm(self.weight)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -100,7 +100,7 @@ class Conse(FeatureControl):
         classes = self.problem.training.learnt & words.known
         truth = weighted(seen.labels.columns(classes), np.ones(seen.labels.n_rows))
         weight = least_squares(seen.rows, truth, settings.regularisation)
-        label = of_unit_length(vectors) if settings.score == "cosine" else vectors
+        label = normalise_rows(vectors) if settings.score == "cosine" else vectors
         most_probable, cosine = np.array(settings.most_probable), np.array(settings.score == "cosine")
         return MeanOfProbable(weight, vectors[classes], label, most_probable, cosine, seen.normalisation)
 

@@ -1,12 +1,13 @@
-"""Correlated word vectors: a network learns an image's labels together with the words nearest to them.
+"""Correlated word vectors: a network learns an image's labels together with the labels nearest to them.
 
-    M = V V', of each row the two largest entries, divided by its length          normally a label and its nearest one
-    T_i = the sum of the rows of M of the image's labels, of which the entries of these labels and the two largest are
-          kept, divided by its length; 0 for an image without a label
+    M = V V'. Each row keeps its two largest entries, usually the label itself and the nearest label, and is divided by
+        its length.
+    T_i = the sum of the rows of M of the image's labels. It keeps the entries of these labels and its two largest
+          entries, and is divided by its length; 0 for an image without a label.
     L_i = |sig(z(x_i)) - T_i|^2
 
-The network has an output for each label to learn. A label that is not learnt is scored by the outputs times its column
-of the products of learnt and other vectors, whose rows have length 1.
+The network has an output for each label to learn. In the scores of other labels, with the vectors U, the outputs have
+weights: the columns of V U', after each row of V U' is divided by its length.
 
 Source: the model `wdv` in the code of Ni and others, "Sampled image tagging and retrieval methods on user generated
 content", who call it Correlated WV.
@@ -28,11 +29,11 @@ from vsebench.methods.networks.layers import units_after
 from vsebench.methods.networks.network import hidden_layers
 from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
 from vsebench.methods.words.label_tables import WordVectors
-from vsebench.methods.words.word_network import of_unit_length
+from vsebench.methods.words.word_network import normalise_rows
 from vsebench.methods.words.word_vectors import WordSettings
 from vsebench.models import Embedded, check_matrix, features_of, norm
 
-NEAREST = 2  # entries that are kept of a row
+NEAREST = 2  # number of entries that a row keeps
 
 
 class CorrelatedSettings(NetworkSettings, WordSettings):
@@ -41,13 +42,13 @@ class CorrelatedSettings(NetworkSettings, WordSettings):
 
 @dataclass(frozen=True)
 class CorrelatedWords(Embedded):
-    """Scores are inner products of a label's shares with a network's outputs, which are between 0 and 1.
+    """Scores are inner products of a label's weights with a network's outputs, which are between 0 and 1.
 
     Attributes
     ----------
-    hidden : for each hidden layer its weights and, as their last row, its intercepts: (inputs + 1, units) float32
-    output : (units + 1, n_learnt) float32: the same of the last layer
-    label : (n_labels, n_learnt) float32, how much of each output a label's score has
+    hidden : for each hidden layer its weights and, as the last row, its intercepts: (inputs + 1, units) float32
+    output : (units + 1, n_learnt) float32: weights and intercepts of the last layer
+    label : (n_labels, n_learnt) float32, the weight of each output in a label's score
     normalisation : as fitted to the training images
     """
 
@@ -71,7 +72,7 @@ class CorrelatedWords(Embedded):
         return outputs
 
     def largest_score(self) -> float:
-        # Outputs are at most 1; a weight that is not finite makes them no numbers.
+        # Outputs are at most 1; they are NaN if a weight is not finite.
         weights = np.prod([norm(layer) for layer in (*self.hidden, self.output)])
         return norm(self.label) * float(np.sqrt(self.label.shape[1])) if np.isfinite(weights) else np.nan
 
@@ -86,7 +87,7 @@ class CorrelatedWords(Embedded):
 
 
 class OutputsOfLearnt(WordVectors):
-    """Every label to learn has an output, and those that are not learnt have shares of them all."""
+    """A table in which every label to learn has an output, and other labels are scored by a sum of all outputs."""
 
     def __init__(self, problem: Problem, settings: CorrelatedSettings, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
@@ -95,12 +96,12 @@ class OutputsOfLearnt(WordVectors):
     def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> CorrelatedWords:
         learnt, label = self.is_learnt, np.zeros((len(self.start), self.n_outputs), dtype=np.float32)
         label[learnt] = np.eye(self.n_outputs, dtype=np.float32)
-        label[~learnt] = of_unit_length(self.start[learnt] @ self.start[~learnt].T).T
+        label[~learnt] = normalise_rows(self.start[learnt] @ self.start[~learnt].T).T
         return CorrelatedWords(hidden, last, label, normalisation)
 
 
 class CorrelatedWv(Loss):
-    """Squared errors of labels and of the words nearest to them."""
+    """The squared error from an image's labels and the labels nearest to them."""
 
     settings_type = CorrelatedSettings
     table_type = OutputsOfLearnt
@@ -111,29 +112,29 @@ class CorrelatedWv(Loss):
         self.nearest = nearest_words(self.table.trained())
 
     def __call__(self, outputs: Matrix, images: Images) -> float:
-        chances = expit(outputs)
-        error = chances - targets(self.truth[images], self.nearest)
-        np.multiply(2 * error, chances * (1 - chances), out=outputs)
+        probabilities = expit(outputs)
+        error = probabilities - targets(self.truth[images], self.nearest)
+        np.multiply(2 * error, probabilities * (1 - probabilities), out=outputs)
         return float(np.vdot(error, error))
 
 
 def nearest_words(vectors: Matrix) -> Matrix:
-    """Return M, (n, n) float32, of vectors (n, d)."""
+    """Return M, (n, n) float32, for vectors (n, d)."""
     products = vectors @ vectors.T
-    return of_unit_length(np.where(largest(products), products, np.float32(0)))
+    return normalise_rows(np.where(largest(products), products, np.float32(0)))
 
 
 def targets(truth: Any, nearest: Matrix) -> Matrix:
-    """Return T, (m, n) float32, of labels (m, n), a csr_array of 0 and 1, and M, (n, n)."""
+    """Return T, (m, n) float32, for labels (m, n), a csr_array of 0 and 1, and M, (n, n)."""
     sums: Matrix = truth @ nearest
-    return of_unit_length(np.where(largest(sums) | (truth.toarray() > 0), sums, np.float32(0)))
+    return normalise_rows(np.where(largest(sums) | (truth.toarray() > 0), sums, np.float32(0)))
 
 
 def largest(rows: Matrix) -> NDArray[np.bool_]:
-    """Return where the `NEAREST` largest numbers of each row are, the first ones of equals."""
-    found = np.zeros(rows.shape, dtype=np.bool_)
-    np.put_along_axis(found, np.argsort(-rows, axis=1, kind="stable")[:, :NEAREST], True, axis=1)
-    return found
+    """Return a mask of the `NEAREST` largest numbers of each row; of equal numbers the first ones are taken."""
+    mask = np.zeros(rows.shape, dtype=np.bool_)
+    np.put_along_axis(mask, np.argsort(-rows, axis=1, kind="stable")[:, :NEAREST], True, axis=1)
+    return mask
 
 
 MODEL = CorrelatedWords

@@ -1,10 +1,10 @@
-"""Fast0Tag: the logistic loss of all pairs of a label of the image and another one, with word vectors.
+"""Fast0Tag: the logistic loss of all pairs of a positive and a negative label, with word vectors.
 
-    L_i = 1 / (n_i (L - n_i)) sum over the image's labels p and the others n of log(1 + exp(s_in - s_ip)),
+    L_i = 1 / (n_i (L - n_i)) sum over the image's labels p and all other labels n of log(1 + exp(s_in - s_ip)),
     s_il = <f(x_i), v_l>
 
-n_i is the number of the image's labels. A pair costs an exponential, so an image costs n_i (L - n_i) of them. Vectors
-are fixed; training them too (`joint`) is ours.
+n_i is the number of the image's labels. An image costs n_i (L - n_i) exponentials, one per pair. Vectors are fixed;
+training them too (`joint`) is ours.
 
 Source: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016, Eq. 6. Ni and others, "Sampled image tagging
 and retrieval methods on user generated content", print it as Eq. 3 and leave the weight open.

@@ -1,8 +1,8 @@
-"""Tables of label vectors, which a network's outputs are compared with: fixed ones, and ones that are trained too.
+"""Tables of label vectors, which a network's outputs are compared with: fixed vectors, and vectors trained too.
 
-An output is an image's vector in the space of the labels' vectors. Labels that are not to be learnt take no part in
-training: they are no negatives, and keep the vectors that training starts from, or those that an update moves them to
-(`unseen_update`). `sampled_words.py` has the table for losses of a sample of labels.
+The outputs are an image's vector in the space of the labels' vectors. Labels that are not to be learnt take no part in
+training: they are not used as negatives, and they keep their initial vectors unless an update moves them afterwards
+(`unseen_update`). The table for losses of a sample of labels is in `sampled_words.py`.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from vsebench.methods.words.word_network import Score, WordNetwork
 from vsebench.methods.words.word_vectors import label_vectors
 from vsebench.models import Model
 
-ABSENT = 0.5  # the number of images that a label without a training image is taken to have
+ABSENT = 0.5  # number of training images that is assumed for a label without any
 
 
 class JointSettings(Settings):
@@ -31,15 +31,17 @@ class JointSettings(Settings):
 
     score: Score = "dot"  # the inner product or the cosine of an image's vector and a label's
     joint: bool = False  # whether the labels' vectors are trained too
-    # Where labels that are not learnt are moved to, after those that are; `methods/words/unseen_words.py` has the
-    # updates.
+    # How the vectors of labels that are not learnt are moved after training; the updates are described in
+    # `methods/words/unseen_words.py`.
     unseen_update: Update = "none"
-    rescale: bool = False  # whether they get the median length of the trained vectors then
+    rescale: bool = False  # whether these vectors then get the median length of the trained vectors
 
     @model_validator(mode="after")
     def _trained_vectors_to_follow(self) -> "JointSettings":
         if (self.unseen_update != "none" or self.rescale) and not self.joint:
-            raise PydanticCustomError("joint", "unseen_update: fixed vectors do not move; set joint: true, or none")
+            raise PydanticCustomError(
+                "joint", "unseen_update: needs trained vectors; set joint: true, or unseen_update: none"
+            )
         return self
 
 
@@ -48,10 +50,10 @@ class WordVectors(LabelTable):
 
     Attributes
     ----------
-    start : (n_labels, d) float32, the vectors of all labels that training starts from
+    start : (n_labels, d) float32, the initial vectors of all labels
     is_learnt : (n_labels,) bool, the labels to learn
     n_images_of : (n_learnt,) int64, the number of training images of each label to learn
-    added : (n_labels,) float64, what is added to each label's score
+    added : (n_labels,) float64, an offset that is added to each label's score
     """
 
     needs = frozenset({"features", "words"})
@@ -66,7 +68,7 @@ class WordVectors(LabelTable):
         self.added = np.zeros(len(self.start))
 
     def frequency(self) -> NDArray[np.float64]:
-        """Return the number of training images of each label, or `ABSENT` if there is none, (n_labels,)."""
+        """Return the number of training images of each label, `ABSENT` for a label without any, (n_labels,)."""
         n_images_of = np.full(len(self.start), ABSENT)
         n_images_of[self.is_learnt] = np.maximum(self.n_images_of, ABSENT)
         return n_images_of
@@ -77,10 +79,10 @@ class WordVectors(LabelTable):
         return vectors
 
     def unseen(self) -> Matrix:
-        """Return the vectors of the labels that are not learnt, moved after the others where the settings say so."""
+        """Return the vectors of the labels that are not learnt, after the update that the settings name."""
         settings, unseen = self.settings, self.start[~self.is_learnt]
-        follow = isinstance(settings, JointSettings) and (settings.unseen_update != "none" or settings.rescale)
-        if not follow or not len(unseen):
+        moves = isinstance(settings, JointSettings) and (settings.unseen_update != "none" or settings.rescale)
+        if not moves or not len(unseen):
             return np.asarray(unseen)
         before, after = self.start[self.is_learnt].astype(np.float64), self.trained().astype(np.float64)
         moved = UPDATES[settings.unseen_update](before, after, unseen.astype(np.float64))
@@ -93,20 +95,20 @@ class WordVectors(LabelTable):
 
 
 class JointVectors(WordVectors):
-    """Label vectors for a loss of the scores of all labels; where `joint`, they take AdamW's steps, without decay."""
+    """Label vectors for a loss of all labels' scores; with `joint` they take AdamW's steps, without decay."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
         self.vectors, self.n_steps = Parameter.of(self.start[self.is_learnt], 0.0), 0
 
     def scores(self, outputs: Matrix) -> Matrix:
-        """Return the scores of the labels to learn, (m, n_learnt) float32, of outputs (m, d)."""
+        """Return the scores of the labels to learn, (m, n_learnt) float32, for outputs (m, d)."""
         scores: Matrix = outputs @ self.vectors.value.T
         scores += self.added[self.is_learnt].astype(np.float32)
         return scores
 
     def step(self, slopes: Matrix, outputs: Matrix) -> None:
-        """Write a loss's derivatives over the outputs, given those by the scores, and train the vectors."""
+        """Overwrite outputs with the loss's derivatives by them, given those by the scores, and train the vectors."""
         by_outputs = slopes @ self.vectors.value
         if self.settings.joint:
             self.vectors.gradient[...] = slopes.T @ outputs / np.float32(len(outputs))
@@ -119,11 +121,13 @@ class JointVectors(WordVectors):
 
 
 def no_cosines_with(key: str) -> Any:
-    """Return a validator of settings that refuses a key by which something is added to scores that are cosines."""
+    """Return a validator of settings that refuses a key which adds an offset to scores if the scores are cosines."""
 
     def check(settings: Any) -> Any:
         if settings.score == "cosine" and getattr(settings, key) not in ("none", False):
-            raise PydanticCustomError("cosine", "{key}: nothing can be added to cosines; set score: dot", {"key": key})
+            raise PydanticCustomError(
+                "cosine", "{key}: offsets need score: dot, since cosine scores are bounded", {"key": key}
+            )
         return settings
 
     return model_validator(mode="after")(check)

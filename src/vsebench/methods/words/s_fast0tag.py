@@ -2,8 +2,9 @@
 
     L_i = 1 / (P N) sum over P drawn positives p and N drawn negatives n of log(1 + exp(s_in - s_ip))
 
-Free scores end at s_a - s_b = log(q_a / p_n(a)) - log(q_b / p_n(b)), with q_l the chance that a drawn positive of an
-image is l and p_n(l) that of a drawn negative: the lift that `s_x_ent` ends at, up to a number of the image.
+For scores without constraints, the minimum has s_a - s_b = log(q_a / p_n(a)) - log(q_b / p_n(b)), where q_l is the
+probability that a drawn positive of the image is l, and p_n(l) that a drawn negative is l. Up to a constant per image,
+this is the minimum of `s_x_ent`: the lift.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. 3: S+Fast0Tag.
 Training the vectors too (`joint`) is ours.
@@ -18,7 +19,7 @@ from vsebench.methods.words.word_vectors import WordSettings
 
 
 class SFast0TagSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
-    """Settings of the logistic loss of a sample."""
+    """Settings of the logistic loss of a sample of labels."""
 
     _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
 

@@ -1,12 +1,12 @@
-"""Sampled cross-entropy with word vectors that are trained too, as the authors' code trains them.
+"""Sampled cross-entropy with word vectors that are trained too, as in the authors' code.
 
-The network takes Adam's steps on the loss of `s_x_ent`. The vectors of the drawn labels take plain steps with the same
-learning rate, image by image, undivided: with P = 5, N = 10 and 128 images a batch they are 640 times (positives) and
-1,280 times (negatives) as long as a step on that loss. A label that was drawn twice for an image moves once. So network
-and vectors minimise different losses.
+The network takes Adam's steps on the loss of `s_x_ent`. The vectors of the drawn labels take plain gradient steps with
+the same learning rate, image by image, and not divided by the numbers of draws and images: with P = 5, N = 10 and
+batches of 128 images they are 640 times (positives) and 1,280 times (negatives) as long as a step on that loss. A label
+that was drawn twice for an image moves once. So the network and the vectors minimise different losses.
 
-The code also draws its batches with replacement, counts test images among the negatives' frequencies, and takes an
-image without a label for one with the last label; none of this is done here.
+The authors' code also draws batches with replacement, counts test images in the negatives' frequencies, and treats an
+image without a label as one with the last label; this method does none of that.
 
 Source: the code of Ni and others, "Sampled image tagging and retrieval methods on user generated content"
 (Lab41/attalos).
@@ -26,12 +26,12 @@ from vsebench.methods.words.word_vectors import WordSettings
 
 
 class SOptXEntPublishedSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
-    """Settings of the authors' code."""
+    """Settings of sampled cross-entropy as in the authors' code."""
 
     joint: Literal[True] = True
-    # `mean`: positives count as much as negatives, w = 1. `sum`: each draw counts the same, w = N / P.
+    # `mean`: positives together weigh as much as negatives, w = 1. `sum`: every draw weighs the same, w = N / P.
     weights: Literal["mean", "sum"] = "mean"
-    label_terms: float = Field(default=0.0, ge=0, le=0)  # the code has none
+    label_terms: float = Field(default=0.0, ge=0, le=0)  # the authors' code has no such terms
 
     _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
 
@@ -42,7 +42,7 @@ class SOptXEntPublished(SXEnt):
     settings_type = SOptXEntPublishedSettings
 
     def prepare(self) -> None:
-        self.table.words = WordTable.of(self.table.trained())  # no memory of gradients
+        self.table.words = WordTable.of(self.table.trained())  # without Adam's running means
 
     def __call__(self, outputs: Matrix, images: Images) -> float:
         settings, words, chosen = self.settings, self.table.words, self.table.draw(images)

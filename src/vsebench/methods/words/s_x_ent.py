@@ -2,22 +2,23 @@
 
     L_i = - 1/P sum over P drawn positives log sig(s_ip) - w/N sum over N drawn negatives log sig(-s_in)
 
-With q_l the chance that a drawn positive of an image is l, and p_n(l) that of a drawn negative, free scores end at
+If q_l is the probability that a drawn positive of the image is l, and p_n(l) that a drawn negative is l, scores without
+constraints have their minimum at
 
     exp(s_l) = q_l / (w p_n(l))
 
-P and N change the noise of the gradient and not this optimum. Negatives drawn by frequency (`negative_power` 1, as in
-the paper) make it a lift: frequent labels are pushed down and rare ones up. With `negative_power` 0, or with the
-frequency given back at test (`correct_for_frequency`), labels are ranked by q_l, as full cross-entropy ranks them by
-probability. With `exclude: positives`, p_n(l) is in proportion to c_l^a (1 - P(l in Y | x)).
+P and N change the noise of the gradient, but not this minimum. If negatives are drawn by frequency (`negative_power` 1,
+as in the paper), exp(s_l) is a lift: frequent labels are pushed down and rare labels up. With `negative_power` 0, or if
+the ranking corrects for the frequency (`correct_for_frequency`), labels are ranked by q_l, just as full cross-entropy
+ranks them by probability. With `exclude: positives`, p_n(l) is proportional to c_l^a (1 - P(l in Y | x)).
 
 With `label_terms` alpha, vectors of labels that are drawn together are pulled together, and apart from the negatives':
 
     alpha (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. S5: S+X-Ent, and
-with `joint` Eq. 1, S+Opt+X-Ent. The authors' code takes means for the network, Eq. 1 sums. Its terms of labels alone
-have no logarithm in print, and alpha stands before one of them; the authors' code has none of them.
+with `joint` Eq. 1, S+Opt+X-Ent. For the network the authors' code uses means, and Eq. 1 sums. In print, the terms
+between labels have no logarithm, and alpha stands before one of them only; the authors' code has no such terms.
 """
 
 from typing import ClassVar, Literal
@@ -35,9 +36,9 @@ from vsebench.methods.words.word_vectors import WordSettings
 
 
 class SXEntSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings):
-    """Settings of the cross-entropy of a sample."""
+    """Settings of the cross-entropy of a sample of labels."""
 
-    # `mean`: positives count as much as negatives, w = 1. `sum`: each draw counts the same, w = N / P.
+    # `mean`: positives together weigh as much as negatives, w = 1. `sum`: every draw weighs the same, w = N / P.
     weights: Literal["mean", "sum"] = "mean"
     label_terms: float = Field(default=0.0, ge=0)  # alpha, the weight of the terms of labels alone; 0.01 in the paper
 
@@ -47,7 +48,7 @@ class SXEntSettings(SampleSettings, JointSettings, NetworkSettings, WordSettings
     def _no_terms_of_fixed_vectors(self) -> "SXEntSettings":
         if self.label_terms and not self.joint:
             raise PydanticCustomError(
-                "label_terms", "label_terms: fixed vectors do not change with them; set 0.0, or `joint: true`"
+                "label_terms", "label_terms: they have no effect on fixed vectors; set 0.0, or `joint: true`"
             )
         return self
 

@@ -1,7 +1,7 @@
-"""The table of label vectors for a loss of a sample of each image's labels, drawn anew at every visit.
+"""The table of label vectors for a loss of a sample of labels, which is drawn anew each time an image is visited.
 
-A step touches the drawn labels' vectors alone, and a draw takes the same time for any number of labels. Where the
-vectors are trained, Adam moves those that were drawn for a batch.
+A step reads only the drawn labels' vectors, and the time of a draw does not depend on the number of labels. If the
+vectors are trained, Adam moves those that were drawn for the batch.
 """
 
 from typing import Any, Literal
@@ -27,13 +27,13 @@ EXCLUDE = {"none": NOTHING, "drawn": DRAWN, "positives": POSITIVES, "batch": BAT
 class SampleSettings(Settings):
     """Settings of a sample of labels."""
 
-    positives: int = Field(default=5, ge=1)  # P, of an image's labels, with replacement
+    positives: int = Field(default=5, ge=1)  # P, drawn from the image's labels with replacement
     negatives: int = Field(default=10, ge=1)  # N, drawn for each image
-    negative_power: float = Field(default=1.0, ge=0)  # a; the chance of a negative is in proportion to c_l^a
-    # What is drawn again when it is drawn as a negative: nothing, the image's drawn positives, all its labels, or the
-    # drawn positives of the whole batch. With `next_image` negatives are labels of the next image of the batch.
+    negative_power: float = Field(default=1.0, ge=0)  # a; label l is drawn with a probability proportional to c_l^a
+    # Labels that are drawn again if drawn as negatives: none, the image's drawn positives, all its labels, or the drawn
+    # positives of the whole batch. With `next_image` negatives are labels of the next image of the batch.
     exclude: Literal["none", "drawn", "positives", "batch", "next_image"] = "positives"
-    # Whether labels are ranked by s_l + a log(c_l), which takes back that frequent labels are drawn as negatives often.
+    # Whether labels are ranked by s_l + a log(c_l), to correct for frequent labels being drawn often as negatives.
     correct_for_frequency: bool = False
 
     @model_validator(mode="after")
@@ -41,17 +41,18 @@ class SampleSettings(Settings):
         if self.exclude == "next_image" and self.negative_power != 1:
             raise PydanticCustomError(
                 "next_image",
-                "negative_power: labels of the next image come by their frequency; set 1.0, or another `exclude`",
+                "negative_power: with `exclude: next_image` labels are drawn by their frequency; set 1.0, or another"
+                " `exclude`",
             )
         return self
 
 
 class SampledVectors(WordVectors):
-    """Label vectors for a loss of drawn labels; images with no label or every label take no part in it.
+    """Label vectors for a loss of drawn labels; images with no label or all labels have no loss.
 
     Attributes
     ----------
-    words : the vectors of the labels to learn, for kernels
+    words : the vectors of the labels to learn, in the kernels' format
     """
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
@@ -65,20 +66,20 @@ class SampledVectors(WordVectors):
             self.added = settings.negative_power * np.log(self.frequency() / self.frequency().max())
 
     def new_words(self, with_terms: bool = False) -> WordTable:
-        """Return the vectors as training starts, with room for Adam's memory if they are trained."""
+        """Return the initial vectors, with memory for Adam's running means if they are trained."""
         settings = self.settings
         draws = (settings.batch, settings.positives + settings.negatives) if settings.joint else None
         return WordTable.of(self.start[self.is_learnt], draws, with_terms)
 
     def draw(self, images: Images) -> NDArray[np.int32]:
-        """Return a new sample of the labels of some images, (m, P + N), as `sample_labels` has it."""
+        """Return a new sample of labels for each image, (m, P + N): see `sample_labels`."""
         n_positives, exclude = self.settings.positives, EXCLUDE[self.settings.exclude]
         chosen = self.chosen[: len(images)]
         sample_labels(chosen, n_positives, images, *self.lists, self.negatives, exclude, self.in_batch, self.rng)
         return chosen
 
     def move(self, n_drawn: int, n_images: int) -> None:
-        """Take Adam's step on the vectors of the drawn labels; `n_drawn` is 0 where the vectors are fixed."""
+        """Take Adam's step on the vectors of the drawn labels; `n_drawn` is 0 if the vectors are fixed."""
         self.n_steps += 1
         move_touched(self.words, n_drawn, n_images, self.n_steps, self.settings.learning_rate)
 

@@ -1,8 +1,8 @@
-"""Moving the vectors of labels that were never trained to where training has moved the others.
+"""Updates that move the vectors of untrained labels in the same way as training has moved those of trained labels.
 
-W0 and W1 (n, d) are the vectors of the trained labels before and after, D0 (m, d) those of the others before. An update
-returns D1 (m, d), float64. If training has only rotated the vectors, W1 = W0 Q, D1 should be D0 Q; all updates but
-`none` and `published` give that where the trained vectors span the space.
+W0 and W1 (n, d) are the vectors of the trained labels before and after training, D0 (m, d) are those of the untrained
+labels. An update returns their new vectors D1 (m, d), float64. If training only rotates the vectors, W1 = W0 Q, then D1
+should be D0 Q; if the trained vectors span the space, all updates except `none` and `published` return that.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 3.2, Eq. 5, 6.
 """
@@ -27,10 +27,10 @@ def none(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
 
 
 def published(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
-    """Return 0.2 D0, to which the authors' code reduces.
+    """Return 0.2 D0, which is what the authors' code amounts to.
 
-    It solves for products with W1 that it has just computed from W1 and D0. Where n < d it inverts a singular matrix
-    in addition, which is left out here.
+    It computes products from W1 and D0, and then solves for the vectors that have these products with W1. If n < d it
+    also inverts a singular matrix, which is left out here.
     """
     return PUBLISHED_SCALE * unseen
 
@@ -38,21 +38,21 @@ def published(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
 def linear_dots(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
     """Keep the inner products with the trained labels: D1 = D0 W0' W1 (W1' W1 + lambda I)^-1.
 
-    Where training has made the trained vectors c times as long, D1 is 1/c of the length of D0.
+    If training makes the trained vectors c times as long, D1 is 1/c times as long as D0.
     """
     gram = after.T @ after + PENALTY * np.eye(after.shape[1])
     return np.asarray(np.linalg.solve(gram, after.T @ (before @ unseen.T)).T)
 
 
 def linear_map(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
-    """Apply the linear map that has moved the others: D1 = D0 A, A minimises |W0 A - W1|^2 + lambda |A - I|^2."""
+    """Apply the linear map of the trained labels: D1 = D0 A, where A minimises |W0 A - W1|^2 + lambda |A - I|^2."""
     identity = np.eye(before.shape[1])
     gram = before.T @ before + PENALTY * identity
     return np.asarray(unseen @ np.linalg.solve(gram, before.T @ after + PENALTY * identity))
 
 
 def procrustes(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
-    """Apply the rotation that has moved the others best: D1 = D0 U V', from the decomposition U S V' of W0' W1."""
+    """Apply the best rotation of W0 to W1: D1 = D0 U V', with the singular value decomposition U S V' of W0' W1."""
     left, _, right = np.linalg.svd(before.T @ after)
     return np.asarray(unseen @ left @ right)
 
@@ -60,26 +60,26 @@ def procrustes(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
 def nonlinear(before: Vectors, after: Vectors, unseen: Vectors) -> Vectors:
     """Keep the sigmoids of the inner products: Eq. 6, as a sum, without pairs of a label with itself.
 
-    D1 minimises the sum over unseen d and all m other than d of log(1 + exp(s_dm)) - sig(c_dm) s_dm, with the products
-    s of D1 with W1 and D1, and c of D0 with W0 and D0. L-BFGS begins at D0.
+    D1 minimises the sum over unseen labels d and all labels m other than d of log(1 + exp(s_dm)) - sig(c_dm) s_dm. s
+    are the inner products of D1 with W1 and D1, c those of D0 with W0 and D0. L-BFGS starts at D0.
     """
-    from scipy.optimize import minimize  # takes a tenth of a second, and Snakemake reads this file
+    from scipy.optimize import minimize  # the import takes a tenth of a second, and Snakemake imports this module
 
     n_unseen, n_trained = len(unseen), len(before)
-    wanted = expit(unseen @ np.vstack([before, unseen]).T)
-    others = np.ones(wanted.shape)
-    others[np.arange(n_unseen), n_trained + np.arange(n_unseen)] = 0
+    target = expit(unseen @ np.vstack([before, unseen]).T)
+    mask = np.ones(target.shape)  # 0 for pairs of a label with itself
+    mask[np.arange(n_unseen), n_trained + np.arange(n_unseen)] = 0
 
     def loss(flat: Vectors) -> tuple[float, Vectors]:
         moved = flat.reshape(unseen.shape)
         everything = np.vstack([after, moved])
         products = moved @ everything.T
-        total = (others * (np.logaddexp(0, products) - wanted * products)).sum()
-        slope = others * (expit(products) - wanted)
+        total = (mask * (np.logaddexp(0, products) - target * products)).sum()
+        slope = mask * (expit(products) - target)
         return float(total), (slope @ everything + slope[:, n_trained:].T @ moved).ravel()
 
-    found = minimize(loss, unseen.ravel(), method="L-BFGS-B", jac=True, options={"maxiter": ITERATIONS})
-    return np.asarray(found.x.reshape(unseen.shape))
+    minimum = minimize(loss, unseen.ravel(), method="L-BFGS-B", jac=True, options={"maxiter": ITERATIONS})
+    return np.asarray(minimum.x.reshape(unseen.shape))
 
 
 def rescaled(after: Vectors, moved: Vectors) -> Vectors:

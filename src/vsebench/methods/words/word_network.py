@@ -1,8 +1,8 @@
-"""A model that several methods fit: a network that maps an image to the space of the labels' vectors.
+"""A model of several methods: a network that maps an image to the space of the labels' vectors.
 
 h_0 = x,   h_l = max(0, h_(l-1) W_l + b_l),   f(x) = h_last W + b,   score of label l = <f(x), v_l> + a_l
 
-With cosines, f(x) and v_l have length 1. Every label has a vector, so labels that were never trained are scored too.
+If scores are cosines, f(x) and v_l are scaled to length 1. Every label has a vector, so untrained labels have scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,14 +24,14 @@ Score = Literal["dot", "cosine"]
 
 @dataclass(frozen=True)
 class WordNetwork(Embedded):
-    """Scores are inner products of a label's vector with the network's output, and a number of the label.
+    """Scores are inner products of a label's vector with the network's outputs, plus the label's offset.
 
     Attributes
     ----------
-    hidden : for each hidden layer its weights and, as their last row, its intercepts: (inputs + 1, units) float32
-    output : (units + 1, d) float32: the same of the last layer
-    label : (n_labels, d + 1) float32: each label's vector, and the number that is added to its score
-    cosine : () bool, whether the output has length 1
+    hidden : for each hidden layer its weights and, as the last row, its intercepts: (inputs + 1, units) float32
+    output : (units + 1, d) float32: weights and intercepts of the last layer
+    label : (n_labels, d + 1) float32: each label's vector, and its offset
+    cosine : () bool, whether the outputs are scaled to length 1
     normalisation : as fitted to the training images
     """
 
@@ -62,9 +62,9 @@ class WordNetwork(Embedded):
         score: Score,
         normalisation: Normalisation,
     ) -> "WordNetwork":
-        """Return the model of label vectors (n_labels, d), and what is added to each label's score, (n_labels,)."""
+        """Return the model with these layers, label vectors (n_labels, d), and the labels' offsets, (n_labels,)."""
         if score == "cosine":
-            vectors = of_unit_length(vectors)
+            vectors = normalise_rows(vectors)
         label = np.hstack([vectors, added[:, np.newaxis]]).astype(np.float32)
         return cls(hidden, output, label, np.array(score == "cosine"), normalisation)
 
@@ -73,11 +73,11 @@ class WordNetwork(Embedded):
         rows = self.normalisation.apply(features_of(queries, len(first) - 1))
         outputs: Matrix = dense(units_after(rows, self.hidden) @ self.output[:-1]) + self.output[-1]
         if self.cosine:
-            outputs = of_unit_length(outputs)
+            outputs = normalise_rows(outputs)
         return np.hstack([outputs, np.ones((len(outputs), 1), dtype=np.float32)])
 
     def largest_score(self) -> float:
-        # Features are checked to be finite where they are read, so only the weights can go wrong.
+        # Features are checked when they are read, so only the weights can be infinite or NaN.
         return float(np.prod([norm(layer) for layer in (*self.hidden, self.output, self.label)]))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -91,7 +91,7 @@ class WordNetwork(Embedded):
         return cls(hidden_layers(arrays), arrays["output"], arrays["label"], arrays["cosine"], steps)
 
 
-def of_unit_length(rows: Matrix) -> Matrix:
+def normalise_rows(rows: Matrix) -> Matrix:
     """Return rows of length 1; zeros stay zeros."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     divided: Matrix = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)

@@ -1,6 +1,6 @@
-"""The label vectors that the methods with words begin with.
+"""Initial label vectors of the methods with word vectors.
 
-A label without a vector gets a random direction and the median length of the others, so that every label can be ranked.
+A label without a word vector gets a random direction with the median length of the others, so that it can be ranked.
 """
 
 from typing import Literal
@@ -16,14 +16,14 @@ from vsebench.methods.base import Settings
 class WordSettings(Settings):
     """Settings of the label vectors."""
 
-    vectors: WordScale = "unit"  # as the file of words has them, of length 1, or centred and of length 1
-    scale: float = Field(default=1.0, gt=0)  # a factor of all vectors
-    # The labels' own vectors, the same vectors dealt to the labels at random, or random directions of length 1.
+    vectors: WordScale = "unit"  # unchanged from their file, scaled to length 1, or centred and scaled to length 1
+    scale: float = Field(default=1.0, gt=0)  # a factor that multiplies all vectors
+    # The labels' word vectors, the same vectors shuffled among the labels, or random directions of length 1.
     start: Literal["words", "dealt", "random"] = "words"
 
 
 def label_vectors(problem: Problem, settings: WordSettings) -> Matrix:
-    """Return the vector of each label, (n_labels, d) float32, a new array; none is zero."""
+    """Return the initial vector of each label, (n_labels, d) float32, as a new array; no vector is zero."""
     assert problem.words is not None
     rng = generator(problem.seed, Stream.WORDS)
     vectors = problem.words.scaled(settings.vectors).astype(np.float32)

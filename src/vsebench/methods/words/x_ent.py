@@ -1,13 +1,14 @@
 """Binary cross-entropy of all labels, whose scores are inner products with word vectors, fixed or trained too.
 
-    L_i = - sum over the image's labels l of log sig(s_il) - sum over the others of log sig(-s_il),
+    L_i = - sum over the image's labels l of log sig(s_il) - sum over all other labels of log sig(-s_il),
     s_il = <f(x_i), v_l> + o_l,   o_l = 0, or log(c_l / n) with `offset: frequency`
 
-n is the number of images, c_l how many of them carry the label. At the optimum of free scores
-s_il = log(p / (1 - p)), p = P(l in Y | x): labels are ranked by probability.
+n is the number of images, and c_l is the number of images that carry the label. For scores without constraints, the
+minimum is s_il = log(p / (1 - p)) with p = P(l in Y | x): labels are ranked by probability.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. S1 and S2: X-Ent,
-and Opt+X-Ent with `joint`. The offset is ours: without one, passes over the images go into saying no.
+and Opt+X-Ent with `joint`. The offset is ours: without it, the network needs several epochs just to learn that most
+labels are rare.
 """
 
 from typing import Literal
