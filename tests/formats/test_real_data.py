@@ -17,24 +17,23 @@ from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.yaml_files import read_config
 from vsebench.data import needs
 from vsebench.data.features import read_features
-from vsebench.formats.readers import voc2007
 from vsebench.formats.simulators.simulator import Options, read
 
-# images, labels in use, distinct pairs, labels with their counts, images without a label
+# images, labels in use, distinct pairs, labels with their counts, images without a label; images of the official parts
 COUNTS = {
-    "iaprtc12": (19_627, 291, 112_241, 112_241, 0),
-    "saiapr": (20_000, 255, 82_489, 99_527, 0),
-    "corel5k": (4_999, 260, 16_979, 16_979, 7),
-    "corel5k-densehue": (4_999, 260, 16_979, 16_979, 7),
-    "corel5k-network": (4_999, 260, 16_979, 16_979, 7),
-    "nuswide81": (269_648, 81, 503_848, 503_848, 60_301),
-    "corel5k374": (5_000, 374, 17_610, 17_610, 0),
-    "corel16k010": (6_958, 144, 21_722, 21_722, 0),
-    "mirflickr-tags457": (10_821, 457, 37_865, 37_865, 0),
-    "mirflickr-tags1386": (11_834, 1_383, 53_680, 53_680, 0),
-    "scene": (2_407, 6, 2_585, 2_585, 0),
-    "mirflickr38": (15_000, 38, 70_501, 70_501, 233),
-    "voc2007": (9_963, 20, 14_319, 14_319, 0),
+    "iaprtc12": (19_627, 291, 112_241, 112_241, 0, {"train": 17_665, "test": 1_962}),
+    "saiapr": (20_000, 255, 82_489, 99_527, 0, {None: 20_000}),
+    "corel5k": (4_999, 260, 16_979, 16_979, 7, {"train": 4_500, "test": 499}),
+    "corel5k-densehue": (4_999, 260, 16_979, 16_979, 7, {"train": 4_500, "test": 499}),
+    "corel5k-network": (4_999, 260, 16_979, 16_979, 7, {"train": 4_500, "test": 499}),
+    "nuswide81": (269_648, 81, 503_848, 503_848, 60_301, {"train": 161_789, "test": 107_859}),
+    "corel5k374": (5_000, 374, 17_610, 17_610, 0, {"train": 4_500, "test": 500}),
+    "corel16k010": (6_958, 144, 21_722, 21_722, 0, {"train": 5_197, "test": 1_761}),
+    "mirflickr-tags457": (10_821, 457, 37_865, 37_865, 0, {"train": 8_631, "test": 2_190}),
+    "mirflickr-tags1386": (11_834, 1_383, 53_680, 53_680, 0, {"train": 9_430, "test": 2_404}),
+    "scene": (2_407, 6, 2_585, 2_585, 0, {"train": 1_211, "test": 1_196}),
+    "mirflickr38": (15_000, 38, 70_501, 70_501, 233, {"train": 12_000, "test": 3_000}),
+    "voc2007": (9_963, 20, 14_319, 14_319, 0, {"train": 2_501, "valid": 2_510, "test": 4_952}),
 }
 
 
@@ -68,8 +67,10 @@ def test_counts_of_the_real_sets(prepared, name):
     summary = read_json(prepared(name) / "summary.json")
     counts = summary["counts"]
     keys = ("images", "labels", "pairs", "occurrences", "images_without_label")
-    assert tuple(counts[key] for key in keys) == COUNTS[name]
+    *expected, parts = COUNTS[name]
+    assert [counts[key] for key in keys] == expected
     assert summary["mismatches"] == {}
+    assert Counter(read_parquet(prepared(name) / "images.parquet")["part"]) == parts
 
 
 def test_known_annotations_of_iaprtc12(prepared):
@@ -80,49 +81,10 @@ def test_known_annotations_of_iaprtc12(prepared):
     assert labels["frequency"].max() == 5534
 
 
-# training and test images of the official partition
-PARTITIONS = {
-    "iaprtc12": (17_665, 1_962),
-    "corel5k": (4_500, 499),
-    "nuswide81": (161_789, 107_859),
-    "corel5k374": (4_500, 500),
-    "corel16k010": (5_197, 1_761),
-    "mirflickr-tags457": (8_631, 2_190),
-    "mirflickr-tags1386": (9_430, 2_404),
-    "scene": (1_211, 1_196),
-    "mirflickr38": (12_000, 3_000),
-}
-
-
-@pytest.mark.parametrize("name", each(PARTITIONS))
-def test_official_partition_of_the_real_sets(prepared, name):
-    parts = read_parquet(prepared(name) / "images.parquet")["part"].to_list()
-    assert (parts.count("train"), parts.count("test")) == PARTITIONS[name]
-    assert parts == sorted(parts, reverse=True)
-
-
 def labels_per_image(folder, *parts):
     """Return the number of labels of each image of the parts."""
     images, pairs = read_parquet(folder / "images.parquet"), read_parquet(folder / "pairs.parquet")
     return np.bincount(pairs["image"], minlength=len(images))[images["part"].is_in(parts).to_numpy()]
-
-
-def test_labels_per_image_of_voc2007(prepared):
-    training, valid, test = (labels_per_image(prepared("voc2007"), part) for part in ("train", "valid", "test"))
-    assert (len(training), len(valid), len(test)) == (2_501, 2_510, 4_952)
-    both = np.concatenate([training, valid])
-    assert (both.sum(), test.sum(), min(both.min(), test.min())) == (7_306, 7_013, 1)
-    assert (round(both.mean(), 2), round(test.mean(), 2)) == (1.46, 1.42)
-    assert round((test == 1).mean(), 3) == 0.645
-
-
-def test_difficult_objects_of_voc2007(mirror, prepared):
-    prepared("voc2007")  # skips without the archives
-    found = voc2007.read(mirror, voc2007.Options(difficult=True))
-    labels = np.bincount(found.pairs["image"])
-    test = (found.parts == "test").to_numpy()
-    assert (labels[~test].sum(), labels[test].sum()) == (7_306 + 607, 7_013 + 619)
-    assert round((labels[test] == 1).mean(), 3) == 0.574
 
 
 def test_labels_per_image_of_nuswide81(prepared):

@@ -172,11 +172,6 @@ def test_a_sample_is_of_images_with_enough_labels():
         apply_vocabulary(make(pairs, 25, 3), Vocabulary(sample_images=7, min_labels_per_image=3), "here")
 
 
-def test_ties_of_the_most_frequent_go_by_the_vocabulary():
-    pairs = {(image, label) for label in range(5) for image in range(3)}
-    assert list(apply_vocabulary(make(pairs, 3, 5), Vocabulary(top_labels=2), "here").labels) == ["l0", "l1"]
-
-
 def test_filters_are_repeated_until_all_of_them_hold():
     # A chain: each image has two labels, each label two images, but the ends; it falls apart from there.
     chain = {(image, image) for image in range(8)} | {(image, image + 1) for image in range(8)}

@@ -7,38 +7,13 @@ from typing import NamedTuple
 Files = dict[str, bytes]  # by their names
 
 TOKENS = [
-    *(
-        b"\n",
-        b"\r\n",
-        b"\r",
-        b"\n\n",
-        b" ",
-        b"\t",
-        b"\0",
-        b",",
-        b";",
-        b'"',
-        b"'",
-        b"\\",
-        b"/",
-        b":",
-        b"#",
-        b"- ",
-        b"\xff",
-    ),
+    *(b"\n", b"\r\n", b"\r", b"\n\n", b" ", b"\t", b"\0", b",", b";", b'"', b"'", b"\\", b"/", b":", b"#", b"- "),
+    b"\xff",
     *(b"0", b"1", b"2", b"-1", b"+1", b"1_0", b"01", b"1e5", b"0.5", b"nan", b"inf", b"0x1", b"99999999999999999999"),
     *(b"9" * 5000, b"true", b"null", b"~", b"{}", b"[", b"]", b"{", b"}", b"&a ", b"*a", b"!!int ", b"<<: ", b"---\n"),
     *(b"!!python/object/apply:os.getcwd []", b"2001-99-99", b"=", b"? ", b"| ", b"> ", b"%", b"@", b"`"),
-    *(
-        "\u00e9".encode(),
-        "e\u0301".encode(),
-        "\u0661".encode(),
-        "\u2028".encode(),
-        "\x85".encode(),
-        "\xa0".encode(),
-        "\U0001f600".encode(),
-    ),
-    *("\ufeff".encode(), b"\x0b", b"\x0c", b"\x1c", b"\x1a", b"a" * 300, b"[" * 2000, b"<html>"),
+    *(text.encode() for text in ("\u00e9", "e\u0301", "\u0661", "\u2028", "\x85", "\xa0", "\U0001f600", "\ufeff")),
+    *(b"\x0b", b"\x0c", b"\x1c", b"\x1a", b"a" * 300, b"[" * 2000, b"<html>"),
 ]
 
 

@@ -19,7 +19,7 @@ import polars as pl
 import yaml
 from scipy import sparse
 
-from tests.formats.ilsvrc2010_files import KIT, TEST_TRUTH, VALID_TRUTH, meta_mat, sbow_mat, synset
+from tests.formats.readers.ilsvrc2010_files import KIT, TEST_TRUTH, VALID_TRUTH, meta_mat, sbow_mat, synset
 from tests.fuzz import references
 from tests.fuzz.mutate import Files
 from tests.fuzz.references import Reading
@@ -496,6 +496,9 @@ def written(write: Callable[[Any, Path], None], value: Any) -> bytes:
         return (Path(folder) / "a.npz").read_bytes()
 
 
+WORD_ARRAYS = {"words": np.array(WORDS_WANTED), "vectors": np.arange(1, 9, dtype=np.float32).reshape(4, 2)}
+WORDS_NPZ = saved(lambda buffer: np.savez(buffer, **WORD_ARRAYS), "w.npz")["w.npz"]
+
 # Archives as such: a damaged one is refused or says the same.
 
 
@@ -646,16 +649,7 @@ TARGETS: dict[str, Target] = {
     "words, GloVe.gz": Target({"w.txt": gzip.compress(GLOVE)}, read_words(text_vectors, "w.txt")),
     "words, word2vec": Target({"w.bin": WORD2VEC}, read_words(word2vec_binary, "w.bin"), any_result=True),
     "words, word2vec.gz": Target({"w.bin": gzip.compress(WORD2VEC)}, read_words(word2vec_binary, "w.bin")),
-    "words, npz": Target(
-        saved(
-            lambda buffer: np.savez(
-                buffer, words=np.array(WORDS_WANTED), vectors=np.arange(1, 9, dtype=np.float32).reshape(4, 2)
-            ),
-            "w.npz",
-        ),
-        read_words(npz_vectors, "w.npz"),
-        any_result=True,
-    ),
+    "words, npz": Target({"w.npz": WORDS_NPZ}, read_words(npz_vectors, "w.npz"), any_result=True),
     "tar.bz2 (LEAR)": Target(
         {"t.20091111.tar.bz2": bz2.compress(packed(pack_lear, LEAR, "t.20091111.tar.bz2"))},
         annotations_of(lear, LEAR_OPTIONS, write_files),

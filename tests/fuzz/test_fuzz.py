@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz import references
 from tests.fuzz.mutate import CHOICES, Edit, apply
+from tests.fuzz.run import fuzz
 from tests.fuzz.targets import CSV, TARGETS, WIDE, FuzzError, Target, check, original
 
 number = st.integers(0, (1 << 20) - 1)
@@ -31,6 +32,15 @@ def test_damaged_files(name):
             check(TARGETS[name], apply(TARGETS[name].files, edits), Path(folder))
 
     run()
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", sorted(TARGETS.keys() - UNCHECKED))
+def test_ten_thousand_damaged_files(name):
+    happened, faults = fuzz(TARGETS[name], number=10_000, seed=0)
+    assert faults == {}
+    assert happened.total() == 10_000
 
 
 @pytest.mark.parametrize("name", [name for name, target in TARGETS.items() if target.expect])

@@ -65,18 +65,6 @@ def test_a_fault_is_one_line(tmp_path, members, message):
     assert str(tmp_path / "x.zip") in str(error.value)
 
 
-def test_damaged_and_missing_archives(tmp_path):
-    with pytest.raises(UserError, match="no such file"):
-        read(tmp_path)
-    path = make(tmp_path / "x.zip", {f"{number}.txt": "sky\n" * 50 for number in range(50)})
-    content = bytearray(path.read_bytes())
-    content[60:90] = b"x" * 30
-    path.write_bytes(content)
-    with pytest.raises(UserError) as error:
-        read(tmp_path)
-    assert "\n" not in str(error.value)
-
-
 @pytest.fixture
 def download(tmp_path, monkeypatch, capsys):
     """Run the download stage with two files of which one is enough, and a mirror; return status, files, errors."""

@@ -72,11 +72,6 @@ def test_annotate():
     }
 
 
-def test_no_tag_is_left():
-    with pytest.raises(UserError, match="here: there is no tag, or all of them are on the stop lists"):
-        annotate(["a"], [["nikon"]], TagOptions(), "here")
-
-
 @given(st.lists(st.lists(st.sampled_from(["sky", "Sky", "sea", "Sea!", "nikon", "a:b=c", "?", "tree"]))))
 def test_every_tag_is_a_label_or_dropped(tags):
     try:

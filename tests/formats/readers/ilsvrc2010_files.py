@@ -1,7 +1,6 @@
 """Files of ILSVRC 2010 in the official layout, written with SciPy."""
 
 import io
-import tarfile
 
 import numpy as np
 from scipy.io import savemat
@@ -50,11 +49,3 @@ def sbow_mat(images, compressed=True, dtype=np.int16):
         others = {"x": places, "y": places, "scale": places.astype(np.int8), "norm": places}
         rows.append({"ID": image, "sbow": {"word": np.array([words], dtype=dtype), **others}})
     return mat({"image_sbow": structs(rows)}, compressed)
-
-
-def write_tar(path, members):
-    with tarfile.open(path, "w:gz" if path.suffix == ".gz" else "w") as archive:
-        for name, data in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))

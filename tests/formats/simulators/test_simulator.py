@@ -6,6 +6,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import label_ranking_average_precision_score
 
 from vsebench.config.dataset import DatasetConfig
+from tests import data_sets
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import read_config
 from vsebench.formats.simulators.simulator import (
@@ -22,7 +23,6 @@ from vsebench.kernels.drawing import draw_labels
 from vsebench.kernels.random_numbers import new_state, uniform
 
 FEATURES = SimulatedFeatures(dimensions=7, noise=0.5)
-CONFIGS = Path(__file__).parents[2] / "config" / "datasets"
 
 
 def options(**changes):
@@ -178,7 +178,7 @@ def test_a_total_that_cannot_be_met_is_refused(total):
 @pytest.mark.parametrize("name", ["sim-iapr", "sim-flickr", "sim-nuswide", "sim-openimages"])
 @pytest.mark.parametrize("scale", [0.002, 0.01])
 def test_the_sets_of_the_configuration_can_be_drawn_small(name, scale):
-    config = read_config(DatasetConfig, CONFIGS / f"{name}.yaml")
+    config = data_sets.described(name)
     annotations = read(Path(), Options(**{**config.options, "scale": scale}))
     assert "simulated" in config.title
     mean = config.options["occurrences"] / config.options["images"]
@@ -187,7 +187,7 @@ def test_the_sets_of_the_configuration_can_be_drawn_small(name, scale):
 
 def test_the_simulated_features_of_the_configuration_tell_images_apart():
     """Ridge regression on them ranks an image's labels better than popularity does, and worse than the truth."""
-    annotations = read(Path(), Options(**read_config(DatasetConfig, CONFIGS / "sim-features.yaml").options))
+    annotations = read(Path(), Options(**data_sets.described("sim-features").options))
     n_images = len(annotations.images)
     matrix = np.zeros((n_images, len(annotations.labels)))
     matrix[annotations.pairs["image"], annotations.pairs["label"]] = 1

@@ -117,23 +117,13 @@ def test_a_stream_is_read_line_by_line(put):
         assert [(name, list(stream)) for name, stream in members] == [("a/labels.txt", [b"sky\n"] * 300)]
 
 
-NAMES = [
-    "../../labels.txt",
-    "/etc/labels.txt",
-    "a/../labels.txt",
-    "C:\\labels.txt",
-    "//host/labels.txt",
-]
+NAMES = ["../../labels.txt", "/etc/labels.txt", "a/../labels.txt", "C:\\labels.txt", "//host/labels.txt"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_leads_nowhere(put, name):
     """The fixture checks that nothing was written; a name is only a name."""
     assert read_all(put("x.tar", tar_of(entry(name, b"sky")))) == {name: b"sky"}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_in_a_zip_leads_nowhere(put, name):
     assert read_all(put("x.zip", zip_of((name, b"sky")))) == {name: b"sky"}
 
 
@@ -182,17 +172,13 @@ def test_a_symbolic_link_in_a_zip_is_refused(put):
     assert "not a plain file" in refused(read_all, put("x.zip", zip_of((link, "/etc/passwd"))))
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("read", [read_all, stream_all])
 def test_a_member_that_is_there_twice_is_refused(put, read):
-    path = put("x.tar", tar_of(entry("a/labels.txt", b"1"), entry("a/labels.txt", b"2")))
-    assert "contains a/labels.txt more than once" in refused(read, path)
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_member_that_is_in_a_zip_twice_is_refused(put):
-    assert "contains labels.txt more than once" in refused(
-        read_all, put("x.zip", zip_of(("labels.txt", "1"), ("labels.txt", "2")))
-    )
+    path = put("x.tar", tar_of(entry("labels.txt", b"1"), entry("labels.txt", b"2")))
+    assert "contains labels.txt more than once" in refused(read, path)
+    path = put("x.zip", zip_of(("labels.txt", "1"), ("labels.txt", "2")))
+    assert "contains labels.txt more than once" in refused(read_all, path)
 
 
 def test_members_of_one_name_in_two_folders_are_refused(put):

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from vsebench.core.errors import UserError
 from vsebench.formats.parents import label_paths, openimages_tree, parent_table, wordnet
 
 SENSES = "lemma\tsynsets\ncar\tn00000003|n00000009\nchurch\tn00000004\nhot_dog\tn00000005\nmouse\tn00000006\n"
@@ -42,10 +41,6 @@ def test_the_first_sense_of_a_noun_gives_its_parents(tmp_path):
     ("label", "lemma"),
     [
         ("buses", "bus"),
-        ("boxes", "box"),
-        ("buzzes", "buzz"),
-        ("churches", "church"),
-        ("dishes", "dish"),
         ("firemen", "fireman"),
         ("cities", "city"),
         ("geese", "goose"),
@@ -73,31 +68,6 @@ def test_a_label_that_is_a_lemma_is_no_plural():
     assert wordnet.find_sense("glasses", {"glasses": "n1", "glass": "n2"}, {}) == "n1"
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        (wordnet.SENSES, SENSES + "sky n1\n", "line 6: 'sky n1' is not a new lemma"),
-        (wordnet.SENSES, "sky\tn00000001\n", "line 1: 'sky\\tn00000001' where the header"),
-        (
-            wordnet.HYPERNYMS,
-            HYPERNYMS + "n00000008\tsky\tthing\t\n",
-            "line 6: 'n00000008\\tsky\\tth",
-        ),
-        (wordnet.EXCEPTIONS, "geese\n", "line 1: 'geese' is not an irregular form"),
-    ],
-)
-def test_a_bad_line_of_wordnet_is_named(tmp_path, name, text, message):
-    put(tmp_path, WORDNET | {name: text})
-    with pytest.raises(UserError) as error:
-        wordnet.read_parents(tmp_path, wordnet.Options(), ["car"])
-    assert str(error.value).startswith(f"{tmp_path / name}: {message}")
-
-
-def test_a_missing_file_of_wordnet_is_named(tmp_path):
-    with pytest.raises(UserError, match=wordnet.SENSES):
-        wordnet.read_parents(tmp_path, wordnet.Options(), ["car"])
-
-
 def table(folder, text, **changes):
     (folder / "p.csv").write_text(text)
     options = parent_table.Options(parents=str(folder / "p.csv"), **changes)
@@ -111,22 +81,6 @@ def test_a_label_of_a_table_may_have_several_parents(tmp_path):
 
 def test_the_columns_of_a_table_can_have_other_names(tmp_path):
     assert table(tmp_path, "child,above\ncactus,plant\n", label="child", parent="above")[0] == {"plant"}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("label,above\ncactus,plant\n", "p.csv: no column 'parent'; the columns are 'label', 'above'"),
-        ("label,parent\ncactus,plant\nlamp,\n", "p.csv: line 3: the parent is empty"),
-        ("label,parent\n,plant\n", "p.csv: line 2: the label is empty"),
-        ("label,parent\nlamp,lamp\n", "p.csv: line 2: 'lamp' is its own parent"),
-        ("label,parent\nlamp,thing,1\n", "p.csv: line 2: 3 columns where the first line has 2"),
-    ],
-)
-def test_a_mistake_in_a_table_names_file_and_line(tmp_path, text, message):
-    with pytest.raises(UserError) as error:
-        table(tmp_path, text)
-    assert message in str(error.value)
 
 
 TREE = {
@@ -143,23 +97,6 @@ def test_children_of_the_hierarchy_have_parents_and_parts_have_none(tmp_path):
     labels = ["/m/0", "/m/1", "/m/2", "/m/3", "Jaguar (/m/4)"]
     found = openimages_tree.read_parents(tmp_path, openimages_tree.Options(), labels)
     assert found == [set(), {"/m/0"}, {"/m/1", "/m/4"}, set(), {"/m/0"}]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "not readable JSON"),
-        ("[]", "a class at the top is no object"),
-        ('{"LabelName": "/m/0", "Subcategory": [3]}', "a class under /m/0 is no object"),
-        ('{"LabelName": "/m/0", "Subcategory": {}}', "a class at the top is no object"),
-        ("[" * 100_000, "not readable JSON"),
-    ],
-)
-def test_a_damaged_hierarchy_is_one_line(tmp_path, text, message):
-    (tmp_path / openimages_tree.HIERARCHY).write_text(text)
-    with pytest.raises(UserError, match=message) as error:
-        openimages_tree.read_parents(tmp_path, openimages_tree.Options(), ["/m/1"])
-    assert str(error.value).startswith(str(tmp_path))
 
 
 def test_the_parent_of_a_path_is_what_stands_before_its_last_slash(tmp_path):

@@ -2,38 +2,13 @@
 
 import os
 import signal
-from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.io
 
-from tests.formats.ilsvrc2010_files import mat, structs
+from tests.formats.readers.ilsvrc2010_files import mat, structs
 from vsebench.core.errors import UserError
 from vsebench.formats.readers.matlab import read_structs
-
-OF_MATLAB = sorted((Path(scipy.io.__file__).parent / "matlab/tests/data").glob("teststruct*.mat"))
-
-
-OF_FILE = {
-    "teststruct": {"stringfield": None, "doublefield": None},
-    "teststructarr": {"one": None, "two": None},
-    "teststructnest": {"one": None, "two": {"three": None}},
-}
-
-
-@pytest.mark.skipif(not OF_MATLAB, reason="this SciPy came without its test files")
-@pytest.mark.parametrize("path", OF_MATLAB, ids=lambda path: path.stem)
-def test_files_that_matlab_wrote(path):
-    """Of MATLAB 6.1 on Solaris (big-endian) to 7.4 on Linux; they come with SciPy."""
-    name = path.stem.split("_")[0]
-    found = read_structs(path.read_bytes(), name, OF_FILE[name], "here")
-    if name == "teststruct":
-        assert found[0]["stringfield"] == "Rats live on no evil star."
-        assert found[0]["doublefield"] == pytest.approx([2**0.5, np.e, np.pi])
-    else:
-        assert found[0]["one"].tolist() == [1]
-        assert found[-1]["two"] in ("number 2", [{"three": "number 3"}])
 
 
 def test_an_unwanted_field_may_be_anything():
