@@ -127,7 +127,7 @@ def test_mean_ranks_leave_the_oracle_out_and_say_why_they_cannot_be_drawn(result
         assert "Oracle" not in texts(figure_kind(results, "mean-ranks").figure(results))
         one = changed(results, metrics=results.metrics.filter(dataset="saiapr", seed=1))
         message = texts(figure_kind(results, "mean-ranks").figure(one)).replace("\n", " ")
-        assert "this run has one of each" in message
+        assert "this run has only one of each" in message
 
 
 def test_the_stage_writes_stable_files_with_truetype_fonts(results: Results, tmp_path: Path) -> None:
