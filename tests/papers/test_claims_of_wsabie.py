@@ -27,7 +27,7 @@ from vsebench.papers.claims.size_spread import SizeSpread
 from vsebench.papers.claims.time_to_share import TimeToShare
 from vsebench.papers.claims.trade_off import TradeOff
 from vsebench.papers.evidence import Effect, Evidence, RunPlace, UntestableError
-from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, _row, _silent, examine
+from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, _no_evidence, _row, examine
 
 PLACE = Place("tree", "official")
 ROWS = {"first": 50, "second": 46, "third": 30, "popular": 2}  # images in 100 whose label is first
@@ -267,7 +267,7 @@ def test_a_verdict_on_simulated_data_says_so(judged):
     )
     claim = Claim(ClaimText(claim="c", where="w", test="share_of_metric"), test)
     (row,) = examine(claim, evidence(data="simulated"))
-    assert _silent(row) is not judged
+    assert _no_evidence(row) is not judged
     line = _row(row, None)
     assert line["verdict"] == ("holds" if judged else "not testable here")
     assert (line["reason"] == JUDGED) is judged
