@@ -99,7 +99,7 @@ def test_the_spread_over_sizes_is_relative_to_the_largest():
     far = make(sizes=["first", "second", "third"], below=0.1)
     assert only(far, evidence()).value == pytest.approx(0.4)
     assert far.verdict(only(far, evidence()), None) == "fails"
-    with pytest.raises(UntestableError, match="The run lacks one of the rows first or none"):
+    with pytest.raises(UntestableError, match="The run lacks one of the methods first or none"):
         list(make(sizes=["first", "none"], below=0.1).cases(evidence()))
 
 
@@ -138,7 +138,7 @@ def test_sibling_precision_and_its_ratio_to_precision():
     turned = SiblingPrecision(method="first", families=["tree"], rivals=["first"], cutoff=2, ratio=True)
     assert [turned.test(evidence(), each).value for each in turned.cases(evidence())] == [0, 0]
     without = Evidence(**(vars(evidence()) | {"siblings": {}}))
-    with pytest.raises(UntestableError, match="tree does not say which labels are siblings"):
+    with pytest.raises(UntestableError, match="tree has no table of siblings"):
         test.test(without, case)
 
 
@@ -256,7 +256,7 @@ def test_siblings_among_the_nearest_labels_are_held_against_chance():
     effect = only(test, found)
     assert effect.value == pytest.approx(0.75 / (2 / 20))  # of the labels with siblings
     assert test.verdict(effect, None) == "holds"
-    with pytest.raises(UntestableError, match="no table neighbours_of_labels"):
+    with pytest.raises(UntestableError, match="no analysis neighbours_of_labels"):
         only(test, evidence())
 
 

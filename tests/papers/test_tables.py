@@ -90,8 +90,8 @@ def test_effects_are_named_in_words_and_explained_below(results):
         "ratio (claimed: above 1, or the claim's bound); ratio (claimed: above 1); exponent of growth (claimed: "
         "within the claim's bounds); largest error of the formula, relative (claimed: below the claim's bound); "
         "smallest of all a_k and a_k - a_(k + 1) (claimed: at least 0); largest expected "
-        "number of scores over the bound (claimed: at most 1); ratio by formula (claimed: at least the claim's bound); "
-        "with a 95 % interval."
+        "number of scores over the bound (claimed: at most 1); ratio by formula (claimed: at least the claim's bound). "
+        "Brackets: 95 % interval."
     )
 
 
@@ -252,7 +252,7 @@ def test_the_growth_of_the_time_to_score_an_image_has_columns_of_its_own(results
     assert found.caption == "Growth of the time to score an image"
     assert [column.key for column in found.columns] == ["method", "images", "terms"]
     assert [cell.value for cell in found.rows[0].cells] == ["WARP", pytest.approx(0), pytest.approx(1)]
-    assert found.notes[0].startswith("Exponent, of scoring all labels for an image")
+    assert found.notes[0].startswith("Exponent of the time to score all labels for an image")
 
 
 def test_a_run_that_measures_no_growth_says_so(results):
@@ -260,7 +260,7 @@ def test_a_run_that_measures_no_growth_says_so(results):
     without.__dict__["outline"] = results.outline.model_copy(update={"files": ["claims"]})
     for kind, parameters in (("growth", {}), ("complexity", dict(tables(results)["vse_fs_table2"].parameters))):
         found = make(TableKind, kind, parameters, "t").table(without)
-        assert found.notes[0] == "This run measures no growth (it has no key `scaling`)."
+        assert found.notes[0] == "This run does not measure growth (its configuration has no key `scaling`)."
     assert "growth" not in tables(without)
 
 
@@ -289,7 +289,7 @@ def test_positive_labels_are_counted_once_an_image(results):
     assert iapr["Non-positives per positive", "here"] == pytest.approx(275 * 20000 / 82489 - 1)
     line = "| Positive labels per image | here | \N{EN DASH} | \N{EN DASH} | 4.12 |"
     assert line in to_markdown(found).replace("\\", "")
-    assert any("4.12 per image; with repetitions, 4.98" in note for note in found.notes)
+    assert any("4.12 labels per image; counting repetitions, 4.98" in note for note in found.notes)
 
 
 def test_pairs_are_counted_as_the_protocol_holds_them_out(results):
@@ -395,8 +395,8 @@ def test_equations_that_are_wrong_in_print_stand_beside_what_is_right(results):
     ("chances", "message"),
     [
         ({}, "give either `sets` or `independent`"),
-        ({"sets": {"a": 0.5, "b": 0.4}}, "the chances of the sets must have the sum 1"),
-        ({"sets": {"a": 0.5, "ab": 0.5}}, "no scores minimise the risk: some label is never without another"),
+        ({"sets": {"a": 0.5, "b": 0.4}}, "the probabilities of the sets must sum to 1"),
+        ({"sets": {"a": 0.5, "ab": 0.5}}, "no scores minimise the risk: some label never occurs without another one"),
         ({"sets": {"A": 1.0}}, "cases.0.sets"),
         ({"independent": [0.5]}, "cases.0.independent"),
     ],

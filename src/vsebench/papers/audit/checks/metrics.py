@@ -15,7 +15,7 @@ from vsebench.papers.audit.lists import f1_over_images
 from vsebench.papers.audit.printed import SLACK, Interval, decimals, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-OF_MEANS, OVER_LABELS, OVER_IMAGES = "the F1 of the mean P and R", "a mean over labels", "a mean over images"
+OF_MEANS, OVER_LABELS, OVER_IMAGES = "that of the mean P and R", "a mean over labels", "a mean over images"
 ONE_HELD_OUT = ("leave_one_out", "regions")
 Gain = Callable[[int], Fraction]  # of a rank
 
