@@ -207,7 +207,7 @@ def test_wins_are_counted_by_hand(results: Results) -> None:
     rows = [("ease", 1, 0.4), ("warp", 1, 0.3), ("vse_fs", 1, 0.4), ("ease", 2, 0.1), ("warp", 2, 0.3)]
     keys = {"dataset": "saiapr", "protocol": "regions", "decision": "", "metric": "recall@10"}
     metrics = pl.DataFrame([keys | {"method": row, "seed": seed, "value": value} for row, seed, value in rows])
-    methods, wins, comparisons = wins_and_losses.counted(changed(results, metrics=metrics))
+    methods, wins, comparisons = wins_and_losses.count_wins(changed(results, metrics=metrics))
     assert methods == ["vse_fs", "ease", "warp"]  # 1.5 of 2, 1.5 of 3, 1 of 3
     assert wins.tolist() == [[0, 0.5, 1], [0.5, 0, 1], [0, 1, 0]]
     assert comparisons.tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]

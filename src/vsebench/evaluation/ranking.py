@@ -60,13 +60,13 @@ def rank(
     """
     check_finite(model, where)
     check_labels(model, held_out, where)
-    parts = [(model, held_out)] if for_cold is None else by_knowledge(model, for_cold, held_out)
+    parts = [(model, held_out)] if for_cold is None else by_ranking_model(model, for_cold, held_out)
     frame = pl.concat(_rank(own, images, features, pool) for own, images in parts).sort("image", "label")
     cold = held_out.is_cold[held_out.right.image_of_pair]
     return frame.with_columns(pl.Series("cold", cold, dtype=pl.Boolean))
 
 
-def by_knowledge(model: Model, for_cold: Model, held_out: HeldOut) -> list[tuple[Model, HeldOut]]:
+def by_ranking_model(model: Model, for_cold: Model, held_out: HeldOut) -> list[tuple[Model, HeldOut]]:
     """Return each model with the images that it ranks; `for_cold` ranks the cold images."""
     cold = held_out.is_cold
     if not cold.any():
@@ -151,7 +151,7 @@ def list_tops(
     the lists of `for_cold`, if given.
     """
     check_labels(model, held_out, "model")
-    parts = [(model, held_out)] if for_cold is None else by_knowledge(model, for_cold, held_out)
+    parts = [(model, held_out)] if for_cold is None else by_ranking_model(model, for_cold, held_out)
     return pl.concat(_list_tops(own, images, features, pool) for own, images in parts).sort("image", "place")
 
 

@@ -159,14 +159,14 @@ class Evidence:
         """Return the fitted models of a method, one per seed."""
         return [Case(place, row, seed) for seed in self.seeds]
 
-    def both(self, place: Place, ours: str, theirs: str, metric: str) -> Estimates:
+    def both(self, place: Place, ours: str, rival: str, metric: str) -> Estimates:
         """Return a metric of two entries (each "method" or "method/decision") as two quantities on the same resamples.
 
         Metrics of label sets are computed from the decisions' sets, all others from the methods' rankings.
         """
-        seeds = list(zip(self._measured(place, ours, metric), self._measured(place, theirs, metric), strict=True))
+        seeds = list(zip(self._measured(place, ours, metric), self._measured(place, rival, metric), strict=True))
         if any(first.n[0] != second.n[0] for first, second in seeds):
-            raise UserError(f"{place}: {ours} and {theirs} have different test images; delete them and run again")
+            raise UserError(f"{place}: {ours} and {rival} have different test images; delete them and run again")
         by_seed = np.array([[model.values[0] for model in models] for models in seeds])
         if np.isnan(by_seed).any():
             raise UntestableError(f"The metric {metric} cannot be computed on {place}.")
@@ -292,20 +292,20 @@ def differences(
     }
 
 
-def difference(found: Estimates, statistic: Callable[[Values], Values], bound: float = 0.0) -> Effect:
+def difference(estimates: Estimates, statistic: Callable[[Values], Values], bound: float = 0.0) -> Effect:
     """Return a function of the means over seeds, (m, n) -> (m,), with the p-value for the value `bound`."""
-    of_means = found.of(statistic)
+    of_means = estimates.of(statistic)
     return _effect(of_means, float(of_means.p_value(bound)), bound)
 
 
-def interval(found: Estimates, statistic: Callable[[Values], Values], bound: float) -> Effect:
+def interval(estimates: Estimates, statistic: Callable[[Values], Values], bound: float) -> Effect:
     """Return a function of the means with its interval and no p-value; `bound` is the claim's bound."""
-    return _effect(found.of(statistic), None, bound)
+    return _effect(estimates.of(statistic), None, bound)
 
 
-def _effect(found: Estimate, p: float | None, bound: float) -> Effect:
-    low, high = found.interval()
-    return Effect(float(found.value), float(low), float(high), p, bound)
+def _effect(estimate: Estimate, p: float | None, bound: float) -> Effect:
+    low, high = estimate.interval()
+    return Effect(float(estimate.value), float(low), float(high), p, bound)
 
 
 def of_units(seeds: list[Values], resamples: int) -> Estimates:

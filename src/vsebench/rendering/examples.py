@@ -31,11 +31,18 @@ def example_rows(results: Results, methods: Sequence[str], images: int) -> Itera
 
 def _row(results: Results, place: Place, labels: pl.DataFrame, method: str) -> Row:
     title = results.place_title(place)
-    texts = (title, place.dataset, labels["image"][0], labels["truth"][0], results.method_title(method), listed(labels))
+    texts = (
+        title,
+        place.dataset,
+        labels["image"][0],
+        labels["truth"][0],
+        results.method_title(method),
+        labels_as_text(labels),
+    )
     return Row(tuple(map(Cell, texts)), group=title)
 
 
-def listed(labels: pl.DataFrame) -> str:
+def labels_as_text(labels: pl.DataFrame) -> str:
     """Return the labels of one list: correct labels bold, siblings of correct labels in italics."""
     words = []
     for row in labels.sort("place").iter_rows(named=True):

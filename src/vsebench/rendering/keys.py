@@ -121,12 +121,12 @@ def words(annotation: Any, limits: Sequence[Any] = (), optional: bool = False, s
     """Return a type in words: with pydantic's `limits`, without `null` if `optional`, in the plural if `several`."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        extra = [one for given in inner[1:] for one in (given.metadata if isinstance(given, FieldInfo) else [given])]
+        extra = [part for given in inner[1:] for part in (given.metadata if isinstance(given, FieldInfo) else [given])]
         return words(inner[0], [*limits, *extra], optional, several)
     if origin in (Union, UnionType):
         hidden: set[Any] = {NoneType} if optional else set()
         hidden |= {int} if float in inner else set()  # an integer is a number
-        return _either([words(one, limits, optional, several) for one in inner if one not in hidden])
+        return _either([words(part, limits, optional, several) for part in inner if part not in hidden])
     if origin is Literal:
         return _either([_code(value) for value in inner])
     if origin in (list, tuple):
@@ -140,7 +140,7 @@ def words(annotation: Any, limits: Sequence[Any] = (), optional: bool = False, s
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "sections" if several else "section"
     name = WORDS[annotation] + ("s" if several and annotation in (str, int, float) else "")
-    signs = [f"{sign} {getattr(one, key):g}" for one in limits for key, sign in LIMITS.items() if hasattr(one, key)]
+    signs = [f"{sign} {getattr(part, key):g}" for part in limits for key, sign in LIMITS.items() if hasattr(part, key)]
     return " ".join([name, ", ".join(signs)]).strip()
 
 

@@ -25,7 +25,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
     truth = ranks.join(names, on="label").sort("image", "label").group_by("image", maintain_order=True)
     shown = truth.agg(truth=pl.col("name").str.join(", ")).head(IMAGES).with_row_index("number", offset=1)
     return (
-        marked(case.table("lists"), ranks, case.dataset.siblings)
+        mark_correct(case.table("lists"), ranks, case.dataset.siblings)
         .join(shown, on="image")
         .join(names, on="label")
         .join(case.dataset.images.select("image", "id"), on="image")
@@ -34,7 +34,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
     )
 
 
-def marked(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFrame | None) -> pl.DataFrame:
+def mark_correct(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFrame | None) -> pl.DataFrame:
     """Mark the labels of the lists that are held out, and those that are held out or siblings of held-out labels.
 
     Parameters

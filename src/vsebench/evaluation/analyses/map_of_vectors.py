@@ -29,7 +29,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
     test = case.test
     if not case.is_first_seed or test.known.n_pairs or case.vectors is None or case.vectors[1].shape[1] < 2:
         return None
-    images, labels = plane(*case.vectors)
+    images, labels = project(*case.vectors)
     names, ids = case.dataset.labels["name"], case.dataset.images["id"].gather(test.images)
     carried = [names.gather(np.flatnonzero(row)).to_list() for row in test.right.mask()]
     shown = np.flatnonzero(test.candidates)
@@ -40,7 +40,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
     return pl.concat(tables, how="diagonal")
 
 
-def plane(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
+def project(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
     """Return the positions of images and labels in the plane of the images' first two principal components.
 
     All vectors are first scaled to length 1, as for a cosine (zero vectors are unchanged). The images' mean is

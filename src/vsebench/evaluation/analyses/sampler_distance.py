@@ -55,12 +55,12 @@ def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArra
     by_rank = np.exp(-np.arange(len(labels)) / rank_scale)
     by_rank /= by_rank.sum()
     by_rank_sampler = by_rank[ranks_in_rows(images @ labels.T)]
-    of_lists = np.abs(drawn(images, labels, by_rank) - by_rank_sampler).sum(axis=1) / 2
+    of_lists = np.abs(sampling_probabilities(images, labels, by_rank) - by_rank_sampler).sum(axis=1) / 2
     of_uniform = np.abs(1 / len(labels) - by_rank_sampler).sum(axis=1) / 2
     return of_lists, of_uniform
 
 
-def drawn(images: Matrix, labels: Matrix, by_rank: NDArray[np.float64]) -> NDArray[np.float64]:
+def sampling_probabilities(images: Matrix, labels: Matrix, by_rank: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the probability that VSE-ens draws each label, (n, n_labels), given the probability of each rank."""
     in_lists = ranks_in_rows(labels.T)
     weights = np.abs(images) * labels.std(axis=0).astype(np.float64)

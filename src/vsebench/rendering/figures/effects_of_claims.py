@@ -40,7 +40,7 @@ class EffectsOfClaims(FigureKind):
 
         from vsebench.rendering import drawing, style
 
-        claims_of_panels = [(panel, claims) for panel in PANELS if (claims := drawn(results, panel[0]))]
+        claims_of_panels = [(panel, claims) for panel in PANELS if (claims := judged_tests_of_panel(results, panel[0]))]
         if not claims_of_panels:
             return drawing.nothing("This run has no test of a claim with an effect and an interval")
         heights = [sum(height_of(tests) for _, tests in claims) for _, claims in claims_of_panels]
@@ -66,12 +66,12 @@ class EffectsOfClaims(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        tests = [test for panel in PANELS for _, tests in drawn(results, panel[0]) for test in tests]
+        tests = [test for panel in PANELS for _, tests in judged_tests_of_panel(results, panel[0]) for test in tests]
         counts = [f"{sum(test['verdict'] == verdict for test in tests)} {verdict}" for verdict in COLOURS]
         return f"Intervals of effects, claim by claim: {', '.join(counts)}."
 
 
-def drawn(results: Results, prefix: str) -> list[tuple[str, list[Test]]]:
+def judged_tests_of_panel(results: Results, prefix: str) -> list[tuple[str, list[Test]]]:
     """Return each claim's name and its judged tests of one panel, by decreasing effect."""
     judged_tests = []
     for claim, tests in claims_of(claim_tests(results)):

@@ -24,7 +24,7 @@ class LabelsByFrequency(FigureKind):
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
-        shown = of_competitors(results)
+        shown = without_oracles(results)
         places = results.places_of(shown)
         if not places:
             return drawing.nothing("No held-out label of this run has a training image")
@@ -52,7 +52,7 @@ class LabelsByFrequency(FigureKind):
         sentences = [
             "Lines of recall from frequent to rare labels, one line per method, one panel per data set and protocol."
         ]
-        shown = of_competitors(results)
+        shown = without_oracles(results)
         for place in results.places_of(shown):
             of_place = at(shown, place)
             rarest = (
@@ -64,6 +64,6 @@ class LabelsByFrequency(FigureKind):
         return " ".join(sentences)
 
 
-def of_competitors(results: Results) -> pl.DataFrame:
+def without_oracles(results: Results) -> pl.DataFrame:
     """Return the recalls of all methods except oracles."""
     return results.by_frequency.filter(pl.col("method").is_in(results.competitors_of(results.by_frequency)))

@@ -60,7 +60,7 @@ def draw(axis: "Axes", vectors: pl.DataFrame) -> None:
     from vsebench.rendering import style
 
     images, labels = vectors.filter(~pl.col("is_label")), vectors.filter(pl.col("is_label"))
-    chosen = apart(images["labels"].to_list(), SHOWN)
+    chosen = rarely_shared_labels(images["labels"].to_list(), SHOWN)
     for name, colour in zip(chosen, style.COLOURS, strict=False):
         alone = pl.col("labels").list.set_intersection(chosen) == [name]
         of_label, (x, y) = images.filter(alone), labels.filter(name=name).select("x", "y").row(0)
@@ -71,7 +71,7 @@ def draw(axis: "Axes", vectors: pl.DataFrame) -> None:
     axis.set(xticks=[], yticks=[])
 
 
-def apart(label_sets: list[list[str]], number: int) -> list[str]:
+def rarely_shared_labels(label_sets: list[list[str]], number: int) -> list[str]:
     """Return labels by decreasing number of images; skip a label if half its images have a label chosen before."""
     images: dict[str, set[int]] = {}
     for image, labels in enumerate(label_sets):

@@ -29,7 +29,7 @@ class WinsAndLosses(FigureKind):
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
-        methods, wins, comparisons = counted(results)
+        methods, wins, comparisons = count_wins(results)
         if len(methods) < 2:
             return drawing.nothing("Wins and losses need two methods on the same data set and protocol")
         size = min(style.DOUBLE, 1.9 + 0.21 * len(methods))
@@ -66,7 +66,7 @@ class WinsAndLosses(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        methods, wins, comparisons = counted(results)
+        methods, wins, comparisons = count_wins(results)
         if len(methods) < 2:
             return "There are no two methods on the same data set and protocol to compare."
         won, compared = wins[0].sum(), comparisons[0].sum()
@@ -74,7 +74,7 @@ class WinsAndLosses(FigureKind):
         return f"Squares of wins for each pair of methods. {best} wins {won:g} of {compared:g}."
 
 
-def counted(results: Results) -> tuple[list[str], "np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]:
+def count_wins(results: Results) -> tuple[list[str], "np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]:
     """Count wins over tasks and seeds.
 
     Returns

@@ -15,14 +15,14 @@ PIXELS = 96  # of the longer side
 
 
 @dataclass
-class Found:
+class FoundPictures:
     """Pictures by data set and id, and notices about missing ones."""
 
     pictures: dict[tuple[str, str], str] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
 
 
-def find_pictures(tables: Iterable[Table], sources: Mapping[str, Pictures]) -> Found:
+def find_pictures(tables: Iterable[Table], sources: Mapping[str, Pictures]) -> FoundPictures:
     """Return at most `MOST` pictures for the columns of form "pictures", in the order of the tables.
 
     Parameters
@@ -31,28 +31,28 @@ def find_pictures(tables: Iterable[Table], sources: Mapping[str, Pictures]) -> F
     sources : data set -> where its pictures are
     """
     names = [name for table in tables for name in names_in(table) if name[0] in sources]
-    found = Found()
+    result = FoundPictures()
     for dataset, source in sources.items():
-        ids = [image for owner, image in dict.fromkeys(names) if owner == dataset][: MOST - len(found.pictures)]
+        ids = [image for owner, image in dict.fromkeys(names) if owner == dataset][: MOST - len(result.pictures)]
         if not ids:
             continue
         try:
             files = open_images(source.path, source.suffixes)
         except UserError as error:
-            found.notices.append(f"{dataset}: no pictures ({error}).")
+            result.notices.append(f"{dataset}: no pictures ({error}).")
             continue
         number_of = {image: number for number, image in enumerate(files.ids)}
         numbers = sorted(number_of[image] for image in ids if image in number_of)
         if not numbers:
             example = f"an image is called {ids[0]!r}, a picture {files.ids[0]!r}"
-            found.notices.append(f"{dataset}: no picture has the id of an image ({example}); see the key `pictures`.")
+            result.notices.append(f"{dataset}: no picture has the id of an image ({example}); see the key `pictures`.")
         for number, content in zip(numbers, files.contents(numbers), strict=True):
             address = None if isinstance(content, OSError) else thumbnail(content)
             if address is None:
-                found.notices.append(f"{dataset}: the picture {files.ids[number]} cannot be read.")
+                result.notices.append(f"{dataset}: the picture {files.ids[number]} cannot be read.")
             else:
-                found.pictures[dataset, files.ids[number]] = address
-    return found
+                result.pictures[dataset, files.ids[number]] = address
+    return result
 
 
 def names_in(table: Table) -> list[tuple[str, str]]:

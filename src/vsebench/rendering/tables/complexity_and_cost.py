@@ -70,7 +70,7 @@ def printed_row(paper: Paper, cells: list[PrintedCell], dataset: str, method: st
     return Row(
         (
             *(Cell(text) for text in (title, paper.row_title(method), *(formula.value for formula in formulas))),
-            Cell(f"{shown(time)}, {shown(memory)}"),
+            Cell(f"{value_with_unit(time)}, {value_with_unit(memory)}"),
             Cell(costs[0]),
             Cell(seconds),
             Cell(None if costs[1] is None else costs[1] * entry),
@@ -80,7 +80,7 @@ def printed_row(paper: Paper, cells: list[PrintedCell], dataset: str, method: st
     )
 
 
-def shown(cell: PrintedCell) -> str:
+def value_with_unit(cell: PrintedCell) -> str:
     """Return a printed number with its unit."""
     return cell.value if cell.is_words else f"{cell.value} {cell.unit}"
 

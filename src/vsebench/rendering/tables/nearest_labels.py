@@ -43,7 +43,7 @@ class NearestLabels(TableKind):
         for place in results.places_of(nearest):
             of_place, title = at(nearest, place), results.place_title(place)
             for label in self._shown(of_place):
-                words = listed(of_place.filter(label=label))
+                words = neighbours_as_text(of_place.filter(label=label))
                 rows.append(Row((Cell(title), Cell(label), Cell(words)), group=title))
         notes = (
             "Italics: a sibling of the label, according to the paper or to the data set's table of siblings; a data "
@@ -65,7 +65,7 @@ class NearestLabels(TableKind):
         return results.method_title(self.method) if in_run else f"{self.method}, which this run lacks"
 
 
-def listed(neighbours: pl.DataFrame) -> str:
+def neighbours_as_text(neighbours: pl.DataFrame) -> str:
     """Return the neighbours of one label, siblings in italics."""
     words = (
         (row["neighbour"].replace("*", ""), row["sibling"]) for row in neighbours.sort("place").iter_rows(named=True)

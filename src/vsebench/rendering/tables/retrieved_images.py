@@ -54,12 +54,12 @@ class RetrievedImages(TableKind):
                         place.dataset,
                         name,
                         results.method_title(method),
-                        listed(ranking["first"], ranking["hits"]),
+                        ids_as_text(ranking["first"], ranking["hits"]),
                     )
                     rows.append(Row(tuple(map(Cell, cells)), group=title))
         return Table(COLUMNS, tuple(rows), "The first images retrieved for a word", notes=NOTES if rows else (NONE,))
 
 
-def listed(images: list[str], hits: list[bool]) -> str:
+def ids_as_text(images: list[str], hits: list[bool]) -> str:
     """Return the ids, those of images with the label in bold."""
     return ", ".join(f"**{name}**" if hit else name for name, hit in zip(images, hits, strict=True))

@@ -64,13 +64,13 @@ def beyond_chance(cells: PrintedCells) -> Iterator[Finding]:
                 yield judge("beyond chance", cell, [best, images], below, rule)
 
 
-def standard_error(one: float, other: float, n: float) -> float:
+def standard_error(first: float, second: float, n: float) -> float:
     """Return the binomial standard error of the difference of two shares of n images each.
 
     >>> round(standard_error(0.04, 0.04, 840000), 6)
     0.000302
     """
-    return sqrt((one * (1 - one) + other * (1 - other)) / n)
+    return sqrt((first * (1 - first) + second * (1 - second)) / n)
 
 
 def _precisions(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell]]:

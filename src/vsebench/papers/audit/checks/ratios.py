@@ -55,12 +55,12 @@ def speedups(cells: PrintedCells) -> Iterator[Finding]:
         usual = max(WAYS, key=lambda way: fitting[way])
         for speedup in speedups_of_paper:
             yield _judge_speedup(speedup, usual)
-        yield _counting(speedups_of_paper, usual, fitting)
+        yield _definition_of_speedups(speedups_of_paper, usual, fitting)
     for cell in cells.numbers(r"time_over_\w+"):
         yield from _times_as_long(cells, cell)
 
 
-def _counting(speedups_of_paper: list[Speedup], usual: str, fitting: dict[str, int]) -> Finding:
+def _definition_of_speedups(speedups_of_paper: list[Speedup], usual: str, fitting: dict[str, int]) -> Finding:
     """Return a finding on how a paper defines its speed-ups."""
     condition = '"n times" means a ratio of times; read as a gain (an "improvement"), it is the ratio minus 1'
     explanation = "n times as fast means a ratio of times of n"
