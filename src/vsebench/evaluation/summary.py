@@ -33,7 +33,7 @@ def metrics_table(place: Place, measured: Mapping[Entry, BySeed], metrics: Seque
 def summarise(
     place: Place, measured: Mapping[Entry, BySeed], metrics: Sequence[str], not_compared: Collection[Entry]
 ) -> pl.DataFrame:
-    """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences to the best entry.
+    """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
 
     `p_adjusted` is the p-value of a two-sided test of no difference from the best entry. It is corrected over all pairs
     of entries, because the best entry is chosen on the same images. It is null for the best entry and for those in

@@ -25,8 +25,8 @@ def panels(
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with a grid of `number` panels; the last row may be shorter.
 
-    `width` is the figure's and `height` that of one row of panels, both in inches; `options` are those of
-    `Figure.subplots`.
+    `width` is the width of the figure and `height` the height of one row of panels, both in inches; `options` are
+    passed to `Figure.subplots`.
     """
     columns = min(columns, number)
     rows = -(-number // columns)

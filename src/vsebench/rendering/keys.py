@@ -108,7 +108,7 @@ def _lineage(model: type[BaseModel]) -> list[type[BaseModel]]:
 
 
 def rows(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, ...]]:
-    """Yield key, type, default and meaning of each key; a section's keys follow it, behind its name and a dot."""
+    """Yield key, type, default and meaning of each key; a section's keys follow it, as `<section>.<key>`."""
     for key, field in model.model_fields.items():
         optional = not field.is_required() and field.default is None
         cells = (words(field.annotation, field.metadata, optional), default(field), meaning(model, key))

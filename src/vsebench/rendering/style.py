@@ -43,7 +43,7 @@ RC: Any = {  # Any, because Matplotlib's stubs require each key as a literal
     "figure.dpi": 300,  # the layout measures text at this resolution
     "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
     "ps.fonttype": 42,
-    "svg.fonttype": "none",  # text, which is smaller than outlines
+    "svg.fonttype": "none",  # keep text as text, which is smaller than outlines
     "svg.hashsalt": "vsebench",
     "savefig.dpi": 300,
     "savefig.facecolor": "white",

@@ -35,7 +35,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def mark_correct(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFrame | None) -> pl.DataFrame:
-    """Mark the labels of the lists that are held out, and those that are held out or siblings of held-out labels.
+    """Mark the listed labels that are held out, and those that are siblings of a held-out label or held out themselves.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ NOTES = ("Transcribed from the paper and derived by hand; this table is the same
 
 
 class Equation(Strict):
-    """An equation, or a sentence about one."""
+    """A printed equation, or a sentence about an equation, with its correction."""
 
     equation: str  # its number
     printed: str
