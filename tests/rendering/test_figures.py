@@ -215,7 +215,10 @@ def test_wins_are_counted_by_hand(results: Results) -> None:
 
 def test_the_effects_are_those_of_the_judged_claims(results: Results) -> None:
     drawn = [
-        test for start in ("difference", "ratio (") for _, of in effects_of_claims.drawn(results, start) for test in of
+        test
+        for start in ("difference", "ratio (")
+        for _, of in effects_of_claims.judged_tests_of_panel(results, start)
+        for test in of
     ]
     wanted = [
         test
