@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from vsebench.config.method import DecisionConfig
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import read_config
-from vsebench.evaluation.decisions.base import Labelled, Task, load_decision, make_decision, places
+from vsebench.evaluation.decisions.base import Labelled, Task, load_decision, make_decision, ranks_from_zero
 from vsebench.evaluation.metrics.base import is_of_decision
 from vsebench.evaluation.sets import LabelSets
 
@@ -191,7 +191,7 @@ def test_a_head_reads_vectors_scores_or_both(parts, inputs):
 
 
 def test_of_equal_scores_the_smaller_label_is_first():
-    assert places(np.array([[1, 3, 3, 0]], dtype=np.float32)).tolist() == [[2, 0, 1, 3]]
+    assert ranks_from_zero(np.array([[1, 3, 3, 0]], dtype=np.float32)).tolist() == [[2, 0, 1, 3]]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -207,7 +207,7 @@ def test_a_wrong_decision_or_setting_is_refused_in_one_line():
         load_decision("nothing")
     with pytest.raises(UserError, match="here: largest: Input should be greater than or equal to 1, not 0"):
         make_decision("top_k", Task("macro_f1", 1), {"largest": 0}, "here")
-    with pytest.raises(UserError, match="here: smallest: it is above largest"):
+    with pytest.raises(UserError, match="here: smallest: must not be above largest"):
         make_decision("label_count", Task(None, 1), {"smallest": 5, "largest": 3}, "here")
     with pytest.raises(UserError, match=r"here: hidden_per_label\.0: Input should be greater than or equal to 1"):
         make_decision("class_threshold", Task("macro_f1", 1), {"hidden_per_label": [0]}, "here")

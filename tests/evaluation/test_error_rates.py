@@ -1,6 +1,6 @@
 import pytest
 
-from vsebench.evaluation.error_rates import found, simulate
+from vsebench.evaluation.error_rates import detection_rate, simulate
 
 
 @pytest.mark.parametrize("n_seeds", [3, 10])
@@ -8,11 +8,11 @@ from vsebench.evaluation.error_rates import found, simulate
 def test_equal_rows_are_called_different_in_at_most_one_of_twenty_runs(n_seeds, ratio):
     comparisons = 1000
     chance = 3 * (0.05 * 0.95 / comparisons) ** 0.5
-    assert found(n_seeds, ratio, 0.0, comparisons) < 0.05 + chance
+    assert detection_rate(n_seeds, ratio, 0.0, comparisons) < 0.05 + chance
 
 
 def test_more_seeds_find_more_where_seeds_differ():
-    few, many = (found(n_seeds, 2.4, 4.0, 300) for n_seeds in (3, 10))
+    few, many = (detection_rate(n_seeds, 2.4, 4.0, 300) for n_seeds in (3, 10))
     assert few < 0.5
     assert many > 0.8
 

@@ -21,7 +21,7 @@ from vsebench.papers.claims.ratios_of_metric import GainOverBest, ShareOfMetric,
 from vsebench.papers.claims.sibling_precision import SiblingPrecision
 from vsebench.papers.claims.warp_sampling import ExpectedTrials, SampledRank, sampled_loss, trials
 from vsebench.papers.evidence import Effect, Evidence, RunPlace, UntestableError
-from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, _row, _silent, examine
+from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, _no_evidence, _row, examine
 
 PLACE = Place("tree", "official")
 ROWS = {"first": 50, "second": 46, "third": 30, "popular": 2}  # images in 100 whose label is first
@@ -93,7 +93,7 @@ def test_the_spread_over_sizes_is_relative_to_the_largest():
     far = make(sizes=["first", "second", "third"], below=0.1)
     assert only(far, evidence()).value == pytest.approx(0.4)
     assert far.verdict(only(far, evidence()), None) == "fails"
-    with pytest.raises(UntestableError, match="The run lacks one of the rows first or none"):
+    with pytest.raises(UntestableError, match="The run lacks one of the methods first or none"):
         list(make(sizes=["first", "none"], below=0.1).cases(evidence()))
 
 
@@ -132,7 +132,7 @@ def test_sibling_precision_and_its_ratio_to_precision():
     turned = SiblingPrecision(method="first", families=["tree"], rivals=["first"], cutoff=2, ratio=True)
     assert [turned.test(evidence(), each).value for each in turned.cases(evidence())] == [0, 0]
     without = Evidence(**(vars(evidence()) | {"siblings": {}}))
-    with pytest.raises(UntestableError, match="tree does not say which labels are siblings"):
+    with pytest.raises(UntestableError, match="tree has no table of siblings"):
         test.test(without, case)
 
 
@@ -250,7 +250,7 @@ def test_siblings_among_the_nearest_labels_are_held_against_chance():
     effect = only(test, found)
     assert effect.value == pytest.approx(0.75 / (2 / 20))  # of the labels with siblings
     assert test.verdict(effect, None) == "holds"
-    with pytest.raises(UntestableError, match="no table neighbours_of_labels"):
+    with pytest.raises(UntestableError, match="no analysis neighbours_of_labels"):
         only(test, evidence())
 
 
@@ -261,7 +261,7 @@ def test_a_verdict_on_simulated_data_says_so(judged):
     )
     claim = Claim(ClaimText(claim="c", where="w", test="share_of_metric"), test)
     (row,) = examine(claim, evidence(data="simulated"))
-    assert _silent(row) is not judged
+    assert _no_evidence(row) is not judged
     line = _row(row, None)
     assert line["verdict"] == ("holds" if judged else "not testable here")
     assert (line["reason"] == JUDGED) is judged

@@ -78,14 +78,14 @@ def test_every_test_of_a_claim_is_a_row_under_the_claims_heading(results):
 def test_a_claim_without_an_effect_shows_the_reason(results):
     found = table(results, "claims")
     shown = dict(zip(values(found, "claim"), values(found, "place"), strict=True))
-    assert shown["gamma > 0 helps"] == "The run varies no setting gamma of vse_fs."
+    assert shown["gamma > 0 is better than gamma = 0"] == "The run varies no setting gamma of vse_fs."
 
 
 def test_effects_are_named_in_words_and_explained_below(results):
     found = table(results, "claims")
     assert {"Recall@10", "Peak memory, ratio", "Exponent of pairs"} <= set(values(found, "metric"))
     effects = [row["effect_is"] for row in results.claims.to_dicts() if row["effect_is"]]
-    assert found.notes[0] == f"Effect: {'; '.join(dict.fromkeys(effects))}; with a 95 % interval."
+    assert found.notes[0] == f"Effect: {'; '.join(dict.fromkeys(effects))}. Brackets: 95 % interval."
     assert {"difference of a metric (claimed: above 0)", "ratio (claimed: above 1)"} <= set(effects)
 
 
@@ -246,7 +246,7 @@ def test_the_growth_of_the_time_to_score_an_image_has_columns_of_its_own(results
     assert found.caption == "Growth of the time to score an image"
     assert [column.key for column in found.columns] == ["method", "images", "terms"]
     assert [cell.value for cell in found.rows[0].cells] == ["WARP", pytest.approx(0), pytest.approx(1)]
-    assert found.notes[0].startswith("Exponent, of scoring all labels for an image")
+    assert found.notes[0].startswith("Exponent of the time to score all labels for an image")
 
 
 def test_a_run_that_measures_no_growth_says_so(results):
@@ -254,7 +254,7 @@ def test_a_run_that_measures_no_growth_says_so(results):
     without.__dict__["outline"] = results.outline.model_copy(update={"files": ["claims"]})
     for kind, parameters in (("growth", {}), ("complexity", dict(tables(results)["vse_fs_table2"].parameters))):
         found = make(TableKind, kind, parameters, "t").table(without)
-        assert found.notes[0] == "This run measures no growth (it has no key `scaling`)."
+        assert found.notes[0] == "This run does not measure growth (its configuration has no key `scaling`)."
     assert "growth" not in tables(without)
 
 
@@ -283,7 +283,7 @@ def test_positive_labels_are_counted_once_an_image(results):
     assert iapr["Non-positives per positive", "here"] == pytest.approx(275 * 20000 / 82489 - 1)
     line = "| Positive labels per image | here | \N{EN DASH} | \N{EN DASH} | 4.12 |"
     assert line in to_markdown(found).replace("\\", "")
-    assert any("4.12 per image; with repetitions, 4.98" in note for note in found.notes)
+    assert any("4.12 labels per image; counting repetitions, 4.98" in note for note in found.notes)
 
 
 def test_pairs_are_counted_as_the_protocol_holds_them_out(results):
@@ -389,8 +389,8 @@ def test_equations_that_are_wrong_in_print_stand_beside_what_is_right(results):
     ("chances", "message"),
     [
         ({}, "give either `sets` or `independent`"),
-        ({"sets": {"a": 0.5, "b": 0.4}}, "the chances of the sets must have the sum 1"),
-        ({"sets": {"a": 0.5, "ab": 0.5}}, "no scores minimise the risk: some label is never without another"),
+        ({"sets": {"a": 0.5, "b": 0.4}}, "the probabilities of the sets must sum to 1"),
+        ({"sets": {"a": 0.5, "ab": 0.5}}, "no scores minimise the risk: some label never occurs without another one"),
         ({"sets": {"A": 1.0}}, "cases.0.sets"),
         ({"independent": [0.5]}, "cases.0.independent"),
     ],

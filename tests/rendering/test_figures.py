@@ -110,7 +110,7 @@ def test_mean_ranks_leave_the_oracle_out_and_say_why_they_cannot_be_drawn(result
         assert "Oracle" not in texts(figure_kind(results, "mean-ranks").figure(results))
         one = changed(results, metrics=results.metrics.filter(dataset="saiapr", seed=1))
         message = texts(figure_kind(results, "mean-ranks").figure(one)).replace("\n", " ")
-        assert "this run has one of each" in message
+        assert "this run has only one of each" in message
 
 
 def test_the_stage_writes_stable_files_with_truetype_fonts(results: Results, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_wins_are_counted_by_hand(results: Results) -> None:
     rows = [("ease", 1, 0.4), ("warp", 1, 0.3), ("vse_fs", 1, 0.4), ("ease", 2, 0.1), ("warp", 2, 0.3)]
     keys = {"dataset": "saiapr", "protocol": "regions", "decision": "", "metric": "recall@10"}
     metrics = pl.DataFrame([keys | {"method": row, "seed": seed, "value": value} for row, seed, value in rows])
-    methods, wins, comparisons = wins_and_losses.counted(changed(results, metrics=metrics))
+    methods, wins, comparisons = wins_and_losses.count_wins(changed(results, metrics=metrics))
     assert methods == ["vse_fs", "ease", "warp"]  # 1.5 of 2, 1.5 of 3, 1 of 3
     assert wins.tolist() == [[0, 0.5, 1], [0.5, 0, 1], [0, 1, 0]]
     assert comparisons.tolist() == [[0, 1, 1], [1, 0, 2], [1, 2, 0]]
@@ -198,7 +198,10 @@ def test_wins_are_counted_by_hand(results: Results) -> None:
 
 def test_the_effects_are_those_of_the_judged_claims(results: Results) -> None:
     drawn = [
-        test for start in ("difference", "ratio (") for _, of in effects_of_claims.drawn(results, start) for test in of
+        test
+        for start in ("difference", "ratio (")
+        for _, of in effects_of_claims.judged_tests_of_panel(results, start)
+        for test in of
     ]
     wanted = [
         test

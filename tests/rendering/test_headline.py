@@ -58,7 +58,7 @@ def run(tmp_path):
 def test_the_best_method_and_the_best_of_the_papers_methods(run):
     assert headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5, "ceiling": 0.9})) == [
         "Photos, protocol distinct: Ease is best, Recall@10 0.5000 (95 % interval 0.4900 to 0.5100). "
-        "Of the papers' methods there, Ours is best: 0.4000, 0.1000 behind, significantly less."
+        "The best of the papers' methods is Ours: 0.4000, significantly lower (by 0.1000)."
     ]
 
 
@@ -69,8 +69,8 @@ def test_a_metric_that_is_1_for_all_methods_says_nothing(run):
 
 def test_what_no_test_tells_apart_is_said(run):
     (text,) = headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5}, equal=["ours"]))
-    assert "not distinguishable from it: Ours." in text
-    assert "0.1000 behind, not significantly less." in text
+    assert "not significantly different from it: Ours." in text
+    assert "not significantly lower (by 0.1000)." in text
 
 
 def test_a_best_method_of_a_paper_needs_one_sentence(run):

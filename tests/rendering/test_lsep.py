@@ -132,7 +132,7 @@ def test_our_rows_with_decisions_stand_below_the_printed_ones(results: Results, 
     assert ours["LSEP, Class thresholds"] == 0.62
     printed = [cell.value for source, method, cell in lines if source.value == "published"]
     assert printed[0] is not None
-    assert any("Left out, as this run has no such rows" in note for note in table.notes)
+    assert any("Left out, because this run lacks these methods" in note for note in table.notes)
 
 
 def test_our_places_of_other_protocols_are_left_out_if_the_table_names_its_own(results: Results) -> None:
@@ -156,7 +156,7 @@ def test_curves_by_raw_scores_and_by_scores_of_one_level(results: Results) -> No
     figure3 = of_paper(FigureKind, "figure3")
     with style():
         axes = figure3.figure(results).axes
-    assert [axis.get_title().split("\n")[1] for axis in axes] == ["raw scores", "scores less their log sum exp"]
+    assert [axis.get_title().split("\n")[1] for axis in axes] == ["raw scores", "scores minus their log-sum-exp"]
     assert "LSEP 0.750 and 0.750, BCE 0.750 and 0.750" in figure3.caption(results)
 
 

@@ -52,7 +52,7 @@ def test_a_method_that_misses_a_block_is_left_out():
 
 def test_one_block_is_too_few():
     assert ranks_of({"a": [0.5], "b": [0.4]}) == (
-        "Mean ranks need two data sets or seeds, and this run has one of each"
+        "Mean ranks need two data sets or two seeds; this run has only one of each"
     )
 
 

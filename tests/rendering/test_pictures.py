@@ -70,8 +70,8 @@ def test_ids_that_fit_no_picture_are_shown_beside_one(folder: Path) -> None:
     found = find_pictures([table("12")], {"saiapr": Pictures(images=str(folder))})
     assert found.pictures == {}
     assert found.notices == [
-        "saiapr: no picture has the id of an image (an image is called '12', a picture '07/5.png'; see the key "
-        "pictures)."
+        "saiapr: no picture has the id of an image (an image is called '12', a picture '07/5.png'); see the "
+        "key `pictures`."
     ]
 
 
@@ -99,6 +99,6 @@ def test_the_page_shows_them_with_what_they_are(
     monkeypatch.setattr(page, "find_pictures", lambda tables, sources: seen)
     text = page.render(results, tmp_path, PAPERS, tmp_path)
     assert (
-        f'<span class="picture right"><img src="{seen.pictures["saiapr", "12"]}" alt="right: image 12">12</span>'
+        f'<span class="picture right"><img src="{seen.pictures["saiapr", "12"]}" alt="correct: image 12">12</span>'
         in text
     )

@@ -261,7 +261,7 @@ def test_missing_and_empty_results_are_one_line(
     assert "summary.parquet: no such file" in line_of_failure(accuracy, capsys)
     datasets = command(folder, "datasets", tmp_path)
     write_json([], folder.folder / "datasets.json")
-    assert "datasets.json: a JSON list with entries is needed" in line_of_failure(datasets, capsys)
+    assert "datasets.json: must be a JSON list with entries" in line_of_failure(datasets, capsys)
     training_time = command(folder, "training-time", tmp_path)
     (folder.folder / "outline.json").write_text("{}", encoding="utf-8")
     assert "outline.json: not a readable outline" in line_of_failure(training_time, capsys)
@@ -281,7 +281,7 @@ def test_a_metric_that_is_left_out_is_named_with_the_reason(results: Results) ->
 def test_with_one_seed_the_intervals_are_said_to_be_over_images(results: Results) -> None:
     one = results.accuracy(REAL).with_columns(n_seeds=pl.lit(1))
     said = notes(results, REAL, one)
-    assert said[0].startswith("One seed, with 95 % intervals over images:")
+    assert said[0].startswith("One seed, with 95 % intervals over images;")
     assert not any("images and seeds" in line for line in said)
     assert "3 seeds" in notes(results, REAL, results.accuracy(REAL))[0]
 
@@ -294,4 +294,4 @@ def test_regions_of_labels_without_repetition_are_said_to_be_distinct_labels(res
             entry["counts"] |= {"pairs": 82489, "occurrences": occurrences}
         write_json(entries, folder / "datasets.json")
         found = notes(Results(folder), REAL, results.accuracy(REAL))
-        assert any(line.startswith("No label is there twice") for line in found) == expected
+        assert any(line.startswith("No image of this data set has a label twice") for line in found) == expected

@@ -15,7 +15,7 @@ from vsebench.core import schemas
 from vsebench.core.places import Case, Place
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset
-from vsebench.evaluation.analyses.pooled_precision import level, pooled_precision
+from vsebench.evaluation.analyses.pooled_precision import normalised_scores, pooled_precision
 from vsebench.evaluation.analyses.thresholds_and_difficulty import correlations, difficulties
 
 NETWORK = {"hidden": [8], "learning_rate": 0.01, "batch": 10, "normalise": []}
@@ -161,8 +161,8 @@ def test_a_level_that_differs_from_image_to_image_does_not_matter_after_it_is_ta
     rng = np.random.default_rng(2)
     scores = rng.normal(0, 1, (40, 6)).astype(np.float32)
     moved = scores + rng.normal(0, 50, (40, 1)).astype(np.float32)
-    np.testing.assert_allclose(level(moved), level(scores), atol=5e-5)
-    np.testing.assert_allclose(np.exp(level(moved)).sum(axis=1), 1, rtol=1e-4)
+    np.testing.assert_allclose(normalised_scores(moved), normalised_scores(scores), atol=5e-5)
+    np.testing.assert_allclose(np.exp(normalised_scores(moved)).sum(axis=1), 1, rtol=1e-4)
 
 
 def test_no_decision_depends_on_the_labels_of_the_test(folder, tmp_path):

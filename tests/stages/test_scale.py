@@ -85,4 +85,4 @@ def test_a_wrong_option_of_the_simulated_data_is_one_line(tmp_path, capsys):
 def test_real_data_cannot_be_varied(tmp_path, capsys):
     arguments = ["scale", "--dataset", str(CONFIG / "corel5k.yaml"), "--repeats", "1", "--methods", "{}"]
     assert main([*arguments, "--sizes", '{"pairs": [1, 2]}', "--out", str(tmp_path / "scaling.parquet")]) == 1
-    assert "data of the adapters simulator and simulated_tree only" in capsys.readouterr().err
+    assert "only with the adapters simulator and simulated_tree" in capsys.readouterr().err

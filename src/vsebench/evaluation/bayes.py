@@ -1,20 +1,20 @@
-"""Bayes decisions: the label sets that no prediction can beat on average, where the law of the labels is known.
+"""Bayes-optimal label sets under a known conditional label distribution.
 
-The law is that of a simulated set whose labels are independent given the features
-(`formats/simulators/simulated_independent.py`) or one set of a catalogue (`formats/simulators/simulated_catalogue.py`).
-Y is an image's label set, p_k = P(label k in Y | x).
+The distribution is that of a simulated data set, where labels are independent given the features
+(`formats/simulators/simulated_independent.py`) or form one set of a catalogue
+(`formats/simulators/simulated_catalogue.py`). Y is an image's label set, p_k = P(label k in Y | x).
 
     exact match   the most probable set: {k: p_k > 1/2}, or the S_c of the largest P(c | x)
-    example F1    the A with the largest E[2 |A and Y| / (|A| + |Y|)], where the F1 of two empty sets is 1. Of the sets
-                  of s labels it is the one of the s largest
+    example F1    the A with the largest E[2 |A and Y| / (|A| + |Y|)], where the F1 of two empty sets is 1. Among sets
+                  of s labels it is the set with the s largest
 
                       g_ks = E[1(k in Y) 2 / (s + |Y|)]
 
-                  whose sum is its expected F1; then the best s, or no label if P(Y is empty) is larger
-    label count   the most probable number of labels, and as many of the labels with the largest p_k
+                  whose sum is its expected F1. Choose the best s, or the empty set if P(Y is empty) is larger
+    label count   the c labels with the largest p_k, where c is the most probable number of labels
     Hamming loss  {k: p_k > 1/2}
 
-All are exact.
+All are computed exactly.
 
 Source: the sums of example F1 are from Dembczynski, Waegeman, Cheng and Hullermeier, "An exact algorithm for F-measure
 maximization", NIPS 2011; the others follow from the definitions.
@@ -39,15 +39,15 @@ class Decision(NamedTuple):
     Attributes
     ----------
     labels : (n, n_labels) bool, whether a label is predicted for an image
-    expected : (n,) float64, the expected value, given the image's features, of what is named by the function
+    expected : (n,) float64, the expected value, given the image's features, of the metric that names the function
     """
 
     labels: NDArray[np.bool_]
     expected: Floats
 
 
-class Law(Protocol):
-    """The law of the label sets of n images, given their features."""
+class LabelDistribution(Protocol):
+    """The distribution of the label sets of n images, given their features."""
 
     def marginals(self) -> Floats:
         """Return p_k, (n, n_labels)."""
@@ -67,50 +67,51 @@ def exact_match(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
 
     Parameters
     ----------
-    features : (n, d) float32, as the data set has them
+    features : (n, d) float32, as in the data set
     truth : the arrays of truth.npz; see `methods.independent_labels` and `methods.label_catalogue`
 
     Raises
     ------
     ValueError, KeyError
-        `truth` is not that of one of these two laws.
+        `truth` does not describe one of these two distributions.
     """
-    return law_of(features, truth).mode()
+    return distribution_of(features, truth).mode()
 
 
 def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
     """Return the set of each image with the largest expected F1, and this F1; parameters as for `exact_match`."""
-    law = law_of(features, truth)
-    gains, none = law.gains(), law.counts()[:, 0]
+    distribution = distribution_of(features, truth)
+    gains, empty = distribution.gains(), distribution.counts()[:, 0]
     order = np.argsort(-gains, axis=1, kind="stable")
     totals = np.cumsum(np.take_along_axis(gains, order, axis=1), axis=1)
     values = np.diagonal(totals, axis1=1, axis2=2)  # (n, n_labels): the sum of the s largest for the size s
     best = values.argmax(axis=1)
     expected = values.max(axis=1)
     labels = first_labels(np.take_along_axis(order, best[:, None, None], axis=2)[:, :, 0], best + 1)
-    labels[none >= expected] = False
-    return Decision(labels, np.maximum(expected, none))
+    labels[empty >= expected] = False
+    return Decision(labels, np.maximum(expected, empty))
 
 
 def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return the likeliest labels of each image, as many as is most probable, and the probability of this number.
+    """Return the c most probable labels of each image, for the most probable c, and the probability of c.
 
-    It is the best that a model of the number of labels can do beside a ranking; parameters as for `exact_match`.
+    It is the optimum for models that predict a number of labels in addition to a ranking; parameters as for
+    `exact_match`.
     """
-    law = law_of(features, truth)
-    counts = law.counts()
-    order = np.argsort(-law.marginals(), axis=1, kind="stable")
+    distribution = distribution_of(features, truth)
+    counts = distribution.counts()
+    order = np.argsort(-distribution.marginals(), axis=1, kind="stable")
     return Decision(first_labels(order, counts.argmax(axis=1)), counts.max(axis=1))
 
 
 def hamming_loss(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return the labels that are likelier than not, and the expected Hamming loss; parameters as for `exact_match`."""
-    chance = law_of(features, truth).marginals()
+    """Return the labels with p_k > 1/2, and the expected Hamming loss; parameters as for `exact_match`."""
+    chance = distribution_of(features, truth).marginals()
     return Decision(chance > 0.5, np.minimum(chance, 1 - chance).mean(axis=1))
 
 
-def law_of(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Law:
-    """Return the law that a truth describes, for images with these features."""
+def distribution_of(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> LabelDistribution:
+    """Return the label distribution that `truth` describes, for images with these features."""
     if "members" in truth:
         catalogue = LabelCatalogue.from_arrays(truth)
         return Catalogue.of(catalogue.sets, catalogue.posterior(features))
@@ -119,7 +120,7 @@ def law_of(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> 
 
 @dataclass(frozen=True)
 class Independent:
-    """Labels that are independent of one another.
+    """Independent labels.
 
     Attributes
     ----------
@@ -133,7 +134,7 @@ class Independent:
         return self.chance
 
     def mode(self) -> Decision:
-        """Return the labels that are likelier than not, the most probable set."""
+        """Return the labels with p_k > 1/2, which form the most probable set."""
         return Decision(self.chance > 0.5, np.maximum(self.chance, 1 - self.chance).prod(axis=1))
 
     def counts(self) -> Floats:
@@ -143,19 +144,19 @@ class Independent:
     def gains(self) -> Floats:
         """Return g_ks = p_k sum over c of P(|Y without k| = c) 2 / (s + 1 + c)."""
         n_labels = self.chance.shape[1]
-        others = self.chance[:, None, :] * (1 - np.eye(n_labels))  # in row k label k is impossible
+        without_label = self.chance[:, None, :] * (1 - np.eye(n_labels))  # in row k, label k has probability 0
         sizes = np.arange(1, n_labels + 1)
-        worth = 2 / (sizes + 1 + np.arange(n_labels + 1)[:, None])
-        return np.asarray(self.chance[:, :, None] * (number_of_successes(others) @ worth))
+        gain_of_size = 2 / (sizes + 1 + np.arange(n_labels + 1)[:, None])
+        return np.asarray(self.chance[:, :, None] * (number_of_successes(without_label) @ gain_of_size))
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """One of a few sets.
+    """A distribution over a few label sets.
 
     Attributes
     ----------
-    sets : (C, n_labels) bool, different from one another
+    sets : (C, n_labels) bool, all different
     chance : (n, C) float64, the probability of each set
     """
 
@@ -164,12 +165,12 @@ class Catalogue:
 
     @classmethod
     def of(cls, sets: NDArray[np.bool_], chance: Floats) -> "Catalogue":
-        """Build it from sets among which some can be equal, as they are where a filter has removed labels."""
-        different, number = np.unique(sets, axis=0, return_inverse=True)
-        return cls(different, chance @ (number[:, None] == np.arange(len(different))))
+        """Return the distribution, merging equal sets (a filter of labels can make sets equal)."""
+        unique_sets, set_of = np.unique(sets, axis=0, return_inverse=True)
+        return cls(unique_sets, chance @ (set_of[:, None] == np.arange(len(unique_sets))))
 
     def marginals(self) -> Floats:
-        """Return p_k, the sum over the sets that have k."""
+        """Return p_k, the sum over the sets that contain k."""
         return np.asarray(self.chance @ self.sets)
 
     def mode(self) -> Decision:
@@ -183,27 +184,29 @@ class Catalogue:
     def gains(self) -> Floats:
         """Return g_ks = sum over the sets S with k of P(S | x) 2 / (s + |S|)."""
         n_sets, n_labels = self.sets.shape
-        worth = 2 / (np.arange(1, n_labels + 1) + self.sets.sum(axis=1)[:, None])
-        of_set = self.sets[:, :, None] * worth[:, None, :]
+        gain_of_size = 2 / (np.arange(1, n_labels + 1) + self.sets.sum(axis=1)[:, None])
+        of_set = self.sets[:, :, None] * gain_of_size[:, None, :]
         return np.asarray((self.chance @ of_set.reshape(n_sets, -1)).reshape(-1, n_labels, n_labels))
 
 
 def number_of_successes(chance: Floats) -> Floats:
-    """Return the probabilities of 0 .. K successes in K independent trials, (..., K + 1), for their chances (..., K).
+    """Return the probabilities of 0 .. K successes, (..., K + 1), in K independent trials with probabilities (..., K).
 
-    This is the Poisson-binomial distribution, by adding one trial after the other.
+    This is the Poisson-binomial distribution, computed by adding one trial after the other.
     """
-    found = np.zeros((*chance.shape[:-1], chance.shape[-1] + 1))
-    found[..., 0] = 1
+    probabilities = np.zeros((*chance.shape[:-1], chance.shape[-1] + 1))
+    probabilities[..., 0] = 1
     for trial in range(chance.shape[-1]):
         success, stop = chance[..., trial, None], trial + 2
-        found[..., 1:stop] = (1 - success) * found[..., 1:stop] + success * found[..., : stop - 1]
-        found[..., 0] *= 1 - success[..., 0]
-    return found
+        probabilities[..., 1:stop] = (1 - success) * probabilities[..., 1:stop] + success * probabilities[
+            ..., : stop - 1
+        ]
+        probabilities[..., 0] *= 1 - success[..., 0]
+    return probabilities
 
 
 def first_labels(order: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return the first `sizes`, (n,), labels of the lists `order`, (n, n_labels), as (n, n_labels) bool."""
+    """Return the first `sizes[i]` labels of each list `order[i]`, (n, n_labels), as (n, n_labels) bool."""
     labels = np.zeros(order.shape, dtype=bool)
     np.put_along_axis(labels, order, np.arange(order.shape[1]) < sizes[:, None], axis=1)
     return labels

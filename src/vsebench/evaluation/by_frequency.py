@@ -1,7 +1,7 @@
-"""Recall of frequent and of rare labels: labels in five groups of equal size, by their number of training images.
+"""Recall of frequent and rare labels: labels in five groups of equal size, by their number of training images.
 
-A mean over images is a mean over what occurs often. This one gives each label the same weight, so that it shows what a
-method does for rare labels, where most methods differ.
+Frequent labels dominate a mean over images. Here each label has the same weight, which shows the effect on rare labels,
+where most methods differ.
 """
 
 import polars as pl
@@ -13,11 +13,11 @@ BANDS = 5
 
 
 def recall_by_frequency(ranks: pl.DataFrame, training: pl.DataFrame, cutoff: int) -> pl.DataFrame:
-    """Return the mean recall of labels, by how many training images they have.
+    """Return the mean recall of labels, grouped by their number of training images.
 
     The recall of a label is the share of its held-out occurrences that are among an image's first `cutoff` labels.
-    Labels without a held-out occurrence are in no group; of labels that are as frequent, the first ones come first.
-    Where no label has a training image, as with labels that were never trained, there are no groups.
+    Labels without a held-out occurrence are in no group; equally frequent labels are in ascending order. If no label
+    has a training image, as with new labels, there are no groups.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ def recall_by_frequency(ranks: pl.DataFrame, training: pl.DataFrame, cutoff: int
 
     Returns
     -------
-    A line for each of at most five groups, the most frequent labels first: band (from 1), labels, the fewest and the
-    most training images of one of them, and value.
+    One row for each of up to five groups, the most frequent labels first: band (from 1), labels (their number), fewest
+    and most (training images of a label), and value.
     """
     labels = with_places(ranks).group_by("label").agg(value=within(cutoff).mean())
     counts = training.group_by("label").agg(images=pl.len().cast(pl.Int64))

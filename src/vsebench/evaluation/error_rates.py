@@ -1,4 +1,4 @@
-"""How often the test over images and seeds finds a difference, on simulated comparisons whose difference is known."""
+"""The detection rate of the test over images and seeds, on simulated comparisons with known differences."""
 
 import numpy as np
 
@@ -9,24 +9,24 @@ N_IMAGES = 200
 RESAMPLES = 400
 
 
-def found(n_seeds: int, ratio: float, difference: float, comparisons: int) -> float:
+def detection_rate(n_seeds: int, ratio: float, difference: float, comparisons: int) -> float:
     """Return the share of simulated comparisons in which the test finds a difference.
 
     Parameters
     ----------
-    n_seeds : number of seeds of both rows
-    ratio : standard deviation of the difference over seeds, over the standard error that one seed has from its images
-    difference : the true difference, in those standard errors
-    comparisons : how many to simulate
+    n_seeds : number of seeds of both methods
+    ratio : standard deviation of the difference between seeds, divided by one seed's standard error due to images
+    difference : the true difference, in units of that standard error
+    comparisons : number of simulated comparisons
     """
     p_values = simulate(n_seeds, ratio, difference, comparisons).p_value()
     return float((p_values < LEVEL).mean())
 
 
 def simulate(n_seeds: int, ratio: float, difference: float, comparisons: int) -> Estimate:
-    """Return estimates of made-up comparisons, (comparisons,), of mean `difference`.
+    """Return estimates of simulated comparisons, (comparisons,), with mean `difference`.
 
-    Half of the variance among images is the same for all seeds, and half is each seed's own. All is normal.
+    Half of the variance among images is shared by all seeds, half is specific to a seed. All distributions are normal.
     """
     rng = np.random.default_rng([n_seeds, round(100 * ratio), round(100 * difference)])
     shared = rng.normal(0, np.sqrt(N_IMAGES / 2), (N_IMAGES, comparisons))

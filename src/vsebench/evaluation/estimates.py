@@ -1,15 +1,15 @@
-"""Intervals and tests of what several seeds' models measure on test images: both the images and the seeds are samples.
+"""Intervals and tests for metrics over test images and seeds, where both the images and the seeds are samples.
 
-A mean over seeds varies for two reasons. Other images would give another value: bootstrap resamples of the images tell
-how much. Other seeds would too: the spread of the seeds' values tells that, with one degree of freedom less than there
-are seeds. Half the width of an interval at the level 1 - a is
+A mean over seeds varies for two reasons. With other images it would differ; bootstrap resamples of the images estimate
+this variance. With other seeds it would also differ; the spread between seeds estimates this variance, with S - 1
+degrees of freedom. The half-width of an interval at the level 1 - a is
 
     sqrt(max(t(n - 1)^2 V_images, t(n - 1)^2 V_common + t(S - 1)^2 V_seeds)),    t at 1 - a / 2,
 
-with n images, S seeds, V_seeds the variance of the seeds' values over S, V_images the variance of the mean over seeds
-when images are drawn, and V_common the part of it that all seeds share, so that no variance counts twice. Such an
+with n images, S seeds, V_seeds the variance of the seeds' values divided by S, V_images the variance of the mean over
+seeds under resampling of images, and V_common its part that all seeds share, so that no variance counts twice. Such an
 interval has at least its nominal level whatever the variances are (Banerjee, Sankhya 22, 1960), also with three seeds.
-The p-value is the smallest a whose interval leaves the tested value out.
+The p-value is the smallest a whose interval excludes the tested value.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit  # scipy.stats has the same and takes a second more to import
+from scipy.special import stdtrit  # scipy.stats takes a second more to import
 
 Values = NDArray[np.float64]
 
@@ -28,14 +28,14 @@ HALVINGS = 50  # of the logarithm of a p-value, from its smallest to 1
 
 @dataclass(frozen=True)
 class Estimates:
-    """Quantities that the models of each seed have on test images, and bootstrap resamples of them.
+    """Quantities of each seed's models on test images, with bootstrap resamples.
 
     Attributes
     ----------
     by_seed : (n_seeds, n_quantities)
-    samples : (n_seeds, resamples, n_quantities); a resample draws the same images for all quantities, and for all seeds
-        that have as many
-    n_units : the number of images (or of labels, for what is a mean over labels) of a seed
+    samples : (n_seeds, resamples, n_quantities); a resample draws the same images for all quantities, and for all
+        seeds with the same number of images
+    n_units : the number of images (or of labels, for means over labels) per seed
     """
 
     by_seed: Values
@@ -50,7 +50,7 @@ class Estimates:
 
     @classmethod
     def side_by_side(cls, parts: Sequence["Estimates"]) -> "Estimates":
-        """Return the quantities of all parts, which are of the same seeds."""
+        """Return the quantities of all parts together; the parts must have the same seeds."""
         by_seed = np.concatenate([part.by_seed for part in parts], axis=1)
         samples = np.concatenate([part.samples for part in parts], axis=2)
         return cls(by_seed, samples, min(part.n_units for part in parts))
@@ -79,15 +79,15 @@ class Estimates:
 
 @dataclass(frozen=True)
 class Estimate:
-    """One or several numbers, each with the variances of its parts.
+    """One or several values, each with its components of variance.
 
     Attributes
     ----------
     value : (...), over all seeds
-    images : (...), variance of drawing images
+    images : (...), variance under resampling of images
     common : (...), the part of `images` that all seeds share
-    seeds : (...), variance of the seeds' values over their number; 0 with one seed, since that says nothing of others
-    n_units, n_seeds : images (or labels), and seeds
+    seeds : (...), variance of the seeds' values divided by their number; 0 with one seed, where it is unknown
+    n_units, n_seeds : numbers of images (or labels) and of seeds
     """
 
     value: Values
@@ -98,7 +98,7 @@ class Estimate:
     n_seeds: int
 
     def half_width(self, level: float | Values = LEVEL) -> Values:
-        """Return half the width of the interval that covers with a probability of 1 - level or more, (...)."""
+        """Return the half-width of the interval with a coverage of at least 1 - level, (...)."""
         tail = np.asarray(level) / 2
         of_images = stdtrit(max(self.n_units - 1, 1), tail) ** 2
         of_seeds = stdtrit(self.n_seeds - 1, tail) ** 2 if self.n_seeds > 1 else 0.0
@@ -111,7 +111,7 @@ class Estimate:
         return self.value - half, self.value + half
 
     def p_value(self, bound: float = 0.0) -> Values:
-        """Return the two-sided p-values of the numbers being `bound`, (...), at least `SMALLEST_P`."""
+        """Return the two-sided p-values for the values being `bound`, (...), at least `SMALLEST_P`."""
         distance = np.abs(self.value - bound)
         low = np.full(distance.shape, np.log(SMALLEST_P))
         high = np.zeros(distance.shape)
@@ -119,8 +119,8 @@ class Estimate:
             middle = (low + high) / 2
             outside = distance > self.half_width(np.exp(middle))
             low, high = np.where(outside, low, middle), np.where(outside, middle, high)
-        found: Values = np.where(distance > self.half_width(1.0), np.exp(high), 1.0)
-        return found
+        p_values: Values = np.where(distance > self.half_width(1.0), np.exp(high), 1.0)
+        return p_values
 
 
 def estimate(value: Values, by_seed: Values, samples: Values, of_mean: Values, n_units: int) -> Estimate:
@@ -129,22 +129,22 @@ def estimate(value: Values, by_seed: Values, samples: Values, of_mean: Values, n
     Parameters
     ----------
     value : (...), over all seeds
-    by_seed : (n_seeds, ...), of each seed alone
+    by_seed : (n_seeds, ...), of each single seed
     samples : (n_seeds, resamples, ...), of each seed's resamples
     of_mean : (resamples, ...), of the resamples' means over seeds
-    n_units : the number of images (or labels) of a seed
+    n_units : the number of images (or labels) per seed
     """
     n_seeds = len(by_seed)
     images = of_mean.var(axis=0, ddof=1)
     if n_seeds == 1:
         return Estimate(value, images, images, np.zeros_like(images), n_units, 1)
-    # One seed's variance of drawing images has the part that seeds do not share n_seeds times as large as the mean has.
-    own = (samples.var(axis=1, ddof=1).mean(axis=0) - images).clip(min=0) / (n_seeds - 1)
+    # The unshared part of the image variance is n_seeds times as large for one seed as for the mean over seeds.
+    unshared = (samples.var(axis=1, ddof=1).mean(axis=0) - images).clip(min=0) / (n_seeds - 1)
     seeds = by_seed.var(axis=0, ddof=1) / n_seeds
-    return Estimate(value, images, (images - own).clip(min=0), seeds, n_units, n_seeds)
+    return Estimate(value, images, (images - unshared).clip(min=0), seeds, n_units, n_seeds)
 
 
 def stack(seeds: Sequence[Values], samples: Sequence[Values]) -> Estimates:
-    """Return estimates of means over units from one table, (n_units, n_quantities), and its resamples for each seed."""
+    """Return estimates of means over units, given one table, (n_units, n_quantities), and its resamples per seed."""
     by_seed = np.stack([table.mean(axis=0) for table in seeds])
     return Estimates(by_seed, np.stack(samples), min(map(len, seeds)))

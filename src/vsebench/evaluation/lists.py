@@ -1,4 +1,4 @@
-"""Metrics of lists, from the first labels of each image and the siblings of its held-out labels."""
+"""List metrics, from the first labels of each image and the siblings of its held-out labels."""
 
 from collections.abc import Sequence
 
@@ -13,13 +13,13 @@ from vsebench.evaluation.metrics.base import ListMetric, load_metric
 def list_values(
     lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], siblings: pl.DataFrame
 ) -> NDArray[np.float64]:
-    """Return metrics of lists, (n_images, n_metrics), one row per image with a held-out label, ascending.
+    """Return list metrics, (n_images, n_metrics), one row per image with a held-out label, in ascending order.
 
     Parameters
     ----------
     lists : the table `schemas.LISTS` of a model
     right : columns image and label: the held-out labels
-    metrics : names of metrics of lists
+    metrics : names of list metrics
     siblings : the table `schemas.SIBLINGS` of the data set
     """
     expressions = {name: _list_metric(name).value() for name in metrics}

@@ -1,4 +1,4 @@
-"""Metrics of models with their bootstrap resamples, from ranks, lists and label ranks."""
+"""Metrics of models with bootstrap resamples, from ranks, lists and label ranks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from vsebench.evaluation.significance import Values, bootstrap_all
 
 @dataclass(frozen=True)
 class Ranked:
-    """What the stage `rank` wrote of one model; `label_ranks` is None where test images are not new."""
+    """The output of the stage `rank` for one model; `label_ranks` is None unless test images are new."""
 
     ranks: pl.DataFrame
     lists: pl.DataFrame
@@ -38,10 +38,10 @@ class Measured:
 
     Attributes
     ----------
-    values : (n_metrics,) float64; NaN for a metric that cannot be computed (of labels where images are known, of lists
-        without siblings)
+    values : (n_metrics,) float64; NaN for a metric that cannot be computed (label metrics with known images, list
+        metrics without siblings)
     samples : (resamples, n_metrics) bootstrap values
-    n : (n_metrics,) int64, the number of images (or labels) that each is over
+    n : (n_metrics,) int64, the number of images (or labels) that each metric averages over
     """
 
     values: Values
@@ -58,8 +58,8 @@ def measure(
 ) -> list[Measured]:
     """Return the metrics of models that were tested on the same images.
 
-    Every resample draws the same images for each model. `n_labels` is the number of candidates; `siblings` is the
-    table `schemas.SIBLINGS`, None where nothing says which labels are siblings.
+    Every resample draws the same images for all models. `n_labels` is the number of candidates; `siblings` is the table
+    `schemas.SIBLINGS`, None if the data set has none.
     """
     of_images, of_labels, of_lists = (_of_kind(metrics, kind) for kind in (RankMetric, LabelMetric, ListMetric))
     of_sets = _of_kind(metrics, SetMetric | ImageSetMetric)
@@ -77,7 +77,7 @@ def measure(
 
 
 def values_of_cold(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return metrics of images, averaged over all images, over the cold ones, and over the others.
+    """Return image metrics averaged over all images, over the cold images, and over the other images.
 
     Parameters
     ----------
@@ -85,34 +85,36 @@ def values_of_cold(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
     Returns
     -------
-    Columns metric, images ("all", "cold" or "others"), value and n, the number of images; no lines for a group without.
+    Columns metric, images ("all", "cold" or "others"), value and n (number of images); no rows for empty groups.
     """
     cold = ranks.group_by("image", maintain_order=True).agg(pl.col("cold").first())["cold"].to_numpy()
-    found = values(ranks, metrics)
+    by_image = values(ranks, metrics)
     groups = {"all": np.ones_like(cold), "cold": cold, "others": ~cold}
     lines = [
-        {"metric": metric, "images": group, "value": float(found[which, column].mean()), "n": int(which.sum())}
+        {"metric": metric, "images": group, "value": float(by_image[selected, column].mean()), "n": int(selected.sum())}
         for column, metric in enumerate(metrics)
-        for group, which in groups.items()
-        if which.any()
+        for group, selected in groups.items()
+        if selected.any()
     ]
     schema = {"metric": pl.String, "images": pl.String, "value": pl.Float64, "n": pl.Int64}
     return pl.DataFrame(lines, schema=schema)
 
 
 def measure_sets(sets: Sequence[LabelSets], metrics: Sequence[str], resamples: int) -> list[Measured]:
-    """Return metrics of predicted label sets of the same images; every resample draws the same images for each."""
+    """Return metrics of label sets predicted for the same images; every resample draws the same images for all."""
     of_labels, of_images = _of_kind(metrics, SetMetric), _of_kind(metrics, ImageSetMetric)
     parts = []
     if of_images:
-        parts.append((of_images, _measure_units([own.image_values(of_images) for own in sets], resamples)))
+        parts.append(
+            (of_images, _measure_units([label_sets.image_values(of_images) for label_sets in sets], resamples))
+        )
     if of_labels:
         n = np.full(len(of_labels), sets[0].n_images, dtype=np.int64)
-        found = [
-            Measured(np.array([own.value(name) for name in of_labels]), samples, n)
-            for own, samples in zip(sets, resampled(sets, of_labels, resamples), strict=True)
+        measured = [
+            Measured(np.array([label_sets.value(name) for name in of_labels]), samples, n)
+            for label_sets, samples in zip(sets, resampled(sets, of_labels, resamples), strict=True)
         ]
-        parts.append((of_labels, found))
+        parts.append((of_labels, measured))
     return _side_by_side(parts, metrics)
 
 
@@ -121,20 +123,20 @@ def _of_kind(metrics: Sequence[str], kind: type[Metric] | UnionType) -> list[str
 
 
 def _side_by_side(parts: Sequence[tuple[list[str], list[Measured]]], metrics: Sequence[str]) -> list[Measured]:
-    """Join the metrics of each model, which parts of them were measured apart, in the order of `metrics`."""
+    """Join the metrics of each model, which were measured in parts, in the order of `metrics`."""
     order = [[name for names, _ in parts for name in names].index(name) for name in metrics]
     return [
         Measured(
-            np.concatenate([part.values for part in own])[order],
-            np.concatenate([part.samples for part in own], axis=1)[:, order],
-            np.concatenate([part.n for part in own])[order],
+            np.concatenate([part.values for part in parts_of_model])[order],
+            np.concatenate([part.samples for part in parts_of_model], axis=1)[:, order],
+            np.concatenate([part.n for part in parts_of_model])[order],
         )
-        for own in zip(*(found for _, found in parts), strict=True)
+        for parts_of_model in zip(*(measured for _, measured in parts), strict=True)
     ]
 
 
 def _measure_units(tables: list[Values], resamples: int) -> list[Measured]:
-    """Measure means over units, images or labels, from (n_units, n_metrics) values of each model."""
+    """Measure means over units (images or labels), given values (n_units, n_metrics) of each model."""
     samples = bootstrap_all(tables, resamples)
     return [
         Measured(table.mean(axis=0), sample, np.full(table.shape[1], len(table), dtype=np.int64))
@@ -143,7 +145,7 @@ def _measure_units(tables: list[Values], resamples: int) -> list[Measured]:
 
 
 def _label_values(model: Ranked, metrics: Sequence[str]) -> Values:
-    """Return metrics of labels, (n_labels with a test image, n_metrics); NaN where images were not ranked."""
+    """Return label metrics, (n_labels with a test image, n_metrics); NaN if images were not ranked."""
     if model.label_ranks is None:
         return np.full((1, len(metrics)), np.nan)
     expressions = {name: load_metric(name).value() for name in metrics}  # type: ignore[attr-defined]
@@ -152,7 +154,7 @@ def _label_values(model: Ranked, metrics: Sequence[str]) -> Values:
 
 
 def _list_values(model: Ranked, metrics: Sequence[str], siblings: pl.DataFrame | None) -> Values:
-    """Return metrics of lists, (n_images with a label, n_metrics); NaN without siblings."""
+    """Return list metrics, (n_images with a label, n_metrics); NaN without siblings."""
     if siblings is None:
         return np.full((1, len(metrics)), np.nan)
     return list_values(model.lists, model.ranks, metrics, siblings)
@@ -161,19 +163,21 @@ def _list_values(model: Ranked, metrics: Sequence[str], siblings: pl.DataFrame |
 def _measure_first_labels(
     models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int
 ) -> list[Measured]:
-    """Measure metrics of sets where the first labels of a list are predicted, as many as a metric's cut-off says."""
+    """Measure set metrics if the first labels of each list, up to a metric's cut-off, are the predicted set."""
     parts = []
     for cutoff in dict.fromkeys(load_metric(name).cutoff for name in metrics):
-        own = [name for name in metrics if load_metric(name).cutoff == cutoff]
-        parts.append((own, measure_sets([first_labels(model, cutoff, n_labels) for model in models], own, resamples)))
+        names = [name for name in metrics if load_metric(name).cutoff == cutoff]
+        parts.append(
+            (names, measure_sets([first_labels(model, cutoff, n_labels) for model in models], names, resamples))
+        )
     return _side_by_side(parts, metrics)
 
 
 def first_labels(model: Ranked, cutoff: int | None, n_labels: int) -> LabelSets:
-    """Return the label sets where the first `cutoff` labels of each list are predicted.
+    """Return label sets in which the first `cutoff` labels of each list are predicted.
 
-    Images without a label, which have no ranks, are left out, as in means over images. Labels are counted anew, so that
-    `n_labels` need not be more than the candidates: where some labels are never asked for, no mean is over them.
+    Images without a label have no ranks and are left out, as in means over images. Labels are renumbered, so `n_labels`
+    can be the number of candidates, and means do not include labels that are never queried.
     """
     images = model.ranks["image"].unique().sort()
     predicted = model.lists.filter(pl.col("place") <= cutoff).select("image", "label")

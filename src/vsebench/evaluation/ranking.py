@@ -1,13 +1,13 @@
-"""Ranks of held-out labels, the sufficient statistic of most metrics, and the tops of the ranked lists.
+"""Ranks of held-out labels, from which most metrics are computed, and the first labels of the ranked lists.
 
-The candidates of an image are the labels that the protocol names, except those that the model may know. A held-out
-label is compared with the image's negatives, the candidates that are not held out: `above` of them score higher, `tied`
-score the same; `right` counts the held-out labels that score at least as high, itself included. A held-out label that
-is excluded from the candidates (protocol `regions`: it is a training label as well) is a miss: `above`, `tied` and
-`right` are null.
+The candidates of an image are the protocol's labels except those that the model may know. A held-out label is compared
+with the image's negatives, the candidates that are not held out: `above` of them score higher, `tied` score the same;
+`right` counts the held-out labels that score at least as high, including itself. A held-out label that is excluded from
+the candidates (in the protocol `regions`, if it is also a training label) is a miss: `above`, `tied` and `right` are
+null.
 
-A cold image has no training label where others have some. A method that knows images by their labels alone has learnt
-nothing about it, and would rank by its start or by ties; so such images are ranked by `for_cold`, a model of the
+A cold image has no training label, while other images have some. A method that learns images from labels alone knows
+nothing about it and would rank by initial values or ties. So cold images are ranked by `for_cold`, a model of the
 training frequencies.
 """
 
@@ -49,30 +49,30 @@ def rank(
 
     Parameters
     ----------
-    features : one row per image of the data set; None where it has no features
+    features : one row per image of the data set; None if there are no features
     where : names the model in errors
-    for_cold : ranks the cold images in place of `model`; None where `model` ranks all
+    for_cold : ranks the cold images instead of `model`; None if `model` ranks all images
 
     Raises
     ------
     UserError
-        Scores are not finite: counted naively, a NaN would rank first.
+        Scores are not finite; the counts would rank a NaN first.
     """
     check_finite(model, where)
     check_labels(model, held_out, where)
-    parts = [(model, held_out)] if for_cold is None else by_knowledge(model, for_cold, held_out)
+    parts = [(model, held_out)] if for_cold is None else by_ranking_model(model, for_cold, held_out)
     frame = pl.concat(_rank(own, images, features, pool) for own, images in parts).sort("image", "label")
     cold = held_out.is_cold[held_out.right.image_of_pair]
     return frame.with_columns(pl.Series("cold", cold, dtype=pl.Boolean))
 
 
-def by_knowledge(model: Model, for_cold: Model, held_out: HeldOut) -> list[tuple[Model, HeldOut]]:
-    """Return which model ranks which images: the cold ones are ranked by `for_cold`."""
+def by_ranking_model(model: Model, for_cold: Model, held_out: HeldOut) -> list[tuple[Model, HeldOut]]:
+    """Return each model with the images that it ranks; `for_cold` ranks the cold images."""
     cold = held_out.is_cold
     if not cold.any():
         return [(model, held_out)]
-    known, unknown = (np.flatnonzero(which).astype(np.int32) for which in (~cold, cold))
-    return [(model, held_out.take(known)), (for_cold, held_out.take(unknown))]
+    warm, cold_images = (np.flatnonzero(selected).astype(np.int32) for selected in (~cold, cold))
+    return [(model, held_out.take(warm)), (for_cold, held_out.take(cold_images))]
 
 
 def _rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
@@ -81,7 +81,7 @@ def _rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wo
     if isinstance(model, Embedded) and ROUNDING_PAYS and has_single_labels(held_out):
         rounded = round_labels(model.label)
 
-    def task(start: int, stop: int) -> None:
+    def rank_chunk(start: int, stop: int) -> None:
         first, last = held_out.right.offsets[start], held_out.right.offsets[stop]
         queries = queries_of(held_out, features, start, stop)
         if rounded is not None and isinstance(model, Embedded):
@@ -91,7 +91,7 @@ def _rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wo
                 checked_scores(model, queries), *label_arguments(held_out, start, stop)
             )
 
-    pool.run(task, chunks(held_out) if rounded is None else even_chunks(len(held_out.images), ROUNDED_A_CHUNK))
+    pool.run(rank_chunk, chunks(held_out) if rounded is None else even_chunks(len(held_out.images), ROUNDED_A_CHUNK))
     above, tied, right, negatives = (pl.Series(row) for row in counts)
     frame = pl.DataFrame(
         {
@@ -122,9 +122,9 @@ def score_deviation(model: Model, held_out: HeldOut, features: "Features | None"
 def rank_embedded(
     vectors: Matrix, rounded: RoundedLabels, held_out: HeldOut, start: int, stop: int
 ) -> NDArray[np.int32]:
-    """Count for images with one held-out label each, by products of rounded vectors.
+    """Count higher and equal scores for images with one held-out label each, by products of rounded vectors.
 
-    vectors : (stop - start, K) float32, those of the images from `start` to `stop`
+    vectors : (stop - start, K) float32, of the images from `start` to `stop`
 
     Returns the counts that `rank_right_labels` returns.
     """
@@ -148,48 +148,48 @@ def list_tops(
     """Return the first ten labels of each image's list, the table `schemas.LISTS`.
 
     Among labels with the same score, negatives come before held-out labels, each in ascending order. Cold images have
-    the lists of `for_cold`, where it is given.
+    the lists of `for_cold`, if given.
     """
     check_labels(model, held_out, "model")
-    parts = [(model, held_out)] if for_cold is None else by_knowledge(model, for_cold, held_out)
+    parts = [(model, held_out)] if for_cold is None else by_ranking_model(model, for_cold, held_out)
     return pl.concat(_list_tops(own, images, features, pool) for own, images in parts).sort("image", "place")
 
 
 def _list_tops(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
     lists = np.empty((len(held_out.images), LIST_LENGTH), dtype=np.int32)
 
-    def task(start: int, stop: int) -> None:
+    def list_chunk(start: int, stop: int) -> None:
         scores = checked_scores(model, queries_of(held_out, features, start, stop))
         lists[start:stop] = top_labels(scores, *label_arguments(held_out, start, stop), LIST_LENGTH)
 
-    pool.run(task, chunks(held_out))
-    places = np.tile(np.arange(1, LIST_LENGTH + 1, dtype=np.int32), len(lists))
-    columns = {"image": np.repeat(held_out.images, LIST_LENGTH), "place": places, "label": lists.ravel()}
+    pool.run(list_chunk, chunks(held_out))
+    list_ranks = np.tile(np.arange(1, LIST_LENGTH + 1, dtype=np.int32), len(lists))
+    columns = {"image": np.repeat(held_out.images, LIST_LENGTH), "place": list_ranks, "label": lists.ravel()}
     frame = pl.DataFrame(columns, schema=LISTS)
     return frame.filter(pl.col("label") >= 0)
 
 
 def rank_images(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
-    """Rank, for each candidate label, the test images that carry it among all test images.
+    """Rank, for each candidate label, the test images with the label among all test images.
 
-    Returns the table `schemas.LABEL_RANKS`, sorted by label and image. Scores are computed twice, so that they need not
-    be kept: for the images that carry a label, then for the comparison with all others.
+    Returns the table `schemas.LABEL_RANKS`, sorted by label and image. Scores are computed twice instead of being kept:
+    first for the images with a label, then for the comparison with all other images.
     """
     check_labels(model, held_out, "model")
     right = held_out.right
-    own = np.empty(right.n_pairs, dtype=np.float32)
+    own_scores = np.empty(right.n_pairs, dtype=np.float32)
 
     def read_own(start: int, stop: int) -> None:
         scores = checked_scores(model, queries_of(held_out, features, start, stop))
         pairs = slice(right.offsets[start], right.offsets[stop])
-        own[pairs] = scores[right.image_of_pair[pairs] - start, right.label_of_pair[pairs]]
+        own_scores[pairs] = scores[right.image_of_pair[pairs] - start, right.label_of_pair[pairs]]
 
     pool.run(read_own, chunks(held_out))
-    order = np.lexsort((own, right.label_of_pair))  # by label, then by score
+    order = np.lexsort((own_scores, right.label_of_pair))  # by label, then by score
     score_offsets = np.concatenate([[0], np.cumsum(np.bincount(right.label_of_pair, minlength=right.n_labels))])
-    sorted_scores = own[order]
+    sorted_scores = own_scores[order]
     differences = np.zeros((2, right.n_pairs + 1), dtype=np.int64)
-    for start, stop in chunks(held_out):  # one after the other: they add to the same counts
+    for start, stop in chunks(held_out):  # sequentially, because all chunks add to the same counts
         scores = checked_scores(model, queries_of(held_out, features, start, stop))
         offsets = right.offsets[start : stop + 1]
         count_images_above(scores, offsets, right.label_of_pair, sorted_scores, score_offsets, *differences)
@@ -202,7 +202,7 @@ def rank_images(model: Model, held_out: HeldOut, features: "Features | None", po
             "image": held_out.images[right.image_of_pair[order]],
             "above": above,
             "tied": tied,
-            "right": _at_least_as_high(own[order], score_offsets, labels),
+            "right": _at_least_as_high(own_scores[order], score_offsets, labels),
             "negatives": len(held_out.images) - frequency[labels],
         }
     ).cast(LABEL_RANKS)
@@ -212,12 +212,12 @@ def rank_images(model: Model, held_out: HeldOut, features: "Features | None", po
 def _at_least_as_high(
     scores: NDArray[np.float32], offsets: NDArray[np.int64], labels: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Count the scores of the same label that are at least as high; `scores` ascend in each label."""
+    """Count the scores of the same label that are at least as high; `scores` ascend within each label."""
     starts, ends = offsets[labels], offsets[labels + 1]
-    places = np.arange(len(scores))
+    indices = np.arange(len(scores))
     is_first = np.ones(len(scores), dtype=bool)
-    is_first[1:] = (scores[1:] != scores[:-1]) | (places[1:] == starts[1:])
-    first_of_equals = np.maximum.accumulate(np.where(is_first, places, 0)) if len(scores) else places
+    is_first[1:] = (scores[1:] != scores[:-1]) | (indices[1:] == starts[1:])
+    first_of_equals = np.maximum.accumulate(np.where(is_first, indices, 0)) if len(scores) else indices
     return np.asarray(ends - first_of_equals)
 
 
@@ -236,7 +236,7 @@ def queries_of(held_out: HeldOut, features: "Features | None", start: int, stop:
 def label_arguments(
     held_out: HeldOut, start: int, stop: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], Ids, NDArray[np.int64], Ids]:
-    """Return what the kernels read of the labels of the images from `start` to `stop`."""
+    """Return the kernels' arguments on the labels of the images from `start` to `stop`."""
     known, right = held_out.known, held_out.right
     return (
         held_out.candidates, known.offsets[start : stop + 1], known.label_of_pair,
@@ -250,10 +250,10 @@ def has_single_labels(held_out: HeldOut) -> bool:
 
 
 def check_labels(model: Model, held_out: HeldOut, where: str) -> None:
-    """Refuse a model of another number of labels: the kernels read scores without a check of their own."""
+    """Raise a `UserError` if a model's number of labels differs from the split's; the kernels do not check it."""
     if model.n_labels != held_out.right.n_labels:
         counts = f"{model.n_labels} labels for a split of {held_out.right.n_labels}"
-        raise UserError(f"{where}: a model of {counts}; delete it and run again")
+        raise UserError(f"{where}: the model has {counts}; delete it and run again")
 
 
 def check_finite(model: Model, where: str) -> None:

@@ -1,4 +1,4 @@
-"""What is measured of a case, read from its folder: ranks and lists, and the label sets of its decisions."""
+"""Read the measured files of a case: ranks and lists, and the label sets of its decisions."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from vsebench.evaluation.sets import LabelSets
 
 
 def read_ranked(case: Case, results: Path) -> Ranked:
-    """Read what the stage `rank` wrote of a case."""
+    """Read the output of the stage `rank` for a case."""
     folder = case.folder(results)
     label_ranks = folder / "label_ranks.parquet"
     return Ranked(
@@ -20,7 +20,7 @@ def read_ranked(case: Case, results: Path) -> Ranked:
 
 
 def read_sets(case: Case, decision: str, results: Path) -> LabelSets:
-    """Read the label sets that a decision chose for the test images of a case, beside the right ones."""
+    """Read the label sets that a decision chose for the test images of a case, with the correct sets."""
     folder = case.folder(results)
     images = read_parquet(folder / "lists.parquet")["image"].unique().sort()
     chosen = read_parquet(folder / "decisions.parquet").filter(decision=decision)
@@ -34,5 +34,5 @@ def n_labels_of(case: Case, results: Path) -> int:
 
 
 def n_candidates_of(case: Case, results: Path) -> int:
-    """Return how many labels can be predicted: the vocabulary, or those that the protocol asks for."""
+    """Return the number of labels that can be predicted: the vocabulary, or the protocol's candidates."""
     return int(read_parquet(case.split(results) / "labels.parquet")["test"].sum())

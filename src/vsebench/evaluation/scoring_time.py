@@ -12,17 +12,17 @@ if TYPE_CHECKING:  # features need SciPy, which most models do without
     from vsebench.data.features import Features
 
 BATCH = 256  # images that are scored at once
-SHORTEST = 0.2  # seconds: shorter passes over the images are repeated until they take this long together
+SHORTEST = 0.2  # seconds; shorter passes over the images are repeated until their total reaches this
 
 
 def scoring_seconds(model: Model, held_out: HeldOut, features: "Features | None") -> float:
-    """Return the seconds of scoring all labels for all held-out images in batches, median of passes; no ranking."""
+    """Return the seconds to score all labels for all held-out images in batches, without ranking; median of passes."""
 
     def score_all() -> None:
         for start in range(0, len(held_out.images), BATCH):
             checked_scores(model, queries_of(held_out, features, start, min(start + BATCH, len(held_out.images))))
 
-    score_all()  # what a model computes once, such as a transposed matrix
+    score_all()  # warm-up, because a model may cache arrays such as a transposed matrix
     passes: list[float] = []
     while sum(passes) < SHORTEST:
         start = time.perf_counter()

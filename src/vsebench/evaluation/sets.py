@@ -1,4 +1,4 @@
-"""Predicted label sets beside the right ones: their counts by image and by label, and metrics of them."""
+"""Predicted and correct label sets: their counts per image and per label, and their metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ class LabelSets:
 
     Attributes
     ----------
-    hits, predicted, right : (n_images, n_labels) CSR float64, 1 where a label is predicted and right, is predicted, and
-        is the image's
+    hits, predicted, right : (n_images, n_labels) CSR float64, 1 where a label is both predicted and correct, is
+        predicted, and is correct
     """
 
     hits: sparse.csr_array
@@ -29,11 +29,13 @@ class LabelSets:
 
     @classmethod
     def of_pairs(cls, predicted: pl.DataFrame, right: pl.DataFrame, images: pl.Series, n_labels: int) -> "LabelSets":
-        """Return the sets of `images`, each once; the tables have the columns image and label, each pair once."""
+        """Return the sets of `images` (unique), given tables of unique pairs with the columns image and label."""
         numbers = pl.DataFrame({"image": images, "number": np.arange(len(images))})
         shape = len(images), n_labels
-        own, theirs = (_matrix(pairs.join(numbers, on="image"), shape) for pairs in (predicted, right))
-        return cls(own.multiply(theirs).tocsr(), own, theirs)
+        predicted_matrix, right_matrix = (
+            _matrix(pairs.join(numbers, on="image"), shape) for pairs in (predicted, right)
+        )
+        return cls(predicted_matrix.multiply(right_matrix).tocsr(), predicted_matrix, right_matrix)
 
     @classmethod
     def of_masks(cls, predicted: NDArray[np.bool_], right: NDArray[np.bool_]) -> "LabelSets":
@@ -45,19 +47,19 @@ class LabelSets:
         return int(self.right.shape[0])
 
     def value(self, name: str) -> float:
-        """Return a metric of sets over all images."""
+        """Return a set metric over all images."""
         metric = load_metric(name)
         if isinstance(metric, SetMetric):
             return float(metric.value(*self.of_labels(np.ones((self.n_images, 1))))[0])
         return float(self.image_values([name]).mean())
 
     def image_values(self, names: Sequence[str]) -> Values:
-        """Return metrics of images, (n_images, n_metrics)."""
+        """Return image metrics, (n_images, n_metrics)."""
         counts = [matrix.sum(axis=1) for matrix in (self.hits, self.predicted, self.right)]
         return np.stack([_of_images(name).value(*counts) for name in names], axis=1)
 
     def of_labels(self, weights: Values) -> tuple[Values, Values, Values]:
-        """Return counts by label where image i counts `weights[i, b]` times: hits, predicted, right.
+        """Return counts per label with image weights `weights[i, b]`: hits, predicted, right.
 
         `weights` is (n_images, m); the counts are (m, n_labels) each.
         """
@@ -66,25 +68,25 @@ class LabelSets:
 
 
 def resampled(models: Sequence[LabelSets], names: Sequence[str], resamples: int) -> list[Values]:
-    """Return bootstrap values of metrics by label, (resamples, n_metrics) for each model; images are drawn.
+    """Return bootstrap values of metrics by label, (resamples, n_metrics) per model, by resampling images.
 
-    The models' sets are of the same images with the same right labels, and every resample draws the same for each.
+    The models' sets must have the same images and correct labels; every resample draws the same images for all.
     """
     metrics = [load_metric(name) for name in names]
     samples = [np.empty((resamples, len(names))) for _ in models]
     for block, counts in draw_counts(models[0].n_images, resamples):
         weights = np.ascontiguousarray(counts.T)  # SciPy would copy it for each product
         right = _counts(models[0].right, weights)
-        for model, own in zip(models, samples, strict=True):
+        for model, values in zip(models, samples, strict=True):
             hits, predicted = _counts(model.hits, weights), _counts(model.predicted, weights)
             for column, metric in enumerate(metrics):
                 assert isinstance(metric, SetMetric)
-                own[block, column] = metric.value(hits, predicted, right)
+                values[block, column] = metric.value(hits, predicted, right)
     return samples
 
 
 def _counts(matrix: sparse.csr_array, weights: Values) -> Values:
-    """Return counts by label, (m, n_labels), where image i counts `weights[i, b]` times."""
+    """Return counts per label, (m, n_labels), with image weights `weights[i, b]`."""
     return np.ascontiguousarray((matrix.T @ weights).T)
 
 

@@ -1,6 +1,6 @@
-"""Bootstrap resamples of means, and the correction of p-values for their number.
+"""Bootstrap resamples of means, and the correction of p-values for multiple tests.
 
-The units drawn are images or, for some metrics, labels.
+The resampled units are images or, for some metrics, labels.
 """
 
 from collections.abc import Hashable, Iterator, Mapping
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 BOOTSTRAP_SEED = 95
 INTERVAL = (2.5, 97.5)  # percent
 BLOCK = 200  # resamples at a time
-KEPT_DRAWS = 100_000_000  # bytes of draws that are kept for the next metric of as many units
+KEPT_DRAWS = 100_000_000  # bytes; smaller draws are cached for the next metric with the same number of units
 
 Values = NDArray[np.float64]
-Test = TypeVar("Test", bound=Hashable)  # what names a test
+Test = TypeVar("Test", bound=Hashable)  # the key of a test
 
 
 def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
-    """Yield, for blocks of resamples, how often each of n units is drawn in n draws with replacement, (m, n) float64.
+    """Yield blocks of resamples: how often each of n units is drawn in n draws with replacement, (m, n) float64.
 
     The draws depend on these two numbers only, so two models on the same images are compared on the same resamples.
     """
@@ -38,7 +38,7 @@ def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
 
 @lru_cache(maxsize=4)
 def _kept_draws(n: int, resamples: int) -> NDArray[np.uint8]:
-    """Return the draws, (resamples, n). Drawing takes longer than what most metrics make of them."""
+    """Return the draws, (resamples, n); cached, because drawing takes longer than most metrics."""
     return np.stack(list(_draws(n, resamples)))
 
 
@@ -46,13 +46,13 @@ def _draws(n: int, resamples: int) -> Iterator[NDArray[np.uint8]]:
     rng = np.random.Generator(np.random.PCG64([BOOTSTRAP_SEED, n]))
     for _ in range(resamples):
         counts = np.bincount(rng.integers(0, n, n), minlength=n)
-        yield counts.clip(max=255).astype(np.uint8)  # more than 255 have a probability below 1e-300
+        yield counts.clip(max=255).astype(np.uint8)  # counts above 255 have a probability below 1e-300
 
 
 def bootstrap_all(tables: list[Values], resamples: int) -> list[Values]:
-    """Return the column means of `resamples` samples of rows with replacement, (resamples, n_columns) of each table.
+    """Return the column means of `resamples` samples of rows with replacement, (resamples, n_columns) per table.
 
-    Tables with the same number of rows have the same rows drawn.
+    Tables with the same number of rows use the same draws.
     """
     means = [np.empty((resamples, table.shape[1])) for table in tables]
     for n in {len(table) for table in tables}:
@@ -66,13 +66,13 @@ def bootstrap_all(tables: list[Values], resamples: int) -> list[Values]:
 def adjust(p_values: Mapping[Test, float]) -> dict[Test, float]:
     """Return p-values after the step-up correction of Benjamini and Hochberg (J. R. Stat. Soc. B 57, 1995).
 
-    Of the tests whose corrected p-value is below 0.05, at most one in twenty is expected to be without an effect. Where
-    no test has an effect, all are above it in 95 % of the cases.
+    Among the tests with a corrected p-value below 0.05, the expected share without an effect is at most 5 %. If no test
+    has an effect, the probability that all p-values are above 0.05 is 95 %.
     """
     adjusted = {}
     smallest = 1.0
     falling = sorted(p_values, key=p_values.__getitem__, reverse=True)
-    for place, test in enumerate(falling):
-        smallest = min(smallest, p_values[test] * len(p_values) / (len(p_values) - place))
+    for index, test in enumerate(falling):
+        smallest = min(smallest, p_values[test] * len(p_values) / (len(p_values) - index))
         adjusted[test] = smallest
     return adjusted

@@ -16,45 +16,45 @@ BySeed = Mapping[int, Measured]
 
 
 def metrics_table(place: Place, measured: Mapping[Entry, BySeed], metrics: Sequence[str]) -> pl.DataFrame:
-    """Return `schemas.METRICS`, by entry and then by seed, without metrics that could not be computed."""
+    """Return `schemas.METRICS`, sorted by entry and then by seed, without metrics that could not be computed."""
     lines = []
     for entry, seeds in measured.items():
-        for seed, found in seeds.items():
-            low, high = np.percentile(found.samples, INTERVAL, axis=0)
+        for seed, metrics_of_seed in seeds.items():
+            low, high = np.percentile(metrics_of_seed.samples, INTERVAL, axis=0)
             for column, metric in enumerate(metrics):
-                if not np.isnan(found.values[column]):
-                    numbers = (found.values[column], low[column], high[column])
+                if not np.isnan(metrics_of_seed.values[column]):
+                    numbers = (metrics_of_seed.values[column], low[column], high[column])
                     values = dict(zip(("value", "ci_low", "ci_high"), map(float, numbers), strict=True))
                     keys = _keys(place, entry) | {"seed": seed, "metric": metric}
-                    lines.append(keys | values | {"n": int(found.n[column])})
+                    lines.append(keys | values | {"n": int(metrics_of_seed.n[column])})
     return pl.DataFrame(lines, schema=METRICS)
 
 
 def summarise(
     place: Place, measured: Mapping[Entry, BySeed], metrics: Sequence[str], not_compared: Collection[Entry]
 ) -> pl.DataFrame:
-    """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences to the best entry.
+    """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
 
-    `p_adjusted` is that of a two-sided test of no difference to the best entry. It is corrected over all pairs of
-    entries, since the best one is chosen on the same images; null for the best one itself and for those of
-    `not_compared`. In a metric that is no quality, none is the best.
+    `p_adjusted` is the p-value of a two-sided test of no difference from the best entry. It is corrected over all pairs
+    of entries, because the best entry is chosen on the same images. It is null for the best entry and for those in
+    `not_compared`. In a metric that is not a measure of quality, no entry is the best.
     """
     entries = list(measured)
     contenders = [n for n, entry in enumerate(entries) if entry not in not_compared] or list(range(len(entries)))
     lines: dict[Entry, list[dict[str, object]]] = {entry: [] for entry in entries}
     for column, metric in enumerate(metrics):
-        own = _of_metric(measured, column)
-        if np.isnan(own.means[contenders[0]]):
+        estimates = _of_metric(measured, column)
+        if np.isnan(estimates.means[contenders[0]]):
             continue
-        best = _best(metric, own.means, contenders)
-        p_values = {} if best is None else _p_values(own, contenders, best)
-        low, high = own.each().interval()
+        best = _best(metric, estimates.means, contenders)
+        p_values = {} if best is None else _p_values(estimates, contenders, best)
+        low, high = estimates.each().interval()
         for n, entry in enumerate(entries):
             line = _keys(place, entry) | {"metric": metric}
-            line |= {"value": float(own.means[n]), "ci_low": float(low[n]), "ci_high": float(high[n])}
+            line |= {"value": float(estimates.means[n]), "ci_low": float(low[n]), "ci_high": float(high[n])}
             if best is not None:
-                line |= _difference(own.minus(best, [n]))
-            line |= {"n_seeds": len(own.by_seed), "best": n == best, "p_adjusted": p_values.get(n)}
+                line |= _difference(estimates.minus(best, [n]))
+            line |= {"n_seeds": len(estimates.by_seed), "best": n == best, "p_adjusted": p_values.get(n)}
             lines[entry].append(line)
     return pl.DataFrame([line for own_lines in lines.values() for line in own_lines], schema=SUMMARY)
 
@@ -66,11 +66,15 @@ def _keys(place: Place, entry: Entry) -> dict[str, object]:
 
 
 def _of_metric(measured: Mapping[Entry, BySeed], column: int) -> Estimates:
-    """Return one metric of all entries, a quantity each."""
+    """Return one metric of all entries, one quantity per entry."""
     seeds = list(zip(*(of_entry.values() for of_entry in measured.values()), strict=True))
-    by_seed = np.array([[one.values[column] for one in entries] for entries in seeds])
-    samples = np.stack([np.stack([one.samples[:, column] for one in entries], axis=1) for entries in seeds])
-    return Estimates(by_seed, samples, min(int(one.n[column]) for entries in seeds for one in entries))
+    by_seed = np.array([[measured_entry.values[column] for measured_entry in entries] for entries in seeds])
+    samples = np.stack(
+        [np.stack([measured_entry.samples[:, column] for measured_entry in entries], axis=1) for entries in seeds]
+    )
+    return Estimates(
+        by_seed, samples, min(int(measured_entry.n[column]) for entries in seeds for measured_entry in entries)
+    )
 
 
 def _best(metric: str, means: Values, contenders: Sequence[int]) -> int | None:
@@ -81,16 +85,16 @@ def _best(metric: str, means: Values, contenders: Sequence[int]) -> int | None:
     return max(contenders, key=lambda n: sign * means[n])
 
 
-def _p_values(own: Estimates, contenders: Sequence[int], best: int) -> dict[int, float]:
-    """Return the p-values of the contenders' differences to the best one, corrected over all pairs of contenders."""
+def _p_values(estimates: Estimates, contenders: Sequence[int], best: int) -> dict[int, float]:
+    """Return the p-values of the contenders' differences from the best one, corrected over all pairs of contenders."""
     of_pairs: dict[tuple[int, int], float] = {}
-    for place, n in enumerate(contenders[1:], start=1):
-        others = contenders[:place]
-        of_pairs |= {(n, m): float(p) for m, p in zip(others, own.minus(n, others).p_value(), strict=True)}
+    for index, n in enumerate(contenders[1:], start=1):
+        earlier = contenders[:index]
+        of_pairs |= {(n, m): float(p) for m, p in zip(earlier, estimates.minus(n, earlier).p_value(), strict=True)}
     adjusted = adjust(of_pairs)
     return {n: adjusted[max(n, best), min(n, best)] for n in contenders if n != best}
 
 
-def _difference(found: Estimate) -> dict[str, object]:
-    (low,), (high,) = found.interval()
-    return {"difference": float(found.value[0]), "difference_low": float(low), "difference_high": float(high)}
+def _difference(difference: Estimate) -> dict[str, object]:
+    (low,), (high,) = difference.interval()
+    return {"difference": float(difference.value[0]), "difference_low": float(low), "difference_high": float(high)}

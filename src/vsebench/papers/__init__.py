@@ -1,1 +1,1 @@
-"""The papers: their claims, their printed numbers, and checks on these."""
+"""The papers: their claims, their printed numbers, and checks of these numbers."""

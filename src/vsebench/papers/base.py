@@ -1,6 +1,6 @@
-"""A paper: one YAML file, and a CSV file of the same name with its printed numbers.
+"""A paper: a YAML file, and a CSV file of the same name with its printed numbers.
 
-docs/papers.md explains every key. Nothing in the code knows a paper's name: everything that a run does with a paper
+docs/papers.md explains every key. The code contains no paper's name: everything that a run does with a paper
 follows from these two files.
 """
 
@@ -19,28 +19,28 @@ from vsebench.papers.statement import Statement
 
 
 class PaperRow(Strict):
-    """A method of a paper, and our rows that it is compared with."""
+    """A method of a paper, and our variants that it is compared with."""
 
     title: str
-    ours: list[str] = Field(default_factory=list)  # "row" or "row/decision"
+    ours: list[str] = Field(default_factory=list)  # "method" or "method/decision"
 
 
 class PaperPlace(Strict):
-    """A data set of a paper, and our data set and protocol that correspond to it, if there are any."""
+    """A data set of a paper, and our corresponding data set and protocol, if any."""
 
     title: str
-    dataset: str | None = None  # our data set with the same data: its counts are compared
-    protocol: str | None = None  # our protocol with the same held-out labels: accuracies and times are compared, too
+    dataset: str | None = None  # our data set with the same data; its counts are compared
+    protocol: str | None = None  # our protocol with the same held-out labels; accuracies and times are also compared
     note: str | None = None
 
     @property
     def ours(self) -> Place | None:
-        """Our place whose accuracies can be compared with the paper's."""
+        """Our task whose accuracies can be compared with the paper's."""
         return Place(self.dataset, self.protocol) if self.dataset and self.protocol else None
 
 
 class Paper(Strict):
-    """A paper (`config/papers/<paper>.yaml`); the keys of rows and places are their names in the CSV file."""
+    """A paper (`config/papers/<paper>.yaml`); the keys of `rows` and `places` are names in the CSV file."""
 
     title: str = Field(min_length=1)  # short, for headings
     citation: str
@@ -49,12 +49,12 @@ class Paper(Strict):
     places: dict[str, PaperPlace] = Field(default_factory=dict)
     tables: dict[str, dict[str, Any]] = Field(
         default_factory=dict
-    )  # name -> kind and its parameters, which the kind checks
+    )  # name -> kind and its parameters, which the kind validates
     figures: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    claims: list[dict[str, Any]] = Field(default_factory=list)  # `papers.verdicts.read_claims` checks them
+    claims: list[dict[str, Any]] = Field(default_factory=list)  # validated by `papers.verdicts.read_claims`
     checks: list[str] | None = None  # names of checks or of families of checks; none: all
-    statements: dict[str, Statement] = Field(default_factory=dict)  # by the name that the audit gives them
-    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> what else has to be true for a contradiction
+    statements: dict[str, Statement] = Field(default_factory=dict)  # by their names in the audit
+    conditions: dict[str, str] = Field(default_factory=dict)  # cell -> further condition of a contradiction
     lower_bounds: list[str] = Field(default_factory=list)  # cells that the text prints with "more than"
     _path: Path = PrivateAttr()
 
@@ -68,12 +68,12 @@ class Paper(Strict):
             The file is missing or has a mistake; the message names file and key.
         """
         if path.is_dir():
-            raise UserError(f"{path}: a paper's YAML file is needed, not a folder")
+            raise UserError(f"{path}: is a folder, but must be a paper's YAML file")
         paper = check(cls, read_yaml(path), str(path))
         paper._path = path
         for key, place in paper.places.items():
             if place.protocol and not place.dataset:
-                raise UserError(f"{path}: places.{key}: protocol: name our `dataset`, too")
+                raise UserError(f"{path}: places.{key}: protocol: also give our `dataset`")
         return paper
 
     @property
@@ -93,17 +93,17 @@ class Paper(Strict):
 
     @property
     def datasets(self) -> list[str]:
-        """Our data sets that have the data of the paper's."""
+        """Our data sets with the same data as the paper's."""
         return sorted({place.dataset for place in self.places.values() if place.dataset is not None})
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What comparisons and tables read of the YAML file: titles, rows and places."""
+        """The part of the YAML file that comparisons and tables read: titles, rows and places."""
         return self.model_dump(include={"title", "rows", "places"})
 
     @property
     def audited(self) -> dict[str, Any]:
-        """What the audit reads of the YAML file."""
+        """The part of the YAML file that the audit reads."""
         return self.model_dump(include={"checks", "statements", "conditions", "lower_bounds"})
 
     @cached_property
@@ -119,10 +119,10 @@ class Paper(Strict):
         UserError
             The CSV file has no such table.
         """
-        found = [cell for cell in self.cells.all if cell.table == table]
-        if not found:
-            raise UserError(f"{self.numbers}: has no {table}, which {self._path} names")
-        return found
+        cells = [cell for cell in self.cells.all if cell.table == table]
+        if not cells:
+            raise UserError(f"{self.numbers}: has no {table}, but {self._path} names it")
+        return cells
 
     def row_title(self, row: str) -> str:
         """Return the title of one of the paper's methods, or its name if it has none."""

@@ -14,18 +14,18 @@ from vsebench.core.yaml_files import Strict
 from vsebench.papers.evidence import Effect, Evidence, RunPlace, UntestableError
 from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Data, Verdict
 
-NOWHERE = Place("", "")  # of a case that is not about a single data set
+NOWHERE = Place("", "")  # for a case that is not about a single data set
 Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # lowest and highest, both included
 
 
 @dataclass(frozen=True)
 class ClaimCase:
-    """One combination that a claim is tested on (such as a place, a rival and a metric); a claim may have many."""
+    """One combination that a claim is tested on, such as a task, a rival and a metric; a claim may have many."""
 
     measured: str  # the effect's heading: a metric's name, or a quantity in words
     place: Place = NOWHERE
     data: Data | None = None  # the kind of data; none: the effect is computed without any
-    rival: str = ""  # the row that the claim's method is compared with; empty if there is none
+    rival: str = ""  # the method that the claim's method is compared with; empty if there is none
 
 
 class ClaimTest(Strict, ABC):
@@ -33,26 +33,26 @@ class ClaimTest(Strict, ABC):
 
     Attributes
     ----------
-    effect : what an effect is, and when the claim holds, for the notes of a table
-    on_simulated : whether the test says something about the paper if the data is simulated
-    reads : what the test reads that other tests do without: "lists" (with the siblings of labels), and analyses
+    effect : definition of the effect and the condition under which the claim holds, for the notes of a table
+    on_simulated : whether results on simulated data apply to the paper
+    reads : inputs that not all tests read: "lists" (with the siblings of labels), and names of analyses
     """
 
     effect: ClassVar[str]
     on_simulated: ClassVar[bool] = False
     reads: ClassVar[tuple[str, ...]] = ()
 
-    method: str  # our row that the claim is about
-    judge_simulated: bool = False  # whether simulated data of the claim's families is judged as well, and called so
+    method: str  # our method that the claim is about
+    judge_simulated: bool = False  # also judge simulated data of the claim's families; the verdict then states it
 
     @abstractmethod
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield what the claim can be tested on in this run.
+        """Yield the cases on which the claim can be tested in this run.
 
         Raises
         ------
         UntestableError
-            There is nothing to test on; the message says what the run lacks.
+            The claim cannot be tested on anything; the message states what the run lacks.
         """
 
     @abstractmethod
@@ -62,11 +62,11 @@ class ClaimTest(Strict, ABC):
         Raises
         ------
         UntestableError
-            The run lacks what the test needs; the message says what.
+            The run lacks something that the test needs; the message states what.
         """
 
     def rows_read(self) -> list[str]:
-        """Return the rows that the analyses in `reads` have to be made of."""
+        """Return the methods that the analyses in `reads` must cover."""
         return [self.method]
 
     def metrics_read(self) -> list[str]:
@@ -81,69 +81,71 @@ class ClaimTest(Strict, ABC):
 
 
 class AtPlaces(ClaimTest):
-    """A test at each place that has the method: those of real data, and those of simulated data of the families."""
+    """A test on each task with the method, of real data and of simulated data of the families."""
 
     families: list[Family] = Field(min_length=1)  # of the data that the claim is about
     protocols: list[str] | None = Field(default=None, min_length=1)  # none: every protocol of the run
-    # our data sets that the claim's sentence names, where it does not speak of all of the paper's; other real ones
-    # count as data that the paper did not use
+    # our data sets that the claim's sentence names, if it names only some of the paper's; other real data sets count as
+    # data that the paper did not use
     named: list[str] | None = Field(default=None, min_length=1)
 
     def places(self, evidence: Evidence) -> list[RunPlace]:
-        """Return the places, at least one; raises `UntestableError` if there is none."""
+        """Return the tasks, at least one; raises `UntestableError` if there is none."""
         usable = [place for place in evidence.places if place.data != "simulated" or place.family in self.families]
         if not usable:
-            raise UntestableError(f"The run has no real data, nor any of the family {in_words(self.families)}.")
+            raise UntestableError(
+                f"The run has neither real data nor simulated data of the family {in_words(self.families)}."
+            )
         if self.protocols is not None:
             usable = [place for place in usable if place.place.protocol in self.protocols]
         if not usable:
             raise UntestableError(f"The run has no such data set with the protocol {in_words(self.protocols or [])}.")
-        found = [place for place in usable if self.method in place.rows]
-        if not found:
-            raise UntestableError(f"The run has no row {self.method} on such data.")
+        with_method = [place for place in usable if self.method in place.rows]
+        if not with_method:
+            raise UntestableError(f"The run has no method {self.method} on such data.")
         return [
             replace(place, data="other")
             if place.data == "paper" and self.named is not None and place.place.dataset not in self.named
             else place
-            for place in found
+            for place in with_method
         ]
 
     def each_metric(self, evidence: Evidence, rows: Sequence[str], metrics: Sequence[str]) -> Iterator[ClaimCase]:
-        """Yield one case per metric and place with all these rows; `UntestableError` if there is no such place."""
+        """Yield one case per metric and task with all these methods; `UntestableError` if there is no such task."""
         places = [place for place in self.places(evidence) if set(rows) <= set(place.rows)]
         if not places:
-            raise UntestableError(f"The run lacks one of the rows {in_words(rows)}.")
+            raise UntestableError(f"The run lacks one of the methods {in_words(rows)}.")
         for place, metric in itertools.product(places, metrics):
             yield ClaimCase(metric, place.place, place.data)
 
 
 class AgainstRivals(AtPlaces):
-    """A test of a method against each of its rivals, at each place."""
+    """A test of a method against each of its rivals, on each task."""
 
     rivals: list[str] = Field(min_length=1)
 
     @abstractmethod
     def measured(self) -> list[str]:
-        """Return what is compared: metrics, or one quantity in words."""
+        """Return the compared quantities: metrics, or one quantity in words."""
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per place, rival and measured quantity."""
+        """Yield one case per task, rival and measured quantity."""
         pairs = [(place, rival) for place in self.places(evidence) for rival in self.rivals if rival in place.rows]
         for (place, rival), measured in itertools.product(pairs, self.measured()):
             yield ClaimCase(measured, place.place, place.data, rival)
         if not pairs:
-            raise UntestableError(f"The run has no row {in_words(self.rivals)} to compare with.")
+            raise UntestableError(f"The run has no method {in_words(self.rivals)} to compare with.")
 
 
 def judge_by_interval(effect: Effect, low: float, high: float) -> Verdict:
-    """Judge an effect by its interval: whether it lies within the claim's bounds, outside of them, or across one."""
+    """Judge an effect by its interval: within the claim's bounds, outside, or across a bound."""
     if low <= effect.low and effect.high <= high:
         return HOLDS
     return FAILS if effect.high < low or effect.low > high else UNDECIDED
 
 
 def in_words(names: Sequence[str]) -> str:
-    """Join names to a phrase.
+    """Join names into a phrase.
 
     >>> in_words(["a"]), in_words(["a", "b", "c"])
     ('a', 'a, b or c')

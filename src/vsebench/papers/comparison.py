@@ -1,8 +1,8 @@
 """Published numbers compared with ours, where data and protocol are the same; never on simulated data.
 
-A paper's `places` and `rows` say which of our places and rows correspond to the paper's. The verdict on an accuracy
-is inside if the published value is in our 95 % interval over images and seeds, and outside if not. Times are from other
-machines, so only their ratios mean anything, and they get no verdict.
+A paper's `places` and `rows` state which of our tasks and methods correspond to the paper's. The verdict on an accuracy
+is inside if our 95 % interval over images and seeds contains the published value, otherwise outside. Times get no
+verdict: they were measured on different machines, so only their ratios can be compared.
 """
 
 from collections.abc import Callable
@@ -37,14 +37,14 @@ class Ours:
     real: set[str]
 
     def find(self, column: str, place: Place, row: str) -> Numbers | None:
-        """Return our value for a published column, with its bounds; None if the run has none."""
+        """Return our value for a published column, with its bounds; None if the run lacks it."""
         return TIMES[column].find(self, place, row) if column in TIMES else self.accuracy(column, place, row)
 
     def accuracy(self, metric: str, place: Place, row: str) -> Numbers | None:
-        """Return the mean and 95 % interval of a metric of a row, or of a "row/decision"."""
+        """Return the mean and 95 % interval of a metric of a method, or of a "method/decision"."""
         entry = Entry.of(row)
-        found = _of(self.summary, place, entry.row).filter(decision=entry.decision, metric=metric)
-        return found.select("value", "ci_low", "ci_high").row(0) if len(found) else None
+        entries = _of(self.summary, place, entry.row).filter(decision=entry.decision, metric=metric)
+        return entries.select("value", "ci_low", "ci_high").row(0) if len(entries) else None
 
     def seconds_of_epoch(self, place: Place, row: str) -> Numbers | None:
         """Return the median, lowest and highest seconds per epoch over the repeats."""
@@ -54,7 +54,7 @@ class Ours:
     def seconds_to_converge(self, place: Place, row: str) -> Numbers | None:
         """Return the median, lowest and highest training seconds up to the best epoch over the seeds.
 
-        Timed with no other job beside it if the run did so, else beside others.
+        The times come from exclusive jobs if the run has such timings, otherwise from jobs that ran next to others.
         """
         timed = list(seconds_by_seed(_of(self.timing, place, row)).values())
         return _range(timed or to_best_epoch(_of(self.history, place, row))["seconds"].to_list())
@@ -62,21 +62,21 @@ class Ours:
 
 @dataclass(frozen=True)
 class Time:
-    """What we measure of a time that papers print."""
+    """Our measurement of a time that papers print."""
 
-    words: str  # what the seconds and their bounds are, for a table's notes
+    words: str  # definition of the seconds and their bounds, for a table's notes
     find: Callable[[Ours, Place, str], Numbers | None]
 
 
 TIMES = {  # by the column's name in the CSV files
     "iteration_time": Time(
-        "of an iteration (an epoch), median and range over repeats, each a fresh process on one core with no other job "
-        "of the run beside it",
+        "per iteration (an epoch), median and range over repeats, each in a fresh process on one core while no other "
+        "job of the run was running",
         Ours.seconds_of_epoch,
     ),
     "training_time": Time(
-        "of training up to the best epoch on the validation labels, median and range over seeds, on one core with no "
-        "other job beside it if the run has `timing.to_best_epoch`",
+        "of training up to the best epoch on the validation labels, median and range over seeds, on one core; with "
+        "`timing.to_best_epoch`, while no other job of the run was running",
         Ours.seconds_to_converge,
     ),
 }
@@ -88,7 +88,7 @@ def compare(paper: Paper, ours: Ours) -> pl.DataFrame:
 
 
 def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]]:
-    """Return one line for each of our rows that a published cell can be compared with."""
+    """Return one line for each of our variants that a published cell can be compared with."""
     dataset, _, method = cell.row.partition("/")
     place = paper.places[dataset].ours if dataset in paper.places else None
     if place is None or cell.in_text or cell.is_words or place.dataset not in ours.real or method not in paper.rows:

@@ -1,14 +1,14 @@
-"""Losses over pairs of labels: the scores that minimise their exact risk, for finite distributions over label sets.
+"""Losses over label pairs: the scores that minimise their exact risk under a finite distribution of label sets.
 
-An image with the label set Y and scores f has z = log of the sum of exp(f_v - f_u) over the pairs of u in Y and v not
-in Y, which is log A + log B with A = sum of exp(f_v), B = sum of exp(-f_u). The losses are
+For an image with label set Y and scores f, let z = log of the sum of exp(f_v - f_u) over the pairs of u in Y and v not
+in Y. It equals log A + log B with A = sum of exp(f_v), B = sum of exp(-f_u). The losses are
 
     log_sum_exp     log(1 + exp(z))
-    exponential     exp(z) of the halved scores
-    bp_mll          exp(z) / (pairs)
+    exponential     exp(z), with z computed from f / 2
+    bp_mll          exp(z) / (number of pairs)
 
-The risk is the mean over the label sets by their probabilities. A set of no labels or of all has no pair and no loss.
-The risks do not change with a constant added to all scores; the minimisers here have mean 0.
+The risk is the expected loss over the label sets. The empty set and the set of all labels have no pairs and loss 0.
+Adding a constant to all scores does not change the risk; the minimisers here have mean 0.
 """
 
 from typing import Literal
@@ -20,10 +20,10 @@ from scipy.special import expit, logsumexp
 Values = NDArray[np.float64]
 Loss = Literal["log_sum_exp", "exponential", "bp_mll"]
 Sets = Literal["any", "independent", "one_label"]
-CONCENTRATION = 0.3  # of the Dirichlet distribution that chances of any label sets are drawn from: few sets dominate
+CONCENTRATION = 0.3  # of the Dirichlet distribution for `any`; at this value, few sets dominate
 STEPS = 500
-TINY = 1e-10  # a step below this ends the search
-TIE = 1e-6  # chances and scores that differ by less have no order
+TINY = 1e-10  # a smaller step ends the search
+TIE = 1e-6  # smaller differences of probabilities or scores count as ties
 
 
 def all_sets(labels: int) -> NDArray[np.bool_]:
@@ -33,9 +33,9 @@ def all_sets(labels: int) -> NDArray[np.bool_]:
 
 
 def independent(marginals: Values) -> Values:
-    """Return the chances of `all_sets` for labels that are drawn independently, (..., labels) -> (..., 2^labels)."""
-    there = all_sets(marginals.shape[-1])
-    chances: Values = np.where(there, marginals[..., None, :], 1 - marginals[..., None, :]).prod(axis=-1)
+    """Return the probabilities of `all_sets` for independent labels, (..., labels) -> (..., 2^labels)."""
+    present = all_sets(marginals.shape[-1])
+    chances: Values = np.where(present, marginals[..., None, :], 1 - marginals[..., None, :]).prod(axis=-1)
     return chances
 
 
@@ -45,8 +45,8 @@ def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Valu
     Parameters
     ----------
     sets
-        `any`: chances from a Dirichlet distribution over all sets; `independent`: each label's chance uniform between
-        0.02 and 0.98; `one_label`: uniform among all distributions over the sets of one label.
+        `any`: probabilities from a Dirichlet distribution over all sets; `independent`: each label's probability
+        uniform between 0.02 and 0.98; `one_label`: uniform over all distributions on the sets of one label.
     """
     match sets:
         case "any":
@@ -60,14 +60,14 @@ def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Valu
 
 
 def has_minimiser(chances: Values) -> bool:
-    """Return whether one distribution, (2^labels,), has a minimiser; without one, some score grows without end.
+    """Return whether a distribution, (2^labels,), has a minimiser; otherwise some score diverges.
 
-    It has one if from each label a chain u, v, .. leads to each other label, in which every label can be there without
-    the next one.
+    It has a minimiser if each label is connected to each other label by a chain u, v, .. where every label can occur
+    without the next one.
     """
     labels = len(chances).bit_length() - 1
-    there = all_sets(labels)
-    without = (there * chances[:, None]).T @ ~there > 0
+    present = all_sets(labels)
+    without = (present * chances[:, None]).T @ ~present > 0
     return bool((np.linalg.matrix_power(without + np.eye(labels), labels) > 0).all())
 
 
@@ -76,7 +76,7 @@ def minimisers(chances: Values, loss: Loss) -> Values:
 
     Parameters
     ----------
-    chances : (n, 2^labels), the chances of `all_sets`; each distribution must have a minimiser (`has_minimiser`)
+    chances : (n, 2^labels), the probabilities of `all_sets`; each distribution must have a minimiser (`has_minimiser`)
 
     Returns
     -------
@@ -86,30 +86,30 @@ def minimisers(chances: Values, loss: Loss) -> Values:
     scores = np.zeros((len(chances), labels))
     for _ in range(STEPS):
         gradient, curvature = derivatives(scores, chances, loss)
-        # A risk is flat along the constant: curvature is added there, so that the step has none of it. A pseudo-inverse
-        # is taken, since the curvature that chances of 1e-20 leave is lost in rounding.
+        # The risk is flat in the direction of a constant, so curvature is added there and the step has no such part.
+        # The pseudo-inverse is used because rounding loses the curvature due to probabilities of 1e-20.
         step = (np.linalg.pinv(curvature + 1 / labels, hermitian=True) @ gradient[:, :, None])[:, :, 0]
-        # A step of this length lowers a sum of exponentials, and its logarithm (generalised self-concordance: Sun and
+        # A step of this length decreases a sum of exponentials and its logarithm (generalised self-concordance: Sun and
         # Tran-Dinh, Mathematical Programming 178, 2019).
         size = np.maximum(4 * np.abs(step).max(axis=1, keepdims=True), TINY)
         scores -= step * np.log1p(size) / size
         if size.max() == TINY:
             break
-    found: Values = (scores - scores.mean(axis=1, keepdims=True)) * (2 if loss == "exponential" else 1)
-    return found
+    centred: Values = (scores - scores.mean(axis=1, keepdims=True)) * (2 if loss == "exponential" else 1)
+    return centred
 
 
 def derivatives(scores: Values, chances: Values, loss: Loss) -> tuple[Values, Values]:
     """Return the gradient (n, labels) and the second derivatives (n, labels, labels) of the risk.
 
-    With p the softmax of f over the labels that are not there and q that of -f over those that are, dz/df = p - q and
-    the second derivatives of z are diag(p + q) - p p' - q q'. For `exponential`, scores are the halved ones.
+    With p the softmax of f over the labels not in the set and q the softmax of -f over those in it, dz/df = p - q and
+    the second derivatives of z are diag(p + q) - p p' - q q'. For `exponential`, pass the halved scores.
     """
     labels = scores.shape[1]
-    there = all_sets(labels)[1:-1]
+    present = all_sets(labels)[1:-1]
     weights = chances[:, 1:-1]
     with np.errstate(divide="ignore"):
-        out, inside = np.log(~there), np.log(there)  # 0 or -inf: a mask on exponents
+        out, inside = np.log(~present), np.log(present)  # 0 or -inf, used as masks on exponents
     log_a, log_b = (logsumexp(sign * scores[:, None] + mask, axis=2) for sign, mask in ((1, out), (-1, inside)))
     p = np.exp(scores[:, None] + out - log_a[:, :, None])
     q = np.exp(inside - scores[:, None] - log_b[:, :, None])
@@ -117,7 +117,7 @@ def derivatives(scores: Values, chances: Values, loss: Loss) -> tuple[Values, Va
     if loss == "log_sum_exp":
         slope, bend = weights * expit(z), weights * expit(z) * expit(-z)
     else:
-        pairs = there.sum(axis=1) * (~there).sum(axis=1) if loss == "bp_mll" else 1
+        pairs = present.sum(axis=1) * (~present).sum(axis=1) if loss == "bp_mll" else 1
         slope = bend = weights / pairs * np.exp(z)
     gradient = np.einsum("ns,nsk->nk", slope, p - q)
     curvature = np.einsum("ns,nsk,nsl->nkl", bend, p - q, p - q)
@@ -128,20 +128,20 @@ def derivatives(scores: Values, chances: Values, loss: Loss) -> tuple[Values, Va
 
 def marginals(chances: Values) -> Values:
     """Return P(u in Y), (n, 2^labels) -> (n, labels)."""
-    found: Values = chances @ all_sets(chances.shape[1].bit_length() - 1)
-    return found
+    probabilities: Values = chances @ all_sets(chances.shape[1].bit_length() - 1)
+    return probabilities
 
 
 def violates_order(scores: Values, chances: Values) -> NDArray[np.bool_]:
-    """Return for each distribution whether some label scores below one that is less probable, (n,)."""
-    found = marginals(chances)
-    ahead = found[:, :, None] - found[:, None, :] > TIE
+    """Return for each distribution whether some label scores below a less probable label, (n,)."""
+    probabilities = marginals(chances)
+    ahead = probabilities[:, :, None] - probabilities[:, None, :] > TIE
     behind = scores[:, :, None] - scores[:, None, :] < -TIE
     return np.asarray((ahead & behind).any(axis=(1, 2)))
 
 
 def distance_from_formula(scores: Values, chances: Values) -> Values:
-    """Return the largest difference of scores from log P(u in Y) + c, with the c that gives both mean 0; (n,)."""
+    """Return the largest difference of scores from log P(u in Y) + c, where c gives both mean 0; (n,)."""
     formula = np.log(marginals(chances))
-    found: Values = np.abs(scores - (formula - formula.mean(axis=1, keepdims=True))).max(axis=1)
-    return found
+    distance: Values = np.abs(scores - (formula - formula.mean(axis=1, keepdims=True))).max(axis=1)
+    return distance

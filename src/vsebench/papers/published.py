@@ -11,15 +11,15 @@ from vsebench.core.errors import UserError
 from vsebench.papers.statement import PrintedStatement
 
 COLUMNS = ["paper", "table", "row", "column", "value", "unit", "protocol", "note"]
-WORDS = ("formula", "text")  # units of cells that hold no number
+WORDS = ("formula", "text")  # units of cells without a number
 SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}  # units of time
 NUMBER = re.compile(r"\d{1,30}(\.\d{1,30})?(e-\d{1,2})?", re.ASCII)
-TEXT = "text"  # the table of numbers that are only in the text
+TEXT = "text"  # the table name of numbers that are only in the text
 
 
 @dataclass(frozen=True)
 class PrintedCell:
-    """One printed cell; `value` has the printed digits."""
+    """One printed cell; `value` contains the printed digits."""
 
     paper: str
     table: str
@@ -29,7 +29,7 @@ class PrintedCell:
     unit: str
     protocol: str
     note: str
-    condition: str = ""  # what else has to be true for a contradiction
+    condition: str = ""  # further condition of a contradiction
     at_least: bool = False  # whether the number is a lower bound
 
     @property
@@ -38,7 +38,7 @@ class PrintedCell:
 
     @property
     def method(self) -> str:
-        """What follows the data set in the row's name; empty if nothing does."""
+        """The part of the row's name after the data set; may be empty."""
         return self.row.partition("/")[2]
 
     @property
@@ -55,7 +55,7 @@ class PrintedCell:
 
     @property
     def number(self) -> float:
-        """The value as we compute it: times in seconds, percentages as shares."""
+        """The value in our units: times in seconds, percentages as shares."""
         return float(self.value) * self.scale
 
     @property
@@ -66,7 +66,7 @@ class PrintedCell:
 
 @dataclass(frozen=True)
 class PrintedCells:
-    """The cells of all papers that hold a number or a formula, in the order of print, and statements about them."""
+    """The printed cells (numbers and formulas) of all papers in the order of print, and statements about them."""
 
     all: tuple[PrintedCell, ...]
     statements: tuple[PrintedStatement, ...] = ()
@@ -83,7 +83,7 @@ class PrintedCells:
         return list(dict.fromkeys(cell.paper for cell in self.all))
 
     def stated(self, comparison: str) -> Iterator[PrintedStatement]:
-        """Yield the statements that compare in this way."""
+        """Yield the statements of this kind of comparison."""
         return (statement for statement in self.statements if statement.comparison == comparison)
 
     def numbers(self, column: str) -> Iterator[PrintedCell]:
@@ -92,23 +92,23 @@ class PrintedCells:
         return (cell for cell in self.all if not cell.is_words and pattern.fullmatch(cell.column))
 
     def prints(self, paper: str, row: str, column: str) -> list[PrintedCell]:
-        """Return every number that a paper prints under these names, numbers in tables first."""
+        """Return every number that a paper prints under these names, in the order of the file."""
         return [cell for cell in self._index.get((paper, row, column), []) if not cell.is_words]
 
     def find(self, paper: str, row: str, column: str, table: str | None = None) -> PrintedCell | None:
-        """Return the first of `prints`, or None; with `table`, the first of that table."""
-        found = self.prints(paper, row, column)
-        return next((cell for cell in found if table in (None, cell.table)), None)
+        """Return the first number of `prints`, or None; with `table`, the first in that table."""
+        cells = self.prints(paper, row, column)
+        return next((cell for cell in cells if table in (None, cell.table)), None)
 
     def each(self, column: str, *sources: str) -> Iterator[tuple[PrintedCell, ...]]:
-        """Yield each number of a column with other numbers of its row, its data set or all data, if all are printed."""
+        """Yield each number of a column with the `sources` of its row, data set or `all`, if all are printed."""
         for cell in self.numbers(column):
             rows = (cell.row, cell.dataset, "all")
-            others = [
+            source_cells = [
                 next(filter(None, (self.find(cell.paper, row, source) for row in rows)), None) for source in sources
             ]
-            if all(others):
-                yield (cell, *filter(None, others))
+            if all(source_cells):
+                yield (cell, *filter(None, source_cells))
 
 
 def read_published(paths: Iterable[Path]) -> PrintedCells:
@@ -117,21 +117,21 @@ def read_published(paths: Iterable[Path]) -> PrintedCells:
     Raises
     ------
     UserError
-        A file cannot be read, a line is incomplete, a value is not a number though its unit says so, or two lines name
-        the same cell.
+        A file cannot be read, a line is incomplete, a value is not a number although its unit is numeric, or two lines
+        describe the same cell.
     """
-    found: dict[tuple[str, str, str, str], PrintedCell] = {}
+    cells: dict[tuple[str, str, str, str], PrintedCell] = {}
     for path in paths:
         for where, cell in _lines(path):
             key = (cell.paper, cell.table, cell.row, cell.column)
-            if key in found:
-                raise UserError(f"{where}: the cell {' '.join(key)} is there already; each cell is one line")
-            found[key] = cell
-    return PrintedCells(tuple(found.values()))
+            if key in cells:
+                raise UserError(f"{where}: the cell {' '.join(key)} occurs twice; each cell must be a single line")
+            cells[key] = cell
+    return PrintedCells(tuple(cells.values()))
 
 
 def _lines(path: Path) -> Iterator[tuple[str, PrintedCell]]:
-    """Yield the place and the cell of each line."""
+    """Yield the position (file and line) and the cell of each line."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.reader(file, strict=True)
@@ -155,7 +155,7 @@ def _cell(where: str, fields: list[str], paper: str) -> PrintedCell:
         if not getattr(cell, column):
             raise UserError(f"{where}, column {column}: is empty")
     if cell.paper != paper:
-        raise UserError(f"{where}, column paper: is {cell.paper!r}, but the file is of the paper {paper!r}")
+        raise UserError(f"{where}, column paper: is {cell.paper!r}, but the file belongs to the paper {paper!r}")
     if not cell.is_words and not NUMBER.fullmatch(cell.value):
         raise UserError(f"{where}, column value: {cell.value!r} is not a plain number, but the unit is {cell.unit}")
     return cell

@@ -1,4 +1,4 @@
-"""The sentences in which a paper compares its printed numbers (key `statements` of its YAML file)."""
+"""Sentences of a paper that compare its printed numbers (key `statements` of its YAML file)."""
 
 from typing import ClassVar, Literal
 
@@ -8,24 +8,26 @@ from vsebench.core.yaml_files import Strict
 
 
 class Statement(Strict):
-    """A quoted sentence, and what it says of which numbers."""
+    """A quoted sentence, with the numbers and the comparison that it states."""
 
     quotation: str
-    where: str  # in the paper; and what else a reader should know
+    where: str  # position in the paper, and remarks
     comparison: Literal["above", "near", "best", "faster"]
-    # Row -> its rivals: all other rows, all whose names do not begin with the paper's, or these.
+    # Method -> its rivals: `all` other methods, `baselines` (names that do not begin with the paper's), or a list.
     rows: dict[str, Literal["all", "baselines"] | list[str]] = Field(min_length=1)
     metrics: list[str] | None = Field(default=None, min_length=1)  # columns; none: all metrics
     datasets: list[str] | None = Field(default=None, min_length=1)  # none: all
-    protocol: str | None = None  # only numbers of this protocol
-    # How many of the numbers it is about; with all_datasets, a data set without the metric counts against it.
+    protocol: str | None = None  # use only numbers of this protocol
+    # The share of numbers that it claims; with `all_datasets`, a data set without the metric counts against it.
     quantifier: Literal["all", "most", "all_datasets"] = "all"
-    condition: str = ""  # what else has to be true for a contradiction; completes "contradicts only if"
-    same_decision: dict[str, str] = Field(default_factory=dict)  # rival -> the paper's own row that decides as it does
+    condition: str = ""  # further condition of a contradiction; completes "contradicts only if"
+    same_decision: dict[str, str] = Field(
+        default_factory=dict
+    )  # rival -> the paper's own method with the same decision
 
 
 class PrintedStatement(Statement):
-    """A statement of a paper by its name."""
+    """A named statement of a paper."""
 
     table: ClassVar[str] = "text"
 
@@ -34,15 +36,15 @@ class PrintedStatement(Statement):
 
     @property
     def quoted(self) -> str:
-        """The sentence, and where it is."""
+        """The sentence with its position in the paper."""
         return f'"{self.quotation}" ({self.where})'
 
     def is_about(self, dataset: str, row: str) -> bool:
-        """Return whether the statement is about a row on a data set."""
+        """Return whether the statement is about a method on a data set."""
         return row in self.rows and (self.datasets is None or dataset in self.datasets)
 
     def are_rivals(self, row: str, other: str) -> bool:
-        """Return whether the statement compares one of its rows with another row."""
+        """Return whether the statement compares a method, one of `rows`, with another method."""
         rivals = self.rows[row]
         if isinstance(rivals, list):
             return other in rivals

@@ -1,4 +1,4 @@
-"""The words of verdicts on claims, and the level that decides them."""
+"""The verdicts on claims, and the level of significance."""
 
 from typing import Literal
 
@@ -8,6 +8,6 @@ FAILS: Verdict = "fails"
 UNDECIDED: Verdict = "undecided"
 UNTESTABLE: Verdict = "not testable here"
 VERDICTS = (HOLDS, FAILS, UNDECIDED, UNTESTABLE)
-Data = Literal["paper", "other", "simulated"]  # the paper's own data sets, real ones that it did not use, or drawn ones
+Data = Literal["paper", "other", "simulated"]  # the paper's own data sets, other real data sets, simulated ones
 DATA: tuple[Data, ...] = ("paper", "other", "simulated")
-SIGNIFICANT = 0.05  # a corrected p-value below it decides
+SIGNIFICANT = 0.05  # the verdict is decided if the corrected p-value is below this level

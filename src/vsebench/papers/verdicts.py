@@ -1,9 +1,9 @@
 """Test the claims of the papers on the results of a run, and judge them.
 
-A claim is tested on the paper's own data and on other real data, and each test says on which (`verdict.Data`). p-values
-are corrected for their number over the claims of one paper, for each kind of data apart. Simulated data says nothing
-about accuracy and speed on a paper's data: the effect on it is shown, and the verdict is "not testable here", unless
-the claim says that it is judged there as well (`judge_simulated`); the reason then says that the data is simulated.
+A claim is tested on the paper's own data and on other real data; each test names its kind of data (`verdict.Data`).
+p-values are corrected for multiple tests over the claims of one paper, separately for each kind of data. Simulated data
+provides no evidence on accuracy and speed on a paper's data: the effect is shown, but the verdict is "not testable
+here", unless the claim has `judge_simulated`; then the reason states that the data is simulated.
 """
 
 from collections.abc import Sequence
@@ -23,15 +23,15 @@ from vsebench.papers.claim import ClaimCase, ClaimTest
 from vsebench.papers.evidence import Effect, Evidence, UntestableError, adjust
 from vsebench.papers.verdict import DATA, UNTESTABLE, Data
 
-ON_SIMULATED = "Simulated data says nothing about the paper's data."
-JUDGED = "The data is simulated, and the verdict is about such data."
+ON_SIMULATED = "Simulated data provides no evidence on the paper's data."
+JUDGED = "The data is simulated; the verdict holds for such data only."
 
 
 class ClaimText(Strict):
-    """The keys that all claims have; the others are the parameters of the test."""
+    """The keys that all claims have; further keys are parameters of the test."""
 
-    claim: str  # the statement
-    where: str  # in the paper
+    claim: str  # the claim in one sentence
+    where: str  # position in the paper
     test: str = Field(pattern="^[a-z][a-z0-9_]*$")  # the name of a test in vsebench.papers.claims
 
 
@@ -45,7 +45,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tested:
-    """A claim in one case with its effect; where there is no effect, the reason."""
+    """A claim with the effect in one case, or with the reason why there is none."""
 
     claim: Claim
     case: ClaimCase | None
@@ -54,12 +54,12 @@ class Tested:
 
 
 def read_claims(paper: Paper) -> list[Claim]:
-    """Check the claims of a paper.
+    """Validate the claims of a paper.
 
     Raises
     ------
     UserError
-        A key is wrong; the message names the file, the claim by its number, and the key.
+        A key is wrong; the message names the file, the number of the claim and the key.
     """
     claims = []
     for n, values in enumerate(paper.claims, start=1):
@@ -90,14 +90,14 @@ def claim_modules(papers: Sequence[Paper]) -> list[str]:
 
 
 def claims_read(papers: Sequence[Paper]) -> set[str]:
-    """Return what some of the papers' claims read and others do without (`ClaimTest.reads`)."""
+    """Return the inputs that some of the papers' claims read (`ClaimTest.reads`)."""
     return {name for paper in papers for claim in read_claims(paper) for name in claim.test.reads}
 
 
 def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
     """Test the claims of a paper on a run's results and judge them; returns the table CLAIMS of `core.schemas`.
 
-    A claim's tests on the paper's own data sets, those that its `places` name, come before those on other data.
+    A claim's tests on the paper's own data sets (those in its `places`) come before tests on other data.
     """
     seen = evidence.seen_by(paper.datasets)
     tested = [row for claim in read_claims(paper) for row in sorted(examine(claim, seen), key=_order)]
@@ -107,7 +107,7 @@ def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
             {
                 str(n): row.effect.p
                 for n, row in enumerate(tested)
-                if _data(row) == data and row.effect is not None and row.effect.p is not None and not _silent(row)
+                if _data(row) == data and row.effect is not None and row.effect.p is not None and not _no_evidence(row)
             }
         )
     rows = [{"paper": paper.name} | _row(row, adjusted.get(str(n))) for n, row in enumerate(tested)]
@@ -115,7 +115,7 @@ def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
 
 
 def examine(claim: Claim, evidence: Evidence) -> list[Tested]:
-    """Test a claim wherever the run can; where it cannot anywhere, return one row with the first reason."""
+    """Test a claim in every possible case; if there is none, return one entry with the first reason."""
     rows, reasons = [], []
     try:
         for case in claim.test.cases(evidence):
@@ -137,8 +137,8 @@ def _order(row: Tested) -> int:
     return len(DATA) if data is None else DATA.index(data)
 
 
-def _silent(row: Tested) -> bool:
-    """Return whether the data of a case says nothing about the paper's data."""
+def _no_evidence(row: Tested) -> bool:
+    """Return whether the case's data provides no evidence on the paper's data."""
     test = row.claim.test
     return _data(row) == "simulated" and not (test.on_simulated or test.judge_simulated)
 
@@ -160,7 +160,7 @@ def _row(row: Tested, p: float | None) -> dict[str, Any]:
         "ci_high": effect.high,
         "p_adjusted": p,
     }
-    if _silent(row):
+    if _no_evidence(row):
         return columns | {"verdict": UNTESTABLE, "reason": ON_SIMULATED}
     judged = JUDGED if case.data == "simulated" and case.place.dataset else None
     return columns | {"verdict": test.verdict(effect, p), "reason": judged}

@@ -1,4 +1,4 @@
-"""What tables of accuracy share."""
+"""Cells shared by the tables of accuracy."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ from vsebench.rendering.results import Results, near_best
 from vsebench.rendering.table import Cell
 
 
-def accuracy_cells(results: Results, found: dict[str, Any] | None) -> list[Cell]:
-    """Return the cells of one row in one metric: the mean with its interval, and the p-value.
+def accuracy_cells(results: Results, numbers: dict[str, Any] | None) -> list[Cell]:
+    """Return a method's cells for one metric: the mean with its interval, and the p-value.
 
     Parameters
     ----------
-    found : a row of `summary`, or None if there is none
+    numbers : a row of `summary`, or None if there is none
     """
-    if found is None:
+    if numbers is None:
         return [Cell(), Cell()]
-    best = bool(found["best"]) and not results.is_oracle(found["method"])
-    value = Cell(found["value"], found["ci_low"], found["ci_high"], bold=best, dagger=near_best(found))
-    return [value, Cell(found["p_adjusted"])]
+    best = bool(numbers["best"]) and not results.is_oracle(numbers["method"])
+    value = Cell(numbers["value"], numbers["ci_low"], numbers["ci_high"], bold=best, dagger=near_best(numbers))
+    return [value, Cell(numbers["p_adjusted"])]

@@ -1,4 +1,4 @@
-"""What the tables of claims and the page share."""
+"""Tests of claims grouped by claim and kind of data, for tables and the page."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from vsebench.rendering.results import Results
 
 HOLDS_IN_PART, FAILS_IN_PART, MIXED = "holds in part", "fails in part", "mixed"  # of several tests of a claim
 ALL = (HOLDS, HOLDS_IN_PART, MIXED, FAILS_IN_PART, FAILS, UNDECIDED, UNTESTABLE)
-COMPUTED, NOT_TESTED = "computed", "not tested"  # kinds of tests that are of no data
+COMPUTED, NOT_TESTED = "computed", "not tested"  # kinds of tests without data
 KINDS = {
     "paper": "on the paper's own data",
     "other": "on real data that the paper did not use",
@@ -30,45 +30,45 @@ def claim_tests(results: Results, paper: str | None = None) -> list[Test]:
 def claims_of(tests: Sequence[Test]) -> Iterator[tuple[Test, list[Test]]]:
     """Yield the first test of each claim, and all of its tests."""
     for _, group in groupby(tests, key=lambda test: (test["paper"], test["claim"])):
-        found = list(group)
-        yield found[0], found
+        tests_of_claim = list(group)
+        yield tests_of_claim[0], tests_of_claim
 
 
 def kind_of(test: Test) -> str:
-    """Return which of `KINDS` a test is of."""
+    """Return the kind of a test, a key of `KINDS`."""
     if test["verdict"] == UNTESTABLE:
         return NOT_TESTED
     return str(test["data"] or COMPUTED)
 
 
 def by_kind(tests: Sequence[Test]) -> list[tuple[str, list[Test]]]:
-    """Return each claim's tests by the kind of data that they are of, in the order of papers and kinds.
+    """Return each claim's tests by kind of data, in the order of papers and kinds.
 
-    A claim is not testable only if none of its tests could be made; such claims come last.
+    A claim is not testable only if none of its tests was possible; such claims come last.
     """
-    found = []
+    claims = []
     for _, of_claim in claims_of(tests):
         kinds = {kind_of(test) for test in of_claim}
         for kind in kinds - {NOT_TESTED} or {NOT_TESTED}:
-            found.append((kind, [test for test in of_claim if kind_of(test) == kind]))
+            claims.append((kind, [test for test in of_claim if kind_of(test) == kind]))
     papers = list(dict.fromkeys(test["paper"] for test in tests))
     kinds_in_order = list(KINDS)
 
-    def place(claim: tuple[str, list[Test]]) -> tuple[bool, int, int]:
+    def display_order(claim: tuple[str, list[Test]]) -> tuple[bool, int, int]:
         kind, of_kind = claim
         return kind == NOT_TESTED, papers.index(of_kind[0]["paper"]), kinds_in_order.index(kind)
 
-    return sorted(found, key=place)
+    return sorted(claims, key=display_order)
 
 
 def overall(tests: Sequence[Test]) -> str:
-    """Return the verdict of a claim's tests, of those that could be made."""
-    found = {test["verdict"] for test in tests} - {UNTESTABLE}
-    if len(found) < 2:
-        return found.pop() if found else UNTESTABLE
-    if {HOLDS, FAILS} <= found:
+    """Return the verdict over those of a claim's tests that were possible."""
+    verdicts = {test["verdict"] for test in tests} - {UNTESTABLE}
+    if len(verdicts) < 2:
+        return verdicts.pop() if verdicts else UNTESTABLE
+    if {HOLDS, FAILS} <= verdicts:
         return MIXED
-    return HOLDS_IN_PART if HOLDS in found else FAILS_IN_PART
+    return HOLDS_IN_PART if HOLDS in verdicts else FAILS_IN_PART
 
 
 def paper_title(results: Results, paper: str) -> str:
@@ -78,9 +78,11 @@ def paper_title(results: Results, paper: str) -> str:
 
 def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
     """Return for each paper and kind of data a title, the number of claims, and the numbers of claims by verdict."""
-    found = []
-    for (paper, kind), claims in groupby(by_kind(claim_tests(results)), key=lambda of: (of[1][0]["paper"], of[0])):
+    counted = []
+    for (paper, kind), claims in groupby(
+        by_kind(claim_tests(results)), key=lambda entry: (entry[1][0]["paper"], entry[0])
+    ):
         counts = Counter(overall(tests) for _, tests in claims)
         verdicts = [(verdict, counts[verdict]) for verdict in ALL if counts[verdict]]
-        found.append((f"{paper_title(results, paper)}, {KINDS[kind]}", counts.total(), verdicts))
-    return found
+        counted.append((f"{paper_title(results, paper)}, {KINDS[kind]}", counts.total(), verdicts))
+    return counted

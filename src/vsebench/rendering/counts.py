@@ -1,18 +1,18 @@
-"""Counts of a data set that papers print, computed from ours."""
+"""Counts that papers print of a data set, computed from our data."""
 
 from vsebench.core.places import Place
 from vsebench.papers.base import Paper
 from vsebench.rendering.metrics import few_metrics
 from vsebench.rendering.results import Results, at
 
-# What one label per image is taken of under the protocols that hold one out.
+# The pairs that one label per image is held out from, by protocol.
 COUNTED = {"regions": "occurrences", "distinct": "pairs"}
 
 
 def our_count(results: Results, paper: Paper, dataset: str, column: str) -> float | None:
-    """Return our count for a printed one; None where the run has no such data set, or does not count it.
+    """Return our value of a printed count; None if the run lacks the data set or the count.
 
-    An image's labels are a set: a label that it has several times is one positive label, and one pair.
+    A label that an image has several times counts as one positive label and one pair.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def our_count(results: Results, paper: Paper, dataset: str, column: str) -> floa
 
 
 def held_out(results: Results, place: Place) -> int | None:
-    """Return the number of images that a label was held out of: those that the headline metric is over."""
+    """Return the number of images with a held-out label, which is the `n` of the headline metric."""
     headline = few_metrics(results.outline.metrics)[0]
-    found = at(results.metrics, place).filter(metric=headline, decision="")["n"].to_list()
-    return max(found) if found else None
+    counts = at(results.metrics, place).filter(metric=headline, decision="")["n"].to_list()
+    return max(counts) if counts else None

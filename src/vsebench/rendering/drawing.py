@@ -1,4 +1,4 @@
-"""What figures share: panels, dots with intervals, lines over epochs, and their legends."""
+"""Elements of figures: panels, dots with intervals, lines over epochs, and their legends."""
 
 from collections.abc import Sequence
 from math import ceil, floor, isfinite, log10
@@ -16,7 +16,7 @@ from vsebench.core.places import Place
 from vsebench.rendering.results import Results, near_best, pick
 from vsebench.rendering.style import SINGLE, Look, looks
 
-COLUMNS = 4  # panels side by side in a figure of both columns' width
+COLUMNS = 4  # panels per row in a figure that is as wide as both columns of a page
 DOT: dict[str, Any] = {"marker": "o", "color": "black", "linestyle": "none", "markersize": 3.8}
 
 
@@ -25,8 +25,8 @@ def panels(
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with a grid of `number` panels; the last row may be shorter.
 
-    `width` is the figure's and `height` that of one row of panels, both in inches; `options` are those of
-    `Figure.subplots`.
+    `width` is the width of the figure and `height` the height of one row of panels, both in inches; `options` are
+    passed to `Figure.subplots`.
     """
     columns = min(columns, number)
     rows = -(-number // columns)
@@ -38,7 +38,7 @@ def panels(
 
 
 def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[float]) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with a grid of panels for each group, one below the other; a group shares its vertical axis.
+    """Return a figure with a grid of panels for each group, one grid below the other; a group shares its vertical axis.
 
     `numbers` are the panels of each group, `heights` those of its rows of panels, in inches; `width` is the figure's.
     """
@@ -59,7 +59,7 @@ def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[flo
 
 
 def nothing(message: str) -> Figure:
-    """Return a figure that says why there is nothing to show."""
+    """Return a figure with a message that explains why there is nothing to show."""
     figure = Figure(figsize=(SINGLE, 1))
     figure.text(0.5, 0.5, fill(message, 48), ha="center", va="center")
     return figure
@@ -71,7 +71,7 @@ def panel_title(results: Results, place: Place) -> str:
 
 
 def simulated_share(results: Results) -> str:
-    """Return how much of the run's data is simulated, as the end of a title."""
+    """Return a suffix for a title that states how much of the run's data is simulated."""
     simulated = [results.is_simulated(dataset) for dataset in results.metrics["dataset"].unique()]
     return "" if not any(simulated) else ", all data simulated" if all(simulated) else ", part of the data simulated"
 
@@ -79,27 +79,27 @@ def simulated_share(results: Results) -> str:
 def label_edges(axes: Sequence[Axes], x: str, y: str = "") -> None:
     """Label the lowest panel of each column and the first of each row."""
     columns = min(COLUMNS, len(axes))
-    for place, axis in enumerate(axes):
-        axis.set_xlabel(x if place + columns >= len(axes) else "")
-        axis.set_ylabel(y if place % columns == 0 else "")
+    for index, axis in enumerate(axes):
+        axis.set_xlabel(x if index + columns >= len(axes) else "")
+        axis.set_ylabel(y if index % columns == 0 else "")
 
 
 def draw_dots(axis: Axes, results: Results, accuracy: pl.DataFrame, metric: str, methods: Sequence[str]) -> None:
     """Draw each method's mean and interval, and each oracle as a line.
 
     A dot is filled if the method is the best or not significantly different from it. `accuracy` is the part of
-    `summary` that belongs to one place.
+    `summary` for one task.
     """
     look = looks(results)
     for height, method in enumerate(methods):
-        found = pick(accuracy, metric, method)
-        if found is not None:
-            interval = (found["value"], found["ci_low"], found["ci_high"])
-            draw_interval(axis, height, *interval, look[method], filled=found["best"] or near_best(found))
+        numbers = pick(accuracy, metric, method)
+        if numbers is not None:
+            interval = (numbers["value"], numbers["ci_low"], numbers["ci_high"])
+            draw_interval(axis, height, *interval, look[method], filled=numbers["best"] or near_best(numbers))
     for oracle in results.oracles_of(accuracy):
-        found = pick(accuracy, metric, oracle)
-        if found is not None:
-            axis.axvline(found["value"], **oracle_style(look[oracle]))
+        numbers = pick(accuracy, metric, oracle)
+        if numbers is not None:
+            axis.axvline(numbers["value"], **oracle_style(look[oracle]))
     axis.set_xlim(left=0)
     axis.margins(x=0.08)
     axis.xaxis.set_major_locator(MaxNLocator(4))
@@ -107,7 +107,7 @@ def draw_dots(axis: Axes, results: Results, accuracy: pl.DataFrame, metric: str,
 
 
 def oracle_style(look: Look) -> dict[str, Any]:
-    """Return how Matplotlib draws the line of an oracle."""
+    """Return Matplotlib's options for the line of an oracle."""
     return {"color": look.colour, "linestyle": (0, look.dashes), "linewidth": 0.9}
 
 
@@ -151,7 +151,7 @@ def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str
 
     `frame` has a column `method`, and one row per method, seed and value of column `x`.
     """
-    import seaborn as sns  # takes a second, and only figures with lines need it
+    import seaborn as sns  # imported here because it takes a second and only figures with lines need it
 
     methods, look = results.methods_of(frame), looks(results)
     sns.lineplot(
@@ -173,14 +173,16 @@ def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str
         ax=axis,
     )
     for line in axis.get_lines():
-        if np.shape(line.get_path().vertices)[0] == 1:  # a closed form has one epoch, which a spacing would leave out
+        if (
+            np.shape(line.get_path().vertices)[0] == 1
+        ):  # with one epoch (a closed form), `markevery` would hide the marker
             line.set_markevery(None)
     if x == "epoch":
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
 
 
 def line_style(look: Look) -> dict[str, Any]:
-    """Return how Matplotlib draws a line with this look."""
+    """Return Matplotlib's options for a line with this look."""
     return {
         "color": look.colour,
         "marker": look.marker,
@@ -191,7 +193,7 @@ def line_style(look: Look) -> dict[str, Any]:
 
 
 def legend_of_lines(figure: Figure, results: Results, methods: Sequence[str], dots: bool = False) -> None:
-    """Draw the legend of the lines below the panels, or of their markers alone."""
+    """Draw the legend of lines, or with `dots` of their markers alone, below the panels."""
     look, changes = looks(results), {"linestyle": "", "markersize": 6} if dots else {}
     handles = [
         Line2D([], [], **line_style(look[method]) | changes, label=results.method_title(method)) for method in methods
@@ -201,7 +203,7 @@ def legend_of_lines(figure: Figure, results: Results, methods: Sequence[str], do
 
 
 def whole_decades(axis: Axes) -> None:
-    """Widen a logarithmic axis to powers of ten, label each, so that there are two labels, and put ticks between."""
+    """Widen a logarithmic axis to powers of ten (so at least two labels), with minor ticks in between."""
     axis.xaxis.set_major_locator(LogLocator(numticks=20))
     axis.xaxis.set_minor_locator(LogLocator(subs="auto", numticks=20))
     axis.xaxis.set_minor_formatter(NullFormatter())

@@ -1,4 +1,4 @@
-"""What tables of example images share: the first labels of several methods for a few test images."""
+"""Rows of the tables of example images: the first labels of several methods for a few test images."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,11 +16,11 @@ COLUMNS = (
     Column("method", "Method", width=0.14),
     Column("labels", "First labels", "words", width=0.46),
 )
-LIMIT = 5  # images of a place that are kept
+LIMIT = 5  # images stored per task
 
 
 def example_rows(results: Results, methods: Sequence[str], images: int) -> Iterator[Row]:
-    """Yield the lists of each method for the first test images of each place, image by image, of the first seed."""
+    """Yield the lists of each method for the first test images of each task, image by image; first seed only."""
     seed = results.outline.seeds[0]
     shown = results.analysis("examples").filter(pl.col("number") <= images, pl.col("method").is_in(methods), seed=seed)
     for place in results.places_of(shown):
@@ -29,16 +29,23 @@ def example_rows(results: Results, methods: Sequence[str], images: int) -> Itera
                 yield _row(results, place, of_image.filter(method=method), method)
 
 
-def _row(results: Results, place: Place, found: pl.DataFrame, method: str) -> Row:
+def _row(results: Results, place: Place, labels: pl.DataFrame, method: str) -> Row:
     title = results.place_title(place)
-    texts = (title, place.dataset, found["image"][0], found["truth"][0], results.method_title(method), listed(found))
+    texts = (
+        title,
+        place.dataset,
+        labels["image"][0],
+        labels["truth"][0],
+        results.method_title(method),
+        labels_as_text(labels),
+    )
     return Row(tuple(map(Cell, texts)), group=title)
 
 
-def listed(found: pl.DataFrame) -> str:
-    """Return the labels of one list as words: right ones bold, siblings of right ones in italics."""
+def labels_as_text(labels: pl.DataFrame) -> str:
+    """Return the labels of one list: correct labels bold, siblings of correct labels in italics."""
     words = []
-    for row in found.sort("place").iter_rows(named=True):
+    for row in labels.sort("place").iter_rows(named=True):
         mark = "**" if row["right"] else "*" if row["sibling"] else ""
         words.append(mark + row["label"].replace("*", "") + mark)
     return ", ".join(words)

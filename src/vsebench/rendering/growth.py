@@ -1,4 +1,4 @@
-"""How tables show the growth of a time with the sizes of the data: that of an epoch, or of scoring an image."""
+"""Cells of growth exponents: how the time per epoch, or to score an image, grows with the sizes of the data."""
 
 import polars as pl
 
@@ -9,22 +9,23 @@ from vsebench.rendering.table import Cell, Column
 SIZES = ("pairs", "labels", "factors")  # of an epoch
 SCORING_SIZES = ("images", "terms")
 FIT = (
-    "seconds grow as this power of the size; least squares on logarithms. The interval is from the smallest to the "
-    "largest exponent between neighbouring sizes, widened by a t-interval over repeats."
+    "seconds grow as this power of the size, fitted by least squares on logarithms. The interval ranges from the "
+    "smallest to the largest exponent between neighbouring sizes, widened by a t-interval over repeats."
 )
 NOTES = (
-    f"Exponent, of an epoch: {FIT}",
-    "Measured on simulated data, at the start of training. Pairs grow with the images.",
+    f"Exponent of the time per epoch: {FIT}",
+    "Measured on simulated data, at the start of training. The number of pairs varies with the number of images.",
 )
 SCORING_NOTES = (
-    f"Exponent, of scoring all labels for an image: {FIT}",
-    "Measured on simulated data, against the training images and the terms of a scored image, in batches on one core.",
+    f"Exponent of the time to score all labels for an image: {FIT}",
+    "Measured on simulated data, against the number of training images and of terms per scored image, in batches on "
+    "one core.",
 )
-NOT_MEASURED = "This run measures no growth (it has no key `scaling`)."
+NOT_MEASURED = "This run does not measure growth (its configuration has no key `scaling`)."
 
 
 def columns(sizes: tuple[str, ...]) -> tuple[Column, ...]:
-    """Return a column for the exponent of each size."""
+    """Return one column per size for its exponent."""
     return tuple(Column(name, f"Exponent of\n{name}", "mean", interval=True) for name in sizes)
 
 
@@ -34,9 +35,9 @@ def growth_of(results: Results) -> pl.DataFrame | None:
 
 
 def growth_cells(growth: pl.DataFrame | None, method: str, sizes: tuple[str, ...] = SIZES) -> list[Cell]:
-    """Return a method's exponents with their intervals, as far as they were measured."""
+    """Return a method's exponents with their intervals; empty cells where not measured."""
     cells = []
     for size in sizes:
-        found = pl.DataFrame() if growth is None else growth.filter(method=method, variable=size)
-        cells.append(Cell(*found.select("exponent", "ci_low", "ci_high").row(0)) if len(found) else Cell())
+        exponent = pl.DataFrame() if growth is None else growth.filter(method=method, variable=size)
+        cells.append(Cell(*exponent.select("exponent", "ci_low", "ci_high").row(0)) if len(exponent) else Cell())
     return cells

@@ -1,4 +1,4 @@
-"""Which epochs of `history` are drawn, and by which metric they were chosen."""
+"""Select the epochs of `history` that are drawn, and name their validation metric."""
 
 import polars as pl
 
@@ -10,11 +10,11 @@ from vsebench.rendering.results import Results
 def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
     """Return the validated epochs that every seed reached, with the training seconds up to each (mean over seeds).
 
-    Past the end of the first seed to stop, a mean would be one over the seeds that trained longest.
+    After the first seed has stopped, a mean would cover only the seeds that trained longer.
 
     Parameters
     ----------
-    history : rows of `history` at one place
+    history : rows of `history` on one task
 
     Returns
     -------
@@ -33,14 +33,14 @@ def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
-    """Return the epochs with trials; those of the refit only where no epoch of the selection recorded any."""
+    """Return the epochs with trials; epochs of the refit only if no epoch of the selection recorded trials."""
     sampled = history.filter(pl.col("trials_per_step").is_not_null())
     selection = sampled.filter(pl.col("phase") == "selection")
     return selection if len(selection) else sampled
 
 
 def validation_metric(results: Results, place: Place) -> str:
-    """Return the title of the metric that the epochs were chosen by."""
+    """Return the title of the metric by which the epochs were chosen."""
     names = {
         entry["validation_metric"]
         for entry in results.settings

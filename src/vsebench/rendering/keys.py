@@ -1,6 +1,6 @@
-"""The keys of configuration files as tables and lists in Markdown, read off the types that check these files.
+"""The keys of configuration files as tables and lists in Markdown, derived from the types that validate these files.
 
-A key's meaning is the comment behind it or above it, in the type or in the one that it is derived from.
+A key's meaning is the comment behind it or above it, in the type or one of its base classes.
 """
 
 import ast
@@ -33,17 +33,17 @@ HEAD = "| key | type | default | meaning |\n|---|---|---|---|"
 def keys(asked: str, where: str) -> str:
     """Return the keys of a type of `vsebench.config`, or the settings of all methods, decisions or adapters.
 
-    With "shared", return those that several of them share: the sections of methods and so on link to these.
+    With "shared", return the settings that several of them share; the other sections link to these.
 
     Raises
     ------
     UserError
-        There is no such type, which names `where`; a method's package is not installed.
+        There is no such type (the message names `where`), or a method's package is not installed.
     """
     if asked in ("shared", "methods", "decisions", "adapters"):
         types = _types(where)
         shared = shared_types([model for models in types.values() for model in models.values()])
-        summaries = asked in ("shared", "adapters")  # docs/methods.md and docs/decisions.md have the others
+        summaries = asked in ("shared", "adapters")  # docs/methods.md and docs/decisions.md describe the others
         return settings(types.get(asked, {base: base for base in shared}), shared, summaries)
     known = vars(dataset) | vars(method) | vars(run)
     model = known.get(asked)
@@ -53,7 +53,7 @@ def keys(asked: str, where: str) -> str:
 
 
 def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
-    """Return, for methods, decisions and adapters, the type of each module's settings."""
+    """Return the type of each module's settings, for methods, decisions and adapters."""
     fitters = [load_method(name) for name in _modules("methods", "METHOD = ")]
     decisions = [load_decision(name) for name in _modules("evaluation/decisions", "DECISION = ")]
     reads = {name: read for read in ("read", *KINDS) for name in _modules("formats", f"def {read}(")}
@@ -66,13 +66,13 @@ def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
 
 
 def _modules(folder: str, beginning: str) -> list[str]:
-    """Return the modules in a folder of the package that have a line with this beginning, sorted."""
+    """Return the modules in a folder of the package with a line that starts with this text, sorted."""
     files = {name: file_of(module) for name, module in modules_in(folder).items()}
     return [name for name, file in files.items() if f"\n{beginning}" in file.read_text(encoding="utf-8")]
 
 
 def shared_types(types: Iterable[type[BaseModel]]) -> list[type[BaseModel]]:
-    """Return the types that declare settings of several modules; `types` has one type per module."""
+    """Return the types that declare settings of several modules; `types` contains one type per module."""
     counts = Counter(base for model in types for base in _lineage(model) if _comments(base))
     return sorted((base for base, count in counts.items() if count > 1), key=lambda base: base.__name__)
 
@@ -80,7 +80,7 @@ def shared_types(types: Iterable[type[BaseModel]]) -> list[type[BaseModel]]:
 def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseModel]], summaries: bool) -> str:
     """Return a section for each group of modules or shared type, and the names of the modules without settings.
 
-    A section links to those of the `shared` types and lists what these lack: further keys and other defaults.
+    A section links to its `shared` types and lists only what differs: further keys and other defaults.
     """
     parts: list[str] = []
     without: list[str] = []
@@ -103,12 +103,12 @@ def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseMode
 
 
 def _lineage(model: type[BaseModel]) -> list[type[BaseModel]]:
-    """Return a type and the types that it is derived from, the nearest first."""
+    """Return a type and its base classes, nearest first."""
     return [base for base in model.__mro__ if issubclass(base, BaseModel) and base is not BaseModel]
 
 
 def rows(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, ...]]:
-    """Yield key, type, default and meaning of each key; a section's keys follow it, behind its name and a dot."""
+    """Yield key, type, default and meaning of each key; a section's keys follow it, as `<section>.<key>`."""
     for key, field in model.model_fields.items():
         optional = not field.is_required() and field.default is None
         cells = (words(field.annotation, field.metadata, optional), default(field), meaning(model, key))
@@ -121,12 +121,12 @@ def words(annotation: Any, limits: Sequence[Any] = (), optional: bool = False, s
     """Return a type in words: with pydantic's `limits`, without `null` if `optional`, in the plural if `several`."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        extra = [one for given in inner[1:] for one in (given.metadata if isinstance(given, FieldInfo) else [given])]
+        extra = [part for given in inner[1:] for part in (given.metadata if isinstance(given, FieldInfo) else [given])]
         return words(inner[0], [*limits, *extra], optional, several)
     if origin in (Union, UnionType):
         hidden: set[Any] = {NoneType} if optional else set()
         hidden |= {int} if float in inner else set()  # an integer is a number
-        return _either([words(one, limits, optional, several) for one in inner if one not in hidden])
+        return _either([words(part, limits, optional, several) for part in inner if part not in hidden])
     if origin is Literal:
         return _either([_code(value) for value in inner])
     if origin in (list, tuple):
@@ -140,12 +140,12 @@ def words(annotation: Any, limits: Sequence[Any] = (), optional: bool = False, s
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "sections" if several else "section"
     name = WORDS[annotation] + ("s" if several and annotation in (str, int, float) else "")
-    signs = [f"{sign} {getattr(one, key):g}" for one in limits for key, sign in LIMITS.items() if hasattr(one, key)]
+    signs = [f"{sign} {getattr(part, key):g}" for part in limits for key, sign in LIMITS.items() if hasattr(part, key)]
     return " ".join([name, ", ".join(signs)]).strip()
 
 
 def default(field: FieldInfo) -> str:
-    """Return what a key is if it is left out."""
+    """Return the default of a key, or "required"."""
     if field.is_required():
         return "required"
     if field.default is None:
@@ -162,7 +162,7 @@ def meaning(model: type[BaseModel], key: str) -> str:
 
 @cache
 def _comments(model: type) -> dict[str, str]:
-    """Return the comments of the keys that a type's own text declares."""
+    """Return the comments of the keys that a type itself declares, without its base classes."""
     lines = dedent(getsource(model)).splitlines()
     comments = {}
     for node in ast.iter_child_nodes(ast.parse("\n".join(lines)).body[0]):
@@ -174,7 +174,7 @@ def _comments(model: type) -> dict[str, str]:
 
 
 def _comment_above(lines: list[str]) -> str:
-    """Return the comment that the lines end with."""
+    """Return the comment at the end of the lines."""
     end = len(lines)
     while lines[end - 1].lstrip().startswith("#"):
         end -= 1
@@ -182,7 +182,7 @@ def _comment_above(lines: list[str]) -> str:
 
 
 def _sections(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
-    """Yield the sections in a type, each with what a key of it has between the key of the type and its dot."""
+    """Yield the sections in a type, each with the path between the type's key and the section's keys."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield "", annotation
@@ -191,7 +191,7 @@ def _sections(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
     elif origin is list:
         yield from ((f"[]{path}", section) for path, section in _sections(inner[0]))
     elif origin in (Union, UnionType):
-        yield from (found for one in inner for found in _sections(one))
+        yield from (section_of for part in inner for section_of in _sections(part))
 
 
 def _either(names: list[str]) -> str:
@@ -200,5 +200,5 @@ def _either(names: list[str]) -> str:
 
 
 def _code(value: Any) -> str:
-    """Return a value as YAML has it."""
+    """Return a value in YAML notation."""
     return f"`{value if isinstance(value, str) else json.dumps(value)}`"

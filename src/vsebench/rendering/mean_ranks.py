@@ -37,37 +37,40 @@ class MeanRanks:
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """The longest runs (first, last) of methods that do not differ; single methods are left out."""
-        found: list[tuple[int, int]] = []
+        """The longest sequences (first, last) of methods that do not differ, of two methods or more."""
+        groups: list[tuple[int, int]] = []
         for first, rank in enumerate(self.ranks):
-            last = max(n for n, other in enumerate(self.ranks) if other - rank <= self.critical_difference)
-            if last > first and (not found or last > found[-1][1]):
-                found.append((first, last))
-        return found
+            last = max(n for n, worse in enumerate(self.ranks) if worse - rank <= self.critical_difference)
+            if last > first and (not groups or last > groups[-1][1]):
+                groups.append((first, last))
+        return groups
 
 
 def mean_ranks(metrics: pl.DataFrame, metric: str, methods: Collection[str]) -> MeanRanks | str:
-    """Rank methods in each block by one metric; a text says why where that is impossible.
+    """Rank methods in each block by one metric; if that is impossible, return the reason as a text.
 
-    Where places have other methods, as those with image features, the ranks are over the methods and blocks that have
-    most results in common. Ties share their mean rank.
+    If tasks have different methods (such as those with image features), the ranks are over the methods and blocks with
+    the most results in common. Ties share their mean rank.
 
     Parameters
     ----------
-    metrics : the gathered table of metrics, one row per place, method, seed and metric
+    metrics : the gathered table of metrics, one row per task, method, seed and metric
     metric : as in the column `metric`
-    methods : the rows that are compared
+    methods : the methods that are compared
     """
     rows = metrics.filter(pl.col("metric") == metric, pl.col("method").is_in(list(methods)))
     blocks = rows.group_by(BLOCK, maintain_order=True).agg(pl.col("method"))
-    methods_of = [frozenset(found) for found in blocks["method"].to_list()]
+    methods_of = [frozenset(methods_of_block) for methods_of_block in blocks["method"].to_list()]
     if len(methods_of) < 2:
-        return "Mean ranks need two data sets or seeds, and this run has one of each"
-    shared = {chosen: sum(chosen <= own for own in methods_of) for chosen in dict.fromkeys(methods_of)}
+        return "Mean ranks need two data sets or two seeds; this run has only one of each"
+    shared = {
+        chosen: sum(chosen <= methods_of_block for methods_of_block in methods_of)
+        for chosen in dict.fromkeys(methods_of)
+    }
     shared = {chosen: n_blocks for chosen, n_blocks in shared.items() if n_blocks > 1 and len(chosen) > 1}
     if not shared:
         return "Mean ranks need two methods that were run on the same two data sets, or with two seeds"
-    chosen = max(shared, key=lambda found: len(found) * shared[found])
+    chosen = max(shared, key=lambda methods_of_block: len(methods_of_block) * shared[methods_of_block])
     rows = rows.filter(pl.col("method").is_in(list(chosen)))
     rows = rows.filter(pl.len().over(BLOCK) == len(chosen))
     ranked = rows.with_columns(rank=pl.col("value").rank("average", descending=True).over(BLOCK))

@@ -1,8 +1,8 @@
-"""The names of metrics in tables and figures, and which of them are shown if there is room for only a few."""
+"""The titles of metrics in tables and figures, and the choice of a few where space is limited."""
 
 from collections.abc import Sequence
 
-# Where only one or three metrics are shown, these are taken if the run has them.
+# Preferred metrics where only one or three are shown, if the run has them.
 PREFERRED = ("recall@10", "map@10", "ndcg@10")
 ABBREVIATIONS = {
     "map": "MAP",
@@ -27,7 +27,7 @@ def metric_title(metric: str) -> str:
 
 
 def few_metrics(metrics: Sequence[str]) -> list[str]:
-    """Return at most three metrics of a run, the first of which is the headline.
+    """Return up to three metrics of a run; the first is the headline metric.
 
     >>> few_metrics(["precision@5", "ndcg@10", "recall@10"]), few_metrics(["mrr", "f1@5"])
     (['recall@10', 'ndcg@10'], ['mrr', 'f1@5'])

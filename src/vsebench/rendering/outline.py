@@ -1,7 +1,7 @@
-"""What a run consists of, for tables, figures and the report: `results/outline.json`.
+"""The outline of a run for tables, figures and the report: `results/outline.json`.
 
-The plan determines it before the first job. It contains names, titles and roles, in the order of display (the keys of
-the JSON objects are not sorted), and no results.
+The plan writes it before the first job. It contains names, titles and roles in display order (the keys of the JSON
+objects are not sorted), and no results.
 """
 
 import json
@@ -17,7 +17,7 @@ from vsebench.core.yaml_files import Strict
 from vsebench.evaluation.analyses import known_analyses
 
 # The gathered files in the folder of results, by the names that tables and figures use for them. A run makes analyses
-# only if a table, a figure or a claim of a paper reads them, of the rows that it names.
+# only if a table, a figure or a claim of a paper reads them, and only for the methods that it names.
 GATHERED = {
     "summary": "summary.parquet",
     "metrics": "metrics.parquet",
@@ -39,24 +39,24 @@ GATHERED = {
 
 
 class OutlineRow(Strict):
-    """A row of the results, which is a method with its settings, or a decision."""
+    """A configured method, or a decision, in the results."""
 
     title: str
-    role: Role  # an oracle is not compared with the other rows, and is shown apart
-    source: str  # paper, equation, and where the settings are from
+    role: Role  # an oracle is not compared with the other methods, and is shown separately
+    source: str  # paper, equation, and origin of the settings
 
 
 class LeftOut(Strict):
-    """A row that cannot run at a place, and why."""
+    """A method that cannot run on a task, with the reason."""
 
     dataset: str
     protocol: str
-    method: str  # the row's name
+    method: str  # its name
     reason: str
 
 
 class MetricLeftOut(Strict):
-    """A metric that cannot be computed at a place, and why."""
+    """A metric that cannot be computed on a task, with the reason."""
 
     dataset: str
     protocol: str
@@ -65,7 +65,7 @@ class MetricLeftOut(Strict):
 
 
 class Outline(Strict):
-    """A run's places, rows, protocols, seeds and metrics, in the order of display."""
+    """A run's tasks, methods, protocols, seeds and metrics, in display order."""
 
     configuration: str = ""  # the name of its file; empty if it has none
     places: list[Place]
@@ -74,21 +74,21 @@ class Outline(Strict):
     seeds: list[int]
     metrics: list[str] = Field(min_length=1)  # of rankings, as in the column `metric`, such as recall@10
     decision_metrics: list[str] = Field(default_factory=list)  # of label sets, such as exact_match
-    decisions: dict[str, OutlineRow] = Field(default_factory=dict)  # in the order of display
-    decided: list[Place] = Field(default_factory=list)  # the places where rows have decisions
+    decisions: dict[str, OutlineRow] = Field(default_factory=dict)  # in display order
+    decided: list[Place] = Field(default_factory=list)  # the tasks where methods have decisions
     left_out: list[LeftOut]
     metrics_left_out: list[MetricLeftOut]
     papers: dict[str, str]  # name -> title
-    files: list[str]  # those of GATHERED that this run makes: without a sweep there is no `sweeps`
+    files: list[str]  # the keys of GATHERED that this run produces; for example, no `sweeps` without a sweep
 
     def rows_of_role(self, *roles: Role) -> list[str]:
-        """Return the names of the rows that have one of these roles."""
+        """Return the names of the methods that have one of these roles."""
         return [name for name, row in self.rows.items() if row.role in roles]
 
 
 def read_outline(path: Path) -> Outline:
     """Read the outline of a run; a missing or damaged file raises a `UserError`."""
-    text = json.dumps(read_json(path))  # places are objects in JSON alone
+    text = json.dumps(read_json(path))  # JSON input, because places are objects in JSON only
     try:
         return Outline.model_validate_json(text)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""What tables, figures and the report read: the gathered results of a run, in display order."""
+"""Access to the gathered results of a run, in display order, for tables, figures and the report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ from vsebench.rendering.outline import GATHERED, Outline, read_outline
 class Results:
     """The folder of results; each file is read when it is first used.
 
-    The tables have the columns of `core.schemas`. `scaling` and `sweeps` are None if the run has none.
+    The tables have the columns of `core.schemas`. `scaling` and `sweeps` are None if the run does not produce them.
     """
 
     folder: Path
 
     @cached_property
     def outline(self) -> Outline:
-        """What the run consists of."""
+        """The outline of the run."""
         return read_outline(self.folder / "outline.json")
 
     @cached_property
@@ -43,22 +43,22 @@ class Results:
 
     @cached_property
     def timing(self) -> pl.DataFrame:
-        """Seconds and memory of each timed method; empty where no method of the run is trained by epochs."""
+        """Seconds and memory of each timed method; empty if no method of the run is trained by epochs."""
         return read_parquet(self.folder / GATHERED["timing"])
 
     @cached_property
     def history(self) -> pl.DataFrame:
-        """One row per epoch; empty where no method of the run is trained by epochs."""
+        """One row per epoch; empty if no method of the run is trained by epochs."""
         return read_parquet(self.folder / GATHERED["history"])
 
     @cached_property
     def cold(self) -> pl.DataFrame:
-        """Metrics with and without images that have no training label; empty where every image has one."""
+        """Metrics with and without images that have no training label; empty if every image has one."""
         return read_parquet(self.folder / GATHERED["cold"])
 
     @cached_property
     def by_frequency(self) -> pl.DataFrame:
-        """Recall of frequent and of rare labels; empty where no label has a training image."""
+        """Recall of frequent and rare labels; empty if no label has a training image."""
         return read_parquet(self.folder / GATHERED["by_frequency"])
 
     @cached_property
@@ -89,7 +89,7 @@ class Results:
 
     @cached_property
     def words(self) -> list[dict[str, Any]]:
-        """The `words.json` of each data set whose labels have word vectors; it names its data set."""
+        """The `words.json` of each data set whose labels have word vectors."""
         return self._list("words")
 
     @cached_property
@@ -97,27 +97,27 @@ class Results:
         path = self.folder / GATHERED["machine"]
         value = read_json(path)
         if not isinstance(value, dict) or not value:
-            raise UserError(f"{path}: a JSON object with entries is needed; delete it and run again")
+            raise UserError(f"{path}: must be a JSON object with entries; delete it and run again")
         return value
 
     def analysis(self, name: str) -> pl.DataFrame:
-        """Return the table of an analysis; it is empty where the run has none of the rows that a paper names."""
+        """Return the table of an analysis; it is empty if the run has none of the methods that a paper names."""
         if name in self.outline.files:
             return read_parquet(self.folder / GATHERED[name])
         return pl.DataFrame(schema=import_module(modules_in("evaluation/analyses")[name]).SCHEMA)
 
     def places_of(self, frame: pl.DataFrame) -> list[Place]:
-        """Return the places that a table has rows of, in display order."""
-        there = set(frame.select("dataset", "protocol").unique().iter_rows())
-        return [place for place in self.outline.places if (place.dataset, place.protocol) in there]
+        """Return the tasks that occur in a table, in display order."""
+        pairs = set(frame.select("dataset", "protocol").unique().iter_rows())
+        return [place for place in self.outline.places if (place.dataset, place.protocol) in pairs]
 
     def methods_of(self, frame: pl.DataFrame) -> list[str]:
-        """Return the names of the rows in a table's column `method`, in display order."""
-        there = set(frame["method"].unique())
-        return [row for row in self.outline.rows if row in there]
+        """Return the names in a table's column `method`, in display order."""
+        names = set(frame["method"].unique())
+        return [row for row in self.outline.rows if row in names]
 
     def competitors_of(self, frame: pl.DataFrame) -> list[str]:
-        """Return the rows in a table without the oracles, in display order."""
+        """Return the methods in a table except the oracles, in display order."""
         return [row for row in self.methods_of(frame) if not self.is_oracle(row)]
 
     def oracles_of(self, frame: pl.DataFrame) -> list[str]:
@@ -126,43 +126,43 @@ class Results:
 
     @property
     def units(self) -> str:
-        """What intervals and tests are over, in words."""
+        """The units that intervals and tests are over, in words."""
         return "images and seeds" if len(self.outline.seeds) > 1 else "images"
 
     def is_oracle(self, row: str) -> bool:
-        """Return whether a row knows what no method may know, so that it is a ceiling and not a competitor."""
+        """Return whether a method is an oracle: it uses test information, so it is a ceiling and not a competitor."""
         return self.outline.rows[row].role == "oracle"
 
     def method_title(self, row: str) -> str:
-        """Return the title of a row; that of an oracle says that it is a ceiling, if it does not say what it is."""
+        """Return the title of a method; an oracle is marked as a ceiling, unless its title already marks it."""
         title = self.outline.rows[row].title
         return title + (" (ceiling)" if self.is_oracle(row) and not title.endswith("(oracle)") else "")
 
     def entry_title(self, name: str) -> str:
-        """Return the title of a row, or of a "row/decision"."""
+        """Return the title of a method, or of a "method/decision"."""
         entry = Entry.of(name)
         return ", ".join([self.method_title(entry.row), *filter(None, [self.decision_title(entry.decision)])])
 
     def decision_title(self, name: str) -> str:
-        """Return the title of a decision, empty for none; that of an oracle says that it is a ceiling."""
-        found = self.outline.decisions.get(name)
-        return found.title + (" (ceiling)" if found.role == "oracle" else "") if found else ""
+        """Return the title of a decision, empty for none; an oracle is marked as a ceiling."""
+        decision = self.outline.decisions.get(name)
+        return decision.title + (" (ceiling)" if decision.role == "oracle" else "") if decision else ""
 
     def decided_of(self, frame: pl.DataFrame) -> list[Entry]:
-        """Return the rows with decisions in a table, in display order: row by row."""
-        there = set(frame.select("method", "decision").unique().iter_rows())
+        """Return the pairs of method and decision in a table, in display order, method by method."""
+        pairs = set(frame.select("method", "decision").unique().iter_rows())
         return [
             Entry(row, decision)
             for row in self.outline.rows
             for decision in self.outline.decisions
-            if (row, decision) in there
+            if (row, decision) in pairs
         ]
 
     def is_simulated(self, dataset: str) -> bool:
         return bool(self.datasets.get(dataset, {}).get("simulated", False))
 
     def dataset_title(self, dataset: str) -> str:
-        """Return a data set's title; if the data is simulated, the title says so."""
+        """Return a data set's title, marked if the data is simulated."""
         title = str(self.datasets.get(dataset, {}).get("title", dataset))
         if self.is_simulated(dataset) and "simulated" not in title.lower():
             title += " (simulated)"
@@ -172,10 +172,12 @@ class Results:
         return f"{self.dataset_title(place.dataset)}, protocol {place.protocol}"
 
     def accuracy(self, place: Place) -> pl.DataFrame:
-        """Return the rows of `summary` at one place."""
+        """Return the rows of `summary` for one task."""
         rows = at(self.summary, place)
         if rows.is_empty():
-            raise UserError(f"{self.folder / GATHERED['summary']}: nothing on {place.dataset} with {place.protocol}")
+            raise UserError(
+                f"{self.folder / GATHERED['summary']}: no results on {place.dataset} with protocol {place.protocol}"
+            )
         return rows
 
     def _table(self, name: str) -> pl.DataFrame:
@@ -199,42 +201,42 @@ class Results:
         path = self.folder / GATHERED[name]
         value = read_json(path)
         if not isinstance(value, list) or not value:
-            raise UserError(f"{path}: a JSON list with entries is needed; delete it and run again")
+            raise UserError(f"{path}: must be a JSON list with entries; delete it and run again")
         return value
 
 
 def at(frame: pl.DataFrame, place: Place) -> pl.DataFrame:
-    """Return the rows of a table at one place."""
+    """Return the rows of a table for one task."""
     return frame.filter(pl.col("dataset") == place.dataset, pl.col("protocol") == place.protocol)
 
 
 def pick(accuracy: pl.DataFrame, metric: str, row: str) -> dict[str, Any] | None:
-    """Return what `summary` says in one metric of one row, or of a "row/decision", or None if it says nothing."""
+    """Return the entry of `summary` for a metric and a method or "method/decision"; None if there is none."""
     entry = Entry.of(row)
-    found = accuracy.filter(method=entry.row, decision=entry.decision, metric=metric)
-    return found.row(0, named=True) if len(found) else None
+    entries = accuracy.filter(method=entry.row, decision=entry.decision, metric=metric)
+    return entries.row(0, named=True) if len(entries) else None
 
 
 def best_of(accuracy: pl.DataFrame, metric: str, rows: Sequence[str]) -> str | None:
-    """Return the row that is marked as the best in a metric; None if all rows have the same value."""
-    found = {row: numbers for row in rows if (numbers := pick(accuracy, metric, row))}
-    if len(found) > 1 and len({numbers["value"] for numbers in found.values()}) == 1:
-        return None  # as the recall of ten of ten labels
-    return next((row for row, numbers in found.items() if numbers["best"]), None)
+    """Return the method that is marked as the best in a metric; None if all methods have the same value."""
+    numbers_of = {row: numbers for row in rows if (numbers := pick(accuracy, metric, row))}
+    if len(numbers_of) > 1 and len({numbers["value"] for numbers in numbers_of.values()}) == 1:
+        return None  # for example, recall@10 with ten labels
+    return next((row for row, numbers in numbers_of.items() if numbers["best"]), None)
 
 
 def best_sentence(results: Results, place: Place) -> str:
-    """Return the best method at a place in the headline metric, in a sentence; empty where no method is the best."""
+    """Return a sentence on the best method of a task in the headline metric; empty if no method is the best."""
     accuracy = results.accuracy(place)
     metric = few_metrics(results.outline.metrics)[0]
     best = best_of(accuracy, metric, results.competitors_of(accuracy))
-    found = pick(accuracy, metric, best) if best else None
-    if best is None or found is None:
+    entry = pick(accuracy, metric, best) if best else None
+    if best is None or entry is None:
         return ""
-    numbers = f"{results.method_title(best)}, {found['value']:.4f}"
+    numbers = f"{results.method_title(best)}, {entry['value']:.4f}"
     return f"{results.place_title(place)}: best {metric_title(metric)} on the test labels: {numbers}."
 
 
-def near_best(found: dict[str, Any]) -> bool:
-    """Return whether a row of `summary` is not the best and not significantly different from it either."""
-    return found["p_adjusted"] is not None and found["p_adjusted"] >= SIGNIFICANT
+def near_best(entry: dict[str, Any]) -> bool:
+    """Return whether an entry of `summary` is not the best, but not significantly different from it."""
+    return entry["p_adjusted"] is not None and entry["p_adjusted"] >= SIGNIFICANT

@@ -1,4 +1,4 @@
-"""How figures look: a paper's column widths and fonts, colours with markers and dashes, and stable files."""
+"""The style of figures: a paper's column widths and fonts, colours, markers and dashes, and reproducible files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +14,9 @@ SINGLE = 3.33  # inches: the width of one column of a two-column paper
 DOUBLE = 7.0  # inches: the width of both columns
 GREY = "0.45"
 
-RC: Any = {  # Any: Matplotlib's stubs want each key as a literal
+RC: Any = {  # Any, because Matplotlib's stubs require each key as a literal
     "font.family": "sans-serif",
-    # The first comes with Matplotlib, so figures are the same everywhere. A browser without it takes one as wide.
+    # Matplotlib ships the first font, so figures are the same everywhere. Other browsers use one of the same width.
     "font.sans-serif": ["DejaVu Sans", "Verdana"],
     "font.size": 7,
     "axes.titlesize": 7.5,
@@ -40,15 +40,15 @@ RC: Any = {  # Any: Matplotlib's stubs want each key as a literal
     "ytick.major.width": 0.6,
     "xtick.minor.size": 1.5,
     "figure.constrained_layout.use": True,
-    "figure.dpi": 300,  # the layout measures text in these dots
+    "figure.dpi": 300,  # the layout measures text at this resolution
     "pdf.fonttype": 42,  # TrueType: publishers refuse Type 3
     "ps.fonttype": 42,
-    "svg.fonttype": "none",  # text, which is smaller than outlines
+    "svg.fonttype": "none",  # keep text as text, which is smaller than outlines
     "svg.hashsalt": "vsebench",
     "savefig.dpi": 300,
     "savefig.facecolor": "white",
 }
-# None is paler than 2.7 : 1 on white. Each has a marker and dashes, for colour-blind readers and for printing in grey.
+# Each has a contrast of at least 2.7 : 1 on white. Markers and dashes help colour-blind readers and in grey print.
 COLOURS = [
     *("#0173b2", "#c77c02", "#029e73", "#d55e00", "#cc78bc", "#332288"),
     *("#999933", "#882255", "#3fa7d6", "#7a4f2a", "#44aa99"),
@@ -66,7 +66,7 @@ METADATA: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Look:
-    """How a method is drawn, in every figure."""
+    """The style in which every figure draws a method."""
 
     colour: str
     marker: str
@@ -74,15 +74,15 @@ class Look:
 
 
 def looks(results: Results) -> dict[str, Look]:
-    """Return the look of each row of the run; it depends on the outline alone, so it is the same in all figures."""
+    """Return the look of each method of the run; it depends on the outline only, so all figures agree."""
     outline = results.outline
-    found = {
+    look = {
         row: Look(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)], DASHES[n % len(DASHES)])
         for n, row in enumerate(outline.rows_of_role("paper", "baseline"))
     }
-    found |= {row: Look(GREY, "*", (1, 1)) for row in outline.rows_of_role("control")}
+    look |= {row: Look(GREY, "*", (1, 1)) for row in outline.rows_of_role("control")}
     oracles = enumerate(outline.rows_of_role("oracle"))
-    return found | {row: Look("black", "_", ORACLES[n % len(ORACLES)]) for n, row in oracles}
+    return look | {row: Look("black", "_", ORACLES[n % len(ORACLES)]) for n, row in oracles}
 
 
 def style() -> Any:
@@ -94,7 +94,7 @@ def save(figure: Figure, out: Path) -> None:
     """Write `out`.pdf, `out`.svg and `out`.png, with the same layout."""
     if figure.axes and (engine := figure.get_layout_engine()):
         engine.execute(figure)
-        figure.set_layout_engine("none")  # what has been laid out stays; else each format would do it anew
+        figure.set_layout_engine("none")  # keep this layout; otherwise each format would compute its own
     for suffix, metadata in METADATA.items():
         with replacing(out.with_name(f"{out.name}.{suffix}")) as temporary:
             figure.savefig(temporary, format=suffix, metadata=metadata)

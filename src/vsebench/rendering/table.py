@@ -1,4 +1,4 @@
-"""A table: columns, rows, and how a reader sees a value. `csv`, `markdown` and `latex` write it."""
+"""A table: columns, rows and the formatting of values. `csv`, `markdown` and `latex` write it."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ DAGGER = "†"
 
 @dataclass(frozen=True)
 class Cell:
-    """A value, perhaps with an interval; `bold` marks the best, `dagger` what is not significantly worse."""
+    """A value with an optional interval; `bold` marks the best, `dagger` values not significantly worse."""
 
     value: Value = None
     low: float | None = None
@@ -26,7 +26,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column. One that is not `shown` is only in the CSV file.
+    """A column. A column that is not `shown` is in the CSV file only.
 
     A line break in the title is kept in LaTeX, where a heading that is wider than its numbers costs width.
     """
@@ -34,10 +34,10 @@ class Column:
     key: str  # its name in the CSV file
     title: str
     form: Form = "text"  # how its values are written
-    interval: bool = False  # the CSV file has the bounds, too, as <key>_low and <key>_high
+    interval: bool = False  # the CSV file also contains the bounds, as <key>_low and <key>_high
     shown: bool = True
-    narrow: bool = False  # LaTeX leaves the intervals out, where width is scarce
-    width: float = 0.0  # LaTeX wraps text at this share of a line
+    narrow: bool = False  # LaTeX leaves the intervals out to save width
+    width: float = 0.0  # LaTeX wraps text at this share of the line width
 
     @property
     def heading(self) -> str:
@@ -75,23 +75,23 @@ class Table:
 
     @property
     def shown(self) -> list[int]:
-        """The positions of the columns that a reader sees."""
-        return [place for place, column in enumerate(self.columns) if column.shown]
+        """The indices of the shown columns."""
+        return [index for index, column in enumerate(self.columns) if column.shown]
 
     def dataset_of(self, row: Row) -> str | None:
-        """Return the data set of the images that a row names, if it has a column that says so."""
+        """Return the data set of the images in a row, if the table has a column for it."""
         keys = [column.key for column in self.columns]
-        found = row.cells[keys.index("dataset_name")].value if "dataset_name" in keys else None
-        return None if found is None else str(found)
+        name = row.cells[keys.index("dataset_name")].value if "dataset_name" in keys else None
+        return None if name is None else str(name)
 
     @property
     def groups(self) -> list[tuple[str, list[Row]]]:
-        """The rows by heading; one group without a heading if there are none."""
+        """The rows by heading; a single group with an empty heading if there are no headings."""
         return [(heading, list(rows)) for heading, rows in groupby(self.rows, key=lambda row: row.group)]
 
 
 def format_value(value: Value, form: Form) -> str:
-    """Return a value as a reader sees it.
+    """Return a value as shown to a reader.
 
     >>> format_value(0.43419, "score"), format_value(1234.5, "seconds"), format_value(0.00123456, "seconds")
     ('0.4342', '1,230', '0.00123')
@@ -122,23 +122,23 @@ def format_value(value: Value, form: Form) -> str:
 
 
 def spans(words: str) -> list[tuple[str, Face]]:
-    """Split a text of the form "words" into its parts: *italic*, **bold**, and what has no mark.
+    """Split a text of the form "words" into its parts: *italic*, **bold**, and plain text.
 
     >>> spans("**sky**, *cloud*, sea")
     [('sky', 'bold'), (', ', ''), ('cloud', 'italic'), (', sea', '')]
     """
-    found: list[tuple[str, Face]] = []
+    parts: list[tuple[str, Face]] = []
     last = 0
     for match in re.finditer(r"\*\*([^*]+)\*\*|\*([^*]+)\*", words):
         plain, bold, italic = words[last : match.start()], match[1], match[2]
-        found += [(plain, "")] if plain else []
-        found.append((bold, "bold") if bold else (italic, "italic"))
+        parts += [(plain, "")] if plain else []
+        parts.append((bold, "bold") if bold else (italic, "italic"))
         last = match.end()
-    return [*found, (words[last:], "")] if words[last:] else found
+    return [*parts, (words[last:], "")] if words[last:] else parts
 
 
 def format_interval(cell: Cell, form: Form) -> str:
-    """Return a cell's interval, or an empty text if it has none."""
+    """Return a cell's interval as text, empty if it has none."""
     if cell.low is None or cell.high is None:
         return ""
     return f"[{format_value(cell.low, form)}, {format_value(cell.high, form)}]"
@@ -147,7 +147,7 @@ def format_interval(cell: Cell, form: Form) -> str:
 def _three_digits(seconds: float) -> str:
     if seconds == 0:
         return "0"
-    # Through an exponent, since 99.96 rounds to three digits and gains one before the point.
+    # By the exponent of the rounded number, since 99.96 rounded to three digits gains one before the point.
     rounded = float(f"{seconds:.2e}")
     decimals = max(0, 2 - int(f"{rounded:e}".partition("e")[2]))
     return f"{rounded:,.{decimals}f}"

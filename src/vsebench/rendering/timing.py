@@ -1,4 +1,4 @@
-"""What tables and figures of times share."""
+"""Times of scoring, epochs and training, for tables and figures."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -15,7 +15,7 @@ def scoring_cell(timing: pl.DataFrame) -> Cell:
 
     Parameters
     ----------
-    timing : rows of `timing` of one method at one place
+    timing : rows of `timing` of one method on one task
     """
     scored = timing.filter(phase="score").sort("seconds")
     seconds = (scored["seconds"] / scored["images"]).to_list()
@@ -27,7 +27,7 @@ def epoch_cell(timing: pl.DataFrame) -> Cell:
 
     Parameters
     ----------
-    timing : rows of `timing` of one method at one place
+    timing : rows of `timing` of one method on one task
     """
     epochs = timing.filter(pl.col("phase") == "epoch").group_by("repeat").agg(pl.col("seconds").median())
     seconds = sorted(epochs["seconds"].to_list())
@@ -35,26 +35,26 @@ def epoch_cell(timing: pl.DataFrame) -> Cell:
 
 
 def training_seconds(timing: pl.DataFrame, epochs: Sequence[int]) -> float | None:
-    """Return the seconds of training a row as its settings say; None where it was not timed.
+    """Return the seconds to train a method with its chosen settings; None if it was not timed.
 
-    The median over repeats of all its epochs, or of its fit. Where the run times only the first epochs, their median
-    times the number of epochs that were chosen, mean over seeds.
+    The result is the median over repeats of the time of all epochs, or of the fit. If the run times only the first
+    epochs, it is their median times the chosen number of epochs (mean over seeds).
 
     Parameters
     ----------
-    timing : rows of `timing` of one method at one place
+    timing : rows of `timing` of one method on one task
     epochs : the chosen numbers of epochs, one per seed
     """
     for phase in ("training", "fit"):
         measured = timing.filter(phase=phase)["seconds"].to_list()
         if measured:
             return float(median(measured))
-    one = epoch_cell(timing).value
-    return one * sum(epochs) / len(epochs) if isinstance(one, float) and epochs else None
+    seconds = epoch_cell(timing).value
+    return seconds * sum(epochs) / len(epochs) if isinstance(seconds, float) and epochs else None
 
 
 def chosen_epochs(results: Results, place: Place, row: str) -> list[int]:
-    """Return the numbers of epochs that were chosen for a row at a place, one per seed; none for a closed form."""
+    """Return the chosen numbers of epochs of a method on a task, one per seed; empty for a closed form."""
     keys = (place.dataset, place.protocol, row)
-    entries = [one for one in results.settings if (one["dataset"], one["protocol"], one["method"]) == keys]
+    entries = [entry for entry in results.settings if (entry["dataset"], entry["protocol"], entry["method"]) == keys]
     return [entry["epochs"] for entry in entries if entry["epochs"]]

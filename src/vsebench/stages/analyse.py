@@ -1,4 +1,4 @@
-"""Compute one analysis of some fitted models; each is a module of vsebench/evaluation/analyses."""
+"""Compute one analysis of some fitted models; each analysis is a module in vsebench/evaluation/analyses."""
 
 import argparse
 import json
@@ -32,13 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     analysis = load_analysis(arguments.analysis)
     tables = [pl.DataFrame(schema=analysis.SCHEMA)]
     for case in analysed_cases(arguments):
-        found = analysis.analyse(case)
-        if found is not None:
-            tables.append(of_case(found, case, analysis.SCHEMA))
+        table = analysis.analyse(case)
+        if table is not None:
+            tables.append(of_case(table, case, analysis.SCHEMA))
     write_table(pl.concat(tables), analysis.SCHEMA, arguments.out)
 
 
@@ -49,18 +48,18 @@ def of_case(table: pl.DataFrame, case: AnalysedCase, schema: Schema) -> pl.DataF
 
 
 def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
-    """Yield the cases that the arguments name: every row with every seed."""
+    """Yield the cases that the arguments name: every method with every seed."""
     entries = [entry_at_place(name) for name in arguments.rows]
     datasets = {place.dataset: analysed_dataset(arguments, place.dataset) for place, _ in entries}
     for place, entry in entries:
-        others = [other.row for there, other in entries if there == place and not other.decision]
+        analysed = [other.row for other_place, other in entries if other_place == place and not other.decision]
         for seed in arguments.seeds:
             case, is_first = Case(place, entry.row, seed), seed == arguments.seeds[0]
-            yield AnalysedCase(case, entry.decision, arguments.results, datasets[place.dataset], is_first, others)
+            yield AnalysedCase(case, entry.decision, arguments.results, datasets[place.dataset], is_first, analysed)
 
 
 def analysed_dataset(arguments: argparse.Namespace, name: str) -> AnalysedDataset:
-    """Return a data set with the files that the arguments say it has."""
+    """Return a data set with the files that the arguments name."""
     features = arguments.features.get(name)
     folder, has_siblings = arguments.processed / name, name in arguments.with_siblings
     return AnalysedDataset(folder, None if features is None else Path(features), has_siblings)

@@ -1,4 +1,4 @@
-"""Recompute published numbers that follow from others, and report which agree."""
+"""Recompute published numbers that follow from other published numbers, and report which agree."""
 
 import argparse
 from pathlib import Path
@@ -10,13 +10,11 @@ from vsebench.papers.base import read_papers
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files, next to their CSV files")
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     papers = read_papers(arguments.papers)
     chosen = {paper.name: choose(paper.checks, f"{paper.path}: checks") for paper in papers}
     write_findings(audit(read_audited(papers), chosen), arguments.out)

@@ -15,11 +15,10 @@ from vsebench.papers.base import read_papers
 from vsebench.papers.evidence import Evidence, RunPlace
 from vsebench.papers.verdicts import verdicts
 
-KEPT = 32  # cases at a time: a claim compares the same two rows in one metric after another
+KEPT = 32  # cached cases; a claim compares the same two methods in several metrics
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files with the claims")
     parser.add_argument("--results", type=Path, required=True, help="folder with the results")
     parser.add_argument("--rows", nargs="+", required=True, help="every dataset/protocol/row and .../row/decision")
@@ -27,13 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
     parser.add_argument("--scaling", type=Path, help="scaling.parquet, if the run measures growth")
-    parser.add_argument("--on-request", type=Path, nargs="*", default=[], help="gathered files that a claim reads")
+    parser.add_argument("--on-request", type=Path, nargs="*", default=[], help="gathered analyses that a claim reads")
     parser.add_argument("--siblings", type=json.loads, default={}, help='JSON: {"dataset": "siblings.parquet", ...}')
     parser.add_argument("--out", type=Path, required=True, help="claims.csv")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     evidence = read_evidence(arguments)
     empty = pl.DataFrame(schema=CLAIMS)
     with replacing(arguments.out) as temporary:
@@ -74,7 +72,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
 
 
 def places(names: list[str], results: Path) -> list[RunPlace]:
-    """Return the places of the run with their rows, from "dataset/protocol/row" and "dataset/protocol/row/decision"."""
+    """Return the tasks with their methods, given "dataset/protocol/row" and "dataset/protocol/row/decision"."""
     datasets = {entry["name"]: entry for entry in read_json(results / "datasets.json")}
     rows: dict[Place, list[str]] = {}
     for name in names:

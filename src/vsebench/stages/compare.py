@@ -1,4 +1,4 @@
-"""Compare the published numbers with ours, wherever data and protocol are the same."""
+"""Compare the published numbers with ours where data and protocol are the same."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,6 @@ from vsebench.papers.comparison import Ours, compare
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument(
         "--papers",
         type=Path,
@@ -25,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     tables = {name: read_parquet(arguments.results / f"{name}.parquet") for name in ("summary", "timing", "history")}
     real = {entry["name"] for entry in read_json(arguments.results / "datasets.json") if not entry["simulated"]}
     ours = Ours(**tables, real=real)

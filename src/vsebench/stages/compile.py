@@ -1,4 +1,4 @@
-"""Compile every kernel once, so that later processes find it in numba's cache on disk."""
+"""Compile every kernel once, so that later processes load it from numba's cache on disk."""
 
 import argparse
 import importlib
@@ -24,9 +24,14 @@ from vsebench.training import tiny_matrix, warm_up
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--module", help="module in vsebench.methods; none: ranking and the simulator")
+    parser.add_argument("--module", help="module in vsebench.methods; default: ranking and the simulator")
     parser.add_argument("--settings", type=json.loads, default={}, help="JSON")
-    parser.add_argument("--out", type=Path, required=True, help="JSON: seconds, and number of functions not yet cached")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="JSON file to write: seconds, and number of functions that were not cached",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -55,7 +60,7 @@ def train_tiny(name: str, values: dict[str, Any]) -> None:
 
 
 def rank_tiny() -> None:
-    """Rank and list with both kinds of models, for one held-out label per image and for several."""
+    """Rank and list with both kinds of models, with one and with several held-out labels per image."""
     ones = np.ones((6, 6), dtype=np.float32)
     with workers(1) as pool:
         labels = tiny_matrix()

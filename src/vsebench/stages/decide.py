@@ -1,8 +1,8 @@
-"""Choose label sets for the test images from a model's scores, by every decision that the run has for its row.
+"""Choose label sets for the test images from a model's scores, by each of the method's decisions in the run.
 
-What a decision chooses or learns comes from the images that the model was fitted to and from the validation images.
-Writes decisions.parquet (the chosen labels), thresholds.parquet (of the test images' own labels, from decisions that
-have one for each image and label) and decisions.json (what each decision has learnt or chosen).
+A decision is fitted on the model's training images and tuned on the validation images. Writes decisions.parquet (the
+chosen labels), thresholds.parquet (the thresholds of the test images' own labels, from decisions with thresholds per
+image and label) and decisions.json (the fitted parameters of each decision).
 """
 
 import argparse
@@ -35,7 +35,7 @@ from vsebench.models import Embedded, Model, Thresholded
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
     parser.add_argument("--model", type=Path, required=True, help="model.npz, of a fit with --no-refit")
-    parser.add_argument("--features", type=Path, help="features of the images, where the model reads them")
+    parser.add_argument("--features", type=Path, help="features of the images, if the model reads them")
     parser.add_argument("--truth", type=Path, help="truth.npz of a simulated data set, for an oracle")
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
@@ -81,19 +81,19 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def make(name: str, decided: Decided, seed: int, law: Mapping[str, NDArray[Any]] | None) -> Decision:
-    """Return a decision of config/decisions."""
+    """Return a decision that is configured in config/decisions."""
     task = Task(decided.tuned_for, seed, law)
     return make_decision(decided.decision, task, decided.settings, f"config/decisions/{name}.yaml: settings")
 
 
 def held_out_of(training: Training) -> HeldOut:
-    """Return the images that a model was fitted to, as images whose labels are asked for."""
+    """Return the training images as queries."""
     right = training.labels.rows(training.images)
     return HeldOut(training.images, right, LabelMatrix.empty(right.n_rows, right.n_labels), training.learnt)
 
 
 def labelled(model: Model, images: HeldOut, features: Features | None) -> Labelled:
-    """Return images with their scores and labels; those without features, if the model reads some, are left out."""
+    """Return images with their scores and labels; if the model reads features, images without features are left out."""
     if features is not None:
         images = images.take(np.flatnonzero(features.known[images.images]).astype(np.int32))
     return Labelled(**vars(scored(model, images, features)), right=images.right.mask())
@@ -118,8 +118,8 @@ def scored(model: Model, images: HeldOut, features: Features | None) -> Scored:
 def pairs_of(chosen: Mask, images: HeldOut, name: str) -> pl.DataFrame:
     """Return the table `schemas.DECISIONS` of one decision."""
     rows, labels = np.nonzero(chosen)
-    found: Ids = images.images[rows]
-    columns = {"image": found, "label": labels}
+    image_ids: Ids = images.images[rows]
+    columns = {"image": image_ids, "label": labels}
     return pl.DataFrame(columns).select(pl.lit(name).alias("decision"), "image", "label").cast(DECISIONS)
 
 

@@ -1,4 +1,4 @@
-"""Record the machine, the versions and how long the kernels took to compile."""
+"""Record the machine, the versions and the compile times of the kernels."""
 
 import argparse
 from pathlib import Path

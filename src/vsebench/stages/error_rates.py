@@ -1,4 +1,4 @@
-"""Simulate how often the test over images and seeds finds a difference, by numbers of seeds and their spread."""
+"""Simulate the detection rate of the test over images and seeds, by number of seeds and spread between seeds."""
 
 import argparse
 from itertools import product
@@ -7,7 +7,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from vsebench.core.storage import replacing
-from vsebench.evaluation.error_rates import found
+from vsebench.evaluation.error_rates import detection_rate
 from vsebench.rendering.table import Cell, Column, Row, Table
 from vsebench.rendering.writers.csv import to_csv
 from vsebench.rendering.writers.markdown import to_markdown
@@ -18,20 +18,20 @@ DIFFERENCES = (0.0, 4.0)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument("--comparisons", type=int, required=True, help="simulated comparisons per cell")
-    parser.add_argument("--out", type=Path, required=True, help="CSV file to write; Markdown is written beside it")
+    parser.add_argument(
+        "--out", type=Path, required=True, help="CSV file to write; a Markdown file is written next to it"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     cells = tqdm(list(product(DIFFERENCES, SEEDS)), unit="row")
     rows = [
         Row(
             (
                 Cell(difference),
                 Cell(seeds),
-                *(Cell(found(seeds, ratio, difference, arguments.comparisons)) for ratio in RATIOS),
+                *(Cell(detection_rate(seeds, ratio, difference, arguments.comparisons)) for ratio in RATIOS),
             )
         )
         for difference, seeds in cells
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
         Column("seeds", "Seeds", "count"),
         *(Column(f"ratio_{ratio:g}", f"Ratio {ratio:g}", "score") for ratio in RATIOS),
     )
-    table = Table(columns, tuple(rows), "Share of comparisons in which a difference is found")
+    table = Table(columns, tuple(rows), "Share of simulated comparisons where the test finds a difference")
     texts = {arguments.out: to_csv(table), arguments.out.with_suffix(".md"): to_markdown(table)}
     for path, text in texts.items():
         with replacing(path) as temporary:

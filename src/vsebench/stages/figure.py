@@ -9,7 +9,6 @@ from vsebench.rendering.style import save, style
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument("name", help="the figure's name")
     parser.add_argument("--kind", required=True, help="a module of vsebench.rendering.figures")
     parser.add_argument("--parameters", default="{}", help="JSON object: the kind's parameters")
@@ -18,7 +17,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     kind = make(FigureKind, arguments.kind, read_parameters(arguments.parameters), arguments.name)
     with style():
         save(kind.figure(Results(arguments.results)), arguments.out)

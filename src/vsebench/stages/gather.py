@@ -21,8 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default={},
         help='JSON, for settings.json: {"dataset/protocol/row": configurations of a recorded search, or 0}',
     )
-    parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json for each input")
-    parser.add_argument("--out", type=Path, required=True, help=".parquet: the rows of all inputs; .json: a list")
+    parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json per input")
+    parser.add_argument(
+        "--out", type=Path, required=True, help=".parquet: all inputs concatenated; .json: a list of all inputs"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -39,16 +41,16 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def settings_used(record: dict[str, Any], not_tuned: dict[str, int]) -> dict[str, Any]:
-    """Return what a run.json says about the settings, how they were chosen, and how many were tried.
+    """Return the settings in a run.json, how they were chosen, and how many configurations were tried.
 
-    `choice` is "tuned", by this run; "recorded", by an earlier search on the same data; "untuned"; "weights" of an
-    ensemble; or "none", where a row has nothing to tune.
+    `choice` is "tuned" (by this run), "recorded" (by an earlier search on the same data), "untuned", "weights" (of an
+    ensemble), or "none" (nothing to tune).
     """
     selection = record["selection"]
     settings, tried = selection["settings"], selection.get("n_configurations", 1)
     searched = not_tuned.get("/".join(record[key] for key in ("dataset", "protocol", "method")))
     choice = "tuned" if tried > 1 or selection.get("settings_of_seed") is not None else "none"
-    if "members" in settings:  # of an ensemble, whose members have records of their own
+    if "members" in settings:  # of an ensemble, whose members have their own records
         settings, choice = {member["row"]: member["weight"] for member in settings["members"]}, "weights"
     elif searched is not None:
         tried, choice = searched or 1, "recorded" if searched else "untuned"

@@ -1,9 +1,9 @@
-"""Compute the metrics of all rows of a place from their ranks, lists and decisions, and compare them with each other.
+"""Compute the metrics of all methods on a task from their ranks, lists and decisions, and compare the methods.
 
 Writes metrics.parquet (one row per method, seed and metric, with a bootstrap interval) and summary.parquet (means over
-seeds, with a paired test against the best method). Metrics of the label sets that decisions chose have lines of their
-own: one for each row with each of its decisions. cold.parquet has the metrics of images with and without a training
-label apart, where there are images without. by_frequency.parquet has the recall of frequent and of rare labels.
+seeds, with a paired test against the best method). Metrics of label sets have one row for each
+method and decision. cold.parquet contains the metrics of images with and without a training label separately, if there
+are images without. by_frequency.parquet contains the recall of frequent and rare labels.
 """
 
 import argparse
@@ -27,12 +27,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--rows", nargs="+", required=True)
-    parser.add_argument("--decisions", nargs="*", default=[], help="as row/decision")
-    parser.add_argument("--not-compared", nargs="*", default=[], help="rows and row/decisions that are not compared")
+    parser.add_argument("--decisions", nargs="*", default=[], help="as method/decision")
+    parser.add_argument(
+        "--not-compared",
+        nargs="*",
+        default=[],
+        help="methods and method/decisions that are excluded from the comparison",
+    )
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--metrics", nargs="+", required=True, help="such as recall@10")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
-    parser.add_argument("--siblings", type=Path, help="siblings.parquet, for metrics of lists")
+    parser.add_argument("--siblings", type=Path, help="siblings.parquet, for list metrics")
     parser.add_argument("--out", type=Path, required=True, help="metrics.parquet")
     parser.add_argument("--summary", type=Path, required=True, help="summary.parquet")
     parser.add_argument("--cold", type=Path, required=True, help="cold.parquet")
@@ -47,29 +52,29 @@ def run(arguments: argparse.Namespace) -> None:
     parts = [(of_rankings, measure_rankings(arguments, place, of_rankings))]
     if arguments.decisions and of_decisions:
         parts.append((of_decisions, measure_decisions(arguments, place, of_decisions)))
-    write_table(pl.concat(metrics_table(place, found, names) for names, found in parts), METRICS, arguments.out)
-    summaries = [summarise(place, found, names, not_compared) for names, found in parts]
+    write_table(pl.concat(metrics_table(place, measured, names) for names, measured in parts), METRICS, arguments.out)
+    summaries = [summarise(place, measured, names, not_compared) for names, measured in parts]
     write_table(pl.concat(summaries), SUMMARY, arguments.summary)
     write_table(measure_cold(arguments, place, of_rankings), COLD, arguments.cold)
     write_table(measure_by_frequency(arguments, place, of_rankings), BY_FREQUENCY, arguments.by_frequency)
 
 
 def measure_rankings(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> dict[Entry, BySeed]:
-    """Return the metrics of every row's ranking."""
+    """Return the metrics of every method's ranking."""
     siblings = read_parquet(arguments.siblings) if arguments.siblings else None
-    found: dict[Entry, dict[int, Measured]] = {Entry(row): {} for row in arguments.rows}
+    by_entry: dict[Entry, dict[int, Measured]] = {Entry(row): {} for row in arguments.rows}
     for seed in arguments.seeds:
         cases = [Case(place, row, seed) for row in arguments.rows]
         ranked = [read_ranked(case, arguments.results) for case in cases]
         check_same_images(ranked, cases)
         measured = measure(ranked, metrics, n_candidates_of(cases[0], arguments.results), arguments.bootstrap, siblings)
-        for row, one in zip(arguments.rows, measured, strict=True):
-            found[Entry(row)][seed] = one
-    return dict(found)
+        for row, metrics_of_row in zip(arguments.rows, measured, strict=True):
+            by_entry[Entry(row)][seed] = metrics_of_row
+    return dict(by_entry)
 
 
 def measure_cold(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> pl.DataFrame:
-    """Return metrics of images with and without a training label; no lines if every image has one, or none has."""
+    """Return metrics of images with and without a training label; no rows if there are no cold images."""
     cases = [Case(place, row, seed) for row in arguments.rows for seed in arguments.seeds]
     names = [name for name in metrics if isinstance(load_metric(name), RankMetric)]
     parts = [pl.DataFrame(schema=COLD)]
@@ -82,35 +87,35 @@ def measure_cold(arguments: argparse.Namespace, place: Place, metrics: list[str]
 
 
 def measure_by_frequency(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> pl.DataFrame:
-    """Return the recall of frequent and of rare labels, within the first cutoff of the metrics, or 10."""
+    """Return the recall of frequent and rare labels at the first cut-off among the metrics, or at 10."""
     cutoff = next((cut for name in metrics if (cut := load_metric(name).cutoff)), 10)
     parts = [pl.DataFrame(schema=BY_FREQUENCY)]
     for seed in arguments.seeds:
         training = read_parquet(Case(place, arguments.rows[0], seed).split(arguments.results) / "final.parquet")
         for row in arguments.rows:
             case = Case(place, row, seed)
-            found = recall_by_frequency(read_ranked(case, arguments.results).ranks, training, cutoff)
+            recall = recall_by_frequency(read_ranked(case, arguments.results).ranks, training, cutoff)
             keys = {key: pl.lit(value) for key, value in case.keys.items()}
-            parts.append(found.with_columns(cutoff=cutoff, **keys).select(*BY_FREQUENCY).cast(BY_FREQUENCY))
+            parts.append(recall.with_columns(cutoff=cutoff, **keys).select(*BY_FREQUENCY).cast(BY_FREQUENCY))
     return pl.concat(parts)
 
 
 def measure_decisions(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> dict[Entry, BySeed]:
     """Return the metrics of the label sets that decisions chose."""
     entries = [Entry.of(name) for name in arguments.decisions]
-    found: dict[Entry, dict[int, Measured]] = {entry: {} for entry in entries}
+    by_entry: dict[Entry, dict[int, Measured]] = {entry: {} for entry in entries}
     for seed in arguments.seeds:
         sets = [read_sets(Case(place, entry.row, seed), entry.decision, arguments.results) for entry in entries]
-        for entry, one in zip(entries, measure_sets(sets, metrics, arguments.bootstrap), strict=True):
-            found[entry][seed] = one
-    return dict(found)
+        for entry, measured in zip(entries, measure_sets(sets, metrics, arguments.bootstrap), strict=True):
+            by_entry[entry][seed] = measured
+    return dict(by_entry)
 
 
 def check_same_images(ranked: list[Ranked], cases: list[Case]) -> None:
-    """Refuse to compare models that were not tested on the same labels."""
+    """Raise a `UserError` if models were not tested on the same labels."""
     first = ranked[0].ranks.select("image", "label")
-    for other, case in zip(ranked, cases, strict=True):
-        if not first.equals(other.ranks.select(pl.col("image"), pl.col("label"))):
+    for model, case in zip(ranked, cases, strict=True):
+        if not first.equals(model.ranks.select(pl.col("image"), pl.col("label"))):
             raise UserError(
-                f"{case}: ranks of other held-out labels than those of {cases[0].row}; delete and run again"
+                f"{case}: its held-out labels differ from those of {cases[0].row}; delete its ranks and run again"
             )

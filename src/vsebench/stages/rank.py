@@ -1,6 +1,6 @@
-"""Rank the test labels, and list the first labels of each test image's ranking.
+"""Rank the test labels, and list the first labels of each test image.
 
-If test images are new, the images are ranked for each label as well.
+If test images are new, also rank the images for each label.
 """
 
 import argparse
@@ -19,15 +19,15 @@ from vsebench.models import by_frequency
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", type=Path, required=True, help="folder of the split")
     parser.add_argument("--model", type=Path, required=True, help="model.npz")
-    parser.add_argument("--features", type=Path, help="features of the images, where the model reads them")
+    parser.add_argument("--features", type=Path, help="features of the images, if the model reads them")
     parser.add_argument(
         "--cold-by-frequency", action="store_true", help="rank images without a training label by training frequency"
     )
-    parser.add_argument("--no-refit", action="store_true", help="the model did not learn the validation labels")
+    parser.add_argument("--no-refit", action="store_true", help="the model was not trained on the validation labels")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--ranks", type=Path, required=True, help="ranks.parquet")
     parser.add_argument("--lists", type=Path, required=True, help="lists.parquet")
-    parser.add_argument("--label-ranks", type=Path, help="label_ranks.parquet, where test images are new")
+    parser.add_argument("--label-ranks", type=Path, help="label_ranks.parquet, if test images are new")
 
 
 def run(arguments: argparse.Namespace) -> None:

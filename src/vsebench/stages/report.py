@@ -13,7 +13,6 @@ from vsebench.rendering.results import Results
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument("--results", type=Path, required=True, help="folder with the gathered results")
     parser.add_argument("--figures", type=Path, required=True, help="folder with the figures")
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files of the papers with a section")
@@ -24,7 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     papers = [Paper.read(path) for path in arguments.papers]
     pictures = {name: check(Pictures, source, "--pictures") for name, source in arguments.pictures.items()}
     page = render(Results(arguments.results), arguments.figures, papers, arguments.out.parent, pictures)

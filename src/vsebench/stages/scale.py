@@ -1,13 +1,13 @@
-"""Measure how a time grows with the sizes of simulated data: that of an epoch, or that of scoring an image.
+"""Measure how the time per epoch, or to score an image, grows with the sizes of simulated data.
 
-One size is varied at a time while the others stay at the middle one of their values. In each repeat a new process
-measures every method at every size on one core.
+One size is varied at a time while the others keep their middle values. In each repeat, a new process measures every
+method at every size on one core.
 
-- `simulator`, labels alone: an epoch, against pairs, labels and factors. Pairs grow with the images, at the same number
-  of labels per image. There is an epoch to warm up, then the timed one. So sampling methods are measured at the start
-  of their training.
-- `simulated_tree`, with features: the scores of all labels for an image, against training images and terms per image.
-  The scored images are the same at every number of training images. Methods are trained for one epoch.
+- `simulator`, labels only: the time per epoch, against pairs, labels and factors. Pairs are varied through the number
+  of images, with constant labels per image. The second epoch is timed, so sampling methods are measured at the start of
+  their training.
+- `simulated_tree`, with features: the time to score all labels for an image, against training images and terms per
+  image. The scored images are the same for every number of training images. Methods are trained for one epoch.
 """
 
 import argparse
@@ -43,7 +43,9 @@ SCORED_IMAGES = 500
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", type=Path, required=True, help="configuration file of a simulated data set")
-    parser.add_argument("--options", type=json.loads, default={}, help="JSON: replaces options of the data set's file")
+    parser.add_argument(
+        "--options", type=json.loads, default={}, help="JSON: options that replace those in the data set's file"
+    )
     parser.add_argument("--methods", type=json.loads, required=True, help='JSON: {"row": ["module", {settings}], ...}')
     parser.add_argument("--sizes", type=json.loads, required=True, help='JSON: {"pairs": [...], "labels": [...], ...}')
     parser.add_argument("--repeats", type=int, required=True)
@@ -51,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    simulator_options(arguments.dataset, arguments.options)  # reports a mistake before a process starts
+    simulator_options(arguments.dataset, arguments.options)  # report mistakes before a process starts
     rows: list[dict[str, Any]] = []
     for repeat in tqdm(range(1, arguments.repeats + 1), desc="growth of times", mininterval=5):
         rows += [row | {"repeat": repeat} for row in run_in_new_process(measure, arguments)]
@@ -68,31 +70,31 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     with workers(1) as pool:
         for variable, sizes in arguments.sizes.items():
             for size in sizes:
-                for found in timed(options, middle | {variable: size}, arguments.methods, pool):
-                    keys = {"variable": variable, "size": found[variable], "machine": processor()}
-                    rows.append(found | keys)
+                for time_of_method in timed(options, middle | {variable: size}, arguments.methods, pool):
+                    keys = {"variable": variable, "size": time_of_method[variable], "machine": processor()}
+                    rows.append(time_of_method | keys)
     return rows
 
 
 def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
-    """Return the options of a simulated data set, some of them replaced."""
+    """Return the options of a simulated data set, with some of them replaced."""
     config = read_config(DatasetConfig, path)
     if config.adapter not in GROWTH:
         known = " and ".join(GROWTH)
-        raise UserError(f"{path}: adapter: {config.adapter}; growth is measured on data of the adapters {known} only")
+        raise UserError(f"{path}: adapter: growth can be measured only with the adapters {known}, not {config.adapter}")
     return check(load_adapter(config.adapter, str(path)).Options, config.options | replaced, f"{path}: options")
 
 
 def time_epochs(
-    options: simulator.Options, wanted: dict[str, int], methods: dict[str, Any], pool: Workers
+    options: simulator.Options, sizes: dict[str, int], methods: dict[str, Any], pool: Workers
 ) -> Iterator[dict[str, Any]]:
     """Time the second epoch of each method at these sizes: pairs, labels and factors."""
-    matrix = simulate(options, wanted["pairs"], wanted["labels"])
-    shape = {"images": matrix.n_rows, "labels": matrix.n_labels, "pairs": matrix.n_pairs, "factors": wanted["factors"]}
+    matrix = simulate(options, sizes["pairs"], sizes["labels"])
+    shape = {"images": matrix.n_rows, "labels": matrix.n_labels, "pairs": matrix.n_pairs, "factors": sizes["factors"]}
     for row, (module, settings) in methods.items():
-        fitter = fitted(module, settings | {"factors": wanted["factors"]}, Problem(Training.all_of(matrix), 1, pool))
+        fitter = fitted(module, settings | {"factors": sizes["factors"]}, Problem(Training.all_of(matrix), 1, pool))
         if not isinstance(fitter, Method):
-            raise UserError(f"{module}: a row without epochs has no training time")
+            raise UserError(f"{module}: a method without epochs has no training time per epoch")
         start = time.perf_counter()
         fitter.epoch()
         yield shape | {"method": row, "phase": "epoch", "seconds": time.perf_counter() - start}
@@ -107,14 +109,14 @@ def simulate(options: simulator.Options, pairs: int, labels: int) -> LabelMatrix
 
 
 def time_scoring(
-    options: Any, wanted: dict[str, int], methods: dict[str, Any], pool: Workers
+    options: Any, sizes: dict[str, int], methods: dict[str, Any], pool: Workers
 ) -> Iterator[dict[str, Any]]:
-    """Time the scores of an image by each method at these sizes: training images and terms per image."""
+    """Time each method's scoring of an image at these sizes: training images and terms per image."""
     from vsebench.formats.simulators import simulated_tree  # with SciPy
 
-    images = SCORED_IMAGES + wanted["images"]
-    sizes = {"images": images, "length": float(wanted["terms"]), "scale": 1.0}
-    drawn = simulated_tree.read(Path(), options.model_copy(update=sizes))
+    images = SCORED_IMAGES + sizes["images"]
+    options_of_size = {"images": images, "length": float(sizes["terms"]), "scale": 1.0}
+    drawn = simulated_tree.read(Path(), options.model_copy(update=options_of_size))
     matrix, numbers = LabelMatrix.from_pairs(drawn.pairs, images, options.labels), np.arange(images, dtype=np.int32)
     every_label = np.ones(options.labels, dtype=np.bool_)
     scored, learnt = np.split(numbers, [SCORED_IMAGES])

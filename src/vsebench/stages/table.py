@@ -13,7 +13,6 @@ from vsebench.rendering.writers.markdown import to_markdown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument("name", help="the table's name: LaTeX refers to it by tab:<name>, with hyphens")
     parser.add_argument("--kind", required=True, help="a module of vsebench.rendering.tables")
     parser.add_argument("--parameters", default="{}", help="JSON object: the kind's parameters")
@@ -22,7 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     kind = make(TableKind, arguments.kind, read_parameters(arguments.parameters), arguments.name)
     write_table(kind.table(Results(arguments.results)), arguments.name, arguments.out)
 

@@ -1,7 +1,7 @@
-"""Time the methods: a new process for each repeat, on one core, compilation apart from epochs.
+"""Time the methods: a new process per repeat, on one core, with compilation timed separately from epochs.
 
-The processes run one after the other; each trains with the settings that were chosen for the method. A repeat takes
-the split and the settings of one seed, the next repeat those of the next.
+The processes run one after the other; each trains with the settings chosen for the method. The first repeat uses the
+split and the settings of the first seed, the second repeat those of the second, and so on.
 """
 
 import argparse
@@ -32,7 +32,9 @@ from vsebench.methods.base import Method, load_method, read_settings
 from vsebench.models import Model
 from vsebench.training import warm_up
 
-SHORT_FIT = 2.0  # seconds: a shorter fit without epochs is timed the second time, since the first loads kernels
+SHORT_FIT = (
+    2.0  # seconds; shorter fits without epochs are repeated and timed the second time, because the first loads kernels
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--modules", type=json.loads, required=True, help='JSON: {"row": "module", ...}')
     parser.add_argument("--no-refit", action="store_true", help="train without the validation labels")
     parser.add_argument("--epochs", type=int, required=True, help="timed epochs per repeat")
-    parser.add_argument("--to-best-epoch", action="store_true", help="time all epochs up to the chosen number as well")
+    parser.add_argument("--to-best-epoch", action="store_true", help="also time all epochs up to the chosen number")
     parser.add_argument("--out", type=Path, required=True, help="timing.parquet")
 
 
@@ -61,8 +63,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def time_one(arguments: argparse.Namespace, seed: int, row: str) -> list[dict[str, Any]]:
-    """Time the phases of one row: compile (or load from the cache), epochs or the fit, scoring, and ranking."""
-    others = OtherProcesses()
+    """Time the phases of one method: compile (or load from the cache), epochs or the fit, scoring, and ranking."""
+    other_processes = OtherProcesses()
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
     case = Case(Place(arguments.dataset, arguments.protocol), row, seed)
@@ -89,22 +91,22 @@ def time_one(arguments: argparse.Namespace, seed: int, row: str) -> list[dict[st
                 model = method(problem, settings).model()
             clock.lap("fit")
         peak = peak_memory_bytes()
-        most_labels = np.argmax(split.test.right.n_labels_of_row, keepdims=True).astype(np.int32)
-        # Loads the kernel: images with one held-out label each and others are ranked by different ones.
-        rank(model, split.test.take(most_labels), features, pool, str(case))
+        image_with_most_labels = np.argmax(split.test.right.n_labels_of_row, keepdims=True).astype(np.int32)
+        # Load the kernel, which differs between images with one held-out label each and with several.
+        rank(model, split.test.take(image_with_most_labels), features, pool, str(case))
         clock.lap(None)
         rank(model, split.test, features, pool, str(case))
         clock.lap("evaluate")
         clock.laps.append(("score", scoring_seconds(model, split.test, features)))
     keys = {"dataset": arguments.dataset, "protocol": arguments.protocol, "method": row, "seed": seed, "threads": 1}
     keys |= {"peak_rss_bytes": peak, "model_bytes": model_bytes(model), "machine": processor()}
-    keys |= {"others": others.cores()}
+    keys |= {"others": other_processes.cores()}
     images = {"score": len(split.test.images), "evaluate": len(split.test.images)}
     return [keys | {"phase": phase, "seconds": seconds, "images": images.get(phase)} for phase, seconds in clock.laps]
 
 
 def time_epochs(method: Method, clock: "Clock", epochs: int, all_epochs: int) -> None:
-    """Time the first `epochs` epochs one by one and, if it is not 0, the sum of the first `all_epochs`."""
+    """Time each of the first `epochs` epochs and, unless it is 0, the first `all_epochs` together."""
     seconds = []
     for epoch in range(max(epochs, all_epochs)):
         method.epoch()
@@ -114,7 +116,7 @@ def time_epochs(method: Method, clock: "Clock", epochs: int, all_epochs: int) ->
 
 
 def model_bytes(model: Model) -> int:
-    """Return the bytes of a model's arrays, which are saved uncompressed."""
+    """Return the size in bytes of a model's arrays, which are saved uncompressed."""
     return sum(array.nbytes for array in model.arrays().values())
 
 
@@ -130,7 +132,7 @@ class Clock:
         return time.perf_counter() - self._start
 
     def lap(self, name: str | None) -> float:
-        """End a lap and return its seconds; a lap without a name is not kept."""
+        """End a lap and return its seconds; a lap without a name is not recorded."""
         seconds = self.seconds()
         if name:
             self.laps.append((name, seconds))

@@ -132,7 +132,7 @@ def test_controls_are_shown_where_one_of_the_rows_is(results):
     assert controls.rows_read() == ["other", "my_row"]
     table = controls.table(results)
     assert table.rows == ()
-    assert table.notes == ("This run has none of the rows of this table at a place with new test images.",)
+    assert table.notes == ("This run has none of the methods of this table on a task with new test images.",)
 
 
 def test_a_table_has_the_first_images_of_its_words(results):

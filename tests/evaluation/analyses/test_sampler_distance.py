@@ -5,7 +5,7 @@ import pytest
 
 from tests.reference import vse_ens as reference
 from tests.reference.arrays import embedding_of, with_unused
-from vsebench.evaluation.analyses.sampler_distance import distances, drawn
+from vsebench.evaluation.analyses.sampler_distance import distances, sampling_probabilities
 from vsebench.kernels.random_numbers import new_state
 from vsebench.kernels.sgd.sorted_lists import SortedLists, refresh_lists
 from vsebench.kernels.sgd.vse_ens import redraw_negative, weigh_factors
@@ -27,7 +27,7 @@ def test_with_two_factors_by_hand():
     images = np.array([[1.0, 1.0]], dtype=np.float32)  # the scores are 2, 3 and 1: the order is 1, 0, 2
     first, second, third = reference.rank_probabilities(1.0, 3)
     lists = np.array([first + third, second + first, third + second]) / 2
-    np.testing.assert_allclose(drawn(images, labels, np.array([first, second, third])), [lists])
+    np.testing.assert_allclose(sampling_probabilities(images, labels, np.array([first, second, third])), [lists])
     expected = np.abs(lists - [second, first, third]).sum() / 2
     np.testing.assert_allclose(distances(images, labels, 1.0)[0], [expected])
 
@@ -42,5 +42,5 @@ def test_the_kernel_draws_with_these_probabilities(image):
     weigh_factors(images, 0, lists.deviations, sums)
     nothing = with_unused([])
     found = [redraw_negative(images, 0, nothing, 0, 0, lists.order, sums, 3.0, state) for _ in range(40000)]
-    expected = drawn(images[:, :5], labels[:, :5], reference.rank_probabilities(3.0, 9))[0]
+    expected = sampling_probabilities(images[:, :5], labels[:, :5], reference.rank_probabilities(3.0, 9))[0]
     assert np.bincount(found, minlength=9) / 40000 == pytest.approx(expected, abs=0.01)

@@ -5,9 +5,9 @@ import pytest
 
 from tests.stages.analysed import CASE, LABELS, analysed, write
 from vsebench import models
-from vsebench.evaluation.analyses.map_of_vectors import plane
+from vsebench.evaluation.analyses.map_of_vectors import project
 from vsebench.models import LabelWeights
-from vsebench.rendering.figures.map_of_vectors import apart
+from vsebench.rendering.figures.map_of_vectors import rarely_shared_labels
 
 
 def test_images_and_candidate_labels_are_named(tmp_path):
@@ -29,29 +29,31 @@ def test_the_plane_is_that_of_the_principal_components():
     generator = np.random.default_rng(1)
     images = generator.normal(size=(50, 4)) * [3, 2, 0.1, 0.1]
     labels = generator.normal(size=(7, 4))
-    placed, named = plane(images, labels)
+    placed, named = project(images, labels)
     rows = images / np.linalg.norm(images, axis=1, keepdims=True)
     variances = np.sort(np.linalg.eigvalsh(np.cov(rows.T)))[::-1][:2]
     assert placed.var(axis=0, ddof=1) == pytest.approx(variances)
     assert placed.mean(axis=0) == pytest.approx(0)
     # An image and a label of one direction lie at one point, whatever their lengths.
-    found = plane(images, 5 * images[:3])
+    found = project(images, 5 * images[:3])
     assert found[1] == pytest.approx(found[0][:3])
     assert (named.sum(axis=0) >= 0).all()
 
 
 def test_vectors_of_zeros_have_a_place():
-    placed, named = plane(np.array([[1.0, 0], [0, 1], [0, 0]]), np.zeros((1, 2)))
+    placed, named = project(np.array([[1.0, 0], [0, 1], [0, 0]]), np.zeros((1, 2)))
     assert np.isfinite(placed).all()
     assert np.isfinite(named).all()
 
 
 def test_labels_that_mostly_share_their_images_are_left_out():
-    assert apart([["sky", "clouds"], ["sky", "clouds"], ["sky"], ["clouds", "sea"], ["sea"], ["sea"]], 8) == [
+    assert rarely_shared_labels(
+        [["sky", "clouds"], ["sky", "clouds"], ["sky"], ["clouds", "sea"], ["sea"], ["sea"]], 8
+    ) == [
         "clouds",
         "sea",
     ]
-    assert apart([["sky"], ["sea"], ["sea"]], 1) == ["sea"]
+    assert rarely_shared_labels([["sky"], ["sea"], ["sea"]], 1) == ["sea"]
 
 
 def test_vectors_have_length_1_and_their_labels_names(tmp_path):

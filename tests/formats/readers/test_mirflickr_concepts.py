@@ -1,8 +1,8 @@
 import pytest
 
 from tests.fuzz.targets import MIRFLICKR_LISTS, pack_lists
-from vsebench.core.yaml_files import check
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check
 from vsebench.formats.readers import mirflickr_concepts
 
 

@@ -8,8 +8,8 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from vsebench.config.dataset import DatasetDefinition
-from vsebench.core.yaml_files import check
 from vsebench.core.errors import UserError
+from vsebench.core.yaml_files import check
 from vsebench.formats.readers import mulan
 
 names = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="<&\x85"), min_size=1, max_size=8)

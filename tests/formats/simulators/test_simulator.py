@@ -5,10 +5,8 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.metrics import label_ranking_average_precision_score
 
-from vsebench.config.dataset import DatasetConfig
 from tests import data_sets
 from vsebench.core.errors import UserError
-from vsebench.core.yaml_files import read_config
 from vsebench.formats.simulators.simulator import (
     LabelsPerImage,
     Options,

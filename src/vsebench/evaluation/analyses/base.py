@@ -1,8 +1,8 @@
-"""The contract of an analysis: a table that is computed from fitted models after a run, each model by itself.
+"""The contract of an analysis: a table that is computed from fitted models after a run, one model at a time.
 
 An analysis is `evaluation/analyses/<name>.py`, whose docstring's first line is its help. It defines SCHEMA, the columns
 of its table; READS, the files that it reads; and `analyse`, which returns the table of one case. A run writes
-`results/<name>.parquet` only if a table, a figure or a claim of a paper reads it, of the methods that this names.
+`results/<name>.parquet` only if a table, a figure or a claim of a paper reads it, for the methods that these name.
 """
 
 from collections.abc import Sequence
@@ -32,14 +32,14 @@ if TYPE_CHECKING:  # features need SciPy, which most models do without
 
 @dataclass(frozen=True)
 class Reads:
-    """The files that an analysis reads besides the split; the workflow makes them first.
+    """The files that an analysis reads in addition to the split; the workflow produces them first.
 
     Attributes
     ----------
     model : files in the folder of each fitted model
-    decided : files in the folder of a fitted model whose decision is analysed
+    decided : further files in the folder of a model whose decision is analysed
     dataset : files in the folder of the processed data set
-    features, siblings : whether those of the data set are read, where it has some
+    features, siblings : whether the data set's features and siblings are read, if it has them
     """
 
     model: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class AnalysedDataset:
 
     @cached_property
     def siblings(self) -> pl.DataFrame | None:
-        """The table `schemas.SIBLINGS`; None if nothing says which labels are siblings."""
+        """The table `schemas.SIBLINGS`; None if the data set has none."""
         return read_parquet(self.folder / "siblings.parquet") if self.has_siblings else None
 
     @cached_property
@@ -79,16 +79,16 @@ class AnalysedDataset:
 
 @dataclass(frozen=True)
 class AnalysedCase:
-    """One fitted model with what an analysis can read of it; each file is read when it is first used.
+    """One fitted model and its files; each file is read when it is first used.
 
     Attributes
     ----------
     case : data set, protocol, method and seed
-    decision : the decision that is analysed; empty for the model by itself
+    decision : the analysed decision; empty for the model without a decision
     results : the folder with the results
     dataset : the data set that the model is tested on
     is_first_seed : whether the seed is the first of the run
-    others : the methods that are analysed without a decision at the same place, this one included
+    others : the methods that are analysed without a decision on the same task, including this one
     """
 
     case: Case
@@ -102,7 +102,7 @@ class AnalysedCase:
         return str(self.case)
 
     def of_method(self, method: str) -> "AnalysedCase":
-        """Return the case of another method, without a decision, at the same place and with the same seed."""
+        """Return the case of another method, without a decision, on the same task and with the same seed."""
         return replace(self, case=replace(self.case, row=method), decision="")
 
     def table(self, name: str) -> pl.DataFrame:
@@ -111,7 +111,7 @@ class AnalysedCase:
 
     @cached_property
     def record(self) -> dict[str, Any]:
-        """The `run.json`: what the model was fitted with."""
+        """The `run.json`: the record of the fit."""
         return cast(dict[str, Any], read_json(self.case.folder(self.results) / "run.json"))
 
     @cached_property
@@ -120,7 +120,7 @@ class AnalysedCase:
 
     @cached_property
     def training(self) -> LabelMatrix:
-        """The labels that the model has learnt from."""
+        """The labels that the model was trained on."""
         return splits.load(self.case.split(self.results), refit=self.record["refit"]).final.labels
 
     @cached_property
@@ -129,7 +129,7 @@ class AnalysedCase:
 
     @cached_property
     def checked_model(self) -> Model:
-        """The model; a `UserError` if it has numbers that are not finite, or does not fit the labels of its split."""
+        """The model; raises a `UserError` if its numbers are not finite or its labels do not match the split."""
         check_finite(self.model, str(self))
         check_labels(self.model, self.test, str(self))
         return self.model
@@ -146,18 +146,18 @@ class AnalysedCase:
 
 
 class Analysis(Protocol):
-    """What the module of an analysis defines."""
+    """The names that the module of an analysis defines."""
 
     SCHEMA: Schema
     READS: Reads
 
     def analyse(self, case: AnalysedCase) -> pl.DataFrame | None:
-        """Return the columns of SCHEMA that do not name the case; None where there is nothing to analyse.
+        """Return the columns of SCHEMA except those that name the case; None if there is nothing to analyse.
 
         Raises
         ------
         UserError
-            The model is not of the kind that the analysis is for.
+            The analysis does not support this kind of model.
         """
 
 
@@ -172,7 +172,7 @@ def scores_of(model: Model, held_out: HeldOut, features: "Features | None") -> M
 
 
 def vectors_of(model: Model, held_out: HeldOut, features: "Features | None") -> tuple[Matrix, Matrix] | None:
-    """Return vectors of images, (q, factors), and labels, (n_labels, factors), without biases; None if none exist."""
+    """Return image vectors, (q, factors), and label vectors, (n_labels, factors), without biases; None if absent."""
     if not isinstance(model, Embedded):
         return None
     images = np.concatenate(
@@ -182,8 +182,8 @@ def vectors_of(model: Model, held_out: HeldOut, features: "Features | None") -> 
     return images[:, kept], model.label[:, kept]
 
 
-def unit(rows: Matrix) -> Matrix:
-    """Return rows of length 1; rows of zeros stay so."""
+def normalise_rows(rows: Matrix) -> Matrix:
+    """Return rows scaled to length 1; rows of zeros are unchanged."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     divided: Matrix = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
     return divided

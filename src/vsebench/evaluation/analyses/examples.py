@@ -1,4 +1,4 @@
-"""Write the first labels that some models give to a few test images, with the right ones and their siblings marked."""
+"""Write the first labels of some models for a few test images, with correct labels and their siblings marked."""
 
 import polars as pl
 
@@ -7,16 +7,16 @@ from vsebench.evaluation.analyses.base import AnalysedCase, Reads
 
 SCHEMA: Schema = CASE | {
     "image": pl.String,
-    "number": pl.Int32,  # of the image among the examples
+    "number": pl.Int32,  # of the image among the examples, from 1
     "truth": pl.String,  # its held-out labels
     "place": pl.Int32,
     "label": pl.String,
     "right": pl.Boolean,
-    "sibling": pl.Boolean,  # of a held-out label, or one itself; null where the data set has none
+    "sibling": pl.Boolean,  # held-out label or sibling of one; null if the data set has no siblings
 }
 READS = Reads(model=("ranks.parquet", "lists.parquet"), dataset=("labels.parquet", "images.parquet"), siblings=True)
 PAIR = ["image", "label"]
-IMAGES = 5  # the first test images with a label, of each place and seed
+IMAGES = 5  # the first test images with a label, per task and seed
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
@@ -25,7 +25,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
     truth = ranks.join(names, on="label").sort("image", "label").group_by("image", maintain_order=True)
     shown = truth.agg(truth=pl.col("name").str.join(", ")).head(IMAGES).with_row_index("number", offset=1)
     return (
-        marked(case.table("lists"), ranks, case.dataset.siblings)
+        mark_correct(case.table("lists"), ranks, case.dataset.siblings)
         .join(shown, on="image")
         .join(names, on="label")
         .join(case.dataset.images.select("image", "id"), on="image")
@@ -34,8 +34,8 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
     )
 
 
-def marked(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFrame | None) -> pl.DataFrame:
-    """Return which labels of the lists are held out, and which are that or a sibling of one that is.
+def mark_correct(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFrame | None) -> pl.DataFrame:
+    """Mark the listed labels that are held out, and those that are siblings of a held-out label or held out themselves.
 
     Parameters
     ----------
@@ -45,15 +45,17 @@ def marked(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFrame | No
 
     Returns
     -------
-    `lists` with the columns right and sibling, Boolean, sorted by image and place; sibling is null without `siblings`.
+    `lists` with the Boolean columns right and sibling, sorted by image and place; sibling is null without `siblings`.
     """
     right = right.select(PAIR).unique()
-    found = lists.join(right.select("image").unique(), on="image", how="semi")
-    found = found.join(right.with_columns(right=True), on=PAIR, how="left").with_columns(
+    marked_lists = lists.join(right.select("image").unique(), on="image", how="semi")
+    marked_lists = marked_lists.join(right.with_columns(right=True), on=PAIR, how="left").with_columns(
         pl.col("right").fill_null(False)
     )
     if siblings is None:
-        return found.with_columns(sibling=pl.lit(None, pl.Boolean)).sort("image", "place")
+        return marked_lists.with_columns(sibling=pl.lit(None, pl.Boolean)).sort("image", "place")
     near = right.join(siblings, on="label").select("image", label="sibling").unique().with_columns(sibling=True)
-    found = found.join(near, on=PAIR, how="left")
-    return found.with_columns(sibling=pl.col("sibling").fill_null(False) | pl.col("right")).sort("image", "place")
+    marked_lists = marked_lists.join(near, on=PAIR, how="left")
+    return marked_lists.with_columns(sibling=pl.col("sibling").fill_null(False) | pl.col("right")).sort(
+        "image", "place"
+    )

@@ -1,4 +1,4 @@
-"""Compute the full-sample loss of VSE-fs for the embeddings of some rows, on what they have learnt from."""
+"""Compute the full-sample loss of VSE-fs for the embeddings of some methods on their training labels."""
 
 from collections.abc import Sequence
 
@@ -12,19 +12,19 @@ from vsebench.data.problem import LabelMatrix, Matrix
 from vsebench.evaluation.analyses.base import AnalysedCase, Reads
 from vsebench.models import Embeddings
 
-SCHEMA: Schema = CASE | {"beta_0": pl.Float64, "loss": pl.Float64}  # per positive, of what was learnt
+SCHEMA: Schema = CASE | {"beta_0": pl.Float64, "loss": pl.Float64}  # loss: per positive of the training labels
 READS = Reads(model=("model.npz", "run.json"))
 BETAS = [1.0, 2.0, 4.0, 16.0, 128.0]  # values of beta_0
-PAIRS = 1 << 16  # whose vectors are in memory at once
-ROUNDING = 1e-14  # a smaller share of the squares is no variance
+PAIRS = 1 << 16  # with vectors in memory at once
+ROUNDING = 1e-14  # a variance below this share of the mean square counts as 0
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
     """Return the loss at each beta_0."""
     model = case.model
     if not isinstance(model, Embeddings):
-        raise UserError(f"{case}: the model has no vectors of images; name another row in the paper's file")
-    extends = case.record["module"] == "vse_fs"  # an image's vector by those of its labels
+        raise UserError(f"{case}: the model has no image vectors; name another method in the paper's file")
+    extends = case.record["module"] == "vse_fs"  # an image's vector contains those of its labels
     gamma = case.record["selection"]["settings"]["gamma"] if extends else 0.0
     losses = full_sample_losses(model.image, model.label, case.training, BETAS, gamma)
     return pl.DataFrame({"beta_0": BETAS, "loss": losses})
@@ -33,19 +33,19 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 def full_sample_losses(
     image: Matrix, label: Matrix, training: LabelMatrix, betas: Sequence[float], gamma: float = 0.0
 ) -> list[float]:
-    """Return the smallest full-sample loss that a shift and a scale of the scores can reach, per positive.
+    """Return the full-sample loss per positive, minimised over a shift and a scale of the scores.
 
     With the scores x_ic and b = beta_0 / M it is the minimum over a and s of
 
         sum over positives (1 - a - s x_ic)^2 + b sum over all other pairs (a + s x_ic)^2,
 
     divided by the number of positives: Eq. 1 of VSE-fs without the penalty, with w_ic = 1 and alpha = 0. The shift and
-    the scale, of either sign, are chosen, since a method that was trained with another loss has no reason to score
-    positives near 1 and the others near 0. A score that is the same for all pairs gives n b / (1 + n b), n being the
-    number of other pairs per positive. Images without a training label are left out.
+    the scale (of either sign) are fitted because a method trained with another loss need not score positives near 1 and
+    other pairs near 0. Constant scores give n b / (1 + n b), where n is the number of other pairs per positive. Images
+    without a training label are left out.
 
-    x_ic is <v_i, v_c>. With gamma, which only VSE-fs has, v_i contains gamma |C_i|^(-1/2) v_c for each positive c, and
-    <gamma |C_i|^(-1/2) v_c, v_c> is taken out of the score of that positive, as in training (`excl_c` of Eq. 2).
+    x_ic is <v_i, v_c>. With gamma (VSE-fs only), v_i contains gamma |C_i|^(-1/2) v_c for each positive c. As in
+    training (`excl_c` of Eq. 2), <gamma |C_i|^(-1/2) v_c, v_c> is subtracted from the score of that positive.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ def full_sample_losses(
     """
     sizes = training.n_labels_of_row
     rows, labels = np.repeat(np.arange(training.n_rows), sizes), training.label_of_pair
-    own, other = image.astype(np.float64), label.astype(np.float64)
-    raw = scores_of_pairs(own, other, rows, labels)
-    of_positives = raw - gamma / np.sqrt(sizes[rows]) * np.einsum("cf,cf->c", other, other)[labels]
-    known = own[sizes > 0]
-    products = known.sum(axis=0) @ other.sum(axis=0), np.sum((known.T @ known) * (other.T @ other))
-    everything = np.array([len(known) * len(label), *products]) + sums(of_positives) - sums(raw)
+    v_image, v_label = image.astype(np.float64), label.astype(np.float64)
+    raw = scores_of_pairs(v_image, v_label, rows, labels)
+    of_positives = raw - gamma / np.sqrt(sizes[rows]) * np.einsum("cf,cf->c", v_label, v_label)[labels]
+    labelled = v_image[sizes > 0]
+    products = labelled.sum(axis=0) @ v_label.sum(axis=0), np.sum((labelled.T @ labelled) * (v_label.T @ v_label))
+    everything = np.array([len(labelled) * len(label), *products]) + sums(of_positives) - sums(raw)
     return [_smallest(sums(of_positives), everything, beta_0 / len(label)) for beta_0 in betas]
 
 
@@ -81,7 +81,7 @@ def sums(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def scores_of_pairs(
     image: NDArray[np.float64], label: NDArray[np.float64], rows: NDArray[np.int64], labels: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Return <v_i, v_c> of pairs of an image and a label, (n_pairs,), some pairs at a time."""
+    """Return <v_i, v_c> for pairs of an image and a label, (n_pairs,), computed in blocks of pairs."""
     parts = [
         np.einsum("pf,pf->p", image[rows[first : first + PAIRS]], label[labels[first : first + PAIRS]])
         for first in range(0, len(rows), PAIRS)
@@ -90,7 +90,7 @@ def scores_of_pairs(
 
 
 def _smallest(positives: NDArray[np.float64], everything: NDArray[np.float64], b: float) -> float:
-    """Return the least squares' minimum from the sums of 1, x and x^2 over the positives, and over all pairs."""
+    """Return the least-squares minimum, given the sums of 1, x and x^2 over the positives and over all pairs."""
     n, x, squares = positives + b * (everything - positives)
     mean = x / n
     variance, covariance = squares / n - mean**2, (positives[1] - positives[0] * mean) / n

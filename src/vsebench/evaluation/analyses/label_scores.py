@@ -20,7 +20,7 @@ READS = Reads(model=("ranks.parquet", "lists.parquet"), decided=("decisions.parq
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
-    """Return one row per label, in their order; a value is 0 where its divisor is 0."""
+    """Return one row per label, in the labels' order; a value is 0 if its divisor is 0."""
     sets = read_sets(case.case, case.decision, case.results)
     hits, predicted, right = (counts[0] for counts in sets.of_labels(np.ones((sets.n_images, 1))))
     return pl.DataFrame(

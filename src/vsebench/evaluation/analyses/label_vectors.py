@@ -1,10 +1,10 @@
-"""Write the labels' vectors of some models, of length 1; models without vectors have no lines."""
+"""Write the label vectors of some models, scaled to length 1; models without vectors are skipped."""
 
 import numpy as np
 import polars as pl
 
 from vsebench.core.schemas import CASE, Schema
-from vsebench.evaluation.analyses.base import AnalysedCase, Reads, unit
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads, normalise_rows
 from vsebench.models import Embedded
 
 SCHEMA: Schema = CASE | {
@@ -19,6 +19,6 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
     model, names = case.model, case.dataset.labels["name"]
     if not isinstance(model, Embedded):
         return None
-    # Labels of a data set that only trains, at a place of two, come last.
-    vectors = unit(model.label[: len(names), : -1 if model.biased else None]).astype(np.float32)
+    # If a second data set is used for training only, its additional labels come last.
+    vectors = normalise_rows(model.label[: len(names), : -1 if model.biased else None]).astype(np.float32)
     return pl.DataFrame({"label": names, "vector": vectors})

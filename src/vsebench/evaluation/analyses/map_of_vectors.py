@@ -1,10 +1,10 @@
-"""Put the test images and the labels of models with vectors in a plane, for a figure.
+"""Project the test images and labels of models with vectors onto a plane, for a figure.
 
-It is the plane of the principal components of the images' vectors. Places whose test images are known have no lines,
-nor have models without vectors. Only the first seed is drawn.
+The plane is that of the first two principal components of the image vectors. Tasks with known test images and models
+without vectors are skipped. Only the first seed is drawn.
 
-Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", figure 5, which draws
-them with t-SNE. Components are the same in every run, have no settings, and keep the angles that scores are made of.
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", figure 5, which uses
+t-SNE. Principal components are reproducible, have no settings, and are a linear map of the vectors.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ import polars as pl
 
 from vsebench.core.schemas import CASE, Schema
 from vsebench.data.problem import Matrix
-from vsebench.evaluation.analyses.base import AnalysedCase, Reads, unit
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads, normalise_rows
 
 SCHEMA: Schema = CASE | {
     "name": pl.String,  # a label's name or an image's id
@@ -25,11 +25,11 @@ READS = Reads(model=("model.npz",), dataset=("labels.parquet", "images.parquet")
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame | None:
-    """Return where the test images and the candidate labels lie."""
+    """Return the positions of the test images and the candidate labels."""
     test = case.test
     if not case.is_first_seed or test.known.n_pairs or case.vectors is None or case.vectors[1].shape[1] < 2:
         return None
-    images, labels = plane(*case.vectors)
+    images, labels = project(*case.vectors)
     names, ids = case.dataset.labels["name"], case.dataset.images["id"].gather(test.images)
     carried = [names.gather(np.flatnonzero(row)).to_list() for row in test.right.mask()]
     shown = np.flatnonzero(test.candidates)
@@ -40,11 +40,12 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
     return pl.concat(tables, how="diagonal")
 
 
-def plane(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
-    """Return where images and labels lie in the plane of the images' first two principal components.
+def project(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the positions of images and labels in the plane of the images' first two principal components.
 
-    All vectors have length 1 first, as for a cosine; those of zeros stay so. Labels are moved by the images' mean. A
-    component points to where most labels lie, so that the same vectors give the same picture.
+    All vectors are first scaled to length 1, as for a cosine (zero vectors are unchanged). The images' mean is
+    subtracted from images and labels. The sign of a component is chosen so that the labels' sum is not negative, which
+    makes the picture reproducible.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def plane(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
     -------
     (q, 2) and (n_labels, 2) float64
     """
-    images, labels = unit(images).astype(np.float64), unit(labels).astype(np.float64)
+    images, labels = normalise_rows(images).astype(np.float64), normalise_rows(labels).astype(np.float64)
     mean = images.mean(axis=0)
     components = np.linalg.svd(images - mean, full_matrices=False)[2][:2]
     placed = (labels - mean) @ components.T

@@ -1,4 +1,4 @@
-"""Find the nearest labels of every label in the embeddings of some models, by the cosine of the labels' vectors."""
+"""Find the nearest labels of every label in the embeddings of some models, by cosine of the label vectors."""
 
 import numpy as np
 import polars as pl
@@ -7,32 +7,32 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import CASE, Schema
 from vsebench.data.problem import Matrix
-from vsebench.evaluation.analyses.base import AnalysedCase, Reads, unit
+from vsebench.evaluation.analyses.base import AnalysedCase, Reads, normalise_rows
 from vsebench.models import Embedded
 
 SCHEMA: Schema = CASE | {
     "label": pl.String,
     "frequency": pl.Int32,  # images with the label
-    "siblings": pl.Int32,  # number of labels that are its siblings; null where the data set has none
+    "siblings": pl.Int32,  # number of siblings of the label; null if the data set has none
     "n_labels": pl.Int32,
     "place": pl.Int32,
     "neighbour": pl.String,
     "cosine": pl.Float64,  # of the two labels' vectors
-    "sibling": pl.Boolean,  # null where the data set has none
+    "sibling": pl.Boolean,  # null if the data set has none
 }
 READS = Reads(model=("model.npz",), dataset=("labels.parquet",), siblings=True)
 NEAREST = 9  # neighbours per label
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
-    """Return the nearest labels of each label, the nearest first."""
+    """Return the nearest labels of each label, nearest first."""
     if not isinstance(case.model, Embedded):
-        raise UserError(f"{case}: the model has no vectors of labels; name another row in the paper's file")
+        raise UserError(f"{case}: the model has no label vectors; name another method in the paper's file")
     labels, siblings = case.dataset.labels.select("label", "name", "frequency"), case.dataset.siblings
-    # Labels of a data set that only trains, at a place of two, come last.
+    # If a second data set is used for training only, its additional labels come last.
     order, cosines = nearest(case.model.label[: labels.height])
     n_labels, n_nearest = order.shape
-    found = pl.DataFrame(
+    neighbours = pl.DataFrame(
         {
             "label": np.repeat(np.arange(n_labels, dtype=np.int32), n_nearest),
             "place": np.tile(np.arange(1, n_nearest + 1, dtype=np.int32), n_labels),
@@ -41,24 +41,24 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
         }
     )
     if siblings is None:
-        found = found.with_columns(sibling=pl.lit(None, pl.Boolean), siblings=pl.lit(None, pl.Int32))
+        neighbours = neighbours.with_columns(sibling=pl.lit(None, pl.Boolean), siblings=pl.lit(None, pl.Int32))
     else:
         pairs = siblings.select("label", other="sibling").with_columns(sibling=True)
         numbers = siblings.group_by("label").agg(siblings=pl.len().cast(pl.Int32))
-        found = found.join(pairs, on=["label", "other"], how="left").join(numbers, on="label", how="left")
-        found = found.with_columns(pl.col("sibling").fill_null(False), pl.col("siblings").fill_null(0))
-    found = found.join(labels, on="label").join(labels.select(other="label", neighbour="name"), on="other")
-    return found.sort("label", "place").with_columns(label="name", n_labels=pl.lit(n_labels))
+        neighbours = neighbours.join(pairs, on=["label", "other"], how="left").join(numbers, on="label", how="left")
+        neighbours = neighbours.with_columns(pl.col("sibling").fill_null(False), pl.col("siblings").fill_null(0))
+    neighbours = neighbours.join(labels, on="label").join(labels.select(other="label", neighbour="name"), on="other")
+    return neighbours.sort("label", "place").with_columns(label="name", n_labels=pl.lit(n_labels))
 
 
 def nearest(vectors: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return the nearest other labels of each label and their cosines, (n_labels, up to NEAREST), the nearest first.
+    """Return the nearest other labels of each label and their cosines, (n_labels, up to NEAREST), nearest first.
 
     Parameters
     ----------
-    vectors : (n_labels, K) float32; a label whose vector is 0 has the cosine 0 with all
+    vectors : (n_labels, K) float32; a zero vector has cosine 0 with all others
     """
-    directions = unit(vectors)
+    directions = normalise_rows(vectors)
     cosines: Matrix = directions @ directions.T
     np.fill_diagonal(cosines, -np.inf)
     order = np.argsort(-cosines, axis=1, kind="stable")[:, : min(NEAREST, len(vectors) - 1)]

@@ -1,7 +1,7 @@
 """Compute precision against recall over all pairs of a test image and a label, with scores compared across images.
 
-A ranking loss says nothing of the level of an image's scores, so each curve is computed a second time with the log of
-the sum of exponentials subtracted from the scores of an image.
+A ranking loss does not determine the level of an image's scores, so each curve is also computed after subtracting the
+log of the sum of exponentials from the scores of each image.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, figure 3,
 as in the authors' code.
@@ -26,27 +26,27 @@ LEVELS = np.linspace(0.02, 1.0, 50)  # of recall
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
-    """Return the curve of the scores, and that of the scores without their level."""
+    """Return the curves of the raw and of the normalised scores."""
     right, candidates = case.test.right.mask(), ~case.test.known.mask()
     curves = {
         normalised: pooled_precision(scores[candidates], right[candidates])
-        for normalised, scores in ((False, case.scores), (True, level(case.scores)))
+        for normalised, scores in ((False, case.scores), (True, normalised_scores(case.scores)))
     }
     return pl.concat(curve.with_columns(normalised=pl.lit(normalised)) for normalised, curve in curves.items())
 
 
-def level(scores: Matrix) -> Matrix:
-    """Return the scores of each image less the log of the sum of their exponentials, (n, n_labels)."""
+def normalised_scores(scores: Matrix) -> Matrix:
+    """Return the scores of each image minus the log of the sum of their exponentials, (n, n_labels)."""
     largest = scores.max(axis=1, keepdims=True)
     leveled: Matrix = scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True))
     return leveled
 
 
 def pooled_precision(scores: NDArray[np.float32], right: Mask) -> pl.DataFrame:
-    """Return the precision at the first place where each level of recall is reached, and the average precision.
+    """Return the precision at the first position that reaches each level of recall, and the average precision.
 
-    `scores` and `right` have a number for each pair of an image and a label that the image is not known to have. Pairs
-    with the same score are at one place, the last of them, as scikit-learn's `average_precision_score` has it.
+    `scores` and `right` contain one number per pair of an image and a label, without the image's known labels. Pairs
+    with equal scores are all at the last of their positions, as in scikit-learn's `average_precision_score`.
     """
     order = np.argsort(-scores, axis=None, kind="stable")
     ranked, hits = scores.reshape(-1)[order], np.cumsum(right.reshape(-1)[order])

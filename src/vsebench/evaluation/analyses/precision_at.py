@@ -1,4 +1,4 @@
-"""Compute precision and sibling precision of some models for every length of their lists."""
+"""Compute precision and sibling precision of some models for the first 1 to 10 labels."""
 
 import polars as pl
 
@@ -16,9 +16,9 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
     """Return the means over images; sibling_precision is null without siblings."""
     ranks, siblings, cutoffs = case.table("ranks"), case.dataset.siblings, range(1, LIST_LENGTH + 1)
     precision = values(ranks, [f"precision@{k}" for k in cutoffs]).mean(axis=0)
-    found = pl.DataFrame({"cutoff": cutoffs, "precision": precision, "sibling_precision": None})
+    means = pl.DataFrame({"cutoff": cutoffs, "precision": precision, "sibling_precision": None})
     if siblings is None:
-        return found
+        return means
     names = [f"sibling_precision@{k}" for k in cutoffs]
     of_siblings = list_values(case.table("lists"), ranks, names, siblings).mean(axis=0)
-    return found.with_columns(sibling_precision=pl.Series(of_siblings))
+    return means.with_columns(sibling_precision=pl.Series(of_siblings))

@@ -1,4 +1,4 @@
-"""What a decision is: the contract of `Decision`, and how a module of this package is found.
+"""The contract of a decision, `Decision`, and the functions that load a decision by its name.
 
 A module `vsebench.evaluation.decisions.<name>` defines one class, `DECISION`; config/decisions/<name>.yaml uses it.
 """
@@ -27,14 +27,14 @@ class DecisionSettings(Strict):
 
 @dataclass(frozen=True)
 class Scored:
-    """Images with what a model says of them.
+    """Images with a model's outputs for them.
 
     Attributes
     ----------
     scores : (n, n_labels) float32
-    vectors : (n, d) float32, what a trained decision reads: the model's vectors of images, or the scores if it has none
-    features : returns the raw features, (n, d) dense or CSR; None where the row reads none
-    thresholds : (n, n_labels) float32 of a model that was trained with thresholds, else None
+    vectors : (n, d) float32, the input of a trained decision: the model's image vectors, or the scores if it has none
+    features : returns the raw features, (n, d) dense or CSR; None if the method reads none
+    thresholds : (n, n_labels) float32 of a model that was trained with thresholds, otherwise None
     """
 
     scores: Matrix
@@ -57,14 +57,14 @@ class Labelled(Scored):
 
 @dataclass(frozen=True)
 class Task:
-    """What a decision is made for.
+    """The context in which a decision is fitted.
 
     Attributes
     ----------
-    tuned_for : the metric of sets that is as good as possible on the validation images; None of a decision that has
-        nothing to tune
+    tuned_for : the metric of label sets that is optimised on the validation images; None for a decision without
+        tuning
     seed : the only source of random numbers
-    law : for oracles alone: what the simulator drew the label sets from, as `truth` in `problem.Problem`
+    law : for oracles only: the simulator's label distribution, as `truth` in `problem.Problem`
     """
 
     tuned_for: str | None
@@ -84,9 +84,9 @@ class Decision(ABC):
     Attributes
     ----------
     settings_type : the pydantic class of its settings
-    needs : what it needs beside the scores: "law" (of simulated label sets), "thresholds" (of the model)
-    trains : whether it reads the images that the model was fitted to; `fit` gets none of them if not
-    tunes : whether it is chosen by the metric that its file names in `tuned_for`
+    needs : inputs in addition to the scores: "law" (distribution of simulated label sets), "thresholds" (of the model)
+    trains : whether it reads the model's training images; if not, `fit` gets none of them
+    tunes : whether it optimises the metric that its file names in `tuned_for`
     """
 
     settings_type: ClassVar[type[DecisionSettings]] = DecisionSettings
@@ -99,9 +99,9 @@ class Decision(ABC):
 
     @abstractmethod
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
-        """Train on the images that the model was fitted to, choose on the validation images, which it was not.
+        """Train on `first`, the model's training images, and tune on `valid`, which the model was not trained on.
 
-        Returns what was chosen, for the record.
+        Returns the chosen parameters, for the record.
         """
 
     @abstractmethod
@@ -110,7 +110,7 @@ class Decision(ABC):
 
 
 class ThresholdDecision(Decision):
-    """A decision that chooses the labels that score above a threshold for the image and label."""
+    """A decision that chooses the labels whose scores exceed a threshold per image and label."""
 
     @abstractmethod
     def thresholds(self, images: Scored) -> Matrix:
@@ -122,12 +122,12 @@ class ThresholdDecision(Decision):
 
 
 def load_decision(name: str) -> type[Decision]:
-    """Return the class `DECISION` of a module of this package; a wrong name raises a `UserError`."""
+    """Return the class `DECISION` of a module of this package; an unknown name raises a `UserError`."""
     known = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py") if path.stem not in ("base", "heads"))
     if name not in known:
         raise UserError(f"there is no decision {name!r}; there are {', '.join(known)}")
-    found: type[Decision] = importlib.import_module(f"vsebench.evaluation.decisions.{name}").DECISION
-    return found
+    decision: type[Decision] = importlib.import_module(f"vsebench.evaluation.decisions.{name}").DECISION
+    return decision
 
 
 def make_decision(name: str, task: Task, settings: Mapping[str, Any], where: str) -> Decision:
@@ -136,9 +136,9 @@ def make_decision(name: str, task: Task, settings: Mapping[str, Any], where: str
     return kind(task, check(kind.settings_type, dict(settings), where))
 
 
-def places(scores: Matrix) -> NDArray[np.int32]:
-    """Return each label's place in its image's list, from 0, (n, n_labels); of equal scores the smaller label first."""
+def ranks_from_zero(scores: Matrix) -> NDArray[np.int32]:
+    """Return each label's rank in its image's list, from 0, (n, n_labels); ties in label order."""
     order = np.argsort(-scores, axis=1, kind="stable")
-    found = np.empty(scores.shape, dtype=np.int32)
-    np.put_along_axis(found, order, np.arange(scores.shape[1], dtype=np.int32)[np.newaxis], axis=1)
-    return found
+    ranks = np.empty(scores.shape, dtype=np.int32)
+    np.put_along_axis(ranks, order, np.arange(scores.shape[1], dtype=np.int32)[np.newaxis], axis=1)
+    return ranks

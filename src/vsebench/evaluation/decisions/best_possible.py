@@ -1,4 +1,4 @@
-"""Best possible: the label sets that no decision can beat on average, by the law that simulated sets were drawn from.
+"""Best possible: the Bayes-optimal label sets under the known label distribution of simulated data.
 
 The formulas and their source are in `evaluation.bayes`.
 """
@@ -15,11 +15,11 @@ GOALS = {"exact_match": bayes.exact_match, "example_f1": bayes.example_f1, "labe
 class BestPossibleSettings(DecisionSettings):
     """Settings of a best possible decision."""
 
-    goal: Literal["exact_match", "example_f1", "label_count"]  # what is best on average
+    goal: Literal["exact_match", "example_f1", "label_count"]  # the metric whose expectation is optimal
 
 
 class BestPossible(Decision):
-    """An oracle, which reads no scores; the goal `label_count` is the ceiling of a predicted number of labels."""
+    """An oracle that reads no scores; the goal `label_count` is the ceiling for predicted numbers of labels."""
 
     settings_type = BestPossibleSettings
     needs = frozenset({"law"})

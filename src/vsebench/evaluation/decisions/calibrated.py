@@ -13,10 +13,12 @@ from vsebench.evaluation.decisions.base import Decision, Labelled, Scored
 
 
 class Calibrated(Decision):
-    """A control: it knows nothing of an image but its scores, and of a label but its score."""
+    """A control that uses nothing but the single score of an image and a label."""
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
-        from scipy.optimize import minimize  # takes a tenth of a second, and Snakemake reads this file
+        from scipy.optimize import (
+            minimize,
+        )  # imported here because it takes a tenth of a second and Snakemake imports this module
 
         scores = valid.scores.astype(np.float64)
         center, scale = scores.mean(), scores.std() or 1.0

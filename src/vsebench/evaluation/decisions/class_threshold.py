@@ -1,11 +1,11 @@
-"""Class thresholds: a network predicts a threshold for each label of an image, and labels that score above are chosen.
+"""Class thresholds: a network predicts a threshold per image and label; labels that score above it are chosen.
 
     L = -sum over labels k of y_k log s_k + (1 - y_k) log(1 - s_k),   s_k = sigmoid(f_k(x) - t_k(x)),   f fixed
 
 The epoch is chosen by the metric that the decision is tuned for.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 15 and 16,
-with the minus sign before both terms and the labels' index in both.
+with the minus sign applied to both terms and the label index in both.
 """
 
 from typing import Annotated, Any
@@ -28,7 +28,7 @@ class ClassThresholdSettings(HeadSettings):
 
 
 class ClassThreshold(ThresholdDecision):
-    """Thresholds of the image's labels."""
+    """Thresholds per image and label, predicted by a network."""
 
     settings_type = ClassThresholdSettings
     tunes = True

@@ -1,7 +1,7 @@
-"""What decisions share that train a network on a fitted model's vectors of images: the model itself stays as it is.
+"""The network of decisions that are trained on a fitted model's image vectors; the model itself is unchanged.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3; the
-authors' code reads the same vectors (of the layer before the last), the scores, or both.
+authors' code reads the same vectors (of the last hidden layer), the scores, or both.
 """
 
 from collections.abc import Callable
@@ -18,17 +18,19 @@ from vsebench.methods.networks.layers import Layers, LayerSettings, batches, uni
 
 
 class HeadSettings(DecisionSettings, LayerSettings):
-    """Settings of a head: those of its network, and when its training stops."""
+    """Settings of a head: its network and its early stopping."""
 
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(100, 10), strict=False)
     learning_rate: float = Field(default=1e-3, gt=0)
-    epochs: int = Field(default=40, ge=1)  # at most
-    patience: int = Field(default=5, ge=1)  # epochs without a better value on the validation images
-    inputs: Literal["vectors", "scores", "both"] = "vectors"  # what the network reads of the fitted model
+    epochs: int = Field(default=40, ge=1)  # maximum
+    patience: int = Field(
+        default=5, ge=1
+    )  # stop after this many epochs without a better value on the validation images
+    inputs: Literal["vectors", "scores", "both"] = "vectors"  # outputs of the fitted model that the network reads
 
 
 class Head:
-    """A network on vectors of images."""
+    """A network on image vectors."""
 
     def __init__(self, settings: HeadSettings, hidden: tuple[int, ...], seed: int) -> None:
         self.settings, self.hidden, self.seed = settings, hidden, seed
@@ -44,9 +46,9 @@ class Head:
 
         Parameters
         ----------
-        loss : returns the sum of the losses of some images, from the outputs (m, n_outputs) and the images (m,), and
-            writes its derivatives over the outputs
-        value : returns how good the head is now on the validation images; larger is better
+        loss : returns the summed loss of some images, given the outputs (m, n_outputs) and the images (m,), and
+            overwrites the outputs with its derivatives
+        value : returns the head's current value on the validation images; larger is better
         """
         inputs = self.inputs(first)
         start, order, dropout = (
@@ -58,9 +60,9 @@ class Head:
             for images in batches(len(inputs), self.settings.batch, order):
                 network.step(inputs[images], lambda outputs, images=images: loss(outputs, images))  # type: ignore[misc]
             self.layers = network.arrays()
-            found = value()
-            if found > best:
-                best, best_epoch, kept = found, epoch, self.layers
+            current = value()
+            if current > best:
+                best, best_epoch, kept = current, epoch, self.layers
             elif epoch - best_epoch >= self.settings.patience:
                 break
         self.layers = kept
@@ -73,6 +75,6 @@ class Head:
         return outputs
 
     def inputs(self, images: Scored) -> Matrix:
-        """Return what the head reads of images, (n, d) float32."""
+        """Return the head's inputs for images, (n, d) float32."""
         read = {"vectors": [images.vectors], "scores": [images.scores], "both": [images.vectors, images.scores]}
         return np.hstack(read[self.settings.inputs])

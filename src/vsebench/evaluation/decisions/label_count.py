@@ -1,7 +1,7 @@
-"""Label count: a network predicts the number of an image's labels, and so many of its first labels are chosen.
+"""Label count: a network predicts the number k of an image's labels, and its first k labels are chosen.
 
-A softmax over the numbers from the smallest to the largest; larger numbers count as the largest. The epoch is chosen by
-the mean absolute error of the number on the validation images.
+The output is a softmax over the numbers from `smallest` to `largest`; larger numbers count as the largest. The epoch is
+chosen by the mean absolute error of the number on the validation images.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3,
 where the numbers are 1 to 4.
@@ -15,25 +15,25 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.data.problem import Mask, Matrix
-from vsebench.evaluation.decisions.base import Decision, Labelled, Scored, places
+from vsebench.evaluation.decisions.base import Decision, Labelled, Scored, ranks_from_zero
 from vsebench.evaluation.decisions.heads import Head, HeadSettings
 
 
 class LabelCountSettings(HeadSettings):
     """Settings of the count."""
 
-    smallest: int | None = Field(default=None, ge=0)  # none: 0 if an image to learn from has no label, else 1
+    smallest: int | None = Field(default=None, ge=0)  # none: 0 if a training image has no label, otherwise 1
     largest: int | None = Field(default=None, ge=1)  # none: the number that 99.5 % of the images do not exceed
 
     @model_validator(mode="after")
     def _in_order(self) -> "LabelCountSettings":
         if self.smallest is not None and self.largest is not None and self.smallest > self.largest:
-            raise PydanticCustomError("order", "smallest: it is above largest")
+            raise PydanticCustomError("order", "smallest: must not be above largest")
         return self
 
 
 class LabelCount(Decision):
-    """The likeliest number."""
+    """The most probable number of labels."""
 
     settings_type = LabelCountSettings
     trains = True
@@ -65,7 +65,7 @@ class LabelCount(Decision):
         return np.asarray(self.head.outputs(images).argmax(axis=1) + self.smallest)
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = places(images.scores) < self.counts(images)[:, np.newaxis]
+        chosen: Mask = ranks_from_zero(images.scores) < self.counts(images)[:, np.newaxis]
         return chosen
 
 

@@ -1,4 +1,4 @@
-"""Own: the labels that score above the thresholds that the model itself has learnt for the image."""
+"""Own: the labels that score above the model's own learnt thresholds for the image."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from vsebench.evaluation.decisions.base import Labelled, Scored, ThresholdDecisi
 
 
 class Own(ThresholdDecision):
-    """Nothing is chosen here; for models that are trained with a decision, such as those of `lsep_joint`."""
+    """Nothing is fitted; for models that are trained with thresholds, such as those of `lsep_joint`."""
 
     needs = frozenset({"thresholds"})
 

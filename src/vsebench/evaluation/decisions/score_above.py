@@ -1,4 +1,4 @@
-"""Score above: the labels that score above a given number, such as 0 for a loss that says what a score means."""
+"""Score above: the labels that score above a given number, such as 0 for losses with calibrated scores."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ class ScoreAboveSettings(DecisionSettings):
 
 
 class ScoreAbove(Decision):
-    """Nothing is chosen: binary cross-entropy takes a score above 0 for a probability above 1/2."""
+    """Nothing is fitted; with binary cross-entropy, a score above 0 means a probability above 1/2."""
 
     settings_type = ScoreAboveSettings
 

@@ -1,7 +1,7 @@
-"""Threshold: the labels that score above a number, one number for all labels and images.
+"""Threshold: the labels that score above a threshold, the same one for all labels and images.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3.
-The numbers tried are those of the authors' code: the paper spreads them over all scores, most of them far too low.
+The thresholds tried follow the authors' code; the paper spreads them over all scores, most of which are far too low.
 """
 
 from typing import Any
@@ -16,12 +16,12 @@ from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Label
 class ThresholdSettings(DecisionSettings):
     """Settings of the threshold."""
 
-    steps: int = Field(default=50, ge=2)  # numbers that are tried, in equal steps
-    highest: int = Field(default=10, ge=1)  # they span this many of each image's highest scores
+    steps: int = Field(default=50, ge=2)  # number of thresholds tried, equally spaced
+    highest: int = Field(default=10, ge=1)  # the thresholds span this many of each image's highest scores
 
 
 class Threshold(Decision):
-    """The threshold that is best on the validation images, the smallest of equally good ones."""
+    """The best threshold on the validation images; the smallest if several are equal."""
 
     settings_type = ThresholdSettings
     tunes = True
@@ -29,7 +29,7 @@ class Threshold(Decision):
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
         highest = np.sort(valid.scores, axis=1)[:, -self.settings.highest :]
         tried = np.linspace(highest.min(), highest.max(), self.settings.steps, dtype=np.float32)
-        self.threshold = max(tried, key=lambda one: self.task.value(valid.scores > one, valid.right))
+        self.threshold = max(tried, key=lambda threshold: self.task.value(valid.scores > threshold, valid.right))
         return {"threshold": float(self.threshold)}
 
     def decide(self, images: Scored) -> Mask:

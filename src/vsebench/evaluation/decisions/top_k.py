@@ -1,4 +1,4 @@
-"""Top k: the first k labels of every image, one k for all.
+"""Top k: the first k labels of every image, with the same k for all images.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3; k
 is chosen as in the authors' code.
@@ -9,29 +9,29 @@ from typing import Any
 from pydantic import Field
 
 from vsebench.data.problem import Mask
-from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored, places
+from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored, ranks_from_zero
 
 
 class TopKSettings(DecisionSettings):
     """Settings of top k."""
 
-    largest: int = Field(default=10, ge=1)  # k is chosen from 1 to this number
+    largest: int = Field(default=10, ge=1)  # k is chosen between 1 and this number
 
 
 class TopK(Decision):
-    """The k that is best on the validation images, the smallest of equally good ones."""
+    """The best k on the validation images; the smallest if several are equal."""
 
     settings_type = TopKSettings
     tunes = True
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
-        at = places(valid.scores)
+        ranks = ranks_from_zero(valid.scores)
         tried = range(1, min(self.settings.largest, valid.scores.shape[1]) + 1)
-        self.k = max(tried, key=lambda k: self.task.value(at < k, valid.right))
+        self.k = max(tried, key=lambda k: self.task.value(ranks < k, valid.right))
         return {"k": self.k}
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = places(images.scores) < self.k
+        chosen: Mask = ranks_from_zero(images.scores) < self.k
         return chosen
 
 

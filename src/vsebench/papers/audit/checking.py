@@ -22,10 +22,10 @@ def find_checks() -> dict[str, dict[str, Check]]:
 
 
 def _checks_in(module: str) -> dict[str, Check]:
-    found = importlib.import_module(module)
+    imported = importlib.import_module(module)
     return {
         name: function
-        for name, function in vars(found).items()
+        for name, function in vars(imported).items()
         if inspect.isfunction(function)
         and function.__module__ == module
         and not name.startswith("_")
@@ -34,7 +34,7 @@ def _checks_in(module: str) -> dict[str, Check]:
 
 
 def choose(names: Sequence[str] | None, where: str) -> set[str]:
-    """Return the single checks that the names of checks and of families select; all if there are no names.
+    """Return the checks selected by names of checks and of families; all if `names` is None.
 
     Raises
     ------
@@ -57,10 +57,10 @@ def choose(names: Sequence[str] | None, where: str) -> set[str]:
 
 
 def audit(cells: PrintedCells, chosen: Mapping[str, set[str]] | None = None) -> list[Finding]:
-    """Apply the checks to the published numbers of all papers; some compare papers with each other.
+    """Apply the checks to the published numbers of all papers; some checks compare papers with each other.
 
-    `chosen` has the checks of each paper (see `choose`); a paper that is not in it gets all of them. Findings are in
-    the order of the papers, then of the checks.
+    `chosen` contains the checks of each paper (see `choose`); a paper that is not in it gets all checks. Findings are
+    in the order of the papers, then of the checks.
     """
     chosen = chosen or {}
     findings = [

@@ -1,4 +1,4 @@
-"""What a check finds, and the file of all findings."""
+"""Findings of checks, and the file of all findings."""
 
 import csv
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ AGREES, DEPENDS, CONTRADICTS = VERDICTS = ("agrees", "depends", "contradicts")
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of audit.csv; the first of `cells` is the judged one, the others are what it was recomputed from.
+    """One line of audit.csv; the first of `cells` is judged, and was recomputed from the others.
 
-    Where the verdict is `DEPENDS`, the number contradicts the others only if the `condition` holds, which the paper
-    does not say; else the condition is empty.
+    If the verdict is `DEPENDS`, the number contradicts the others only under the `condition`, which the paper does not
+    state; otherwise the condition is empty.
     """
 
     paper: str
@@ -45,9 +45,9 @@ def report(
     condition: str = "",
     summary: str = "",
 ) -> Finding:
-    """Return what a check finds of the first of some cells.
+    """Return a finding on the first of the cells.
 
-    With a `condition`, it contradicts only if that holds. A `summary` stands for the names of cells that are many.
+    With a `condition`, a cell contradicts only if the condition holds. A `summary` replaces the names of many cells.
     """
     return Finding(
         paper=cells[0].paper,
@@ -71,11 +71,11 @@ def judge(
     reading: Interval | None = None,
     condition: str = "",
 ) -> Finding:
-    """Compare a printed number with what follows from other printed numbers, the `sources`.
+    """Compare a printed number with the values that follow from other printed numbers, the `sources`.
 
-    `recomputed` are all values that follow from unrounded values behind the sources, in the cell's unit, and `reading`
-    the unrounded values that the cell can stand for, by default those that round to its digits. `rule` says in the
-    explanation how it was recomputed; `condition` completes "contradicts only if".
+    `recomputed` contains all values that follow from the unrounded sources, in the cell's unit. `reading` contains the
+    possible unrounded values of the cell, by default those that round to its digits. `rule` states in the explanation
+    how the number was recomputed; `condition` completes "contradicts only if".
     """
     reading = reading or rounded(cell.value)
     agrees = reading.meets(recomputed)
@@ -85,18 +85,18 @@ def judge(
 
 
 def names(cells: Sequence[Printed]) -> str:
-    """Return the names of cells; a cell of another paper than the first has its paper's name, too."""
+    """Return the names of cells; those of other papers than the first cell's are preceded by the paper's name."""
     home = cells[0].paper
     return "; ".join(cell.name if cell.paper == home else f"{cell.paper} {cell.name}" for cell in cells)
 
 
 def distance(published: Interval, recomputed: Interval, digits: int) -> str:
-    """Return, in words, by how much a printed number is off at least, whatever digits rounding removed."""
+    """Return, in words, the minimum distance of a printed number from the recomputed ones, allowing for rounding."""
     above = published.low > recomputed.high
     gap = published.low - recomputed.high if above else recomputed.low - published.high
     while show(gap, digits) == show(Fraction(0), digits):
         digits += 1
-    return f"printed {'above' if above else 'below'} that by at least {show(gap, digits)}"
+    return f"the printed number is {'above' if above else 'below'} that by at least {show(gap, digits)}"
 
 
 def write_findings(findings: Sequence[Finding], out: Path) -> None:
@@ -123,7 +123,7 @@ def read_findings(path: Path) -> list[Finding]:
 
 
 def summarise(findings: Sequence[Finding]) -> dict[str, int]:
-    """Return the numbers of checks, judged cells, papers and verdicts, for a sentence about the audit."""
+    """Return the numbers of checks, judged cells, papers and verdicts, for a summary of the audit."""
     return {
         "checks": len(findings),
         "cells": len({(finding.paper, finding.cells.partition("; ")[0]) for finding in findings}),

@@ -1,4 +1,4 @@
-"""Printed growth of time and memory, such as O(Y d), and the sizes that stand in it.
+"""Printed complexities of time and memory, such as O(Y d), and the sizes that occur in them.
 
 n: training images, Y: labels, d: features, d_nz: mean non-zero features of an image, D: dimension of the embedding.
 """
@@ -21,7 +21,7 @@ TIME: dict[str, Growth] = {
     "O(Y d_nz)": lambda size: size["Y"] * size["d_nz"],
     "O((Y + d_nz) D)": lambda size: (size["Y"] + size["d_nz"]) * size["D"],
 }
-# The terms of a sum, which can have different constant factors in a growth in O; the first is the larger one.
+# The terms of a sum, which can have different constant factors under O; the first is the larger term.
 TERMS: dict[str, dict[str, Growth]] = {
     "O((Y + d) D)": {"Y D": lambda size: size["Y"] * size["D"], "d D": lambda size: size["d"] * size["D"]},
 }
@@ -30,7 +30,7 @@ TERMS: dict[str, dict[str, Growth]] = {
 def by_formula(
     cells: PrintedCells, formulas: str, column: str, known: dict[str, Growth]
 ) -> Iterator[tuple[PrintedCell, list[PrintedCell]]]:
-    """Yield each printed formula of a table with the numbers that the same table prints of that method."""
+    """Yield each printed formula of a table with the numbers of the same method in the same table."""
     for formula in cells.all:
         if formula.column == formulas and formula.value in known:
             where = (formula.paper, formula.table, formula.row)
@@ -38,11 +38,11 @@ def by_formula(
 
 
 def sizes(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell, dimension: Interval | None = None) -> Sizes:
-    """Return the sizes of a formula on a cell's data set; nothing if one is not printed.
+    """Return the sizes in a formula for a cell's data set; empty if one of them is not printed.
 
-    D is the row's printed `factors`, or else the given dimension.
+    D is the method's printed `factors`, or else the given dimension.
     """
-    found = {
+    printed = {
         "n": cells.find(cell.paper, cell.dataset, "train_images"),
         "Y": cells.find(cell.paper, cell.dataset, "labels"),
         "d": cells.find(cell.paper, "all", "features"),
@@ -50,7 +50,7 @@ def sizes(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell, dimensio
     }
     factors = cells.find(cell.paper, formula.row, "factors")
     dimension = exact(factors.value) if factors else dimension
-    size = {key: exact(value.value) for key, value in found.items() if value}
-    if len(size) < len(found) or (dimension is None and formula.value.endswith(" D)")):
+    size = {key: exact(value.value) for key, value in printed.items() if value}
+    if len(size) < len(printed) or (dimension is None and formula.value.endswith(" D)")):
         return {}
     return size | ({"D": dimension} if dimension else {})

@@ -1,4 +1,4 @@
-"""Printed numbers and the unrounded values that they can stand for."""
+"""Printed numbers and their possible unrounded values."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -6,13 +6,13 @@ from fractions import Fraction
 from math import inf
 
 Number = Fraction | float  # a float only where there is no bound
-# Logarithms are the only numbers here that are not exact; their bounds are widened by this.
+# Logarithms are the only inexact numbers here; their bounds are widened by this.
 SLACK = Fraction(1, 10**12)
 
 
 @dataclass(frozen=True)
 class Interval:
-    """All values from `low` to `high`, both included; exact, so that intervals that touch do meet."""
+    """All values from `low` to `high`, both included; the bounds are exact, so touching intervals share a value."""
 
     low: Number
     high: Number
@@ -42,7 +42,7 @@ class Interval:
         return self.low <= other.high and other.low <= self.high
 
     def show(self, decimals: int) -> str:
-        """Return the bounds as a reader sees them.
+        """Return the bounds as text.
 
         >>> Interval(Fraction(1, 8), Fraction(1, 4)).show(3), Interval(-inf, Fraction(5)).show(0)
         ('0.125 to 0.250', 'at most 5')
@@ -56,7 +56,7 @@ class Interval:
 
 
 def show(value: Number, decimals: int) -> str:
-    """Return a number with this number of decimals, or with none if it is whole.
+    """Return a number as text with this number of decimals, or without decimals if it is an integer.
 
     >>> show(Fraction(1, 3), 4), show(Fraction(5), 4)
     ('0.3333', '5')
@@ -74,7 +74,7 @@ def exact(value: str) -> Interval:
 
 
 def rounded(value: str) -> Interval:
-    """Read a number that was rounded to its last printed digit; a half may have gone either way.
+    """Read a number that was rounded to its last printed digit, halves either up or down.
 
     >>> rounded("0.430").show(4), rounded("300").show(1)
     ('0.4295 to 0.4305', '299.5 to 300.5')
@@ -83,7 +83,7 @@ def rounded(value: str) -> Interval:
 
 
 def roughly(value: str) -> Interval:
-    """Read a number of the text, where zeros at the end of a whole number may be filled in ("10 million").
+    """Read a number from running text, where the final zeros of an integer may be due to rounding ("10 million").
 
     >>> roughly("300").show(0), roughly("7.10").show(3)
     ('250 to 350', '7.095 to 7.105')

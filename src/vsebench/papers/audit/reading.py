@@ -1,4 +1,4 @@
-"""Read what the audit is about: the printed numbers of papers, and their statements about them."""
+"""Read the input of the audit: the printed numbers of papers, and their statements about these."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -10,12 +10,12 @@ from vsebench.papers.statement import PrintedStatement
 
 
 def read_audited(papers: Sequence[Paper]) -> PrintedCells:
-    """Return the printed cells of papers, with what the YAML files say about how to read them, and the statements.
+    """Return the printed cells of papers, with the YAML files' conditions and lower bounds, and the statements.
 
     Raises
     ------
     UserError
-        A CSV file has a mistake, or a YAML file names what its CSV file lacks.
+        A CSV file has a mistake, or a YAML file names something that its CSV file lacks.
     """
     for paper in papers:
         for key, names, known in _names(paper):
@@ -40,7 +40,7 @@ def read_audited(papers: Sequence[Paper]) -> PrintedCells:
 
 
 def _names(paper: Paper) -> Iterator[tuple[str, Iterable[str], set[str]]]:
-    """Yield each key of the YAML file that names something in the CSV file, the names, and those that there are."""
+    """Yield each key of the YAML file that refers to the CSV file, its names, and the names in the CSV file."""
     cells = paper.cells.all
     methods = {cell.method for cell in cells}
     yield "conditions", paper.conditions, {cell.name for cell in cells}

@@ -1,4 +1,4 @@
-"""Accuracy at one place: up to three metrics of every method."""
+"""Accuracy on one task: up to three metrics of every method."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -40,8 +40,8 @@ class Accuracy(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             f"{results.place_title(Place.of(self.place))}. Means with 95 % intervals over {results.units}; "
-            "labels of an image that a method was trained on are excluded from the candidates, and ties count against "
-            "the method. Filled: the best, or not significantly different from it."
+            "an image's labels that a method was trained on are excluded from the candidates, and ties count against "
+            "the method. Filled: the best method, or not significantly different from it."
         )
 
     def alternative(self, results: Results) -> str:

@@ -1,4 +1,4 @@
-"""The headline metric against the seconds of training: which methods no other one beats in both."""
+"""The headline metric against training seconds, with the front of methods that none beats in both."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,7 +18,7 @@ Point = tuple[float, float]  # seconds and metric
 
 
 class AccuracyAgainstTime(FigureKind):
-    """One panel per place, one dot per method; a line joins those on the front."""
+    """One panel per task, one dot per method; a line joins the methods on the front."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "timing", "settings", "datasets")
     section: ClassVar[Section | None] = "result"
@@ -30,66 +30,68 @@ class AccuracyAgainstTime(FigureKind):
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
-        found = {place: points(results, place) for place in results.places_of(results.timing)}
-        found = {place: of_place for place, of_place in found.items() if of_place}
-        if not found:
+        points_of_places = {place: points(results, place) for place in results.places_of(results.timing)}
+        points_of_places = {place: of_methods for place, of_methods in points_of_places.items() if of_methods}
+        if not points_of_places:
             return drawing.nothing("No method of this run was timed")
-        width = style.SINGLE if len(found) == 1 else style.DOUBLE
-        figure, axes = drawing.panels(len(found), width, 2.4, columns=min(len(found), 3))
+        width = style.SINGLE if len(points_of_places) == 1 else style.DOUBLE
+        figure, axes = drawing.panels(len(points_of_places), width, 2.4, columns=min(len(points_of_places), 3))
         look = style.looks(results)
-        for axis, (place, of_place) in zip(axes, found.items(), strict=True):
-            for row, (seconds, value) in of_place.items():
+        for axis, (place, of_methods) in zip(axes, points_of_places.items(), strict=True):
+            for row, (seconds, value) in of_methods.items():
                 dot = drawing.line_style(look[row]) | {"linestyle": "", "markersize": 6}
                 axis.plot(seconds, value, **dot, clip_on=False, zorder=3)
-            ends = sorted(of_place[row] for row in front(of_place))
+            ends = sorted(of_methods[row] for row in front(of_methods))
             axis.plot(*zip(*ends, strict=True), color=style.GREY, linewidth=0.8, zorder=1, drawstyle="steps-post")
             axis.set(xscale="log", xlabel="training seconds (log)")
             axis.set_ylabel(metric_title(leading_metric(results, place)))
             drawing.whole_decades(axis)
             axis.set_title(drawing.panel_title(results, place))
-        rows = {row for of_place in found.values() for row in of_place}
+        rows = {row for of_methods in points_of_places.values() for row in of_methods}
         drawing.legend_of_lines(figure, results, [row for row in results.outline.rows if row in rows], dots=True)
         return figure
 
     def caption(self, results: Results) -> str:
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
-            f"{metric}, or the next metric that tells the methods apart, against the seconds of training on one core "
-            "with the chosen settings. The line joins the methods that no other method beats in both. Methods that are "
-            "not timed are not shown."
+            f"{metric} (where it is the same for all methods, the next metric that differs) against the seconds of "
+            "training on one core with the chosen settings. The line joins the methods that no other method beats in "
+            "both respects. Methods that were not timed are not shown."
         )
 
     def alternative(self, results: Results) -> str:
         sentences = []
         for place in results.places_of(results.timing):
-            found = points(results, place)
-            names = ", ".join(results.method_title(row) for row in front(found))
-            sentences += [f"{results.place_title(place)}: no other method beats {names} in both."] if found else []
+            of_methods = points(results, place)
+            names = ", ".join(results.method_title(row) for row in front(of_methods))
+            sentences += [f"{results.place_title(place)}: no other method beats {names} in both."] if of_methods else []
         return " ".join(["Dots of accuracy against training seconds, one panel per data set and protocol.", *sentences])
 
 
 def points(results: Results, place: Place) -> dict[str, Point]:
-    """Return the training seconds and the leading metric of each competitor at a place that was timed."""
+    """Return the training seconds and the leading metric of each timed competitor on a task."""
     accuracy, timing = results.accuracy(place), at(results.timing, place)
     metric = leading_metric(results, place)
-    found = {}
-    for row in results.competitors_of(accuracy):
-        seconds = training_seconds(timing.filter(method=row), chosen_epochs(results, place, row))
-        numbers = pick(accuracy, metric, row)
+    of_methods = {}
+    for method in results.competitors_of(accuracy):
+        seconds = training_seconds(timing.filter(method=method), chosen_epochs(results, place, method))
+        numbers = pick(accuracy, metric, method)
         if seconds is not None and numbers is not None:
-            found[row] = (seconds, float(numbers["value"]))
-    return found
+            of_methods[method] = (seconds, float(numbers["value"]))
+    return of_methods
 
 
-def front(found: Mapping[str, Point]) -> list[str]:
-    """Return the rows that no other row beats: none is at least as fast and more accurate, or as accurate and faster.
+def front(of_methods: Mapping[str, Point]) -> list[str]:
+    """Return the methods that no other method beats by being faster and as accurate, or more accurate and as fast.
 
     >>> front({"slow": (9.0, 0.5), "fast": (1.0, 0.4), "worse": (2.0, 0.3), "slower": (9.5, 0.5)})
     ['slow', 'fast']
     """
 
-    def beaten(row: str) -> bool:
-        seconds, value = found[row]
-        return any(other[0] <= seconds and other[1] >= value and other != (seconds, value) for other in found.values())
+    def beaten(method: str) -> bool:
+        seconds, value = of_methods[method]
+        return any(
+            rival[0] <= seconds and rival[1] >= value and rival != (seconds, value) for rival in of_methods.values()
+        )
 
-    return [row for row in found if not beaten(row)]
+    return [method for method in of_methods if not beaten(method)]

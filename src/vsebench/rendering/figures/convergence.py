@@ -1,4 +1,4 @@
-"""Convergence at one place: the validation metric against epochs and against seconds of training."""
+"""Convergence on one task: the validation metric against epochs and against seconds of training."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -48,8 +48,8 @@ class Convergence(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            f"{results.place_title(Place.of(self.place))}. Validation metric while epochs and settings are chosen, "
-            "against epochs and against seconds of training alone: mean over seeds up to the epoch that every seed "
+            f"{results.place_title(Place.of(self.place))}. Validation metric during tuning, against epochs and "
+            "against seconds of training (without validation): mean over seeds up to the epoch that every seed "
             "reached, with a band from the lowest to the highest seed."
         )
 

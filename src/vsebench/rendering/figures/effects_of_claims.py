@@ -1,4 +1,4 @@
-"""Forest plot of the claims' tests: each effect with its interval beside the line of no effect, claim by claim."""
+"""Forest plot of the claims' tests: effects with intervals and the line of no effect, grouped by claim."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -19,7 +19,7 @@ LINE = 0.042  # inches between two tests of a claim
 GAP = 0.16  # inches around a claim's tests
 COLOURS = {HOLDS: "#18733a", FAILS: "#b3261e", UNDECIDED: "#6b7280"}
 SIMULATED: dict[str, Any] = {"marker": "o", "markersize": 3.5, "markerfacecolor": "white", "markeredgewidth": 0.7}
-# What is drawn: how `effect_is` begins, what the axis says, where no effect lies, and the axis' scale.
+# The panels: prefix of `effect_is`, title of the axis, position of no effect, and scale of the axis.
 PANELS = (
     ("difference of a metric", "difference of a metric", 0.0, "linear"),
     ("ratio (", "ratio (log)", 1.0, "log"),
@@ -27,7 +27,7 @@ PANELS = (
 
 
 class EffectsOfClaims(FigureKind):
-    """A panel of differences and one of ratios; a claim's tests lie below each other."""
+    """A panel of differences and a panel of ratios; the tests of a claim are below each other."""
 
     needs: ClassVar[tuple[str, ...]] = ("claims", "datasets")
     section: ClassVar[Section | None] = None
@@ -41,12 +41,14 @@ class EffectsOfClaims(FigureKind):
 
         from vsebench.rendering import drawing, style
 
-        found = [(panel, claims) for panel in PANELS if (claims := drawn(results, panel[0]))]
-        if not found:
+        claims_of_panels = [(panel, claims) for panel in PANELS if (claims := judged_tests_of_panel(results, panel[0]))]
+        if not claims_of_panels:
             return drawing.nothing("This run has no test of a claim with an effect and an interval")
-        heights = [sum(height_of(tests) for _, tests in claims) for _, claims in found]
-        figure, groups = drawing.panels_of_groups([1] * len(found), style.DOUBLE, [high + 0.45 for high in heights])
-        for (axis,), (panel, claims), height in zip(groups, found, heights, strict=True):
+        heights = [sum(height_of(tests) for _, tests in claims) for _, claims in claims_of_panels]
+        figure, groups = drawing.panels_of_groups(
+            [1] * len(claims_of_panels), style.DOUBLE, [inches + 0.45 for inches in heights]
+        )
+        for (axis,), (panel, claims), height in zip(groups, claims_of_panels, heights, strict=True):
             draw(axis, claims, panel, height)
         handles = [
             Line2D([], [], color=colour, marker="o", markersize=3.5, linewidth=1, label=verdict)
@@ -58,37 +60,37 @@ class EffectsOfClaims(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "Effects that the papers' claims are about, with 95 % intervals; one line per data set, protocol, rival "
-            "and metric. Right of the vertical line the effect has the claimed direction; a claim of equality wants it "
-            "near the line, and one of a size beyond that size. Intervals that leave the panel are cut. Tests without "
-            "a verdict are not shown."
+            "Effects in the tests of the papers' claims, with 95 % intervals; one line per data set, protocol, rival "
+            "method and metric. Right of the vertical line, the effect has the claimed direction. A claim of equality "
+            "holds near the line, a claim of a minimum size only beyond that size. Intervals are cut at the edge of "
+            "the panel. Tests without a verdict are not shown."
         )
 
     def alternative(self, results: Results) -> str:
-        tests = [test for panel in PANELS for _, tests in drawn(results, panel[0]) for test in tests]
+        tests = [test for panel in PANELS for _, tests in judged_tests_of_panel(results, panel[0]) for test in tests]
         counts = [f"{sum(test['verdict'] == verdict for test in tests)} {verdict}" for verdict in COLOURS]
         return f"Intervals of effects, claim by claim: {', '.join(counts)}."
 
 
-def drawn(results: Results, beginning: str) -> list[tuple[str, list[Test]]]:
-    """Return each claim's name and its judged tests whose effect is of one sort, from the largest to the smallest."""
-    found = []
+def judged_tests_of_panel(results: Results, prefix: str) -> list[tuple[str, list[Test]]]:
+    """Return each claim's name and its judged tests of one panel, by decreasing effect."""
+    judged_tests = []
     for claim, tests in claims_of(claim_tests(results)):
         judged = [
             test
             for test in tests
-            if test["verdict"] in COLOURS and test["effect"] is not None and test["effect_is"].startswith(beginning)
+            if test["verdict"] in COLOURS and test["effect"] is not None and test["effect_is"].startswith(prefix)
         ]
         if judged:
             judged.sort(key=lambda test: -float(test["effect"]))
-            found.append((claim, judged))
-    papers = {claim["paper"] for claim, _ in found}
+            judged_tests.append((claim, judged))
+    papers = {claim["paper"] for claim, _ in judged_tests}
     prefixes = {name: f"{results.outline.papers.get(name, name)}: " if len(papers) > 1 else "" for name in papers}
-    return [(prefixes[claim["paper"]] + claim["claim"], judged) for claim, judged in found]
+    return [(prefixes[claim["paper"]] + claim["claim"], judged) for claim, judged in judged_tests]
 
 
 def height_of(tests: Sequence[Test]) -> float:
-    """Return the inches that a claim takes."""
+    """Return the height of a claim's tests in inches."""
     return GAP + LINE * len(tests)
 
 
@@ -96,8 +98,8 @@ def draw(
     axis: "Axes", claims: Sequence[tuple[str, list[Test]]], panel: tuple[str, str, float, str], inches: float
 ) -> None:
     """Draw the tests of all claims, the first claim on top; the vertical axis is in inches."""
-    _, title, none, scale = panel
-    top, middles, effects = 0.0, [], [none]
+    _, title, no_effect, scale = panel
+    top, middles, effects = 0.0, [], [no_effect]
     for _, tests in claims:
         for number, test in enumerate(tests):
             y, colour = top + GAP / 2 + LINE * (number + 0.5), COLOURS[test["verdict"]]
@@ -112,7 +114,7 @@ def draw(
         middles.append(top + height_of(tests) / 2)
         top += height_of(tests)
         axis.axhline(top, color="0.92", linewidth=0.5)
-    axis.axvline(none, color="black", linewidth=0.7)
+    axis.axvline(no_effect, color="black", linewidth=0.7)
     axis.set(xscale=scale, xlabel=title, ylim=(inches, 0))
     axis.set_yticks(middles, [fill(name, 60) for name, _ in claims], fontsize=5.5, linespacing=1.2)
     axis.tick_params(axis="y", length=0)

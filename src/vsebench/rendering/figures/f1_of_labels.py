@@ -1,4 +1,4 @@
-"""F1 of the most frequent labels of each place, by the label sets of several methods with a decision each."""
+"""F1 of the most frequent labels of each task, for several methods with one decision each."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class F1OfLabels(FigureKind):
-    """One panel per place; a line of dots per label, one dot per method."""
+    """One panel per task; a line of dots per label, one dot per method."""
 
     needs: ClassVar[tuple[str, ...]] = ("label_scores", "datasets")
 
-    entries: list[str] = Field(min_length=1)  # as "row/decision", each of another row
+    entries: list[str] = Field(min_length=1)  # as "method/decision", each with a different method
     most_frequent: int = Field(default=10, ge=1)  # labels
 
     @model_validator(mode="after")
     def _one_decision_each(self) -> "F1OfLabels":
         entries = [Entry.of(entry) for entry in self.entries]
         if not all(entry.decision for entry in entries) or len({entry.row for entry in entries}) < len(entries):
-            raise PydanticCustomError("entries", "entries: name each row once, with a decision, as row/decision")
+            raise PydanticCustomError("entries", "entries: name each method once, with a decision, as method/decision")
         return self
 
     def rows_read(self) -> list[str]:
@@ -40,7 +40,7 @@ class F1OfLabels(FigureKind):
         shown = self.shown(results)
         places = results.places_of(shown)
         if not places:
-            return drawing.nothing("This run has none of the rows of this figure")
+            return drawing.nothing("This run has none of the methods of this figure")
         look = style.looks(results)
         figure, axes = drawing.panels(len(places), style.DOUBLE, 2.4, columns=3)
         for axis, place in zip(axes, places, strict=True):
@@ -48,9 +48,9 @@ class F1OfLabels(FigureKind):
             labels = means.select("label", "images").unique().sort("images", "label", descending=[True, False])
             names = labels["label"].head(self.most_frequent).to_list()
             for method in results.methods_of(means):
-                own = dict(means.filter(method=method).select("label", "f1").iter_rows())
+                f1_of = dict(means.filter(method=method).select("label", "f1").iter_rows())
                 axis.plot(
-                    [own[name] for name in names], range(len(names)), linestyle="", color=look[method].colour,
+                    [f1_of[name] for name in names], range(len(names)), linestyle="", color=look[method].colour,
                     marker=look[method].marker, markersize=3.8, markeredgecolor="white", markeredgewidth=0.4,
                 )  # fmt: skip
             axis.set_yticks(range(len(names)), names)
@@ -66,7 +66,7 @@ class F1OfLabels(FigureKind):
         return figure
 
     def shown(self, results: Results) -> pl.DataFrame:
-        """Return what is known of the entries that the run has."""
+        """Return the label scores of the entries that the run has."""
         return results.analysis("label_scores").filter(
             pl.any_horizontal(
                 (pl.col("method") == entry.row) & (pl.col("decision") == entry.decision)
@@ -77,7 +77,7 @@ class F1OfLabels(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             f"F1 of the {self.most_frequent} labels with the most test images, the most frequent on top; means over "
-            "seeds. Each method's label sets are those of the decision that the legend names."
+            "seeds. The legend names the decision that chose each method's label sets."
         )
 
     def alternative(self, results: Results) -> str:

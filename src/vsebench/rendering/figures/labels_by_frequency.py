@@ -1,4 +1,4 @@
-"""Recall of frequent and of rare labels: labels in five groups, by their number of training images."""
+"""Recall of frequent and rare labels: five groups of labels by their number of training images."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class LabelsByFrequency(FigureKind):
-    """One panel per place and one line per method, from the most frequent labels to the rarest."""
+    """One panel per task and one line per method, from the most frequent labels to the rarest."""
 
     needs: ClassVar[tuple[str, ...]] = ("by_frequency", "datasets")
     section: ClassVar[Section | None] = "overview"
@@ -26,15 +26,15 @@ class LabelsByFrequency(FigureKind):
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
-        shown = of_competitors(results)
+        shown = without_oracles(results)
         places = results.places_of(shown)
         if not places:
-            return drawing.nothing("No held-out label of this run was trained")
+            return drawing.nothing("No held-out label of this run has a training image")
         figure, axes = drawing.panels(len(places), style.SINGLE if len(places) == 1 else style.DOUBLE, 2.1)
         for axis, place in zip(axes, places, strict=True):
-            found = at(shown, place)
-            drawing.draw_lines(axis, results, found.rename({"band": "group", "value": "recall"}), "group", "recall")
-            bands = found.group_by("band").agg(pl.col("fewest").median(), pl.col("most").median()).sort("band")
+            of_place = at(shown, place)
+            drawing.draw_lines(axis, results, of_place.rename({"band": "group", "value": "recall"}), "group", "recall")
+            bands = of_place.group_by("band").agg(pl.col("fewest").median(), pl.col("most").median()).sort("band")
             names = [f"{fewest:g}\nto {most:g}" for _, fewest, most in bands.iter_rows()]
             axis.set_xticks(bands["band"].to_list(), names, fontsize=5.5)
             axis.set_ylim(bottom=0)
@@ -45,23 +45,27 @@ class LabelsByFrequency(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "Recall of labels in five groups of equal size, the most frequent on the left: the share of a label's "
-            "held-out occurrences that are among an image's first labels, mean over the labels of a group, so that a "
-            "rare label counts as much as a frequent one. Mean over seeds, with a band from the lowest to the highest."
+            "Recall of labels in five groups of equal size, the most frequent on the left. A label's recall is the "
+            "share of its held-out occurrences where it is among the image's first labels; each point is the mean over "
+            "the labels of a group. Mean over seeds, with a band from the lowest to the highest seed."
         )
 
     def alternative(self, results: Results) -> str:
-        sentences = ["Lines of recall from frequent to rare labels, one per method and one panel per place."]
-        shown = of_competitors(results)
+        sentences = [
+            "Lines of recall from frequent to rare labels, one line per method, one panel per data set and protocol."
+        ]
+        shown = without_oracles(results)
         for place in results.places_of(shown):
-            found = at(shown, place)
-            rarest = found.filter(pl.col("band") == pl.col("band").max()).group_by("method").agg(pl.col("value").mean())
+            of_place = at(shown, place)
+            rarest = (
+                of_place.filter(pl.col("band") == pl.col("band").max()).group_by("method").agg(pl.col("value").mean())
+            )
             best, value = rarest.sort("value", "method", descending=[True, False]).row(0)
             title = results.method_title(best)
-            sentences.append(f"{results.place_title(place)}: best on the rarest is {title}, {value:.4f}.")
+            sentences.append(f"{results.place_title(place)}: best on the rarest labels is {title}, {value:.4f}.")
         return " ".join(sentences)
 
 
-def of_competitors(results: Results) -> pl.DataFrame:
-    """Return what is known of the rows that are no oracles."""
+def without_oracles(results: Results) -> pl.DataFrame:
+    """Return the recalls of all methods except oracles."""
     return results.by_frequency.filter(pl.col("method").is_in(results.competitors_of(results.by_frequency)))

@@ -1,4 +1,4 @@
-"""Images and labels in one plane: the test images that carry one of a few labels, and these labels' names."""
+"""Images and labels in one plane: the test images that have one of a few labels, and these labels' names."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SHOWN = 8  # labels of a place, as many as there are colours
-NONE = "This run has none of the rows of this figure at a place with new test images"
+SHOWN = 8  # labels per task, at most the number of colours
+NONE = "This run has none of the methods of this figure on a task with new test images"
 
 
 class MapOfVectors(FigureKind):
-    """One panel per place and row, as many as the run has of the rows named."""
+    """One panel per task and method, for those of `methods` that the run has."""
 
     needs: ClassVar[tuple[str, ...]] = ("map_of_vectors", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # our rows
+    methods: list[str] = Field(min_length=1)  # of the run
     protocol: str
 
     def rows_read(self) -> list[str]:
@@ -43,42 +43,43 @@ class MapOfVectors(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            f"Test images (dots) and labels (names) in the plane of the images' first two principal components, all "
-            f"vectors of length 1, first seed. Shown are the {SHOWN} labels with the most test images that share few "
-            "of them, and the images that carry one of these alone. The paper draws such a picture with t-SNE."
+            "Test images (dots) and labels (names) in the plane of the images' first two principal components, all "
+            f"vectors scaled to length 1, first seed. Shown are the {SHOWN} labels with the most test images that "
+            "share few images with each other, and the images with exactly one of these labels. The paper uses t-SNE "
+            "instead."
         )
 
     def alternative(self, results: Results) -> str:
-        return "Dots of images in the colour of the label that they carry, and the labels' names among them."
+        return "Dots of images in the colour of their label, and the labels' names among them."
 
 
 def draw(axis: "Axes", vectors: pl.DataFrame) -> None:
-    """Draw a few labels and the images that carry one of them alone."""
+    """Draw a few labels and the images that have exactly one of them."""
     from matplotlib.patheffects import withStroke
 
     from vsebench.rendering import style
 
     images, labels = vectors.filter(~pl.col("is_label")), vectors.filter(pl.col("is_label"))
-    chosen = apart(images["labels"].to_list(), SHOWN)
+    chosen = rarely_shared_labels(images["labels"].to_list(), SHOWN)
     for name, colour in zip(chosen, style.COLOURS, strict=False):
         alone = pl.col("labels").list.set_intersection(chosen) == [name]
-        own, (x, y) = images.filter(alone), labels.filter(name=name).select("x", "y").row(0)
-        axis.plot(own["x"], own["y"], linestyle="", marker="o", markersize=2.5, color=colour, alpha=0.6)
+        of_label, (x, y) = images.filter(alone), labels.filter(name=name).select("x", "y").row(0)
+        axis.plot(of_label["x"], of_label["y"], linestyle="", marker="o", markersize=2.5, color=colour, alpha=0.6)
         axis.plot(x, y, marker="D", markersize=4, color=colour, markeredgecolor="black", markeredgewidth=0.5, zorder=3)
         halo = [withStroke(linewidth=1.5, foreground="white")]
         axis.annotate(name, (x, y), xytext=(3, 3), textcoords="offset points", fontsize=7, path_effects=halo)
     axis.set(xticks=[], yticks=[])
 
 
-def apart(label_sets: list[list[str]], number: int) -> list[str]:
-    """Return labels in the order of their images, leaving out one of which half the images carry one chosen before."""
+def rarely_shared_labels(label_sets: list[list[str]], number: int) -> list[str]:
+    """Return labels by decreasing number of images; skip a label if half its images have a label chosen before."""
     images: dict[str, set[int]] = {}
     for image, labels in enumerate(label_sets):
         for label in labels:
             images.setdefault(label, set()).add(image)
     chosen: list[str] = []
     for label in sorted(images, key=lambda label: (-len(images[label]), label)):
-        taken = set().union(*(images[other] for other in chosen)) if chosen else set()
-        if len(chosen) < number and 2 * len(images[label] & taken) < len(images[label]):
+        covered = set().union(*(images[previous] for previous in chosen)) if chosen else set()
+        if len(chosen) < number and 2 * len(images[label] & covered) < len(images[label]):
             chosen.append(label)
     return chosen

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-METRIC = "ndcg@10"  # shown if the run has it, else its headline metric
+METRIC = "ndcg@10"  # used if the run has it, otherwise the headline metric
 
 
 class MeanRanksFigure(FigureKind):
-    """An axis of mean ranks, the methods' names at its sides, and bars over those that do not differ."""
+    """An axis of mean ranks with the methods' names at its sides, and bars over methods that do not differ."""
 
     needs: ClassVar[tuple[str, ...]] = ("metrics", "datasets")
     section: ClassVar[Section | None] = "overview"
@@ -30,29 +30,29 @@ class MeanRanksFigure(FigureKind):
         from vsebench.rendering import drawing, style
 
         metric = ranked_by(results)
-        found = mean_ranks(results.metrics, metric, results.competitors_of(results.metrics))
-        if isinstance(found, str):
-            return drawing.nothing(found)
-        bars, half = len(found.groups), -(-len(found.methods) // 2)
+        ranking = mean_ranks(results.metrics, metric, results.competitors_of(results.metrics))
+        if isinstance(ranking, str):
+            return drawing.nothing(ranking)
+        bars, half = len(ranking.groups), -(-len(ranking.methods) // 2)
         figure, (axis,) = drawing.panels(1, style.DOUBLE, 0.75 + 0.17 * half + 0.07 * bars)
-        axis.set_title(f"{metric_title(metric)}, {found.blocks} blocks{drawing.simulated_share(results)}")
-        draw_diagram(axis, found, [results.method_title(method) for method in found.methods])
+        axis.set_title(f"{metric_title(metric)}, {ranking.blocks} blocks{drawing.simulated_share(results)}")
+        draw_diagram(axis, ranking, [results.method_title(method) for method in ranking.methods])
         return figure
 
     def caption(self, results: Results) -> str:
         return (
             f"Mean rank of each method in {metric_title(ranked_by(results))} over data sets and seeds; 1 is best. A "
-            "bar joins methods whose mean ranks differ by less than Nemenyi's critical difference (alpha 0.05). Seeds "
-            "of a data set share its images, so the blocks are not independent and the critical difference is a lower "
-            "bound."
+            "bar joins methods whose mean ranks differ by less than Nemenyi's critical difference (alpha 0.05). The "
+            "seeds of a data set share its images, so the blocks (data set, protocol and seed) are not independent and "
+            "the critical difference is a lower bound."
         )
 
     def alternative(self, results: Results) -> str:
-        found = mean_ranks(results.metrics, ranked_by(results), results.competitors_of(results.metrics))
-        if isinstance(found, str):
-            return f"{found}."
+        ranking = mean_ranks(results.metrics, ranked_by(results), results.competitors_of(results.metrics))
+        if isinstance(ranking, str):
+            return f"{ranking}."
         names = [
-            f"{results.method_title(row)} {rank:.2f}" for row, rank in zip(found.methods, found.ranks, strict=True)
+            f"{results.method_title(row)} {rank:.2f}" for row, rank in zip(ranking.methods, ranking.ranks, strict=True)
         ]
         return f"An axis of mean ranks, with bars over methods that do not differ: {', '.join(names)}."
 
@@ -63,20 +63,20 @@ def ranked_by(results: Results) -> str:
     return METRIC if METRIC in metrics else few_metrics(metrics)[0]
 
 
-def draw_diagram(axis: "Axes", found: MeanRanks, titles: list[str]) -> None:
-    """Draw axis, bars and names; the better half of the methods is named on the left."""
-    k, bars = len(titles), len(found.groups)
+def draw_diagram(axis: "Axes", ranking: MeanRanks, titles: list[str]) -> None:
+    """Draw axis, bars and names, with the better half of the methods on the left."""
+    k, bars = len(titles), len(ranking.groups)
     half, width = -(-k // 2), k - 1
     axis.set_axis_off()
     axis.set_xlim(1 - 0.42 * width, k + 0.42 * width)
     axis.set_ylim(-(1.2 + 0.45 * bars + half), 2.6)
-    draw_axis(axis, k, found.critical_difference)
-    for n, (first, last) in enumerate(found.groups):
-        low, high = found.ranks[first] - 0.02 * width, found.ranks[last] + 0.02 * width
+    draw_axis(axis, k, ranking.critical_difference)
+    for n, (first, last) in enumerate(ranking.groups):
+        low, high = ranking.ranks[first] - 0.02 * width, ranking.ranks[last] + 0.02 * width
         axis.plot([low, high], [-0.4 - 0.45 * n] * 2, color="black", linewidth=2.4, solid_capstyle="butt")
-    for place, (title, rank) in enumerate(zip(titles, found.ranks, strict=True)):
-        left = place < half
-        y = -(1.0 + 0.45 * bars) - (place if left else k - 1 - place)
+    for index, (title, rank) in enumerate(zip(titles, ranking.ranks, strict=True)):
+        left = index < half
+        y = -(1.0 + 0.45 * bars) - (index if left else k - 1 - index)
         edge = 1 - 0.03 * width if left else k + 0.03 * width
         axis.plot([rank, rank, edge], [0, y, y], color="0.35", linewidth=0.7)
         text = f"{title}  {rank:.2f}" if left else f"{rank:.2f}  {title}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_ROWS = 4  # rows of panels that fit on a page
+MOST_ROWS = 4  # maximum number of rows of panels on a page
 MEMORY = "peak memory (MiB)"
 
 
@@ -25,18 +25,18 @@ class SettingAxis(Strict):
     """The axis of one setting."""
 
     title: str
-    scale: Literal["linear", "log2", "symlog"] = "linear"  # symlog: from 0, linear up to 0.01
+    scale: Literal["linear", "log2", "symlog"] = "linear"  # symlog: starts at 0, linear up to 0.01
 
 
 class MemoryAndSettings(FigureKind):
-    """One row of panels per place: memory of every method, and the metric against each setting that the run varies.
+    """One row of panels per task: memory of every method, and the metric against each setting that the run varies.
 
-    More places than fit on a page share one row of panels.
+    If there are too many tasks for a page, all tasks share one row of panels.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("timing", "sweeps", "datasets")
 
-    method: str  # our row whose settings are varied
+    method: str  # the method whose settings are varied
     metric: str  # on the test labels
     settings: dict[str, SettingAxis] = Field(min_length=1)
 
@@ -46,7 +46,7 @@ class MemoryAndSettings(FigureKind):
         timing = results.timing.filter(phase="epoch")
         places = results.places_of(timing)
         if not places:
-            return drawing.nothing("No method of this run trains in epochs")
+            return drawing.nothing("No method of this run is trained by epochs")
         if len(places) > MOST_ROWS:
             return self._in_one_row(results, places, timing)
         return self._in_rows(results, places, timing)
@@ -55,9 +55,9 @@ class MemoryAndSettings(FigureKind):
         if not self._varied(self._sweeps(results)):
             return "Peak memory of a training process, median over repeats. This run varies none of the settings."
         return (
-            f"Peak memory of a training process, median over repeats; and {metric_title(self.metric)} on the test "
+            f"Peak memory of a training process, median over repeats. {metric_title(self.metric)} on the test "
             f"labels against single settings of {results.method_title(self.method)}, where the run varies them: the "
-            "other settings as chosen, or tuned anew at each value where the run tunes; mean over seeds, with a band "
+            "other settings as chosen, or tuned again for each value if the run tunes; mean over seeds, with a band "
             "from the lowest to the highest seed."
         )
 
@@ -89,14 +89,14 @@ class MemoryAndSettings(FigureKind):
             axes[0].set_title(drawing.panel_title(results, place))
             for axis, setting in zip(axes[1:], varied, strict=True):
                 values = at(sweeps, place).filter(parameter=setting)
-                axis.set_visible(not values.is_empty())  # a setting need not be varied at every place
+                axis.set_visible(not values.is_empty())  # a setting may be varied on some of the tasks only
                 self._draw_setting(axis, results, values)
                 self._label(axis, setting)
         grid[-1][0].set_xlabel(MEMORY)
         return figure
 
     def _in_one_row(self, results: Results, places: Sequence[Place], timing: pl.DataFrame) -> "Figure":
-        """Draw each place with its own marker, and the metric as a share of its best mean."""
+        """Draw each task with its own marker, and the metric as a share of its best mean."""
         from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
 
@@ -171,6 +171,6 @@ def peak_memory(timing: pl.DataFrame, method: str) -> float:
 
 
 def over_seeds(sweep: pl.DataFrame) -> pl.DataFrame:
-    """Return mean, low and high of a sweep for each value, over the seeds."""
+    """Return mean, minimum and maximum over the seeds for each value of a sweep."""
     test = pl.col("test")
     return sweep.group_by("value").agg(mean=test.mean(), low=test.min(), high=test.max()).sort("value")

@@ -1,4 +1,4 @@
-"""The headline metric of every method at every place."""
+"""The headline metric of every method on every task."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Overview(FigureKind):
-    """One panel per place, one dot with an interval per method, each oracle as a line."""
+    """One panel per task, one dot with an interval per method, each oracle as a line."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
     section: ClassVar[Section | None] = "overview"
@@ -27,7 +27,7 @@ class Overview(FigureKind):
         from vsebench.rendering import drawing, style
 
         metric = few_metrics(results.outline.metrics)[0]
-        # Places with other methods, as those with image features, get rows of panels of their own.
+        # Tasks with different methods, such as those with image features, get separate rows of panels.
         groups: dict[tuple[str, ...], list[Place]] = {}
         for place in results.places_of(results.summary):
             groups.setdefault(tuple(results.competitors_of(results.accuracy(place))), []).append(place)
@@ -45,7 +45,7 @@ class Overview(FigureKind):
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
             f"{metric} of every method on every data set, with 95 % intervals over {results.units}. "
-            "Filled: the best, or not significantly different from it."
+            "Filled: the best method, or not significantly different from it."
         )
 
     def alternative(self, results: Results) -> str:

@@ -1,4 +1,4 @@
-"""Precision against recall over all pairs of an image and a label, by raw scores and by scores of one level."""
+"""Precision against recall over all pairs of an image and a label, by raw and by normalised scores."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,15 +11,15 @@ from vsebench.rendering.results import Results, at
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FORMS = {False: "raw scores", True: "scores less their log sum exp"}
+FORMS = {False: "raw scores", True: "scores minus their log-sum-exp"}
 
 
 class PooledPrecision(FigureKind):
-    """Two panels per place: raw scores, and scores with the level of the image taken out; one line per row."""
+    """Two panels per task: raw scores, and scores normalised per image; one line per method."""
 
     needs: ClassVar[tuple[str, ...]] = ("pooled_precision", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # rows
+    methods: list[str] = Field(min_length=1)  # of the run
 
     def rows_read(self) -> list[str]:
         return self.methods
@@ -30,7 +30,7 @@ class PooledPrecision(FigureKind):
         shown = results.analysis("pooled_precision").filter(pl.col("method").is_in(self.methods))
         places = results.places_of(shown)
         if not places:
-            return drawing.nothing("This run has none of the rows of this figure")
+            return drawing.nothing("This run has none of the methods of this figure")
         drawn = [(place, normalised) for place in places for normalised in FORMS]
         figure, axes = drawing.panels(len(drawn), style.DOUBLE, 2.1, columns=2)
         for axis, (place, normalised) in zip(axes, drawn, strict=True):
@@ -44,19 +44,19 @@ class PooledPrecision(FigureKind):
         shown = results.analysis("pooled_precision").filter(pl.col("method").is_in(self.methods))
         return (
             "Precision against recall over all pairs of a test image and a label, mean over seeds with a band from the "
-            "lowest to the highest. Left: scores are compared across images as they are, as in the paper, though a "
-            "ranking loss says nothing of the level of an image's scores. Right: each image's scores less the log of "
-            f"the sum of their exponentials. {self.averages(results, shown)}"
+            "lowest to the highest. Left: raw scores are compared across images, as in the paper, although a ranking "
+            "loss does not determine the level of an image's scores. Right: the log of the sum of their exponentials "
+            f"is subtracted from each image's scores. {self.averages(results, shown)}"
         ).strip()
 
     def averages(self, results: Results, shown: pl.DataFrame) -> str:
-        """Return the average precision of every curve, in a sentence for each place."""
+        """Return the average precision of every curve, in one sentence per task."""
         sentences = []
         for place in results.places_of(shown):
             means = at(shown, place).group_by("method", "normalised").agg(pl.col("average_precision").mean())
-            found = {(method, form): value for method, form, value in means.iter_rows()}
+            average_of = {(method, normalised): value for method, normalised, value in means.iter_rows()}
             numbers = (
-                f"{results.method_title(method)} {found[method, False]:.3f} and {found[method, True]:.3f}"
+                f"{results.method_title(method)} {average_of[method, False]:.3f} and {average_of[method, True]:.3f}"
                 for method in results.methods_of(means)
             )
             where = results.place_title(place)

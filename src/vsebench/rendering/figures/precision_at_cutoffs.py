@@ -15,11 +15,11 @@ QUANTITIES = {"precision": "precision@k", "sibling_precision": "sibling precisio
 
 
 class PrecisionAtCutoffs(FigureKind):
-    """Two panels per place, or one where the data set has no siblings; one line per row."""
+    """Two panels per task, or one if the data set has no table of siblings; one line per method."""
 
     needs: ClassVar[tuple[str, ...]] = ("precision_at", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # rows
+    methods: list[str] = Field(min_length=1)  # of the run
 
     def rows_read(self) -> list[str]:
         return self.methods
@@ -35,7 +35,7 @@ class PrecisionAtCutoffs(FigureKind):
             if at(shown, place)[quantity].null_count() == 0
         ]
         if not drawn:
-            return drawing.nothing("This run has none of the rows of this figure")
+            return drawing.nothing("This run has none of the methods of this figure")
         figure, axes = drawing.panels(len(drawn), style.DOUBLE, 2.1, columns=2)
         for axis, (place, quantity) in zip(axes, drawn, strict=True):
             drawing.draw_lines(axis, results, at(shown, place), "cutoff", quantity)
@@ -48,8 +48,8 @@ class PrecisionAtCutoffs(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             "Precision and sibling precision of the first k labels on the test images, against k: mean over seeds, "
-            "with a band from the lowest to the highest seed. Sibling precision counts siblings of an image's labels "
-            "as right, and is shown where the data set says which labels are siblings."
+            "with a band from the lowest to the highest seed. Sibling precision also counts siblings of an image's "
+            "labels as correct. It is shown where the data set has a table of siblings."
         )
 
     def alternative(self, results: Results) -> str:

@@ -1,4 +1,4 @@
-"""Published numbers against ours: one panel per paper and unit, a dot per cell of its tables that can be compared."""
+"""Published numbers against ours: one panel per paper and unit, one dot per comparable cell of its tables."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,7 +16,7 @@ UNITS = {"1": "metric", "seconds": "seconds (log)"}
 
 
 class PublishedAgainstOurs(FigureKind):
-    """Dots on the diagonal are numbers that came out as they were published."""
+    """Dots on the diagonal are numbers that agree with the published ones."""
 
     needs: ClassVar[tuple[str, ...]] = ("comparison", "datasets")
     section: ClassVar[Section | None] = "claims"
@@ -29,12 +29,12 @@ class PublishedAgainstOurs(FigureKind):
         from vsebench.rendering import drawing, style
 
         numbers_of = results.comparison.partition_by("paper", "unit", maintain_order=True, as_dict=True)
-        found = dict(sorted(numbers_of.items(), key=lambda entry: entry[0][1] == "seconds"))  # metrics first
-        if not found:
-            return drawing.nothing("This run has no number on a paper's own data")
-        width = style.SINGLE if len(found) == 1 else style.DOUBLE
-        figure, axes = drawing.panels(len(found), width, 2.6, columns=2 if len(found) == 4 else 3)
-        for axis, ((paper, unit), numbers) in zip(axes, found.items(), strict=True):
+        panels = dict(sorted(numbers_of.items(), key=lambda entry: entry[0][1] == "seconds"))  # metrics first
+        if not panels:
+            return drawing.nothing("This run has no results on a paper's own data")
+        width = style.SINGLE if len(panels) == 1 else style.DOUBLE
+        figure, axes = drawing.panels(len(panels), width, 2.6, columns=2 if len(panels) == 4 else 3)
+        for axis, ((paper, unit), numbers) in zip(axes, panels.items(), strict=True):
             draw(axis, results, numbers, in_seconds=unit == "seconds")
             title = results.outline.papers.get(str(paper), str(paper))
             axis.set(xlabel=f"published {UNITS[str(unit)]}", ylabel=f"ours, {UNITS[str(unit)]}", title=title)
@@ -44,15 +44,15 @@ class PublishedAgainstOurs(FigureKind):
     def caption(self, results: Results) -> str:
         return (
             "The papers' printed numbers and ours, on the same data and protocol: one dot per metric and method, with "
-            "95 % intervals (seconds: the range). On the diagonal both agree; above it ours is larger. Seconds are of "
-            "different machines."
+            "95 % intervals (seconds: the range). On the diagonal, both agree; above it, our number is larger. Seconds "
+            "were measured on different machines."
         )
 
     def alternative(self, results: Results) -> str:
         metrics = results.comparison.filter(unit="1")
         inside = len(metrics.filter(verdict="inside"))
         return (
-            "Dots of published numbers against ours beside a diagonal. "
+            "Dots of published numbers against ours, with a diagonal. "
             f"{inside} of {len(metrics)} published metrics lie in our intervals."
         )
 

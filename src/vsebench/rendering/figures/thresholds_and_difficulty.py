@@ -1,4 +1,4 @@
-"""How the predicted thresholds of a label go with the difficulty of its images, label by label."""
+"""Correlation of the predicted thresholds of a label with the difficulty of its images, for each label."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class ThresholdsAndDifficulty(FigureKind):
-    """One panel per place: the correlation of each label, mean over seeds, in the order of its size."""
+    """One panel per task: the correlation for each label, mean over seeds, in ascending order."""
 
     needs: ClassVar[tuple[str, ...]] = ("thresholds_and_difficulty", "datasets")
 
-    entry: str  # as "row/decision"
-    references: list[str] = Field(min_length=1)  # rows whose scores are log odds; the first that a place has counts
+    entry: str  # as "method/decision"
+    references: list[str] = Field(min_length=1)  # methods whose scores are log odds; the first one on a task is used
 
     def rows_read(self) -> list[str]:
         return [self.entry, *self.references]
@@ -31,13 +31,13 @@ class ThresholdsAndDifficulty(FigureKind):
         shown = results.analysis("thresholds_and_difficulty").filter(method=entry.row, decision=entry.decision)
         places = results.places_of(shown)
         if not places:
-            return drawing.nothing("This run has none of the rows of this figure")
+            return drawing.nothing("This run has none of the methods of this figure")
         look = style.looks(results)[entry.row]
         figure, axes = drawing.panels(len(places), style.DOUBLE, 2.0, columns=3)
         for axis, place in zip(axes, places, strict=True):
-            own = at(shown, place)
-            reference = next(row for row in self.references if row in set(own["reference"]))
-            by_label = own.filter(reference=reference).group_by("label").agg(pl.col("correlation").mean())
+            of_place = at(shown, place)
+            reference = next(method for method in self.references if method in set(of_place["reference"]))
+            by_label = of_place.filter(reference=reference).group_by("label").agg(pl.col("correlation").mean())
             values = sorted(by_label["correlation"].to_list())
             axis.plot(values, range(len(values)), linestyle="", marker=look.marker, color=look.colour, markersize=3,
                       markeredgecolor="white", markeredgewidth=0.3)  # fmt: skip
@@ -47,13 +47,13 @@ class ThresholdsAndDifficulty(FigureKind):
         return figure
 
     def caption(self, results: Results) -> str:
-        rows = [results.method_title(row) for row in self.references if row in results.outline.rows]
+        references = [results.method_title(method) for method in self.references if method in results.outline.rows]
         return (
-            "Spearman correlation of the thresholds that are predicted for the images of a label with their "
-            "difficulty, one dot per label with ten test images or more, mean over seeds. The difficulty is 1 minus "
-            f"the probability of the label by {' or '.join(rows) or 'a row that this run has not'}. The paper shows "
-            "images in the order of their thresholds instead."
+            "Spearman correlation between the thresholds predicted for the images of a label and the images' "
+            "difficulty; one dot per label with ten test images or more, mean over seeds. The difficulty is 1 minus "
+            f"the probability of the label according to {' or '.join(references) or 'a method that this run lacks'}. "
+            "The paper shows images in the order of their thresholds instead."
         )
 
     def alternative(self, results: Results) -> str:
-        return "Dots of the correlation of each label, sorted; one panel per data set and protocol."
+        return "Dots of the correlation for each label, sorted; one panel per data set and protocol."

@@ -1,4 +1,4 @@
-"""The seconds of one epoch of each method at every place."""
+"""Seconds per epoch of each method on every task."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class TrainingTime(FigureKind):
-    """One panel per place, one dot with its range per method."""
+    """One panel per task, one dot with its range per method."""
 
     needs: ClassVar[tuple[str, ...]] = ("timing", "datasets")
     section: ClassVar[Section | None] = "overview"
@@ -50,7 +50,7 @@ class TrainingTime(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "Seconds of one training epoch on a logarithmic scale, timed with no other job of the run beside it: "
+            "Seconds per training epoch on a logarithmic scale, timed while no other job of the run was running: "
             "median and range over repeats."
         )
 
@@ -68,4 +68,6 @@ class TrainingTime(FigureKind):
                 f"{how} for {results.method_title(row)}, {format_value(seconds[row], 'seconds')} s" for row, how in ends
             ]
             sentences.append(f"{results.place_title(place)}: an epoch is {' and '.join(words)}.")
-        return " ".join(["Dots of seconds per epoch on a logarithmic scale, one panel per place.", *sentences])
+        return " ".join(
+            ["Dots of seconds per epoch on a logarithmic scale, one panel per data set and protocol.", *sentences]
+        )

@@ -1,4 +1,4 @@
-"""How many labels a training step examines until it has its negative, against epochs."""
+"""The number of labels that a training step examines until it finds a negative, against epochs."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Trials(FigureKind):
-    """One panel per place, one line per method that samples negatives until one violates the margin."""
+    """One panel per task, one line per method that samples negatives until one violates the margin."""
 
     needs: ClassVar[tuple[str, ...]] = ("history", "datasets")
     section: ClassVar[Section | None] = "training-time"
@@ -40,7 +40,7 @@ class Trials(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "Labels that a training step examines until it has its negative, against epochs: "
+            "Number of labels that a training step examines until it finds its negative, against epochs: "
             "mean over seeds, with a band from the lowest to the highest seed."
         )
 
@@ -49,8 +49,11 @@ class Trials(FigureKind):
         for place in results.places_of(history):
             of_place = at(history, place)
             for method in results.methods_of(of_place):
-                own = of_place.filter(method=method).sort("epoch")
-                ends = [own.filter(epoch=own["epoch"][end])["trials_per_step"].to_numpy().mean() for end in (0, -1)]
+                of_method = of_place.filter(method=method).sort("epoch")
+                ends = [
+                    of_method.filter(epoch=of_method["epoch"][end])["trials_per_step"].to_numpy().mean()
+                    for end in (0, -1)
+                ]
                 words = " to ".join(f"{float(trials):.1f}" for trials in ends)
                 sentences.append(f"{results.place_title(place)}: {results.method_title(method)} from {words}.")
         return " ".join(["Lines of trials per step against epochs, from the first to the last.", *sentences])

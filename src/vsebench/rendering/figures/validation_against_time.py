@@ -1,4 +1,4 @@
-"""The validation metric against the seconds of training of some methods."""
+"""The validation metric of some methods against seconds of training."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class ValidationAgainstTime(FigureKind):
-    """One panel per place, one line per row."""
+    """One panel per task, one line per method."""
 
     needs: ClassVar[tuple[str, ...]] = ("history", "settings", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # rows
+    methods: list[str] = Field(min_length=1)  # of the run
 
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
@@ -41,7 +41,7 @@ class ValidationAgainstTime(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            "Validation metric against seconds of training alone, with the settings that were chosen for each method: "
+            "Validation metric against seconds of training (without validation), with each method's chosen settings: "
             "mean over seeds up to the epoch that every seed reached, with a band from the lowest to the highest seed."
         )
 

@@ -1,4 +1,4 @@
-"""Wins and losses: how often one method ranks the same images better than another, over places and seeds."""
+"""Wins and losses: how often one method has a higher metric than another, over tasks and seeds."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,11 +14,11 @@ from vsebench.rendering.results import Results, at
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WRITTEN = 20  # methods: with more of them the squares are too small for numbers
+WRITTEN = 20  # maximum number of methods with numbers in the squares; more methods make the squares too small
 
 
 class WinsAndLosses(FigureKind):
-    """A square per pair of methods: the share of comparisons that the method of the line wins."""
+    """A square per pair of methods: the share of comparisons won by the method of the row."""
 
     needs: ClassVar[tuple[str, ...]] = ("metrics", "summary", "datasets")
     section: ClassVar[Section | None] = "overview"
@@ -31,9 +31,9 @@ class WinsAndLosses(FigureKind):
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
-        methods, wins, comparisons = counted(results)
+        methods, wins, comparisons = count_wins(results)
         if len(methods) < 2:
-            return drawing.nothing("Wins and losses need two methods at the same place")
+            return drawing.nothing("Wins and losses need two methods on the same data set and protocol")
         size = min(style.DOUBLE, 1.9 + 0.21 * len(methods))
         figure, (axis,) = drawing.panels(1, size, size - 0.4)
         with np.errstate(invalid="ignore"):
@@ -61,28 +61,28 @@ class WinsAndLosses(FigureKind):
     def caption(self, results: Results) -> str:
         metric = metric_title(few_metrics(results.outline.metrics)[0])
         return (
-            f"How often the method of a line has a higher {metric}, or the next metric that tells the methods apart, "
-            "than the method of a column, of all data sets, protocols and seeds that have both; a tie is half a win. "
-            "The method with the most wins comes first. These are counts: the tables tell which differences are real."
+            f"How often the method of a row has a higher {metric} than the method of a column, over the data sets, "
+            f"protocols and seeds with both methods; a tie counts as half a win. Where {metric} is the same for all "
+            "methods, the next metric that differs is compared. The method with the largest share of wins comes first. "
+            "These are counts; for significance, see the tables."
         )
 
     def alternative(self, results: Results) -> str:
-        methods, wins, comparisons = counted(results)
+        methods, wins, comparisons = count_wins(results)
         if len(methods) < 2:
-            return "There are no two methods at the same place to compare."
-        won, all_of = wins[0].sum(), comparisons[0].sum()
-        return (
-            f"Squares of wins for each pair of methods. {results.method_title(methods[0])} wins {won:g} of {all_of:g}."
-        )
+            return "There are no two methods on the same data set and protocol to compare."
+        won, compared = wins[0].sum(), comparisons[0].sum()
+        best = results.method_title(methods[0])
+        return f"Squares of wins for each pair of methods. {best} wins {won:g} of {compared:g}."
 
 
-def counted(results: Results) -> tuple[list[str], "np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]:
-    """Count wins over places and seeds.
+def count_wins(results: Results) -> tuple[list[str], "np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]:
+    """Count wins over tasks and seeds.
 
     Returns
     -------
-    methods : the competitors that are compared with another one, the one with the largest share of wins first
-    wins, comparisons : (n_methods, n_methods) float64, of the method of a line over that of a column
+    methods : the competitors that are compared with another method, by decreasing share of wins
+    wins, comparisons : (n_methods, n_methods) float64, of the method of a row over that of a column
     """
     rows = results.competitors_of(results.metrics)
     wins, comparisons = np.zeros((2, len(rows), len(rows)))
@@ -90,9 +90,9 @@ def counted(results: Results) -> tuple[list[str], "np.ndarray[Any, Any]", "np.nd
         of_place = at(results.metrics, place).filter(metric=leading_metric(results, place), decision="")
         for _, of_seed in of_place.group_by("seed"):
             values = dict(of_seed.filter(pl.col("method").is_in(rows)).select("method", "value").iter_rows())
-            there = np.array([row in values for row in rows])
+            has_value = np.array([row in values for row in rows])
             value = np.array([values.get(row, 0.0) for row in rows])
-            both = there[:, None] & there & ~np.eye(len(rows), dtype=bool)
+            both = has_value[:, None] & has_value & ~np.eye(len(rows), dtype=bool)
             comparisons += both
             wins += both * ((value[:, None] > value) + 0.5 * (value[:, None] == value))
     compared = np.flatnonzero(comparisons.sum(axis=1))

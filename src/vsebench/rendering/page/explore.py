@@ -1,4 +1,4 @@
-"""The numbers behind the page's interactive chart: every metric of every method at every place, and training times."""
+"""The data of the page's interactive chart: every metric of every method on every task, and training times."""
 
 from typing import Any
 
@@ -11,15 +11,15 @@ from vsebench.rendering.timing import chosen_epochs, training_seconds
 
 
 def numbers(results: Results) -> dict[str, Any]:
-    """Return what the chart shows, ready to be written as JSON.
+    """Return the chart's data, which can be written as JSON.
 
     Returns
     -------
     dict
-        `places`, each with its title and the position of its leading metric; the titles of `metrics`; `methods`, each
-        with its title, role, colour and marker; `values`, lists of place, metric, method, value, both ends of the 95 %
-        interval and whether it is the best (2), not significantly different from it (1) or neither (0); and `seconds`,
-        lists of place, method and seconds of training. Places, metrics and methods are named by their positions.
+        `places`: tasks, each with its title and the index of its leading metric; `metrics`: titles; `methods`: title,
+        role, colour and marker of each; `values`: lists of task, metric, method, value, both ends of the 95 % interval,
+        and 2 for the best, 1 if not significantly different from it, 0 otherwise; `seconds`: lists of task, method and
+        seconds of training. Tasks, metrics and methods are given by their indices.
     """
     from matplotlib.colors import to_hex
 
@@ -30,10 +30,10 @@ def numbers(results: Results) -> dict[str, Any]:
     values, seconds = [], []
     for number, place in enumerate(places):
         accuracy, timing = results.accuracy(place), at(results.timing, place)
-        for found in accuracy.filter(pl.col("metric").is_in(metrics), decision="").iter_rows(named=True):
-            ends = [None if found[key] is None else round(found[key], 5) for key in ("value", "ci_low", "ci_high")]
-            mark = 2 if found["best"] else int(near_best(found))
-            values.append([number, metrics.index(found["metric"]), rows.index(found["method"]), *ends, mark])
+        for entry in accuracy.filter(pl.col("metric").is_in(metrics), decision="").iter_rows(named=True):
+            ends = [None if entry[key] is None else round(entry[key], 5) for key in ("value", "ci_low", "ci_high")]
+            mark = 2 if entry["best"] else int(near_best(entry))
+            values.append([number, metrics.index(entry["metric"]), rows.index(entry["method"]), *ends, mark])
         for row in results.methods_of(timing):
             trained = training_seconds(timing.filter(method=row), chosen_epochs(results, place, row))
             if trained is not None:

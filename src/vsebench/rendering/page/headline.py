@@ -1,4 +1,4 @@
-"""What the report says first: the result in a sentence for each place, and how the run was made."""
+"""The beginning of the report: the result of each task in a sentence, and the facts about the run."""
 
 from collections.abc import Iterator
 
@@ -15,49 +15,49 @@ CHOICES = {
 
 
 def headlines(results: Results) -> list[str]:
-    """Return the result at each place in one or two sentences, those on real data first."""
+    """Return the result on each task in one or two sentences, real data first."""
     places = sorted(results.places_of(results.summary), key=lambda place: results.is_simulated(place.dataset))
     return [text for place in places if (text := " ".join(headline(results, place)))]
 
 
 def headline(results: Results, place: Place) -> Iterator[str]:
-    """Yield the best method at a place in the headline metric, and how far the best of the papers' methods is behind.
+    """Yield the best method on a task, and the distance of the best of the papers' methods to it.
 
-    Nothing is yielded where no method is the best, as where the run has only oracles.
+    Yield nothing if no method is the best, for example if the run has only oracles.
     """
     accuracy, metric = results.accuracy(place), leading_metric(results, place)
     rows = results.competitors_of(accuracy)
-    found = {row: numbers for row in rows if (numbers := pick(accuracy, metric, row))}
+    numbers_of = {row: numbers for row in rows if (numbers := pick(accuracy, metric, row))}
     best = best_of(accuracy, metric, rows)
     if best is None:
         return
-    value = format_value(found[best]["value"], "score")
-    interval = " to ".join(format_value(found[best][end], "score") for end in ("ci_low", "ci_high"))
-    equal = [results.method_title(row) for row in rows if row in found and near_best(found[row])]
-    beside = f"; not distinguishable from it: {', '.join(equal)}" if equal else ""
-    what = f"{metric_title(metric)} {value} (95 % interval {interval})"
-    verb = "is best" if len(found) > 1 else "is the only method"
-    yield f"{results.place_title(place)}: {results.method_title(best)} {verb}, {what}{beside}."
-    of_papers = [row for row in found if results.outline.rows[row].role == "paper"]
+    value = format_value(numbers_of[best]["value"], "score")
+    interval = " to ".join(format_value(numbers_of[best][end], "score") for end in ("ci_low", "ci_high"))
+    equal = [results.method_title(row) for row in rows if row in numbers_of and near_best(numbers_of[row])]
+    equals = f"; not significantly different from it: {', '.join(equal)}" if equal else ""
+    score = f"{metric_title(metric)} {value} (95 % interval {interval})"
+    verb = "is best" if len(numbers_of) > 1 else "is the only method"
+    yield f"{results.place_title(place)}: {results.method_title(best)} {verb}, {score}{equals}."
+    of_papers = [row for row in numbers_of if results.outline.rows[row].role == "paper"]
     if of_papers and best not in of_papers:
-        leader = max(of_papers, key=lambda row: found[row]["value"])
-        numbers = found[leader]
-        behind = format_value(found[best]["value"] - numbers["value"], "score")
-        test = "not significantly" if near_best(numbers) else "significantly"
-        test = f", {test} less" if numbers["p_adjusted"] is not None else ""
+        leader = max(of_papers, key=lambda row: numbers_of[row]["value"])
+        numbers = numbers_of[leader]
+        behind = format_value(numbers_of[best]["value"] - numbers["value"], "score")
+        test = "not significantly " if near_best(numbers) else "significantly "
+        test = test if numbers["p_adjusted"] is not None else ""
         title, reached = results.method_title(leader), format_value(numbers["value"], "score")
-        yield f"Of the papers' methods there, {title} is best: {reached}, {behind} behind{test}."
+        yield f"The best of the papers' methods is {title}: {reached}, {test}lower (by {behind})."
 
 
 def leading_metric(results: Results, place: Place) -> str:
-    """Return the run's headline metric, or the next one that tells the methods at a place apart.
+    """Return the run's headline metric, or the next metric that differs between the methods on a task.
 
-    A recall of the first ten labels is 1 for every method where there are no more than ten.
+    For example, recall@10 is 1 for every method if there are only ten labels.
     """
     accuracy, metrics = results.accuracy(place), few_metrics(results.outline.metrics)
     for metric in metrics:
-        found = (pick(accuracy, metric, row) for row in results.competitors_of(accuracy))
-        if len({numbers["value"] for numbers in found if numbers}) > 1:
+        entries = (pick(accuracy, metric, row) for row in results.competitors_of(accuracy))
+        if len({numbers["value"] for numbers in entries if numbers}) > 1:
             return metric
     return metrics[0]
 
@@ -80,7 +80,7 @@ def what_was_run(results: Results) -> list[tuple[str, str]]:
 
 
 def settings_chosen(results: Results) -> Iterator[str]:
-    """Yield for each way in which settings were chosen how many fits have it."""
+    """Yield each way in which settings were chosen, with the number of fits."""
     for choice, words in CHOICES.items():
         number = sum(entry["choice"] == choice for entry in results.settings)
         if number:

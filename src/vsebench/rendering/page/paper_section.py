@@ -1,4 +1,4 @@
-"""What the page says about the papers: a section on each, and the audit of their printed numbers."""
+"""The page's sections on the papers, and the audit of their printed numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ class PaperSection:
     tables: dict[str, Table]
     figures: list[str]  # names
     claims: Table | None  # every test of the paper's claims
-    has_results: bool  # whether the run has a number beside a printed one, or a test on data
+    has_results: bool  # whether the run has a number to compare with a printed one, or a test on data
 
 
 def tables_of(paper: Paper) -> dict[str, Instance]:
@@ -40,7 +40,7 @@ def figures_of(paper: Paper) -> dict[str, Instance]:
 
 
 def place_in_paper(results: Results, figure: Instance) -> str:
-    """Return the beginning of the caption of a paper's figure: which one it is; empty for a figure of the run."""
+    """Return the beginning of a figure's caption: the paper and the figure's number; empty for a figure of the run."""
     if figure.paper is None:
         return ""
     name = figure.name.removeprefix(f"{figure.paper}_").replace("figure", "figure ").replace("_", " ")
@@ -48,7 +48,7 @@ def place_in_paper(results: Results, figure: Instance) -> str:
 
 
 def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
-    """Return the section on one paper, or None if there is nothing to show in it."""
+    """Return the section on one paper, or None if it is empty."""
     tables = {
         name: make(TableKind, instance.kind, instance.parameters, name).table(results)
         for name, instance in tables_of(paper).items()
@@ -72,6 +72,6 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
 
 
 def describe_audit(results: Results) -> dict[str, Any]:
-    """Return what the page says about the papers' own numbers: counts for a sentence, and a table for each verdict."""
+    """Return the data on the audit of the papers' own numbers: counts for a sentence, and one table per verdict."""
     tables = {verdict: make(TableKind, "audit", {"verdict": verdict}, "audit").table(results) for verdict in VERDICTS}
     return summarise(read_findings(results.folder / GATHERED["audit"])) | {"tables": tables}

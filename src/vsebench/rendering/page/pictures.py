@@ -1,4 +1,4 @@
-"""Small pictures of the images that tables name by their ids, where a data set says where its pictures are."""
+"""Small pictures of the images that tables name by their ids, for data sets with the key `pictures`."""
 
 import base64
 from collections.abc import Iterable, Mapping
@@ -10,77 +10,77 @@ from vsebench.core.errors import UserError
 from vsebench.formats.images.image_files import open_images
 from vsebench.rendering.table import Table, spans
 
-MOST = 240  # pictures on a page, which stay below a megabyte
+MOST = 240  # maximum number on a page, together below a megabyte
 PIXELS = 96  # of the longer side
 
 
 @dataclass
-class Found:
-    """Pictures by data set and id, and what a reader should know of those that were not found."""
+class FoundPictures:
+    """Pictures by data set and id, and notices about missing ones."""
 
     pictures: dict[tuple[str, str], str] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
 
 
-def find_pictures(tables: Iterable[Table], sources: Mapping[str, Pictures]) -> Found:
-    """Return pictures for the columns of form "pictures", at most `MOST`, in the order of the tables.
+def find_pictures(tables: Iterable[Table], sources: Mapping[str, Pictures]) -> FoundPictures:
+    """Return at most `MOST` pictures for the columns of form "pictures", in the order of the tables.
 
     Parameters
     ----------
-    tables : those of a page; a row names its data set in the column `dataset_name`
+    tables : all tables of the page; a row names its data set in the column `dataset_name`
     sources : data set -> where its pictures are
     """
-    wanted = [name for table in tables for name in names_in(table) if name[0] in sources]
-    found = Found()
+    names = [name for table in tables for name in names_in(table) if name[0] in sources]
+    result = FoundPictures()
     for dataset, source in sources.items():
-        ids = [image for of, image in dict.fromkeys(wanted) if of == dataset][: MOST - len(found.pictures)]
+        ids = [image for owner, image in dict.fromkeys(names) if owner == dataset][: MOST - len(result.pictures)]
         if not ids:
             continue
         try:
             files = open_images(source.path, source.suffixes)
         except UserError as error:
-            found.notices.append(f"{dataset}: no pictures ({error}).")
+            result.notices.append(f"{dataset}: no pictures ({error}).")
             continue
         number_of = {image: number for number, image in enumerate(files.ids)}
         numbers = sorted(number_of[image] for image in ids if image in number_of)
         if not numbers:
             example = f"an image is called {ids[0]!r}, a picture {files.ids[0]!r}"
-            found.notices.append(f"{dataset}: no picture has the id of an image ({example}; see the key pictures).")
+            result.notices.append(f"{dataset}: no picture has the id of an image ({example}); see the key `pictures`.")
         for number, content in zip(numbers, files.contents(numbers), strict=True):
             address = None if isinstance(content, OSError) else thumbnail(content)
             if address is None:
-                found.notices.append(f"{dataset}: the picture {files.ids[number]} cannot be read.")
+                result.notices.append(f"{dataset}: the picture {files.ids[number]} cannot be read.")
             else:
-                found.pictures[dataset, files.ids[number]] = address
-    return found
+                result.pictures[dataset, files.ids[number]] = address
+    return result
 
 
 def names_in(table: Table) -> list[tuple[str, str]]:
-    """Return the data set and id of each picture that a table has room for."""
-    columns = [place for place, column in enumerate(table.columns) if column.form == "pictures"]
+    """Return the data set and id of each image in the table's columns of pictures."""
+    columns = [index for index, column in enumerate(table.columns) if column.form == "pictures"]
     return [
         (dataset, image)
         for row in table.rows
         if (dataset := table.dataset_of(row))
-        for place in columns
-        for image, _ in ids_in(row.cells[place].value)
+        for index in columns
+        for image, _ in ids_in(row.cells[index].value)
     ]
 
 
 def ids_in(value: object) -> list[tuple[str, bool]]:
-    """Return the ids of a cell of form "pictures", each with whether it is marked as right.
+    """Return the ids of a cell of form "pictures", each with whether it is marked as correct.
 
     >>> ids_in("**12**, 7, 9")
     [('12', True), ('7', False), ('9', False)]
     """
-    found = []
+    ids = []
     for text, face in spans(str(value or "")):
-        found += [(part.strip(), face == "bold") for part in ([text] if face else text.split(", ")) if part.strip(", ")]
-    return found
+        ids += [(part.strip(), face == "bold") for part in ([text] if face else text.split(", ")) if part.strip(", ")]
+    return ids
 
 
 def thumbnail(content: bytes) -> str | None:
-    """Return a picture of at most `PIXELS` a side as a data address; None for bytes that are no picture."""
+    """Return a data URL of a picture with sides of at most `PIXELS`; None if the bytes are not a picture."""
     from PIL import Image, UnidentifiedImageError
 
     try:

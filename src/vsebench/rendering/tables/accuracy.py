@@ -1,4 +1,4 @@
-"""Accuracy at one place: one row per method, one column per metric of the run."""
+"""Accuracy on one task: one row per method, one column per metric of the run."""
 
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 
 
 class Accuracy(TableKind):
-    """The methods at one place; an oracle is set apart below."""
+    """The methods on one task; oracles follow in rows set apart."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
 
@@ -50,30 +50,30 @@ class Accuracy(TableKind):
 
 
 def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, ...]:
-    """Return what is measured, in sentences."""
+    """Return notes on how the values were measured and on what is left out."""
     seeds = max(accuracy["n_seeds"].to_list())
     over = "images and seeds" if seeds > 1 else "images"
-    found = [
+    sentences = [
         f"Mean over {seeds} seeds with 95 % intervals over images and seeds."
         if seeds > 1
-        else "One seed, with 95 % intervals over images: they do not say how much another seed would differ.",
+        else "One seed, with 95 % intervals over images; these do not cover the variation between seeds.",
         f"Bold: best; †: not significantly different from the best (paired test over {over}, corrected over all "
         "pairs, p ≥ 0.05).",
-        "Labels of an image that a method was trained on are excluded from the candidates, and ties count against the "
+        "An image's labels that a method was trained on are excluded from the candidates. Ties count against the "
         "method.",
-        "Metrics with @N use the first N labels of the ranking, others all of it; in AUC@N, a label after the first N "
-        "counts 0.5.",
+        "Metrics with @N use the first N labels of the ranking, the others use all labels. In AUC@N, a label after the "
+        "first N counts 0.5.",
     ]
     if results.is_simulated(place.dataset):
-        found.insert(0, "The data is simulated.")
+        sentences.insert(0, "The data is simulated.")
     counts = results.datasets[place.dataset]["counts"]
     if place.protocol == "regions" and counts.get("occurrences") == counts["pairs"]:
-        found.append(
-            "No label is there twice in an image of this data set, so a region label is a distinct label here; images "
-            "with one label are tested on as well."
+        sentences.append(
+            "No image of this data set has a label twice, so the protocol holds out a distinct label. Images with only "
+            "one label are tested as well."
         )
-    found += [
-        f"{results.outline.rows[oracle].title} knows what no method may know: an oracle, not a competitor."
+    sentences += [
+        f"{results.outline.rows[oracle].title} is an oracle (uses test information); it is shown for reference only."
         for oracle in results.oracles_of(accuracy)
     ]
     left_out = [
@@ -86,4 +86,4 @@ def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, 
         for entry in results.outline.metrics_left_out
         if Place(entry.dataset, entry.protocol) == place
     ]
-    return (*found, *left_out)
+    return (*sentences, *left_out)

@@ -1,4 +1,4 @@
-"""A paper's table of accuracies, and the same methods on the data sets of the run, which are not the paper's."""
+"""A paper's table of accuracies, and the same methods on data sets of the run that the paper did not use."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -7,30 +7,32 @@ from pydantic import Field
 
 from vsebench.core.places import Entry, Place
 from vsebench.papers.base import Paper
-from vsebench.rendering.beside import ON_OTHER_DATA, caption, lines_of, notes_of_places
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.metrics import metric_title
+from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, caption, lines_of, notes_of_places
 from vsebench.rendering.results import Results, near_best, pick
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 NOTES = (
-    "Percent. The data sets of this run are others than the paper's, so no number here can be compared with a "
-    "published one; the order of the methods can.",
+    "Percent. The data sets of this run are not the paper's, so the numbers cannot be compared with the published "
+    "ones, but the order of the methods can.",
     "Here: mean over seeds with 95 % intervals over {units}; settings chosen on validation. Bold: "
     "best of all methods of the run on that data set; †: not significantly different from the best.",
 )
 
 
 class AccuracyBesideOwnData(TableKind):
-    """The printed lines by data set, then our rows for the same methods, at every place that has one of them."""
+    """The printed rows by data set, then the same methods on every task of the run that has one of them."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file
-    also: list[str] = Field(default_factory=list)  # "row" or "row/decision" of ours that the paper has not, shown below
-    protocols: list[str] | None = Field(default=None, min_length=1)  # of our places; none: all
-    note: str = ""  # what a reader should know about the printed numbers
+    also: list[str] = Field(
+        default_factory=list
+    )  # "method" or "method/decision" of the run that the paper lacks, shown below
+    protocols: list[str] | None = Field(default=None, min_length=1)  # of the tasks shown; none: all
+    note: str = ""  # a remark on the printed numbers
 
     def table(self, results: Results) -> Table:
         paper = Paper.read(self.paper)
@@ -59,31 +61,37 @@ class AccuracyBesideOwnData(TableKind):
             *notes_of_places(paper, cells),
         ]
         missing = [name for name in [*ours, *self.also] if not has(results, name)]
-        notes += [f"Left out, as this run has no such rows: {', '.join(missing)}."] if missing else []
+        notes += [f"Left out, because this run lacks these methods: {', '.join(missing)}."] if missing else []
         return Table(
             tuple(columns), tuple(rows), caption(paper, self.printed, ON_OTHER_DATA), notes=tuple(notes), fold=5
         )
 
 
 def has(results: Results, name: str) -> bool:
-    """Return whether the run has a "row", or a "row/decision"."""
+    """Return whether the run has a "method", or a "method/decision"."""
     entry = Entry.of(name)
     return entry.row in results.outline.rows and entry.decision in ("", *results.outline.decisions)
 
 
 def our_rows(results: Results, place: Place, methods: Sequence[str], metrics: Sequence[str]) -> list[Row]:
-    """Return the rows of one place, in this order; a method that did not run there is left out."""
+    """Return the table rows of one task in the order of `methods`; a method that did not run there is left out."""
     accuracy, title = results.accuracy(place), results.place_title(place)
     rows = []
     for method in methods:
-        found = [pick(accuracy, metric, method) for metric in metrics]
-        if any(found):
+        by_metric = [pick(accuracy, metric, method) for metric in metrics]
+        if any(by_metric):
             texts = (Cell(title), Cell(results.entry_title(method)), Cell("here"))
-            numbers = (
-                Cell(one["value"], one["ci_low"], one["ci_high"], bold=bool(one["best"]), dagger=near_best(one))
-                if one
+            cells = (
+                Cell(
+                    numbers["value"],
+                    numbers["ci_low"],
+                    numbers["ci_high"],
+                    bold=bool(numbers["best"]),
+                    dagger=near_best(numbers),
+                )
+                if numbers
                 else Cell()
-                for one in found
+                for numbers in by_metric
             )
-            rows.append(Row((*texts, *numbers), group=title))
+            rows.append(Row((*texts, *cells), group=title))
     return rows

@@ -1,4 +1,4 @@
-"""Published numbers that were recomputed from others, those of one verdict: by default the contradictions."""
+"""Published numbers that were recomputed from other published ones, with one verdict (default: contradicts)."""
 
 from typing import Any, ClassVar, Literal
 
@@ -9,13 +9,13 @@ from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 CAPTIONS = {
-    AGREES: "Printed numbers that agree with the others",
+    AGREES: "Printed numbers that agree with the other printed numbers",
     DEPENDS: "Printed numbers that contradict each other under a condition",
     CONTRADICTS: "Printed numbers that contradict each other",
 }
 NOTES = (
-    "Recomputed from other printed numbers, with every value that rounds to them: a number contradicts only if none of "
-    "these values gives it.",
+    "Recomputed from other printed numbers, taking into account that these are rounded: a number contradicts only if "
+    "no values that round to the other numbers result in it.",
     "S: a table of the supplement; F: a figure.",
 )
 
@@ -52,13 +52,13 @@ class Audit(TableKind):
 
 
 def texts(finding: Finding) -> tuple[str, ...]:
-    """Return the cells of a row."""
-    judged, _, others = finding.cells.partition("; ")
+    """Return the texts of a row."""
+    cell, _, others = finding.cells.partition("; ")
     number = finding.table.replace("supplement_table", "S").replace("figure", "F").removeprefix("table")
     return (
         finding.paper,
         number,
-        cell_in_words(judged.removeprefix(f"{finding.table} ")),
+        cell_in_words(cell.removeprefix(f"{finding.table} ")),
         finding.check,
         finding.published,
         finding.recomputed.replace(" to ", "\N{EN DASH}"),
@@ -68,7 +68,7 @@ def texts(finding: Finding) -> tuple[str, ...]:
 
 
 def cell_in_words(name: str) -> str:
-    """Return the name of a cell as words.
+    """Return the name of a cell in words.
 
     >>> cell_in_words("webdata/approx_knn memory")
     'webdata, approx knn: memory'
@@ -78,5 +78,5 @@ def cell_in_words(name: str) -> str:
 
 
 def explanation(finding: Finding) -> str:
-    """Return how a number was recomputed and, where its verdict depends on something, on what."""
+    """Return how a number was recomputed, with the condition that its verdict depends on, if any."""
     return finding.explanation + (f". Contradicts only if {finding.condition}." if finding.condition else "")

@@ -1,4 +1,4 @@
-"""How many published numbers agree with others and how many contradict them, surely or not, by paper and check."""
+"""The number of recomputed printed numbers per paper and check: agree, depend on a condition, contradict."""
 
 from collections import Counter
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""The best method at each place: one row per place."""
+"""The best method on each task: one row per task."""
 
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 
 
 class Best(TableKind):
-    """The method that is best in the headline metric, with up to three metrics, and the oracles' values."""
+    """The best method in the headline metric with its values in up to three metrics, and the oracles' values."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
     section: ClassVar[Section | None] = "overview"
@@ -38,20 +38,20 @@ class Best(TableKind):
             tuple(row_of(results, place, metrics, oracles) for place in results.places_of(results.summary)),
             caption=f"The method with the highest {headline} on each data set",
             notes=(
-                f"Means over seeds with 95 % intervals over {results.units}; bold: the best in that metric, "
-                "too. An oracle knows what no method may know.",
+                f"Means over seeds with 95 % intervals over {results.units}; bold: also the best in that "
+                "metric. An oracle uses test information and is shown for reference only.",
             ),
             fold=2,
         )
 
 
 def row_of(results: Results, place: Place, metrics: list[str], oracles: list[str]) -> Row:
-    """Return the row of one place."""
+    """Return the row of one task."""
     accuracy = results.accuracy(place)
     competitors = results.competitors_of(accuracy)
     best = best_of(accuracy, metrics[0], competitors)
-    found = [(method, pick(accuracy, metrics[0], method)) for method in competitors]
-    near = [results.method_title(method) for method, numbers in found if numbers and near_best(numbers)]
+    in_headline = [(method, pick(accuracy, metrics[0], method)) for method in competitors]
+    near = [results.method_title(method) for method, numbers in in_headline if numbers and near_best(numbers)]
     equal = (", ".join(near) or "none") if best else "all are the same"
     ceilings = [pick(accuracy, metrics[0], oracle) for oracle in oracles]
     return Row(

@@ -39,10 +39,10 @@ class Claims(TableKind):
         caption = "The papers' claims" if self.of is None else f"Claims of the {paper_title(results, self.of)}"
         kinds = list(dict.fromkeys(test["effect_is"] for test in tests if test["effect_is"]))
         notes = (
-            f"Effect: {'; '.join(kinds)}; with a 95 % interval." if kinds else "No claim could be tested.",
-            "p: of the hypothesis of no effect, or of the claim's bound, corrected for the number of a paper's judged "
-            "tests, for the paper's own data sets, other real ones and simulated ones apart.",
-            "Verdicts on simulated data are about such data.",
+            f"Effect: {'; '.join(kinds)}. Brackets: 95 % interval." if kinds else "No claim could be tested.",
+            "p: for the null hypothesis of no effect, or of the claim's bound. It is corrected for the number of "
+            "judged tests of the paper, separately on the paper's own, other real and simulated data sets.",
+            "A verdict on simulated data holds for such data only.",
         )
         return Table(COLUMNS, tuple(self._row(results, test) for test in tests), caption, notes=notes, small=True)
 
@@ -58,7 +58,7 @@ class Claims(TableKind):
 
 
 def where_tested(results: Results, test: Test) -> str:
-    """Return where a claim was tested, or why it was not."""
+    """Return the data that a claim was tested on, or the reason why it was not tested."""
     if test["effect"] is None:
         return str(test["reason"])
     if test["dataset"] is None:

@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 class ClaimsSummary(TableKind):
-    """A claim's verdict over all of its tests on a kind of data; claims that are not testable come last."""
+    """A claim's verdict over all its tests on one kind of data; claims that are not testable come last."""
 
     needs: ClassVar[tuple[str, ...]] = ("claims",)
     section: ClassVar[Section | None] = None
@@ -42,10 +42,10 @@ class ClaimsSummary(TableKind):
             cells = map(Cell, (*texts, *(counts[verdict] for verdict in VERDICTS)))
             rows.append(Row(tuple(cells), group=f"{paper_title(results, paper)}, {KINDS[kind]}"))
         notes = (
-            "Numbers: the tests of a claim, one for each data set, protocol, rival and metric.",
-            "Verdict: that of all tests on this kind of data. In part: the other tests are undecided; mixed: some hold "
-            "and some fail.",
-            "A verdict on other data says whether the claim carries over, one on simulated data is about cost, or "
-            "about such data.",
+            "Numbers: tests per claim, one for each data set, protocol, rival method and metric.",
+            "Verdict: over all tests on this kind of data. In part: the other tests are undecided. Mixed: some tests "
+            "hold and some fail.",
+            "A verdict on other real data shows whether the claim generalises. A verdict on simulated data concerns "
+            "cost, or such data only.",
         )
         return Table(COLUMNS, tuple(rows), "Verdicts on the papers' claims", notes=notes, small=True)

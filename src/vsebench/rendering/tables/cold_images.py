@@ -1,4 +1,4 @@
-"""Metrics with and without cold images, which have no training label, at one place: one row per method."""
+"""Metrics with and without cold images (without a training label) on one task: one row per method."""
 
 from typing import Any, ClassVar
 
@@ -13,15 +13,15 @@ from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 GROUPS = {"all": "all", "others": "with a\ntraining label", "cold": "cold"}
-SHOWN = 2  # metrics; the others are in the CSV file
+SHOWN = 2  # metrics; the CSV file contains all
 NOTES = (
-    "A cold image has lost its only label to the test. Methods that know images by their labels alone know nothing of "
-    "it, so all of them rank its candidates by training frequency. Settings are chosen without cold images.",
+    "A cold image has no training label, because its only label is held out for the test. Methods that learn images "
+    "from labels alone rank its candidates by training frequency. Settings are chosen without cold images.",
 )
 
 
 class ColdImages(TableKind):
-    """What images without a training label add to the metrics of one place, means over seeds."""
+    """The effect of images without a training label on the metrics of one task, means over seeds."""
 
     needs: ClassVar[tuple[str, ...]] = ("cold", "datasets")
 
@@ -34,21 +34,21 @@ class ColdImages(TableKind):
 
     def table(self, results: Results) -> Table:
         place = Place.of(self.place)
-        found = at(results.cold, place)
-        metrics = [metric for metric in results.outline.metrics if metric in set(found["metric"])]
+        cold = at(results.cold, place)
+        metrics = [metric for metric in results.outline.metrics if metric in set(cold["metric"])]
         columns = [Column("dataset", "Data set", shown=False), Column("protocol", "Protocol", shown=False)]
         columns += [Column("method", "Name", shown=False), Column("title", "Method")]
         columns.append(Column("cold_images", "Cold images", "count"))
         for number, metric in enumerate(metrics):
             for group, title in GROUPS.items():
-                words = f"{metric_title(metric)},\n{title}"
-                columns.append(Column(f"{metric}_{group}", words, "score", shown=number < SHOWN))
+                heading = f"{metric_title(metric)},\n{title}"
+                columns.append(Column(f"{metric}_{group}", heading, "score", shown=number < SHOWN))
         rows = []
-        for row in results.methods_of(found):
-            own = found.filter(method=row)
+        for row in results.methods_of(cold):
+            of_method = cold.filter(method=row)
             cells = [Cell(text) for text in (place.dataset, place.protocol, row, results.method_title(row))]
-            cells.append(Cell(mean_over_seeds(own, metrics[0], "cold", "n")))
-            cells += [Cell(mean_over_seeds(own, metric, group)) for metric in metrics for group in GROUPS]
+            cells.append(Cell(mean_over_seeds(of_method, metrics[0], "cold", "n")))
+            cells += [Cell(mean_over_seeds(of_method, metric, group)) for metric in metrics for group in GROUPS]
             rows.append(Row(tuple(cells), apart=results.is_oracle(row)))
         return Table(
             tuple(columns),
@@ -59,7 +59,7 @@ class ColdImages(TableKind):
         )
 
 
-def mean_over_seeds(own: pl.DataFrame, metric: str, group: str, column: str = "value") -> float | None:
-    """Return a metric of a row's images, or their number, averaged over seeds; None if no seed has such images."""
-    value = own.filter(metric=metric, images=group)[column].mean()
+def mean_over_seeds(of_method: pl.DataFrame, metric: str, group: str, column: str = "value") -> float | None:
+    """Return a method's metric on a group of images, or their number, mean over seeds; None without such images."""
+    value = of_method.filter(metric=metric, images=group)[column].mean()
     return None if value is None else float(value)  # type: ignore[arg-type]

@@ -3,15 +3,15 @@
 from typing import ClassVar
 
 from vsebench.papers.base import Paper
-from vsebench.rendering.beside import caption
 from vsebench.rendering.growth import NOT_MEASURED, NOTES, SIZES, columns, growth_cells, growth_of
 from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.published_vs_ours import caption
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 
 class Complexity(TableKind):
-    """One row per printed formula; the growth is that of the first of our rows for the method."""
+    """One row per printed formula; the growth is that of the first of the run's variants of the method."""
 
     needs: ClassVar[tuple[str, ...]] = ("scaling",)
 

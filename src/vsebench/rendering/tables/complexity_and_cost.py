@@ -1,4 +1,4 @@
-"""A paper's table of complexity, test time and memory; its formulas in numbers, and our models' measured cost."""
+"""A paper's table of complexity, test time and memory, with its formulas evaluated and our models' measured cost."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -7,8 +7,8 @@ from vsebench.papers.audit.checks.sizes import UNITS
 from vsebench.papers.audit.formulas import SPACE, TIME, sizes
 from vsebench.papers.base import Paper
 from vsebench.papers.published import SECONDS, PrintedCell
-from vsebench.rendering.beside import ON_OTHER_DATA, caption
 from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, caption
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Cell, Column, Row, Table
 from vsebench.rendering.timing import scoring_cell
@@ -26,16 +26,16 @@ COLUMNS = (
     Column("memory", "Memory\n(MiB)", "mebibytes"),
 )
 NOTES = (
-    "Formulas: n training images, Y labels, d features, d_nz mean non-zero features of an image, D factors; numbers of "
-    "8 bytes, with an index of 4 bytes more for an entry of a sparse matrix.",
-    "Published seconds per image: the printed time of the test set over its images.",
-    "Here: seconds of scoring all labels for an image in batches of 256 on one core, without ranking, median and range "
-    "over repeats; bytes of the model's arrays as they are saved, most of them float32.",
+    "Formulas: n training images, Y labels, d features, d_nz mean non-zero features per image, D factors. A number "
+    "takes 8 bytes, an entry of a sparse matrix 4 more for its index.",
+    "Published seconds per image: the printed time for the test set, divided by its number of images.",
+    "Here: seconds to score all labels of an image in batches of 256 on one core, without ranking, median and range "
+    "over repeats. Memory: the model's arrays as saved, mostly float32.",
 )
 
 
 class ComplexityAndCost(TableKind):
-    """One row per printed method and data set, then one per timed row of ours and place."""
+    """One row per printed method and data set, then one per timed method and task of the run."""
 
     needs: ClassVar[tuple[str, ...]] = ("timing", "datasets")
 
@@ -55,11 +55,11 @@ class ComplexityAndCost(TableKind):
 
 def printed_row(paper: Paper, cells: list[PrintedCell], dataset: str, method: str) -> Row:
     """Return the row of a printed method on one data set."""
-    found = {cell.column: cell for cell in cells if cell.row in (method, f"{dataset}/{method}")}
-    time, memory = found["test_time"], found["memory"]
-    formulas = [found[name] for name in ("time_complexity", "space_complexity")]
+    by_column = {cell.column: cell for cell in cells if cell.row in (method, f"{dataset}/{method}")}
+    time, memory = by_column["test_time"], by_column["memory"]
+    formulas = [by_column[name] for name in ("time_complexity", "space_complexity")]
     sized = [sizes(paper.cells, memory, formula) for formula in formulas]
-    works = [
+    costs = [
         float(known[formula.value](size).low) if size and formula.value in known else None
         for known, formula, size in zip((TIME, SPACE), formulas, sized, strict=True)
     ]
@@ -70,23 +70,23 @@ def printed_row(paper: Paper, cells: list[PrintedCell], dataset: str, method: st
     return Row(
         (
             *(Cell(text) for text in (title, paper.row_title(method), *(formula.value for formula in formulas))),
-            Cell(f"{shown(time)}, {shown(memory)}"),
-            Cell(works[0]),
+            Cell(f"{value_with_unit(time)}, {value_with_unit(memory)}"),
+            Cell(costs[0]),
             Cell(seconds),
-            Cell(None if works[1] is None else works[1] * entry),
+            Cell(None if costs[1] is None else costs[1] * entry),
             Cell(float(memory.value) * UNITS[memory.unit]),
         ),
         group=f"{title} (published)",
     )
 
 
-def shown(cell: PrintedCell) -> str:
+def value_with_unit(cell: PrintedCell) -> str:
     """Return a printed number with its unit."""
     return cell.value if cell.is_words else f"{cell.value} {cell.unit}"
 
 
 def our_rows(results: Results, methods: list[str]) -> Iterator[Row]:
-    """Yield the measured rows, place by place."""
+    """Yield the measured rows, task by task."""
     for place in results.places_of(results.timing):
         timing, title = at(results.timing, place), results.place_title(place)
         for method in (method for method in methods if method in set(timing["method"])):

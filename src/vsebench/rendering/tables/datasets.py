@@ -45,7 +45,8 @@ class Datasets(TableKind):
             tuple(rows),
             caption="Statistics of the data sets",
             notes=(
-                "Pairs are distinct (image, label) pairs; occurrences count a label as often as it is on an image.",
+                "Pairs are distinct (image, label) pairs. Occurrences count a label once for each time that an image "
+                "has it.",
                 "Labels per image: mean, median and maximum of distinct labels over all images.",
             ),
             fold=5,
@@ -53,7 +54,7 @@ class Datasets(TableKind):
 
 
 def flat_counts(counts: dict[str, Any]) -> dict[str, Any]:
-    """Return the counts with nested ones under joined names.
+    """Return the counts with nested keys joined.
 
     >>> flat_counts({"images": 3, "labels_per_image": {"mean": 1.5}})
     {'images': 3, 'labels_per_image_mean': 1.5}

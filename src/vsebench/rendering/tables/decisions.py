@@ -1,4 +1,4 @@
-"""Label sets at one place: one row per method and decision, one column per metric of label sets."""
+"""Label sets on one task: one row per method and decision, one column per metric of label sets."""
 
 from typing import Any, ClassVar
 
@@ -11,17 +11,17 @@ from vsebench.rendering.results import Results, pick
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 NOTES = (
-    "A decision chooses each image's label set from a model's scores. What it learns or chooses is from training and "
-    "validation images; the models have not learnt the validation images.",
+    "A decision chooses each image's label set from a model's scores. It is fitted and tuned on training and "
+    "validation images; the models are not trained on the validation images.",
     "Precision, recall and F1 per class are means over all labels, 0 where a label is never predicted or has no test "
-    "image; exact match and example F1 are means over all test images, those without a label included.",
+    "image; exact match and example F1 are means over all test images, including those without a label.",
     "Bold: best; †: not significantly different from the best (paired test over {units}, corrected "
-    "over all pairs, p ≥ 0.05). Set size and count error say how large the sets are, not how good.",
+    "over all pairs, p ≥ 0.05). Set size and count error describe the size of the sets, not their quality.",
 )
 
 
 class Decisions(TableKind):
-    """The label sets that decisions chose at one place; those of oracles are set apart below."""
+    """The label sets that decisions chose on one task; those of oracles follow in rows set apart."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
 

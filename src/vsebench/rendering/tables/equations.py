@@ -1,4 +1,4 @@
-"""Equations of a paper that are wrong in print: as printed, and what is right."""
+"""Equations that are wrong in print: as printed, and corrected."""
 
 from typing import ClassVar
 
@@ -13,13 +13,13 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 COLUMNS = (
     Column("equation", "Equation", width=0.1),
     Column("printed", "Printed", width=0.34),
-    Column("right", "Right", width=0.46),
+    Column("right", "Correct", width=0.46),
 )
-NOTES = ("Read from the paper and derived by hand, so no run changes this table.",)
+NOTES = ("Transcribed from the paper and derived by hand; this table is the same in every run.",)
 
 
 class Equation(Strict):
-    """An equation, or a sentence about one."""
+    """A printed equation, or a sentence about an equation, with its correction."""
 
     equation: str  # its number
     printed: str
@@ -35,6 +35,6 @@ class Equations(TableKind):
     equations: list[Equation] = Field(min_length=1)
 
     def table(self, results: Results) -> Table:
-        rows = tuple(Row((Cell(one.equation), Cell(one.printed), Cell(one.right))) for one in self.equations)
+        rows = tuple(Row((Cell(entry.equation), Cell(entry.printed), Cell(entry.right))) for entry in self.equations)
         caption = f"{Paper.read(self.paper).title} paper: equations that are wrong in print"
         return Table(COLUMNS, rows, caption, notes=NOTES)

@@ -1,4 +1,4 @@
-"""How the time of an epoch, or of scoring an image, grows: one row per method, one column per size."""
+"""Growth of the time per epoch, or to score an image: one row per method, one column per size."""
 
 from typing import Any, ClassVar
 
@@ -35,6 +35,6 @@ class Growth(TableKind):
         sizes, notes = (SCORING_SIZES, SCORING_NOTES) if scored else (SIZES, NOTES)
         methods = [] if growth is None else results.methods_of(growth)
         rows = [Row((Cell(results.method_title(method)), *growth_cells(growth, method, sizes))) for method in methods]
-        title = "Growth of the time to score an image" if scored else "Growth of an epoch's time"
+        title = "Growth of the time to score an image" if scored else "Growth of the time per epoch"
         shown = (Column("method", "Method"), *columns(sizes))
         return Table(shown, tuple(rows), title, notes=(NOT_MEASURED,) if growth is None else notes)

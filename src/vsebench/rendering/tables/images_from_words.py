@@ -1,4 +1,4 @@
-"""How well the test images with a label are found by it: means over labels, by score and by cosine."""
+"""Retrieval of test images by label: means over labels, by score and by cosine."""
 
 from typing import ClassVar
 
@@ -21,20 +21,21 @@ COLUMNS = (
     ),
 )
 NOTES = (
-    "Means over the labels with a test image and over seeds. Average precision is that of a label's ranking of all "
-    "test images, R-precision the share of its images among as many first ones. Ties count against a method.",
-    "By cosine: of the vectors of image and label. A method without such vectors has none.",
+    "Means over the labels with a test image and over seeds. Average precision: over a label's ranking of all test "
+    "images. R-precision: the share of relevant images among the first R, for R relevant images. Ties count against a "
+    "method.",
+    "By cosine: images are ranked by the cosine of image and label vectors; empty for methods without such vectors.",
 )
-NONE = "This run has none of the rows of this table at a place with new test images."
+NONE = "This run has none of the methods of this table on a task with new test images."
 
 
 class ImagesFromWords(TableKind):
-    """One row per method at each place."""
+    """One row per method on each task."""
 
     needs: ClassVar[tuple[str, ...]] = ("images_from_words", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # our rows
-    beside: list[str] = Field(default=[])  # controls, at the places of these
+    methods: list[str] = Field(min_length=1)  # of the run
+    beside: list[str] = Field(default=[])  # controls, on the tasks of these methods
 
     def rows_read(self) -> list[str]:
         return [*self.methods, *self.beside]
@@ -43,16 +44,16 @@ class ImagesFromWords(TableKind):
         shown = results.analysis("images_from_words").filter(pl.col("method").is_in(self.rows_read()))
         rows = []
         for place in results.places_of(shown.filter(pl.col("method").is_in(self.methods))):
-            found, title = at(shown, place), results.place_title(place)
-            for method in results.methods_of(found):
-                own = found.filter(method=method)
-                means = [mean_over_labels(own, measure, by) for measure in MEASURES for by in ("score", "cosine")]
-                cells = [title, results.method_title(method), own["label"].n_unique(), *means]
+            of_place, title = at(shown, place), results.place_title(place)
+            for method in results.methods_of(of_place):
+                of_method = of_place.filter(method=method)
+                means = [mean_over_labels(of_method, measure, by) for measure in MEASURES for by in ("score", "cosine")]
+                cells = [title, results.method_title(method), of_method["label"].n_unique(), *means]
                 rows.append(Row(tuple(map(Cell, cells)), group=title))
-        return Table(COLUMNS, tuple(rows), "Images found by a word", notes=NOTES if rows else (NONE,))
+        return Table(COLUMNS, tuple(rows), "Images retrieved by a label", notes=NOTES if rows else (NONE,))
 
 
-def mean_over_labels(own: pl.DataFrame, measure: str, by: str) -> float | None:
-    """Return the mean over labels, and over seeds; None where images were not ranked that way."""
-    value = own.filter(by=by).group_by("seed").agg(pl.col(measure).mean())[measure].mean()
+def mean_over_labels(of_method: pl.DataFrame, measure: str, by: str) -> float | None:
+    """Return the mean over labels and seeds; None if images were not ranked by `by`."""
+    value = of_method.filter(by=by).group_by("seed").agg(pl.col(measure).mean())[measure].mean()
     return None if value is None else float(value)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The first labels of several methods for a few test images, right and wrong ones."""
+"""The first labels of several methods for a few test images, with correct ones marked."""
 
 from typing import ClassVar
 
@@ -10,21 +10,21 @@ from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table
 
-NONE = "This run has none of the rows of this table."
+NONE = "This run has none of the methods of this table."
 NOTES = (
-    "Bold: a held-out label of the image. Italics: a sibling of one. The first ten labels for the first test images "
-    "with a label, in the order of the data set, first seed.",
+    "Bold: a held-out label of the image. Italics: a sibling of such a label. The table shows the first ten labels for "
+    "the first test images that have a label, in the order of the data set; first seed only.",
 )
 
 
 class LabelsOfImages(TableKind):
-    """The lists of each row for the first test images of each place."""
+    """The lists of each method for the first test images of each task."""
 
     needs: ClassVar[tuple[str, ...]] = ("examples", "datasets")
 
     paper: PaperFile
-    methods: list[str] = Field(min_length=1)  # our rows
-    images: int = Field(default=3, ge=1, le=LIMIT)  # of each place
+    methods: list[str] = Field(min_length=1)  # of the run
+    images: int = Field(default=3, ge=1, le=LIMIT)  # of each task
 
     def rows_read(self) -> list[str]:
         return self.methods

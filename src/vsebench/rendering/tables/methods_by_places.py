@@ -1,4 +1,4 @@
-"""All methods on all data sets in one metric: the table for a paper that has room for one."""
+"""All methods on all tasks in one metric: the table for a paper with room for a single one."""
 
 from typing import Any, ClassVar
 
@@ -10,11 +10,11 @@ from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, pick
 from vsebench.rendering.table import Cell, Column, Row, Table
 
-HEADING = 14  # characters of a heading's line
+HEADING = 14  # characters per line of a heading
 
 
 class MethodsByPlaces(TableKind):
-    """Methods by places in the headline metric; oracles are set apart below."""
+    """Methods by tasks in the headline metric; oracles follow in rows set apart."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
     section: ClassVar[Section | None] = "result"
@@ -32,29 +32,29 @@ class MethodsByPlaces(TableKind):
             columns.append(Column(key, _heading(results, place), "score", interval=True, narrow=True))
         rows = []
         for method in [*results.competitors_of(results.summary), *results.oracles_of(results.summary)]:
-            found = [pick(results.accuracy(place), metric, method) for place in places]
-            if any(found):
-                cells = [accuracy_cells(results, numbers)[0] for numbers in found]
+            by_place = [pick(results.accuracy(place), metric, method) for place in places]
+            if any(by_place):
+                cells = [accuracy_cells(results, numbers)[0] for numbers in by_place]
                 texts = Cell(method), Cell(results.method_title(method))
                 rows.append(Row((*texts, *cells), apart=results.is_oracle(method)))
         several = len(results.outline.seeds) > 1
         notes = (
             f"Mean over {len(results.outline.seeds)} seeds." if several else "One seed.",
-            "Bold: best; †: not significantly different from the best (p ≥ 0.05). The tables of single data sets have "
-            "the other metrics and, as the CSV file has, the 95 % intervals.",
+            "Bold: best; †: not significantly different from the best (p ≥ 0.05). For the other metrics, see the "
+            "tables of the single data sets. These and the CSV file contain the 95 % intervals.",
         )
         caption = f"{metric_title(metric)} of every method on every data set"
         return Table(tuple(columns), tuple(rows), caption, notes=notes, fold=6)
 
 
 def _has(results: Results, place: Place, metric: str) -> bool:
-    """Return whether a metric tells the methods at a place apart: a recall of ten of ten labels is 1 for all."""
-    found = results.accuracy(place).filter(metric=metric)
-    return len(found) == 1 or found["value"].n_unique() > 1
+    """Return whether a metric differs between methods on a task: with ten labels, recall@10 is 1 for all."""
+    values = results.accuracy(place).filter(metric=metric)
+    return len(values) == 1 or values["value"].n_unique() > 1
 
 
 def _heading(results: Results, place: Place) -> str:
-    """Return a place's title in short lines, so that six fit side by side."""
+    """Return a task's title in short lines, so that six columns fit."""
     lines = [""]
     for word in [*results.dataset_title(place.dataset).split(), f"({place.protocol})"]:
         joined = f"{lines[-1]} {word}".strip()

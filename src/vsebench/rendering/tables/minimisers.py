@@ -1,4 +1,4 @@
-"""A theorem on the minimiser of a loss over pairs of labels: its prediction beside the exact minimiser."""
+"""A theorem on the minimiser of a loss over label pairs: its formula compared with the exact minimiser."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Self
@@ -24,14 +24,14 @@ COLUMNS = (
 )
 NOTES = (
     "P(label): the probability that an image has the label. The theorem: the minimiser is log P + c.",
-    "ab 0.1: with probability 0.1 an image has the labels a and b and no other.",
-    "Minimiser: of the exact risk of this distribution over label sets. Scores and log P have mean 0 in each case.",
-    "Computed, so no run changes this table.",
+    "ab 0.1: with probability 0.1, an image has exactly the labels a and b.",
+    "Minimiser: of the exact risk under this distribution of label sets. Scores and log P have mean 0 in each case.",
+    "Computed without data; this table is the same in every run.",
 )
 
 
 class Case(Strict):
-    """A distribution over label sets: either the sets with their chances, or the chances of independent labels."""
+    """A distribution over label sets: probabilities of the sets, or of independent labels."""
 
     title: str
     loss: Loss
@@ -43,39 +43,41 @@ class Case(Strict):
         if (self.sets is None) == (self.independent is None):
             raise PydanticCustomError("case", "give either `sets` or `independent`")
         if self.sets is not None and abs(sum(self.sets.values()) - 1) > 1e-9:
-            raise PydanticCustomError("case", "the chances of the sets must have the sum 1")
+            raise PydanticCustomError("case", "the probabilities of the sets must sum to 1")
         if not has_minimiser(self.chances[0]):
-            raise PydanticCustomError("case", "no scores minimise the risk: some label is never without another")
+            raise PydanticCustomError(
+                "case", "no scores minimise the risk: some label never occurs without another one"
+            )
         return self
 
     @property
     def chances(self) -> Values:
-        """The chances of `all_sets`, (1, 2^labels)."""
+        """The probabilities of `all_sets`, (1, 2^labels)."""
         if self.sets is None:
             return independent(np.array([self.independent]))
         labels = 1 + max(ord(label) - ord("a") for members in self.sets for label in members)
-        found = np.zeros((1, 2**labels))
+        chances = np.zeros((1, 2**labels))
         for members, chance in self.sets.items():
-            found[0, sum(2 ** (ord(label) - ord("a")) for label in set(members))] += chance
-        return found
+            chances[0, sum(2 ** (ord(label) - ord("a")) for label in set(members))] += chance
+        return chances
 
     @property
     def distribution(self) -> str:
-        """The sets with their chances, for a heading."""
+        """The sets with their probabilities, for a heading."""
         return ", ".join(f"{members} {chance:g}" for members, chance in (self.sets or {}).items())
 
 
 class Minimisers(TableKind):
-    """One row per label of each case; a heading says whether the minimiser has the labels in another order."""
+    """One row per label of each case; a heading states whether the minimiser orders the labels by probability."""
 
     needs: ClassVar[tuple[str, ...]] = ()
 
     paper: PaperFile
-    theorem: str  # what the paper calls it
+    theorem: str  # its name in the paper
     cases: list[Case] = Field(min_length=1)
 
     def table(self, results: Results) -> Table:
-        caption = f"{Paper.read(self.paper).title} paper, {self.theorem}: the labels' scores as claimed and as they are"
+        caption = f"{Paper.read(self.paper).title} paper, {self.theorem}: claimed and exact scores of the labels"
         return Table(COLUMNS, tuple(row for case in self.cases for row in rows_of(case)), caption, notes=NOTES)
 
 
@@ -84,10 +86,10 @@ def rows_of(case: Case) -> Iterator[Row]:
     chances = case.chances
     scores = minimisers(chances, case.loss)
     (wrong,) = violates_order(scores, chances)
-    found = marginals(chances)[0]
-    formula = np.log(found) - np.log(found).mean()
+    probabilities = marginals(chances)[0]
+    formula = np.log(probabilities) - np.log(probabilities).mean()
     sets = f" ({case.distribution})" if case.sets else ""
     group = f"{case.title}{sets}: {'not in' if wrong else 'in'} the order of P"
-    for label, (probability, claimed, score) in enumerate(zip(found, formula, scores[0], strict=True)):
+    for label, (probability, claimed, score) in enumerate(zip(probabilities, formula, scores[0], strict=True)):
         numbers = (Cell(round(float(value), 10)) for value in (probability, claimed, score))
         yield Row((Cell(case.title), Cell(chr(ord("a") + label)), *numbers), group=group)

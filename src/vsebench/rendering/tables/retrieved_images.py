@@ -1,4 +1,4 @@
-"""The first test images that some words find, by their ids."""
+"""The first test images retrieved for some labels, by their ids."""
 
 from typing import ClassVar
 
@@ -16,16 +16,19 @@ COLUMNS = (
     Column("method", "Method", width=0.15),
     Column("images", "First images", "pictures", width=0.6),
 )
-NOTES = ("Bold: an image with the label; behind a word is the number of these. First seed, ranked by cosine.",)
-NONE = "This run has none of the rows of this table at a place with new test images and one of its words."
+NOTES = (
+    "Bold: an image with the label. In brackets: the number of test images with the label. First seed, ranked by "
+    "cosine.",
+)
+NONE = "This run has none of the methods of this table on a task with new test images and one of the words as a label."
 
 
 class RetrievedImages(TableKind):
-    """The first images for each word and method at each place that has the word among its labels."""
+    """The first images for each word and method on each task that has the word as a label."""
 
     needs: ClassVar[tuple[str, ...]] = ("images_from_words", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # our rows
+    methods: list[str] = Field(min_length=1)  # of the run
     words: list[str] = Field(min_length=1)  # labels
 
     def rows_read(self) -> list[str]:
@@ -42,21 +45,21 @@ class RetrievedImages(TableKind):
         for place in results.places_of(shown):
             title = results.place_title(place)
             for word in self.words:
-                found = at(shown, place).filter(label=word)
-                for method in results.methods_of(found):
-                    own = found.filter(method=method).row(0, named=True)
-                    name = f"{word} ({own['images']})"
+                of_word = at(shown, place).filter(label=word)
+                for method in results.methods_of(of_word):
+                    ranking = of_word.filter(method=method).row(0, named=True)
+                    name = f"{word} ({ranking['images']})"
                     cells = (
                         title,
                         place.dataset,
                         name,
                         results.method_title(method),
-                        listed(own["first"], own["hits"]),
+                        ids_as_text(ranking["first"], ranking["hits"]),
                     )
                     rows.append(Row(tuple(map(Cell, cells)), group=title))
-        return Table(COLUMNS, tuple(rows), "The first images that words find", notes=NOTES if rows else (NONE,))
+        return Table(COLUMNS, tuple(rows), "The first images retrieved for a word", notes=NOTES if rows else (NONE,))
 
 
-def listed(images: list[str], hits: list[bool]) -> str:
-    """Return ids as words, those of right images bold."""
+def ids_as_text(images: list[str], hits: list[bool]) -> str:
+    """Return the ids, those of images with the label in bold."""
     return ", ".join(f"**{name}**" if hit else name for name, hit in zip(images, hits, strict=True))

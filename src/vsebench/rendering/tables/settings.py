@@ -29,7 +29,7 @@ CHOICES = {
 
 
 class Settings(TableKind):
-    """What was fixed, what was chosen on the validation labels, and for how many epochs each method was trained."""
+    """Each method's fixed and tuned settings and its number of epochs."""
 
     needs: ClassVar[tuple[str, ...]] = ("settings", "datasets")
     section: ClassVar[Section | None] = "settings"
@@ -51,23 +51,23 @@ class Settings(TableKind):
             tuple(row_of(results, list(same)) for _, same in entries),
             caption="Settings of each method",
             notes=(
-                "Tuned: chosen on the validation labels from the configurations tried; test labels play no part. "
-                "Where all seeds have the same split, the first seed chooses the settings for all of them. On the "
-                "edge: the best value is the smallest or largest that was tried.",
-                "Chosen on this data set's validation labels: by an earlier run that tuned; a seed that it lacked has "
-                "the settings of its first. Untuned: settings that were chosen on other data.",
+                "Tuned: chosen on the validation labels from the configurations tried; test labels are not used. Where "
+                "all seeds share a split, the settings are chosen with the first seed. On the edge: the best value is "
+                "the smallest or largest value tried.",
+                "Chosen on this data set's validation labels: taken from an earlier run with tuning; seeds missing in "
+                "that run use the settings of its first seed. Untuned: the settings were not chosen on this data.",
             ),
             small=True,
         )
 
 
 def shared(entry: dict[str, Any]) -> str:
-    """Return what the seeds that share a row have in common."""
+    """Return the key by which seeds share a row."""
     return json.dumps([entry[key] for key in ("dataset", "protocol", "method", "choice", "settings")], sort_keys=True)
 
 
 def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
-    """Return one row for the seeds that were fitted with the same settings."""
+    """Return one row for the seeds with the same settings."""
     first = entries[0]
     settings = ", ".join(f"{key} {value}" for key, value in first["settings"].items()) or None
     tried = max(entry["n_configurations"] for entry in entries)

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 from vsebench.papers.base import Paper
 from vsebench.papers.published import PrintedCell
-from vsebench.rendering.beside import caption
 from vsebench.rendering.counts import our_count
 from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.published_vs_ours import caption
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -20,7 +20,7 @@ COLUMNS = (
 
 
 class Statistics(TableKind):
-    """One row per printed count; ours is empty where the run has no such data set, or does not count it."""
+    """One row per printed count; our count is empty where the run lacks the data set or the count."""
 
     needs: ClassVar[tuple[str, ...]] = ("datasets", "metrics")
 
@@ -33,8 +33,8 @@ class Statistics(TableKind):
         order = list(dict.fromkeys(cell.dataset for cell in cells))
         rows = [_row(paper, cell, results) for cell in sorted(cells, key=lambda cell: order.index(cell.dataset))]
         notes = (
-            "Here: the real data set of this run that corresponds to the paper's.",
-            "The audit of the papers lists the contradictions in the published column.",
+            "Here: counts of the real data set in this run that corresponds to the paper's.",
+            "For contradictions in the published column, see the audit of the papers.",
         )
         return Table(COLUMNS, tuple(rows), caption(paper, self.printed), notes=notes)
 

@@ -1,26 +1,26 @@
-"""A paper's table of data sets in the form in which it is printed, and our counts below each line."""
+"""A paper's table of data sets in its printed layout, with our counts below each row."""
 
 from typing import ClassVar, Literal
 
 from vsebench.papers.base import Paper
-from vsebench.rendering.beside import caption
 from vsebench.rendering.counts import our_count
 from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.published_vs_ours import caption
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 
 class StatisticsAsPrinted(TableKind):
-    """Data sets by counts, or counts by data sets; each printed line, and ours where the run has one of the data sets.
+    """Data sets by counts, or counts by data sets: each printed row, then our counts where the run has the data.
 
-    A printed "1 / 68" is the number 68 here.
+    A printed "1 / 68" is shown as 68.
     """
 
     needs: ClassVar[tuple[str, ...]] = ("datasets", "metrics")
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file
-    lines: Literal["datasets", "counts"] = "datasets"  # what has a line each in print
+    lines: Literal["datasets", "counts"] = "datasets"  # the rows of the printed table
 
     def table(self, results: Results) -> Table:
         paper = Paper.read(self.paper)
@@ -35,7 +35,7 @@ class StatisticsAsPrinted(TableKind):
         columns = (first, Column("source", "Source"), *(Column(key, title, "count") for key, title in across.items()))
         rows = []
         for line, title in lines.items():
-            keys = [(line, other) if of_data else (other, line) for other in across]
+            keys = [(line, column) if of_data else (column, line) for column in across]
             rows.append(Row((Cell(title), Cell("published"), *(Cell(published.get(key)) for key in keys)), apart=True))
             ours = [here.get(key) for key in keys]
             if any(value is not None for value in ours):
@@ -54,7 +54,7 @@ def _words(column: str) -> str:
 
 
 def _notes(results: Results, paper: Paper, datasets: list[str]) -> tuple[str, ...]:
-    """Return which data sets are ours, and how many labels an image would have if repeated ones counted."""
+    """Return notes on our data sets, with the labels per image counted with and without repetitions."""
     notes = []
     for dataset in datasets:
         place = paper.places.get(dataset)
@@ -64,10 +64,10 @@ def _notes(results: Results, paper: Paper, datasets: list[str]) -> tuple[str, ..
         counts = entry["counts"]
         notes.append(f"{paper.place_title(dataset)} here: {entry['title']}.")
         if counts["occurrences"] != counts["pairs"]:
-            once, all_of_them = counts["labels_per_image"]["mean"], counts["occurrences_per_image"]["mean"]
+            once, repeated = counts["labels_per_image"]["mean"], counts["occurrences_per_image"]["mean"]
             notes.append(
-                f"An image's positive labels are a set, so a label counts once: {once:.2f} per image; with "
-                f"repetitions, {all_of_them:.2f}."
+                f"A label that an image has several times counts once: {once:.2f} labels per image; counting "
+                f"repetitions, {repeated:.2f}."
             )
     notes = notes or ["This run has none of the paper's data sets."]
-    return (*notes, "The audit of the papers lists the contradictions in the published lines.")
+    return (*notes, "For contradictions in the published rows, see the audit of the papers.")

@@ -1,4 +1,4 @@
-"""A paper's table of times in the form in which it is printed: methods by data sets, and ours below each line."""
+"""A paper's table of times in its printed layout: methods by data sets, with our times below each row."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -6,23 +6,23 @@ from typing import ClassVar
 from vsebench.papers.base import Paper
 from vsebench.papers.comparison import TIMES
 from vsebench.papers.published import SECONDS
-from vsebench.rendering.beside import NOTHING_OF_OURS, caption, compared, lines_of
 from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.published_vs_ours import NOTHING_OF_OURS, caption, compared, lines_of
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import MISSING, Cell, Column, Row, Table, format_value
 
-UNITS = {"h": 3600, "min": 60, "s": 1}  # of our times, the largest that gives at least 1
-Times = Mapping[str, Mapping[str, float]]  # seconds by our row, then by the paper's data set
+UNITS = {"h": 3600, "min": 60, "s": 1}  # for our times: the largest unit in which the time is at least 1
+Times = Mapping[str, Mapping[str, float]]  # seconds by our method, then by the paper's data set
 
 
 class TimeAsPrinted(TableKind):
-    """Times with the printed digits and units; `accelerate` adds the printed speed-ups and ours."""
+    """Times with the printed digits and units; `accelerate` adds the printed and our speed-ups."""
 
     needs: ClassVar[tuple[str, ...]] = ("comparison",)
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file
-    accelerate: str | None = None  # the paper's method whose speed-up over the others is printed, as ratio - 1
+    accelerate: str | None = None  # the paper's method with printed speed-ups (ratio - 1) over the other methods
 
     def table(self, results: Results) -> Table:
         paper = Paper.read(self.paper)
@@ -51,10 +51,10 @@ class TimeAsPrinted(TableKind):
         return Table(tuple(columns), tuple(rows), caption(paper, self.printed), notes=self._notes(results, paper))
 
     def _ours(self, results: Results, paper: Paper, method: str) -> Times:
-        """Return our seconds of one of the paper's methods."""
-        found = compared(results, paper, self.printed)
+        """Return our seconds for one of the paper's methods."""
+        comparisons = compared(results, paper, self.printed)
         times: dict[str, dict[str, float]] = {}
-        for row in found.iter_rows(named=True):
+        for row in comparisons.iter_rows(named=True):
             dataset, _, name = row["row"].partition("/")
             if name == method:
                 times.setdefault(row["method"], {})[dataset] = row["ours"]
@@ -66,14 +66,15 @@ class TimeAsPrinted(TableKind):
         if self.accelerate:
             title = paper.row_title(self.accelerate)
             notes.append(
-                f"Accelerate, as in print: the time of the model above over that of {title}, minus 1; 0 x is as fast."
+                f"Accelerate, as in the paper: the time of the model above divided by that of {title}, minus 1; 0 x: "
+                "equally fast."
             )
-        notes.append("The machines are years apart, so only the ratios can be compared.")
+        notes.append("The papers' machine and ours differ, so only ratios can be compared.")
         return tuple(notes if len(compared(results, paper, self.printed)) else [NOTHING_OF_OURS, *notes])
 
 
 def _accelerations(results: Results, base: Times, ours: Times, datasets: list[str]) -> list[Row]:
-    """Return a line for each pair of our rows: one of the method that is said to be faster, and one of the other."""
+    """Return a row for each pair of a variant of the supposedly faster method and one of the slower method."""
     return [
         _row(
             f"Accelerate, {results.method_title(fast)} over {results.method_title(slow)}",
@@ -104,7 +105,7 @@ def _symbol(unit: str) -> str:
 
 
 def _duration(seconds: float | None) -> str:
-    """Return a time in the largest unit that gives at least 1, with three digits.
+    """Return a time with three digits, in the largest unit in which it is at least 1.
 
     >>> _duration(0.0123), _duration(90.0), _duration(7200.0), _duration(None)
     ('0.0123 s', '1.50 min', '2.00 h', '–')

@@ -1,30 +1,30 @@
-"""A paper's table of times: each printed time, and ours below it."""
+"""A paper's table of times: each printed time, followed by our times."""
 
 from typing import ClassVar
 
 from vsebench.papers.base import Paper
 from vsebench.papers.comparison import TIMES
 from vsebench.papers.published import SECONDS
-from vsebench.rendering.beside import NOTHING_OF_OURS, caption, compared, lines_of, ours_of
 from vsebench.rendering.kinds import PaperFile, TableKind
+from vsebench.rendering.published_vs_ours import NOTHING_OF_OURS, caption, compared, lines_of, ours_of
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
 
 class TimeBesidePublished(TableKind):
-    """Seconds of each method on each data set, and their ratio to the seconds of one method."""
+    """Seconds of each method on each data set, and their ratio to those of a reference method."""
 
     needs: ClassVar[tuple[str, ...]] = ("comparison",)
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file
-    ratio_to: str  # the paper's method that the others are compared with
+    ratio_to: str  # the paper's method that the other methods are compared with
 
     def table(self, results: Results) -> Table:
         paper = Paper.read(self.paper)
         cells = [cell for cell in paper.printed(self.printed) if cell.unit in SECONDS]
         published = {cell.row: cell.number for cell in cells}
-        found = compared(results, paper, self.printed)
+        comparisons = compared(results, paper, self.printed)
         columns = [Column("dataset", "Data set", shown=False), Column("method", "Method"), Column("source", "Source")]
         columns += [Column("seconds", "Seconds", "seconds", interval=True)]
         columns += [Column("ratio", f"Ratio to\n{paper.row_title(self.ratio_to)}", "mean")]
@@ -34,21 +34,21 @@ class TimeBesidePublished(TableKind):
             texts = [Cell(group), Cell(paper.row_title(method)), Cell("published")]
             values = [Cell(published[line]), Cell(_ratio(published[line], published.get(base)))]
             rows.append(Row((*texts, *values), group=group))
-            own = found.filter(row=base, method=self._our_row(paper))["ours"].to_list()
-            for row, ours in ours_of(found, line):
+            base_seconds = comparisons.filter(row=base, method=self._our_row(paper))["ours"].to_list()
+            for row, ours in ours_of(comparisons, line):
                 (time,) = ours.values()
                 texts = [Cell(group), Cell(results.method_title(row)), Cell("here")]
                 seconds = Cell(time["ours"], time["ci_low"], time["ci_high"])
-                rows.append(Row((*texts, seconds, Cell(_ratio(time["ours"], *own))), group=group))
+                rows.append(Row((*texts, seconds, Cell(_ratio(time["ours"], *base_seconds))), group=group))
         measured = [TIMES[column].words for column in dict.fromkeys(cell.column for cell in cells) if column in TIMES]
         notes = [f"Here: seconds {words}." for words in measured]
-        notes += ["The machines are years apart, so only the ratios can be compared."]
-        notes = notes if len(found) else [NOTHING_OF_OURS, *notes]
+        notes += ["The papers' machine and ours differ, so only ratios can be compared."]
+        notes = notes if len(comparisons) else [NOTHING_OF_OURS, *notes]
         words = caption(paper, self.printed, "seconds and ratios, published and recomputed")
         return Table(tuple(columns), tuple(rows), words, notes=tuple(notes), fold=5)
 
     def _our_row(self, paper: Paper) -> str | None:
-        """Return the first of our rows for the method that the others are compared with."""
+        """Return the first of our variants of the reference method."""
         row = paper.rows.get(self.ratio_to)
         return row.ours[0] if row and row.ours else None
 

@@ -1,4 +1,4 @@
-"""Time and memory of training: one row per method and place."""
+"""Time and memory of training: one row per method and task."""
 
 from statistics import median
 from typing import Any, ClassVar
@@ -30,7 +30,7 @@ COLUMNS = (
 
 
 class TrainingTime(TableKind):
-    """The methods that are trained by epochs, grouped by place."""
+    """The methods that are trained by epochs, grouped by task."""
 
     needs: ClassVar[tuple[str, ...]] = ("timing", "history", "datasets")
     section: ClassVar[Section | None] = "training-time"
@@ -47,13 +47,13 @@ class TrainingTime(TableKind):
             for method in results.methods_of(timing):
                 cells = row_cells(results, place, method, timing.filter(method=method))
                 rows.append(Row(cells, group=results.place_title(place)))
-        others = results.timing["others"].drop_nulls()
-        load = f"{max(others.to_list()):.2g}" if len(others) else "an unknown number of"
+        other_cores = results.timing["others"].drop_nulls()
+        load = f"{max(other_cores.to_list()):.2g}" if len(other_cores) else "an unknown number of"
         timed = not results.timing.filter(phase="training").is_empty()
         alone = (
-            ", timed with no other job of the run beside it"
+            ", timed while no other job of the run was running"
             if timed
-            else "; that training shares the machine with other jobs"
+            else "; other jobs ran on the machine at the same time"
         )
         machines = results.timing["machine"].drop_nulls().unique().sort().to_list()
         return Table(
@@ -62,20 +62,21 @@ class TrainingTime(TableKind):
             caption="Training time, scoring time and memory",
             fold=5,
             notes=(
-                "Seconds per epoch: median [minimum, maximum] over repeats, each a fresh process. No other job of the "
-                f"run runs beside it; other processes used at most {load} cores meanwhile.",
-                "Convergence: the epoch with the best validation metric and the training seconds up to its end, "
-                f"median over seeds and, for seconds, their range{alone}.",
-                "Compile: compiling the kernels or loading them. Memory: the largest peak of the process.",
-                "Test image: scoring all labels in batches of 256 images on one core, no ranking; median and range "
-                "over repeats. Model: its arrays as they are saved.",
+                "Seconds per epoch: median [minimum, maximum] over repeats, each in a fresh process, while no other "
+                f"job of the run was running; other processes used at most {load} cores meanwhile.",
+                "Convergence: the epoch with the best validation metric, and the training seconds up to its end; "
+                f"median over seeds, and for seconds also the range{alone}.",
+                "Compile: compiling the kernels, or loading compiled ones. Memory: the peak of the training process, "
+                "maximum over repeats.",
+                "Test image: scoring all labels in batches of 256 images on one core, without ranking; median and "
+                "range over repeats. Model: its arrays as saved.",
                 f"Machine: {'; '.join(machines) or 'unknown'}.",
             ),
         )
 
 
 def row_cells(results: Results, place: Place, method: str, timed: pl.DataFrame) -> tuple[Cell, ...]:
-    """Return the cells of one method; `timed` are its rows of `timing` at the place."""
+    """Return the cells of one method; `timed` contains its rows of `timing` on the task."""
     compiled = timed.filter(phase="compile").group_by("repeat").agg(pl.col("seconds").sum())["seconds"]
     converged = to_best_epoch(at(results.history, place).filter(method=method)).drop_nulls()
     seconds = list(seconds_by_seed(timed).values()) or converged["seconds"].to_list()

@@ -1,4 +1,4 @@
-"""Word vectors of labels: one row per data set, with the number of labels that each rule found."""
+"""Word vectors of labels: one row per data set, with the number of labels matched by each rule."""
 
 from typing import Any, ClassVar
 
@@ -26,18 +26,18 @@ COLUMNS = (
     Column("rank", "Rank", "count"),
 )
 NOTES = (
-    "Whole: the label is a word of the file, if need be after its blanks, hyphens or underscores are swapped or "
-    "removed. Alias: it was looked up by other words.",
-    "Parts: the mean of the vectors of all its parts; some parts: of those that have one. Singular: the vector of its "
-    "singular. Missing: no vector.",
-    "Sharing a vector: labels whose vector another label has too, which no method that keeps the vectors can tell "
-    "apart. Rank: of the matrix of all vectors; where it is the number of labels with a vector, fixed vectors forbid "
-    "no scores.",
+    "Whole: the label is a word of the file, possibly after its blanks, hyphens or underscores are replaced or "
+    "removed. Alias: it was looked up by an alias.",
+    "Parts: the mean of the vectors of all its words. Some parts: the mean over the words that have a vector. "
+    "Singular: the vector of its singular. Missing: no vector.",
+    "Sharing a vector: labels with the same vector as another label; methods that keep the vectors fixed cannot "
+    "distinguish them. Rank: of the matrix of all vectors; if it equals the number of labels with a vector, fixed "
+    "vectors do not restrict the scores.",
 )
 
 
 class WordsOfLabels(TableKind):
-    """The coverage of the labels of each data set that has word vectors."""
+    """The number of labels with a word vector on each data set that uses such vectors."""
 
     needs: ClassVar[tuple[str, ...]] = ("datasets", "words")
     section: ClassVar[Section | None] = "data"

@@ -1,4 +1,4 @@
-"""A table as CSV, for programs."""
+"""Write a table as CSV, for programs."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ from vsebench.rendering.table import Table, Value
 
 
 def to_csv(table: Table) -> str:
-    """Return every number in full precision; an interval's bounds are the columns `<key>_low` and `<key>_high`."""
+    """Return the table with full precision; an interval's bounds are in the columns `<key>_low` and `<key>_high`."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(

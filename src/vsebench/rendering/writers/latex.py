@@ -1,4 +1,4 @@
-"""A table as LaTeX, for a paper."""
+"""Write a table as LaTeX, for a paper."""
 
 import re
 from collections.abc import Iterator
@@ -9,13 +9,13 @@ from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, for
 # Lines that fit on a page of LaTeX, roughly; a longer table is continued in another float.
 PAGE_LINES = 44  # with up to NOTE_LINES of notes below
 NOTE_LINES = 4
-BLOCK_LINES = 3  # of a block: its heading and the room around it
+BLOCK_LINES = 3  # of a block: its heading and the space around it
 INTERVAL_LINES = 0.8
-LINE_CHARACTERS = 75  # of text that fill the width of a page
+LINE_CHARACTERS = 75  # of text across the width of a page
 LONG_TEXT = 16
 LONG_HEADING = 70
-HEADING_CHARACTERS = 110  # of a wrapped heading's line
-# Bold numbers stay bold, and only the digits before the point are grouped. It applies inside the float only.
+HEADING_CHARACTERS = 110  # per line of a wrapped heading
+# Keep bold numbers bold and group only the digits before the point, inside the float only.
 SIUNITX = "\\sisetup{detect-weight=true,group-digits=integer,group-minimum-digits=4,group-separator={,}}"
 INTERVALS = "\\providecommand{\\vseintervals}[2]{#1}"
 
@@ -23,8 +23,8 @@ INTERVALS = "\\providecommand{\\vseintervals}[2]{#1}"
 def to_latex(table: Table, label: str) -> str:
     r"""Return one or more floats that need the packages booktabs and siunitx; the first has the label.
 
-    A float spans both columns of a page that has two (`table*`, which is `table` where a page has one). A long table
-    is several floats and no longtable, which LaTeX refuses on pages with two columns.
+    A float spans both columns of a two-column page (`table*` equals `table` on a one-column page). A long table becomes
+    several floats, because LaTeX does not allow longtable on two-column pages.
 
     `\newcommand{\vseintervals}[2]{#2}` before the table leaves the intervals out.
     """
@@ -34,7 +34,7 @@ def to_latex(table: Table, label: str) -> str:
 
 
 def _pages(table: Table) -> list[list[tuple[str, list[Row]]]]:
-    """Split the groups of rows into floats that fit a page; a group stays whole if it fits one."""
+    """Split the groups of rows into floats that fit a page; a group that fits a page is not split."""
     blocks = len(_blocks(table))
     notes = max(0, ceil(len(" ".join(table.notes)) / HEADING_CHARACTERS) - NOTE_LINES)
     room = (PAGE_LINES - notes - BLOCK_LINES * (blocks - 1)) / blocks
@@ -51,7 +51,7 @@ def _pages(table: Table) -> list[list[tuple[str, list[Row]]]]:
 
 
 def _pieces(table: Table, room: float) -> Iterator[tuple[str, list[Row]]]:
-    """Yield the groups, those that are higher than a page in pieces."""
+    """Yield the groups, splitting those that are higher than a page."""
     for heading, rows in table.groups:
         above = _heading_lines(heading + " (continued)")
         if above + _height(table, rows) <= room:
@@ -64,10 +64,10 @@ def _pieces(table: Table, room: float) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _filled(table: Table, rows: list[Row], room: float) -> Iterator[list[Row]]:
-    """Yield as many rows as fit, at least one, until there are no more; an oracle has no float to itself."""
+    """Yield pieces with as many rows as fit, at least one; an oracle never gets a float of its own."""
     piece: list[Row] = []
-    for place, row in enumerate(rows):
-        alone = all(row.apart for row in rows[place:])
+    for index, row in enumerate(rows):
+        alone = all(row.apart for row in rows[index:])
         if piece and not alone and _height(table, [*piece, row]) > room:
             yield piece
             piece = []
@@ -76,17 +76,17 @@ def _filled(table: Table, rows: list[Row], room: float) -> Iterator[list[Row]]:
 
 
 def _heading_lines(heading: str) -> int:
-    """Return the lines of a group's heading, or of the rule in its place."""
+    """Return the number of lines of a group's heading, or of the rule that replaces it."""
     return max(1, ceil(len(heading) / HEADING_CHARACTERS))
 
 
 def _height(table: Table, rows: list[Row]) -> float:
-    """Return the lines that rows take, those of wrapped texts and intervals included."""
+    """Return the height of rows in lines, including wrapped texts and intervals."""
     return sum(_wrapped(table, row) + (INTERVAL_LINES if has_interval(row) else 0) for row in rows)
 
 
 def _wrapped(table: Table, row: Row) -> int:
-    """Return the lines of a row's longest text."""
+    """Return the number of lines of a row's longest text."""
     columns = [(column, cell) for column, cell in zip(table.columns, row.cells, strict=True) if column.shown]
     texts = ((len(format_value(cell.value, column.form)), column.width) for column, cell in columns if column.width)
     return max((ceil(length / (width * LINE_CHARACTERS)) for length, width in texts if length), default=1)
@@ -97,7 +97,7 @@ def has_interval(row: Row) -> bool:
 
 
 def _float(table: Table, groups: list[tuple[str, list[Row]]], label: str) -> str:
-    """Return one float; without a label it continues the one before."""
+    """Return one float; without a label it continues the previous float."""
     continued = not label
     caption = escape_latex(table.caption) + (" (continued)" if continued else "")
     lines = [
@@ -118,8 +118,8 @@ def _float(table: Table, groups: list[tuple[str, list[Row]]], label: str) -> str
 
 def _blocks(table: Table) -> list[list[int]]:
     """Return the columns of each block; the columns of text are repeated in every block."""
-    text = [place for place in table.shown if table.columns[place].is_text]
-    numbers = [place for place in table.shown if not table.columns[place].is_text]
+    text = [index for index in table.shown if table.columns[index].is_text]
+    numbers = [index for index in table.shown if not table.columns[index].is_text]
     if table.fold is None or len(numbers) <= table.fold:
         return [table.shown]
     n_blocks = -(-len(numbers) // table.fold)
@@ -127,36 +127,36 @@ def _blocks(table: Table) -> list[list[int]]:
     return [text + numbers[start : start + size] for start in range(0, len(numbers), size)]
 
 
-def _tabular(table: Table, groups: list[tuple[str, list[Row]]], places: list[int]) -> str:
-    columns = [table.columns[place] for place in places]
-    alignment = "".join(_alignment(table, place) for place in places)
+def _tabular(table: Table, groups: list[tuple[str, list[Row]]], indices: list[int]) -> str:
+    columns = [table.columns[index] for index in indices]
+    alignment = "".join(_alignment(table, index) for index in indices)
     lines = [f"\\begin{{tabular}}{{@{{}}{alignment}@{{}}}}", "\\toprule", _heading(columns), "\\midrule"]
     broken = any(map(has_interval, table.rows))
     for number, (heading, rows) in enumerate(groups):
         if number:
             lines.append("\\midrule")
         if heading:
-            # A long heading is wrapped; a short one must not widen the table.
+            # Wrap long headings only, so that a short heading does not widen the table.
             kind = "p{0.95\\linewidth}" if len(heading) > LONG_HEADING else "l"
             lines.append(f"\\multicolumn{{{len(columns)}}}{{@{{}}{kind}}}{{\\textit{{{escape_latex(heading)}}}}} \\\\")
-        for place, row in enumerate(rows):
-            if row.apart and place:
+        for index, row in enumerate(rows):
+            if row.apart and index:
                 lines.append("\\midrule")
-            lines += _latex_rows(columns, [row.cells[p] for p in places], broken)
+            lines += _latex_rows(columns, [row.cells[column_index] for column_index in indices], broken)
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
 
 
-def _alignment(table: Table, place: int) -> str:
+def _alignment(table: Table, index: int) -> str:
     """Return a column's type: text, wrapped text, or numbers with n digits before and m after the point."""
-    column = table.columns[place]
+    column = table.columns[index]
     if column.is_text:
         wrapped = f">{{\\raggedright\\arraybackslash}}p{{{column.width}\\linewidth}}"
         return wrapped if column.width else "l"
-    texts = (_number(row.cells[place], column.form) for row in table.rows)
+    texts = (_number(row.cells[index], column.form) for row in table.rows)
     parts = [text.removeprefix("-").partition(".") for text in texts if text]
     before = max((len(part[0]) for part in parts), default=1)
     after = max((len(part[2]) for part in parts), default=0)
-    sign = "-" if any(isinstance(value := row.cells[place].value, float) and value < 0 for row in table.rows) else ""
+    sign = "-" if any(isinstance(value := row.cells[index].value, float) and value < 0 for row in table.rows) else ""
     return f"S[table-format={sign}{before}.{after}]"
 
 
@@ -171,11 +171,11 @@ def _number(cell: Cell, form: Form) -> str:
 
 
 def _heading(columns: list[Column]) -> str:
-    """Return the headings, on as many lines as the longest has."""
+    """Return the headings, all with the number of lines of the longest."""
     words = [[escape_latex(line) for line in column.title.split("\n")] for column in columns]
     height = max(len(lines) for lines in words)
     padded = [[""] * (height - len(lines)) + lines for lines in words]
-    # siunitx needs braces around text in a column of numbers.
+    # siunitx requires braces around text in a column of numbers.
     braced = [
         lines if column.is_text else [f"{{{line}}}" if line else "" for line in lines]
         for column, lines in zip(columns, padded, strict=True)
@@ -184,7 +184,7 @@ def _heading(columns: list[Column]) -> str:
 
 
 def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[str]:
-    """Return the values and, where needed, a second line with intervals and, if `broken`, the ends of long texts."""
+    """Return the values and, if needed, a second line with intervals and (if `broken`) the ends of long texts."""
     above: list[str] = []
     ends: list[str] = []
     intervals: list[str] = []
@@ -209,7 +209,7 @@ def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[
 
 
 def _text(text: str, column: Column) -> str:
-    r"""Return a text; in a column that is wrapped, a long name may be broken after its slashes and underscores.
+    r"""Return a text; in a wrapped column, a long name may be broken after slashes and underscores.
 
     >>> print(_text("iapr/vse_fs", Column("cell", "Cell", width=0.2)))
     iapr/\allowbreak{}vse\_\allowbreak{}fs
@@ -230,7 +230,7 @@ def _words(words: str) -> str:
 
 
 def _in_two(text: str) -> tuple[str, str]:
-    """Split a long text before its parenthesis, if it has one, or else near its middle.
+    """Split a long text before its parenthesis, or else near its middle.
 
     >>> _in_two("VSE-fs (published settings)"), _in_two("Oracle (ceiling)"), _in_two("Seconds to best epoch, ratio")
     (('VSE-fs', '(published settings)'), ('Oracle (ceiling)', ''), ('Seconds to best', 'epoch, ratio'))
@@ -243,12 +243,12 @@ def _in_two(text: str) -> tuple[str, str]:
     spaces = [match.start() for match in re.finditer(" ", text)]
     if not spaces:
         return text, ""
-    middle = min(spaces, key=lambda place: abs(place - len(text) / 2))
+    middle = min(spaces, key=lambda position: abs(position - len(text) / 2))
     return text[:middle], text[middle + 1 :]
 
 
 def _latex_number(cell: Cell, form: Form) -> str:
-    # The mark takes no width, so that the digits stay aligned.
+    # The mark has no width, so that the digits stay aligned.
     dagger = "\\rlap{$^\\dagger$}" if cell.dagger else ""
     number = _number(cell, form)
     if number:
@@ -260,7 +260,7 @@ def _latex_number(cell: Cell, form: Form) -> str:
 
 def _latex_interval(cell: Cell, form: Form) -> str:
     interval = format_interval(cell, form)
-    interval = re.sub(r"\b0\.", ".", interval)  # leading zeros take width
+    interval = re.sub(r"\b0\.", ".", interval)  # saves width
     interval = interval.replace(", ", ",").replace("-", "$-$")
     return f"{{\\scriptsize {interval}}}" if interval else ""
 

@@ -1,4 +1,4 @@
-"""A table as Markdown, for reading on GitHub."""
+"""Write a table as Markdown, for reading on GitHub."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from vsebench.rendering.table import DAGGER, Cell, Form, Table, Value, format_in
 
 def to_markdown(table: Table) -> str:
     """Return a GitHub table with its caption above and its notes below."""
-    columns = [table.columns[place] for place in table.shown]
+    columns = [table.columns[index] for index in table.shown]
     headings = [_escape_markdown(column.heading) for column in columns]
     rules = [":--" if column.is_text else "--:" for column in columns]
     grouped = any(row.group for row in table.rows)
@@ -16,9 +16,9 @@ def to_markdown(table: Table) -> str:
         headings, rules = ["", *headings], [":--", *rules]
     lines = [f"**{_escape_markdown(table.caption)}**", "", _bars(headings), _bars(rules)]
     for group, rows in table.groups:
-        for place, row in enumerate(rows):
-            cells = [_markdown_cell(row.cells[p], table.columns[p].form) for p in table.shown]
-            heading = _escape_markdown(group) if place == 0 else ""
+        for index, row in enumerate(rows):
+            cells = [_markdown_cell(row.cells[index], table.columns[index].form) for index in table.shown]
+            heading = _escape_markdown(group) if index == 0 else ""
             lines.append(_bars([heading, *cells] if grouped else cells))
     if table.notes:
         lines += ["", *(f"- {_escape_markdown(note)}" for note in table.notes)]

@@ -1,6 +1,6 @@
-"""Statements that compare the numbers of a row with those of its rivals (`statements` in a paper's YAML file).
+"""Statements that compare a method's numbers with those of its rivals (`statements` in a paper's YAML file).
 
-On each data set and in each metric, a row is compared with the best of its rivals. There is one finding per statement.
+On each data set and in each metric, a method is compared with its best rival. There is one finding per statement.
 """
 
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from vsebench.papers.audit.checks.counts import count
-from vsebench.papers.audit.checks.metrics import beside, harmonic_mean
+from vsebench.papers.audit.checks.metrics import harmonic_mean, same_row
 from vsebench.papers.audit.checks.one_label import Z, standard_error
 from vsebench.papers.audit.findings import Finding, report
 from vsebench.papers.audit.printed import Interval, rounded
@@ -18,13 +18,13 @@ from vsebench.papers.statement import PrintedStatement
 OVERALL = "overall F1"
 RANKED = ("held_out_images", "leave_one_out", "regions", "zero_shot", "cross_corpus")
 TIMED = ("per_iteration", "per_epoch", "to_convergence")
-# How many times another number one can be that is said to be near it; generous, so that what is beyond is not near.
+# The maximum ratio of two numbers that a paper calls near; generous, so that numbers beyond it are not near.
 NEAR_TIME, NEAR_METRIC = Fraction(2), Fraction(11, 10)
 
 
 @dataclass(frozen=True)
 class Score:
-    """A metric of a method on a data set, with the cells that it is read from."""
+    """A metric of a method on a data set, with its source cells."""
 
     sources: tuple[PrintedCell, ...]
     metric: str
@@ -42,7 +42,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The score that a statement is about, and the best of its rivals."""
+    """The score that a statement is about, and its best rival."""
 
     own: Score
     rival: Score
@@ -53,7 +53,7 @@ class Comparison:
 
     @property
     def ahead(self) -> bool:
-        """Whether the printed numbers are in the stated order, not equal."""
+        """Whether the printed numbers are in the stated order and differ."""
         return self.holds and self.own.shown != self.rival.shown
 
     @property
@@ -74,7 +74,7 @@ class Comparison:
 
 
 def above(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that the numbers of a row are above those of its rivals."""
+    """Check that a method's numbers are above those of its rivals."""
     for statement in cells.stated("above"):
         compared = compare(statement, scores_of(cells, statement))
         missing = missing_scores(cells, statement) if statement.quantifier == "all_datasets" else []
@@ -85,16 +85,16 @@ def above(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def near(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that the numbers of a row are near those of its rivals: a time within a factor of 2, a metric of 1.1."""
+    """Check that a method's numbers are near those of its rivals: times within a factor of 2, metrics of 1.1."""
     for statement in cells.stated("near"):
         compared = compare(statement, scores_of(cells, statement))
-        remarks = ["near: a time at most 2 times the other, a metric at most 1.1 times"]
+        remarks = ["near: times differ at most by a factor of 2, metrics by a factor of 1.1"]
         remarks += [each.show_ratio() for each in compared if not each.near]
         yield from judge_statement("near", statement, compared, [each.near for each in compared], remarks)
 
 
 def overall_f1(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a statement on macro F1 once more with overall F1, of OV-P and OV-R, which no paper has to print."""
+    """Check a statement on macro F1 also with overall F1, computed from OV-P and OV-R."""
     for statement in cells.stated("above"):
         if statement.metrics == ["macro_f1"]:
             compared = compare(statement, list(overall_scores(cells, statement.paper)))
@@ -104,7 +104,7 @@ def overall_f1(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def same_decision(cells: PrintedCells) -> Iterator[Finding]:
-    """Check which part of a margin is left for the paper's own row with the same decision as the best rival."""
+    """Check whether a margin remains if the paper's own method uses the same decision as the best rival."""
     for statement in cells.stated("above"):
         scores = scores_of(cells, statement)
         for each in compare(statement, scores):
@@ -115,24 +115,24 @@ def same_decision(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def part_of_margin(statement: PrintedStatement, compared: Comparison, same: Score) -> Finding:
-    """Return how much of a margin a row with the rival's decision has."""
+    """Return the margin of the method with the rival's decision."""
     own, rival, with_same = (Fraction(score.shown) for score in (compared.own, compared.rival, same))
-    left = Comparison(same, compared.rival)
+    remaining = Comparison(same, compared.rival)
     return report(
         "same decision",
         [statement, *compared.own.sources, *compared.rival.sources, *same.sources],
         published=f"{float(own - rival):.1f} ahead",
         recomputed=f"{float(with_same - rival):.1f} ahead",
-        agrees=left.holds,
-        explanation=f"{left.show()}: so much comes with the loss; {compared.own.method} has {compared.own.shown}, "
-        f"so {float(own - with_same):.1f} come with its decision",
+        agrees=remaining.holds,
+        explanation=f"{remaining.show()}: this part is due to the loss; {compared.own.method} has "
+        f"{compared.own.shown}, so {float(own - with_same):.1f} are due to its decision",
     )
 
 
 def judge_statement(
     check: str, statement: PrintedStatement, compared: Sequence[Comparison], holds: Sequence[bool], remarks: list[str]
 ) -> Iterator[Finding]:
-    """Yield what the cells say about a statement, if it is about any."""
+    """Yield the finding on a statement, if it has any comparisons."""
     if compared:
         most = statement.quantifier == "most"
         yield report(
@@ -147,7 +147,7 @@ def judge_statement(
 
 
 def compare(statement: PrintedStatement, scores: Sequence[Score]) -> list[Comparison]:
-    """Return each score that a statement is about with the best of its rivals."""
+    """Return each score that a statement is about with its best rival."""
     groups: dict[tuple[str, str, str], list[Score]] = {}
     for score in scores:
         groups.setdefault((score.dataset, score.metric, score.sources[0].unit), []).append(score)
@@ -171,7 +171,7 @@ def scores_of(cells: PrintedCells, statement: PrintedStatement) -> list[Score]:
 
 
 def printed_scores(cells: PrintedCells, paper: str) -> list[Score]:
-    """Return the metrics and times in a paper's tables; of one that is printed twice, the first."""
+    """Return the metrics and times in a paper's tables; the first one if a number is printed twice."""
     scores: dict[tuple[str, str], Score] = {}
     for cell in cells.numbers(r"\w+(@\d+)?"):
         if cell.paper == paper and cell.protocol in RANKED + TIMED and cell.row.count("/") == 1 and not cell.in_text:
@@ -184,26 +184,28 @@ def overall_scores(cells: PrintedCells, paper: str) -> Iterator[Score]:
     """Yield F1 of each row's overall precision and recall."""
     for score in printed_scores(cells, paper):
         (precision,) = score.sources
-        recall = beside(cells, precision, "ov_recall")
+        recall = same_row(cells, precision, "ov_recall")
         if score.metric == "ov_precision" and recall:
             f1 = harmonic_mean(precision, recall)
             yield Score((precision, recall), OVERALL, f1, f"{float(f1.low + f1.high) / 2:.1f}")
 
 
 def missing_scores(cells: PrintedCells, statement: PrintedStatement) -> list[str]:
-    """Return, in words, the data sets for which a statement's rows print other metrics, but not those of it."""
-    own = [score for score in printed_scores(cells, statement.paper) if score.method in statement.rows]
-    there = {(score.dataset, score.metric) for score in own}
-    datasets = dict.fromkeys(score.dataset for score in own)
-    return [f"{data}: no {name}" for data in datasets for name in statement.metrics or [] if (data, name) not in there]
+    """Return, in words, the data sets where the statement's methods have other metrics, but not the stated ones."""
+    scores = [score for score in printed_scores(cells, statement.paper) if score.method in statement.rows]
+    printed = {(score.dataset, score.metric) for score in scores}
+    datasets = dict.fromkeys(score.dataset for score in scores)
+    return [
+        f"{data}: no {name}" for data in datasets for name in statement.metrics or [] if (data, name) not in printed
+    ]
 
 
 def by_chance(cells: PrintedCells, compared: Comparison) -> str:
-    """Return a remark if a share of the test images is ahead by less than 1.96 binomial standard errors."""
-    (own,), (rival,) = compared.own.sources, compared.rival.sources
-    images = cells.find(own.paper, own.dataset, "test_images")
-    if not compared.ahead or own.column != "exact_match" or own.unit != "percent" or images is None:
+    """Return a remark if an exact match is ahead by less than 1.96 binomial standard errors."""
+    (ours,), (rival,) = compared.own.sources, compared.rival.sources
+    images = cells.find(ours.paper, ours.dataset, "test_images")
+    if not compared.ahead or ours.column != "exact_match" or ours.unit != "percent" or images is None:
         return ""
-    error = 100 * float(Z) * standard_error(own.number, rival.number, float(count(images).low))
-    gap = float(own.value) - float(rival.value)
+    error = 100 * float(Z) * standard_error(ours.number, rival.number, float(count(images).low))
+    gap = float(ours.value) - float(rival.value)
     return f" (by {gap:.1f}, less than 1.96 standard errors, {error:.2f})" if gap < error else ""

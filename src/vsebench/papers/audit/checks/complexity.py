@@ -1,4 +1,4 @@
-"""Printed growth of costs and equations, held against printed counts, times and single values."""
+"""Checks of printed complexities and equations against printed counts, times and single values."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -10,8 +10,8 @@ from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.printed import Interval, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-TRIALS_STEP, OWN_STEP = "O(Tk)", "O(2k)"  # the costs of a step with T trials, and of one that draws once
-FLOP = 6  # of a weight for an image: 2 forwards, 4 backwards
+TRIALS_STEP, OWN_STEP = "O(Tk)", "O(2k)"  # the costs of a step with T trials, and of a step with a single draw
+FLOP = 6  # per weight and image: 2 forwards, 4 backwards
 IDENTITIES: dict[str, tuple[Callable[[float, float], float], Callable[[float, float], float]]] = {
     "sig(a) sig(-b) = sig(a - b) + e^a + e^-b": (
         lambda a, b: sigmoid(a) * sigmoid(-b),
@@ -28,8 +28,8 @@ def sigmoid(x: float) -> float:
 def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
     """Check a statement that (N + M) K is not always larger than |D|, on every data set with printed counts.
 
-    D are the positive pairs, all of them, with those of the test, so that the ratio is rather too small. Without counts
-    it is at least K / the mean labels per image, since there are fewer labels than N + M images and labels.
+    D contains all positive pairs, including those of the test, so the ratio is if anything too small. Without counts it
+    is at least K / (mean labels per image), because the pairs are N images times that mean, and N < N + M.
     """
     for statement in cells.all:
         factors = cells.find(statement.paper, "all", "factors")
@@ -51,7 +51,7 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str, Interval, list[PrintedCell]]]:
-    """Yield each data set with its (N + M) K / |D|, and what that is made of."""
+    """Yield each data set with its (N + M) K / |D|, and the source cells."""
     for mean in cells.numbers("positive_labels_per_image"):
         if mean.paper != paper:
             continue
@@ -66,10 +66,10 @@ def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str,
 
 
 def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a method's trials against the times: a step of T trials costs O(Tk), one of the paper's own method O(2k).
+    """Check a method's trials against its times: a step with T trials costs O(Tk), a step of the own method O(2k).
 
-    The time of an iteration is the printed time of training over the printed number of iterations. If other costs of a
-    step are to explain the difference, they have to be many times k; the explanation says how many.
+    The time of an iteration is the printed time of training over the printed number of iterations. The
+    explanation states how large the other costs of a step must be, in units of k, to explain the difference.
     """
     for cell in cells.numbers("trials"):
         own, method = cell.paper, cell.method
@@ -83,7 +83,7 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
         ratio = (seconds(slow) / roughly(n_slow.value)) / (seconds(fast) / roughly(n_fast.value))
         trials = count(cell)
         rule = (
-            f"2 x the ratio of an iteration's times, {ratio.show(1)} (time of training / iterations), where "
+            f"2 x the ratio of the times per iteration, {ratio.show(1)} (training time / iterations), where "
             f"{TRIALS_STEP} over {OWN_STEP} gives a ratio of {(trials / 2).show(0)}"
         )
         if trials.low > 2 * ratio.high > 2:
@@ -94,15 +94,15 @@ def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
 
 def _step(cells: PrintedCells, paper: str, method: str) -> PrintedCell | None:
     """Return the printed cost of a method's step."""
-    found = (cell for cell in cells.all if (cell.paper, cell.row, cell.column) == (paper, method, "time_complexity"))
-    return next(found, None)
+    costs = (cell for cell in cells.all if (cell.paper, cell.row, cell.column) == (paper, method, "time_complexity"))
+    return next(costs, None)
 
 
 def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the time of an epoch against the least that the printed network takes on the named card.
+    """Check the time per epoch against the minimum for the printed network on the named GPU.
 
-    A network with layers of `hidden_units` takes 6 operations for each weight between them and each image, without the
-    weights of its features, whose number is not printed.
+    A network with layers of `hidden_units` takes 6 operations per weight and image. The weights at its input are not
+    counted, because their number is not printed.
     """
     for layers in cells.all:
         card = cells.find(layers.paper, "all", "teraflops")
@@ -115,13 +115,13 @@ def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
             if cell.paper == layers.paper and cell.unit == "seconds" and not cell.in_text and images:
                 least = count(images) * (FLOP * weights) / (rounded(card.value) * 10**12)
                 rule = f"{weights / 1e6:.1f} M weights x {FLOP} x images / {card.value} TFLOP/s ({card.note})"
-                condition = "the times are of the printed network, on one card of that name"
+                condition = "the times are those of the printed network on one GPU of that name"
                 bounds, sources = Interval(least.low, inf), [images, layers, card]
                 yield judge("rate of the network", cell, sources, bounds, rule, condition=condition)
 
 
 def identities(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a printed equation that holds for all a and b at -1, 0 and 1."""
+    """Check a printed equation in a and b at the values -1, 0 and 1."""
     for cell in cells.all:
         if cell.column == "identity" and cell.value in IDENTITIES:
             left, right = IDENTITIES[cell.value]
@@ -133,7 +133,7 @@ def identities(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def weights_of_ranks(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that printed weights alpha_j of a rank have a value at its first place, j = 1."""
+    """Check that printed rank weights alpha_j are defined at the first rank, j = 1."""
     for cell in cells.all:
         if cell.column.endswith("rank_weights") and cell.value in WEIGHTS:
             try:

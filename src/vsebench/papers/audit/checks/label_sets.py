@@ -1,7 +1,7 @@
-"""Relations of rows that give each image a set of labels, and of the numbers of labels that images have.
+"""Checks of methods that predict label sets, against the numbers of labels per image.
 
-A row `<data set>/<loss>_topk` gives each image its first k labels. A paper need not print k or how many labels images
-have. Numbers of the latter kind that were measured on the label files say so in their notes, and the findings do too.
+A row `<data set>/<loss>_topk` predicts each image's first k labels. A paper need not print k or the numbers of labels
+per image. If the latter were measured on the label files, the notes and the findings state this.
 """
 
 import re
@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from vsebench.papers.audit.checks.counts import count
-from vsebench.papers.audit.checks.metrics import beside
+from vsebench.papers.audit.checks.metrics import same_row
 from vsebench.papers.audit.findings import Finding, judge, report
 from vsebench.papers.audit.printed import Interval, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-SLACK = Fraction(1, 50)  # labels per image were measured on the whole set; the test images' mean is a little different
+SLACK = Fraction(1, 50)  # labels per image were measured on all images; the mean over the test images differs a little
 WITH_LABELS = re.compile(r"images_with_(\d+)_labels?")
 
 
 def labels_per_list(cells: PrintedCells) -> Iterator[Finding]:
-    """Check OV-R / OV-P, the labels given over the labels there are, for a whole k per image in rows of top k."""
+    """Check that OV-R / OV-P (predicted over true labels) is consistent with an integer k for top-k methods."""
     for recall in cells.numbers("ov_recall"):
-        precision, mean = beside(cells, recall, "ov_precision"), labels_of_image(cells, recall)
+        precision, mean = same_row(cells, recall, "ov_precision"), labels_of_image(cells, recall)
         k = k_of_row(cells, recall)
         if precision and mean and k:
             expected = rounded(precision.value) * k / count(mean)
@@ -31,7 +31,7 @@ def labels_per_list(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that at most the images with exactly k labels match their first k labels exactly."""
+    """Check that the exact match of a top-k method is at most the share of images with exactly k labels."""
     for cell in cells.numbers("exact_match"):
         if cell.row.endswith("_topk") and cell.unit == "percent":
             by_size = k_of_row(cells, cell)
@@ -46,7 +46,7 @@ def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that no image with more labels than the `maximum_labels` of an estimated count matches exactly."""
+    """Check that exact match with an estimated count is at most the share of images with `maximum_labels` or fewer."""
     for cell in cells.numbers("exact_match"):
         limit = cells.find(cell.paper, cell.paper, "maximum_labels")
         if cell.row.endswith("_label_count") and limit and cell.unit == "percent":
@@ -58,7 +58,7 @@ def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def sampled_pairs(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a limit on the pairs of an image leaves any out: n of K labels make n (K - n) pairs."""
+    """Check that a limit on the pairs per image has an effect: n of K labels form n (K - n) pairs."""
     for limit in cells.numbers("pairs_per_image"):
         for labels, most in cells.each("labels", "most_labels_of_an_image"):
             if labels.paper == limit.paper:
@@ -75,8 +75,8 @@ def judge_limit(limit: PrintedCell, labels: PrintedCell, most: PrintedCell) -> F
 
 
 def k_of_row(cells: PrintedCells, cell: PrintedCell) -> int:
-    """Return the whole number nearest to the labels given per image, of a row of top k; 0 if that is not known."""
-    precision, recall = (beside(cells, cell, f"ov_{name}") for name in ("precision", "recall"))
+    """Return k of a top-k method, the integer nearest to its predicted labels per image; 0 if unknown."""
+    precision, recall = (same_row(cells, cell, f"ov_{name}") for name in ("precision", "recall"))
     mean = labels_of_image(cells, cell)
     if not cell.row.endswith("_topk") or not precision or not recall or not mean or precision.number == 0:
         return 0
@@ -85,10 +85,10 @@ def k_of_row(cells: PrintedCells, cell: PrintedCell) -> int:
 
 def labels_of_image(cells: PrintedCells, cell: PrintedCell) -> PrintedCell | None:
     """Return the mean labels per image of a cell's data set, if it is above 0."""
-    found = cells.find(cell.paper, cell.dataset, "labels_per_image")
-    return found if found and count(found).low > 0 else None
+    mean = cells.find(cell.paper, cell.dataset, "labels_per_image")
+    return mean if mean and count(mean).low > 0 else None
 
 
 def note(cell: PrintedCell) -> str:
-    """Return the note of a cell in brackets: where a number is from that the paper does not print."""
+    """Return a cell's note in brackets: the origin of a number that the paper does not print."""
     return f" ({cell.note})" if cell.note else ""

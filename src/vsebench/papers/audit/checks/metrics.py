@@ -1,7 +1,7 @@
-"""Relations between metrics of the same row.
+"""Checks of relations between metrics of the same row.
 
-Where each image has one held-out label, a metric is a mean over images of a gain that depends on that label's rank, and
-Recall@N is the share of images with a rank up to N. So Recall@5 and Recall@10 bound every metric that is cut off at 10.
+With one held-out label per image, a metric is the mean over images of a gain that depends on that label's rank, and
+Recall@N is the share of images with a rank up to N. So Recall@5 and Recall@10 bound every metric with a cut-off of 10.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ def recall_and_precision(cells: PrintedCells) -> Iterator[Finding]:
     """Check Recall@N = N x Precision@N."""
     for recall in cells.numbers(r"recall@\d{1,4}"):
         cutoff = int(recall.column.removeprefix("recall@"))
-        precision = beside(cells, recall, f"precision@{cutoff}")
+        precision = same_row(cells, recall, f"precision@{cutoff}")
         if precision and recall.unit == "1" and recall.protocol in ONE_HELD_OUT:
             expected, rule = rounded(precision.value) * cutoff, f"{cutoff} x Precision@{cutoff}"
             yield judge("Recall = N x Precision", recall, [precision], expected, rule)
@@ -34,28 +34,30 @@ def cut_metrics(cells: PrintedCells) -> Iterator[Finding]:
     """Check MAP@10 (gain 1 / rank) and NDCG@10 (gain 1 / log2(rank + 1)) against Recall@5 and Recall@10."""
     for check, gain, formula in (("MAP@10", reciprocal, "1 / rank"), ("NDCG@10", discount, "1 / log2(rank + 1)")):
         for cell in cells.numbers(check.lower()):
-            recalls = recalls_beside(cells, cell)
+            recalls = recalls_of_row(cells, cell)
             if recalls:
                 rule = f"mean of {formula} over ranks 1 to 5 for Recall@5, 6 to 10 for the rest of Recall@10"
                 yield judge(check, cell, recalls, within(recalls, gain, gain), rule)
 
 
 def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
-    """Check AUC@10 against Recall@10: a hit at rank r among n other labels counts 1 - (r - 1) / n, a miss 0.5.
+    """Check AUC@10 against Recall@10: a hit at rank r among n negatives counts 1 - (r - 1) / n, a miss 0.5.
 
-    That is 0.5 plus the mean over the hits of the gain 0.5 - (r - 1) / n. An image's n is below the number of labels
-    and, as no image has more than half of all labels, at least half of it.
+    That is 0.5 plus the mean of a gain that is 0.5 - (r - 1) / n for hits. n is below the number of labels and, since
+    no image has more than half of all labels, at least half of that number.
     """
     for paper in cells.papers:
         judged: dict[PrintedCell, Finding] = {}
         for cell in cells.numbers("auc@10"):
-            labels, recalls = list(label_numbers(cells, paper, cell.dataset)), recalls_beside(cells, cell)
+            labels, recalls = list(label_numbers(cells, paper, cell.dataset)), recalls_of_row(cells, cell)
             if cell.paper == paper and recalls and labels and min(each.number.low for each in labels) > 0:
                 judged[cell] = judge_auc(cell, recalls, labels)
         yield from judged.values()
         if judged:
             aucs, fitting = list(judged), sum(finding.verdict == AGREES for finding in judged.values())
-            rule = "inferred: AUC@10, of lists cut at 10 where a miss counts 0.5, and no AUC of full rankings"
+            rule = (
+                "inferred: this is AUC@10 of lists cut at 10, where a miss counts 0.5, and not the AUC of full rankings"
+            )
             summary, fit = f"{aucs[0].table} auc@10 (all {len(aucs)})", f"{fitting} of {len(aucs)} fit"
             yield report("AUC is cut", aucs, "AUC", fit, 2 * fitting > len(aucs), rule, summary=summary)
 
@@ -67,21 +69,23 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printe
     bounds = within(recalls, lambda rank: half - (rank - 1) / few, lambda rank: half - (rank - 1) / many) + half
     sources = [*recalls, *(source for each in labels for source in each.cells)]
     ceiling = ((rounded(recalls[1].value) + 1) / 2).show(5)
-    rule = f"(1 + Recall@10) / 2 ({ceiling}), less (rank - 1) / n for the hits"
-    # Of a full ranking, a hit counts as above, and a miss anything up to 1.
+    rule = f"(1 + Recall@10) / 2 ({ceiling}), minus (rank - 1) / n for the hits"
+    # In a full ranking, a hit counts as above, and a miss anything up to 1.
     full = Interval(within(recalls, lambda rank: 1 - (rank - 1) / few, lambda rank: Fraction(1)).low, Fraction(1))
     possible = rounded(cell.value).meets(full)
     condition = (
-        "it is the AUC of a list cut at 10, as most are (inferred); one of a full ranking can be so" if possible else ""
+        "it is the AUC of a list cut at 10, as most are (inferred); an AUC of a full ranking can have this value"
+        if possible
+        else ""
     )
     return judge("AUC@10", cell, sources, bounds, rule, condition=condition)
 
 
 def within(recalls: list[PrintedCell], low: Gain, high: Gain) -> Interval:
-    """Return the bounds of a mean gain that falls with the rank, given Recall@5 and Recall@10.
+    """Return the bounds of the mean of a gain that decreases with the rank, given Recall@5 and Recall@10.
 
-    Every hit up to rank 5 is at rank 5 in the lowest case and at rank 1 in the highest, every other at rank 10 or 6.
-    Each recall occurs once in a bound, so that its rounding does not count twice.
+    In the lowest case, hits up to rank 5 are at rank 5 and later hits at rank 10; in the highest, at rank 1 and rank 6.
+    Each recall occurs once per bound, so that its rounding does not count twice.
     """
     rec_5, rec_10 = (rounded(cell.value) for cell in recalls)
     least = rec_5 * (low(5) - low(10)) + rec_10 * low(10)
@@ -97,38 +101,38 @@ def discount(rank: int) -> Fraction:
     return Fraction(1 / log2(rank + 1))
 
 
-def recalls_beside(cells: PrintedCells, cell: PrintedCell) -> list[PrintedCell]:
-    """Return Recall@5 and Recall@10 of the cell's row, if both are printed and each image has one held-out label."""
-    at_5, at_10 = beside(cells, cell, "recall@5"), beside(cells, cell, "recall@10")
+def recalls_of_row(cells: PrintedCells, cell: PrintedCell) -> list[PrintedCell]:
+    """Return Recall@5 and Recall@10 of the cell's row, if both are printed and one label is held out per image."""
+    at_5, at_10 = same_row(cells, cell, "recall@5"), same_row(cells, cell, "recall@10")
     return [at_5, at_10] if at_5 and at_10 and cell.unit == "1" and cell.protocol in ONE_HELD_OUT else []
 
 
 def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
-    """Check F1 against P and R in each way in which it can be averaged: it contradicts only if none fits.
+    """Check F1 against P and R for each way of averaging it; it contradicts only if none fits.
 
     F1 of the mean P and R is 2 P R / (P + R). A mean of F1 over labels or images is at most that, since F1 is concave
-    in both; over images it has closer bounds (`f1_over_images`).
+    in both; for means over images there are tighter bounds (`f1_over_images`).
     """
     for cell, precision, recall in _rows_with_f1(cells):
         yield judge_f1(cell, precision, recall)
 
 
 def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a paper's statement that its F1 are means over images (`averages` of `all`) against all of its rows."""
+    """Check a paper's statement that its F1 is averaged over images (`averages` of `all`) against all of its rows."""
     for statement in cells.all:
         if statement.column != "averages" or statement.value != "over images":
             continue
-        rows = [found for found in _rows_with_f1(cells) if found[0].paper == statement.paper]
-        wrong = [found[0] for found in rows if OVER_IMAGES not in readings(*found)[1]]
-        rule = f"means over images ({statement.note}): no images have P, R and F1 of the other rows"
+        rows = [row for row in _rows_with_f1(cells) if row[0].paper == statement.paper]
+        wrong = [row[0] for row in rows if OVER_IMAGES not in readings(*row)[1]]
+        rule = f"means over images ({statement.note}): no set of images can have P, R and F1 of the remaining rows"
         recomputed = f"{len(rows) - len(wrong)} of {len(rows)}"
         yield report("F1 by image", [statement, *wrong], f"all {len(rows)}", recomputed, not wrong, rule)
 
 
 def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell, PrintedCell]]:
-    """Yield F1, precision and recall of each row that prints the three."""
+    """Yield F1, precision and recall of each row with all three."""
     for cell in cells.numbers(r"f1@\d{1,2}"):
-        precision, recall = (beside(cells, cell, cell.column.replace("f1", name)) for name in ("precision", "recall"))
+        precision, recall = (same_row(cells, cell, cell.column.replace("f1", name)) for name in ("precision", "recall"))
         if precision and recall:
             yield cell, precision, recall
 
@@ -136,37 +140,37 @@ def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCel
 def readings(
     cell: PrintedCell, precision: PrintedCell, recall: PrintedCell
 ) -> tuple[dict[str, Interval | None], set[str]]:
-    """Return what F1 can be, in the cell's unit, in each way of averaging it, and the ways that the cell fits."""
+    """Return the possible F1 in the cell's unit for each way of averaging, and the ways that fit the cell."""
     harmonic = harmonic_mean(precision, recall)
     whole = 100 if cell.unit == "percent" else 1
     k = int(cell.column.removeprefix("f1@"))
     over_images = f1_over_images(rounded(precision.value) / whole, rounded(recall.value) / whole, k) if k else None
-    found: dict[str, Interval | None] = {
+    possible: dict[str, Interval | None] = {
         OF_MEANS: harmonic,
         OVER_LABELS: Interval(Fraction(0), harmonic.high),
         OVER_IMAGES: over_images * whole if over_images else None,
     }
     printed = rounded(cell.value)
-    return found, {way for way, values in found.items() if values and printed.meets(values)}
+    return possible, {way for way, values in possible.items() if values and printed.meets(values)}
 
 
 def judge_f1(cell: PrintedCell, precision: PrintedCell, recall: PrintedCell) -> Finding:
-    found, fitting = readings(cell, precision, recall)
+    possible, fitting = readings(cell, precision, recall)
     digits = decimals(cell.value) + 2
-    bounds = found[OVER_IMAGES]
+    bounds = possible[OVER_IMAGES]
     shown = f"between {bounds.show(digits)}".replace(" to ", " and ") if bounds else "impossible for such P and R"
-    rule = f"2 P R / (P + R) if F1 is {OF_MEANS}, at most that if {OVER_LABELS}, {shown} if {OVER_IMAGES}"
+    rule = f"2 P R / (P + R) if F1 is {OF_MEANS}, at most that if it is {OVER_LABELS}, {shown} if it is {OVER_IMAGES}"
     finding = judge("F1", cell, [precision, recall], harmonic_mean(precision, recall), rule)
-    others = [way for way in found if way not in fitting]
-    if not fitting or not others:
+    excluded = [way for way in possible if way not in fitting]
+    if not fitting or not excluded:
         return finding
-    return replace(finding, verdict=DEPENDS, condition=f"F1 is {' or '.join(others)}")
+    return replace(finding, verdict=DEPENDS, condition=f"F1 is {' or '.join(excluded)}")
 
 
 def macro_f1(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a mean over classes of F1 is at most the F1 of the mean precision and recall."""
+    """Check that the mean F1 over classes is at most the F1 of the mean precision and recall."""
     for cell in cells.numbers("macro_f1"):
-        precision, recall = beside(cells, cell, "pc_precision"), beside(cells, cell, "pc_recall")
+        precision, recall = same_row(cells, cell, "pc_precision"), same_row(cells, cell, "pc_recall")
         if precision and recall:
             bounds = Interval(Fraction(0), harmonic_mean(precision, recall).high)
             rule = "a mean over classes is at most 2 P R / (P + R) of the classes' mean P and R"
@@ -174,13 +178,13 @@ def macro_f1(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def harmonic_mean(precision: PrintedCell, recall: PrintedCell) -> Interval:
-    """Return 2 P R / (P + R), which grows with both."""
+    """Return 2 P R / (P + R), which increases with both."""
     p, r = rounded(precision.value), rounded(recall.value)
     low, high = (2 * a * b / (a + b) if a > 0 < b else Fraction(0) for a, b in ((p.low, r.low), (p.high, r.high)))
     return Interval(low, high)
 
 
-def beside(cells: PrintedCells, cell: PrintedCell, column: str) -> PrintedCell | None:
+def same_row(cells: PrintedCells, cell: PrintedCell, column: str) -> PrintedCell | None:
     """Return another number of the same row and table with the same unit."""
-    found = cells.find(cell.paper, cell.row, column, cell.table)
-    return found if found and found.unit == cell.unit else None
+    cell_of_row = cells.find(cell.paper, cell.row, column, cell.table)
+    return cell_of_row if cell_of_row and cell_of_row.unit == cell.unit else None

@@ -1,4 +1,4 @@
-"""Improvements and speed-ups: numbers that compare two other printed numbers."""
+"""Checks of improvements and speed-ups, which compare two other printed numbers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,10 +16,10 @@ def improvements(cells: PrintedCells) -> Iterator[Finding]:
     for cell in cells.numbers(r".+@\d+"):
         if cell.row.endswith("/improve") and cell.unit == "percent":
             own = cells.find(cell.paper, f"{cell.dataset}/{cell.paper}", cell.column)
-            other = cells.find(cell.paper, cell.row.removesuffix("/improve"), cell.column)
-            if own and other:
-                gain = (rounded(own.value) / rounded(other.value) - 1) * 100
-                yield judge("improvement", cell, [own, other], gain, "100 (own / baseline - 1)")
+            baseline = cells.find(cell.paper, cell.row.removesuffix("/improve"), cell.column)
+            if own and baseline:
+                gain = (rounded(own.value) / rounded(baseline.value) - 1) * 100
+                yield judge("improvement", cell, [own, baseline], gain, "100 (own / baseline - 1)")
 
 
 @dataclass(frozen=True)
@@ -42,33 +42,33 @@ class Speedup:
 
 
 def speedups(cells: PrintedCells) -> Iterator[Finding]:
-    """Check each speed-up of a paper's own method, counted in the way that most of the paper's speed-ups fit.
+    """Check each speed-up of a paper's own method, defined as in most of the paper's speed-ups.
 
-    "5 times" can mean a ratio of times of 5, or of 6 (5 times more). A paper that counts in the second way is reported,
-    since its speed-ups look smaller than another paper's.
+    "5 times" can mean a ratio of times of 5, or of 6 (5 times more). A paper that uses the second definition is
+    reported, because its speed-ups look smaller than another paper's.
     """
     for paper in cells.papers:
-        found = list(_speedups(cells, paper))
-        if not found:
+        speedups_of_paper = list(_speedups(cells, paper))
+        if not speedups_of_paper:
             continue
-        fitting = {way: sum(speedup.fits(way) for speedup in found) for way in WAYS}
+        fitting = {way: sum(speedup.fits(way) for speedup in speedups_of_paper) for way in WAYS}
         usual = max(WAYS, key=lambda way: fitting[way])
-        for speedup in found:
+        for speedup in speedups_of_paper:
             yield _judge_speedup(speedup, usual)
-        yield _counting(found, usual, fitting)
+        yield _definition_of_speedups(speedups_of_paper, usual, fitting)
     for cell in cells.numbers(r"time_over_\w+"):
         yield from _times_as_long(cells, cell)
 
 
-def _counting(found: list[Speedup], usual: str, fitting: dict[str, int]) -> Finding:
-    """Return how a paper counts its speed-ups."""
-    condition = '"n times" is a ratio of times; read as a gain, an "improvement", it is the ratio less 1'
-    explanation = "n times as fast is a ratio of times of n"
+def _definition_of_speedups(speedups_of_paper: list[Speedup], usual: str, fitting: dict[str, int]) -> Finding:
+    """Return a finding on how a paper defines its speed-ups."""
+    condition = '"n times" means a ratio of times; read as a gain (an "improvement"), it is the ratio minus 1'
+    explanation = "n times as fast means a ratio of times of n"
     if usual != WAYS[0]:
-        explanation += f", but {fitting[usual]} of these {len(found)} numbers are the ratio less 1"
-    recomputed = f"{fitting[WAYS[0]]} of {len(found)} are ratios"
-    cells = [each.cell for each in found]
-    summary = f"{cells[0].table} speedup (all {len(found)})"
+        explanation += f", but {fitting[usual]} of these {len(speedups_of_paper)} numbers are the ratio minus 1"
+    recomputed = f"{fitting[WAYS[0]]} of {len(speedups_of_paper)} are ratios"
+    cells = [speedup.cell for speedup in speedups_of_paper]
+    summary = f"{cells[0].table} speedup (all {len(speedups_of_paper)})"
     return report("counting", cells, usual, recomputed, usual == WAYS[0], explanation, condition, summary)
 
 
@@ -85,18 +85,18 @@ def _speedups(cells: PrintedCells, paper: str) -> Iterator[Speedup]:
 
 
 def _judge_speedup(speedup: Speedup, usual: str) -> Finding:
-    rule = f"{usual} of the times, as most speed-ups of this paper"
+    rule = f"{usual} of the times, as in most speed-ups of this paper"
     finding = judge("speed-up", speedup.cell, [speedup.slow, speedup.fast], speedup.recomputed(usual), rule)
     if speedup.fits(usual):
         return finding
-    other = next(way for way in WAYS if way != usual)
-    value = speedup.recomputed(other).show(decimals(speedup.cell.value) + 1)
-    fit = "fits" if speedup.fits(other) else "does not fit either"
-    return replace(finding, explanation=f"{finding.explanation}; the {other}, {value}, {fit}")
+    alternative = next(way for way in WAYS if way != usual)
+    value = speedup.recomputed(alternative).show(decimals(speedup.cell.value) + 1)
+    fit = "fits" if speedup.fits(alternative) else "does not fit either"
+    return replace(finding, explanation=f"{finding.explanation}; the {alternative}, {value}, {fit}")
 
 
 def _times_as_long(cells: PrintedCells, cell: PrintedCell) -> Iterator[Finding]:
-    """Check "<method> takes n times the time of <other>" in the text."""
+    """Check statements "<method> takes n times the time of <other>" in the text."""
     fast_method = cell.column.removeprefix("time_over_")
     for time in cells.numbers(TIMES):
         if time.paper == cell.paper and time.row == cell.row and time.protocol == cell.protocol and not time.in_text:

@@ -1,4 +1,4 @@
-"""Numbers that are printed more than once, and rows with the same numbers, which are of the same model."""
+"""Checks of numbers that are printed more than once, and of rows with equal numbers, which suggest one model."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -14,7 +14,7 @@ FEWEST = 2  # metrics that two rows must share
 
 
 def reading(cell: PrintedCell) -> Interval:
-    """Return the unrounded values that a cell in a table or in the text can stand for."""
+    """Return the possible unrounded values of a cell in a table or in the text."""
     if cell.at_least:
         return Interval(exact(cell.value).low, inf)
     if cell.unit == "count" and not cell.column.endswith("per_image"):  # a mean
@@ -31,34 +31,34 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
     for first, *others in groups.values():
         for cell in others:
             before, again = readings(first, cell)
-            cut_off = "the text rounds; these are the first digits of the number, with the others left out"
+            cut_off = "the text rounds; these are the first digits of the number, with the remaining ones cut off"
             condition = cut_off if cell.in_text and first.value.startswith(cell.value) else cell.condition
             yield judge("repeated", cell, [first], before, f"as in {first.table}", again, condition)
 
 
-def readings(one: PrintedCell, other: PrintedCell) -> tuple[Interval, Interval]:
-    """Return the values that two prints of a number can stand for; with as many decimals, digits must agree."""
-    digits = {decimals(one.value), decimals(other.value)}
+def readings(first: PrintedCell, second: PrintedCell) -> tuple[Interval, Interval]:
+    """Return the possible values of two prints of a number; with equal numbers of decimals, all digits must agree."""
+    digits = {decimals(first.value), decimals(second.value)}
     if len(digits) == 1 and digits != {0}:
-        return exact(one.value), exact(other.value)
-    return reading(one), reading(other)
+        return exact(first.value), exact(second.value)
+    return reading(first), reading(second)
 
 
 def shared_numbers(cells: PrintedCells) -> Iterator[Finding]:
     """Check that two papers with different numbers of factors do not print the same numbers for a method.
 
-    Models of different size that agree in every digit of every metric are the same model.
+    If models of different size agree in every digit of every metric, they must be the same model.
     """
     factors = [cell for paper in cells.papers if (cell := cells.find(paper, "all", "factors"))]
-    for one, other in combinations(factors, 2):
+    for first, second in combinations(factors, 2):
         rows: dict[str, list[tuple[PrintedCell, PrintedCell]]] = {}
         for cell in cells.numbers(r".+@\d+"):
-            again = cells.find(other.paper, cell.row, cell.column)
-            if cell.paper == one.paper and again and cell.unit == "1":
+            again = cells.find(second.paper, cell.row, cell.column)
+            if cell.paper == first.paper and again and cell.unit == "1":
                 rows.setdefault(cell.row, []).append((cell, again))
         for row, pairs in rows.items():
-            if one.value != other.value and len(pairs) > 1:
-                yield _shared(row, pairs, [one, other])
+            if first.value != second.value and len(pairs) > 1:
+                yield _shared(row, pairs, [first, second])
 
 
 def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: list[PrintedCell]) -> Finding:
@@ -78,13 +78,13 @@ def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: lis
 
 
 def same_cell_twice(cells: PrintedCells) -> Iterator[Finding]:
-    """Check every metric that two rows share, if most of them are equal digit by digit: one model has one value."""
+    """Check all metrics that two rows share, if most of them are equal digit by digit: one model has one value."""
     rows: dict[tuple[str, str, str], dict[str, PrintedCell]] = {}
     for cell in cells.numbers(ACCURACY):
         if len(cell.row.split("/")) == 2 and not cell.in_text:
             rows.setdefault((cell.paper, cell.table, cell.row), {})[cell.column] = cell
-    for (one, first), (other, second) in combinations(rows.items(), 2):
-        if one[0] != other[0] or one[1] == other[1] or one[2] == other[2]:
+    for (first_key, first), (second_key, second) in combinations(rows.items(), 2):
+        if first_key[0] != second_key[0] or first_key[1] == second_key[1] or first_key[2] == second_key[2]:
             continue
         pairs = [(cell, second[metric]) for metric, cell in first.items() if metric in second]
         equal = sum((cell.value, cell.unit) == (again.value, again.unit) for cell, again in pairs)

@@ -1,4 +1,4 @@
-"""Memory and test times that follow from a printed formula and the sizes of the problem."""
+"""Checks of memory and test times against a printed formula and the sizes of the data."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -13,15 +13,15 @@ from vsebench.papers.audit.printed import Interval, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
 
 UNITS = {"MB": 2**20, "GB": 2**30}
-# Bytes of a number; an entry of a sparse matrix has its index (4 bytes) as well.
+# Bytes per number; an entry of a sparse matrix also has its index (4 bytes).
 DENSE, SPARSE = (4, 8), (8, 12)
-SLACK = Fraction(1, 10)  # a measured time is no exact multiple of the work
+SLACK = Fraction(1, 10)  # a measured time is not an exact multiple of the operations
 
 
 def memory_by_formula(cells: PrintedCells) -> Iterator[Finding]:
-    """Check memory against its printed formula, with numbers of 4 or of 8 bytes; GB are 2^30 bytes, MB 2^20.
+    """Check memory against its printed formula, with numbers of 4 or 8 bytes; a GB is 2^30 bytes, a MB 2^20.
 
-    A growth in O leaves constant factors open, so what does not fit contradicts only if the formula is a count.
+    O() leaves constant factors open, so a mismatch contradicts only if the formula is an exact count.
     """
     for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
         for cell in measured:
@@ -36,7 +36,7 @@ def _judge_memory(formula: PrintedCell, cell: PrintedCell, size: Sizes) -> Findi
     fits = [n for n, value in values.items() if rounded(cell.value).meets(value)]
     used = fits[0] if fits else each[-1]
     rule = f"{formula.value} with {used} bytes for each entry" + ("" if fits else f", or {each[0]}")
-    condition = f"{formula.value} counts what is stored; as a growth it leaves constant factors open"
+    condition = f"{formula.value} counts the stored numbers; as a complexity, it leaves constant factors open"
     for name, term in list(TERMS.get(formula.value, {}).items())[:1]:
         alone = term(size) * used / UNITS[cell.unit]
         condition += f", and {name} alone with {used} bytes gives {alone.show(1)} {cell.unit}"
@@ -44,9 +44,9 @@ def _judge_memory(formula: PrintedCell, cell: PrintedCell, size: Sizes) -> Findi
 
 
 def one_rate(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a method's test time grows between two data sets as its formula times the test images.
+    """Check that test times on two data sets are in proportion to the method's formula times the test images.
 
-    A time is measured, so 10 % more or less is allowed.
+    A deviation of 10 % is allowed, because times are measured.
     """
     for formula, measured in by_formula(cells, "time_complexity", "test_time", TIME):
         for small, large in combinations([cell for cell in measured if cell.unit in SECONDS], 2):
@@ -54,50 +54,50 @@ def one_rate(cells: PrintedCells) -> Iterator[Finding]:
             if work[0] and work[1]:
                 grown = seconds(small) * (work[1] / work[0]) / SECONDS[large.unit]
                 bounds = Interval(grown.low * (1 - SLACK), grown.high * (1 + SLACK))
-                rule = f"{small.value} {small.unit} x growth of {formula.value} x test images, give or take 10 %"
+                rule = f"{small.value} {small.unit} x growth of {formula.value} x test images, within 10 %"
                 yield judge("one rate", large, [small, formula], bounds, rule)
 
 
 def leaves(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a leaf of a tree with p levels of halves, n / 2^p images, has the printed size for a whole p."""
+    """Check that n / 2^p images, a leaf after p halvings, is the printed leaf size for some integer p."""
     for cell, images in cells.each("leaf_images", "train_images"):
         level = nearest_level(images, cell)
         yield judge("leaves", cell, [images], leaf(images, level), f"n / 2^{level}", roughly(cell.value))
 
 
 def time_of_leaf(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the test time of a search in one leaf: (p + n / 2^p) / n of the exact search's, at the same rate."""
+    """Check the test time of a search in one leaf: (p + n / 2^p) / n of the exact search's time at the same rate."""
     for cell, images, own in cells.each("leaf_images", "train_images", "test_time"):
         exact_search = cells.find(cell.paper, f"{cell.dataset}/knn", "test_time")
         if exact_search and {own.unit, exact_search.unit} <= set(SECONDS):
             level = nearest_level(images, cell)
             share = (leaf(images, level) + level) / count(images)
             time = seconds(exact_search) * share / SECONDS[own.unit]
-            rule = f"(p + n / 2^p) / n of the exact search's, p = {level}"
+            rule = f"(p + n / 2^p) / n of the exact search's time, p = {level}"
             yield judge("time of a leaf", own, [exact_search, cell, images], time, rule)
 
 
 def one_size(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a method's accuracy and its cost are of models of one size: `factors` of a data set and of a row."""
+    """Check that accuracy and cost are those of one model size, by `factors` of a data set and of a method."""
     for cell, time in cells.each("factors", "test_time"):
         behind_cost = cells.find(cell.paper, cell.method, "factors")
         if behind_cost:
             times = float(cell.value) / float(behind_cost.value) if float(behind_cost.value) else inf
-            other = f"{times:.2g} times that ({times * float(time.value):.3g} {time.unit})"
-            rule = f"the test time of {cell.dataset} is of this size; a model of the other one takes {other}"
+            other_cost = f"{times:.2g} times that ({times * float(time.value):.3g} {time.unit})"
+            rule = f"the test time of {cell.dataset} is for this size; a model of the other size takes {other_cost}"
             equal = cell.value == behind_cost.value
             yield report("one size", [cell, behind_cost, time], cell.value, behind_cost.value, equal, rule)
 
 
 def work_of(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell) -> Interval | None:
-    """Return the operations on a whole test set, up to a factor; None if a size is not printed or 0."""
+    """Return the operations for a whole test set, up to a factor; None if a size is 0 or not printed."""
     size, images = sizes(cells, cell, formula), cells.find(cell.paper, cell.dataset, "test_images")
     work = TIME[formula.value](size) * count(images) if size and images else None
     return work if work and work.low > 0 else None
 
 
 def leaf(images: PrintedCell, level: int) -> Interval:
-    """Return the images in a leaf after `level` halvings."""
+    """Return the number of images in a leaf after `level` halvings."""
     halved: Interval = count(images) / Fraction(2**level)
     return halved
 

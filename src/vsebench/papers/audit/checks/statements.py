@@ -1,4 +1,4 @@
-"""Statements in words that the printed numbers can be held against."""
+"""Checks of statements in words against the printed numbers."""
 
 import itertools
 from collections import Counter
@@ -14,9 +14,9 @@ RESULTS_OF = "datasets_in_"
 
 
 def best_of_all(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a method which a paper calls the best has the highest number of each metric.
+    """Check that a method that a paper calls the best has the highest value of each metric.
 
-    Gains over other methods are no accuracies.
+    Rows of gains over other methods are ignored.
     """
     for statement in cells.stated("best"):
         groups: dict[tuple[str, str], list[PrintedCell]] = {}
@@ -33,7 +33,7 @@ def best_of_all(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def listed_once(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a list of labels has each of them once."""
+    """Check that a list of labels contains each label once."""
     for cell in cells.all:
         if cell.column in ("nearest_labels", "top_labels"):
             words = [word.strip().strip("*") for word in cell.value.split(",")]
@@ -43,13 +43,13 @@ def listed_once(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def datasets_of_table(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the number of data sets that a caption or the text gives for a table (`datasets` in the table's row)."""
+    """Check the number of data sets that a caption or the text states for a table (`datasets` in the table's row)."""
     for cell in cells.numbers("datasets"):
         rows = [each.row for each in cells.all if (each.paper, each.table) == (cell.paper, cell.row)]
-        found = list(dict.fromkeys(row.split("/")[0] for row in rows))
-        if found:
-            rule = f"{cell.row} has {', '.join(found)} ({cell.note})"
-            yield judge("data sets", cell, [], exact(str(len(found))), rule, exact(cell.value))
+        datasets = list(dict.fromkeys(row.split("/")[0] for row in rows))
+        if datasets:
+            rule = f"{cell.row} has {', '.join(datasets)} ({cell.note})"
+            yield judge("data sets", cell, [], exact(str(len(datasets))), rule, exact(cell.value))
 
 
 def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
@@ -61,30 +61,31 @@ def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
         printed = {each.dataset for each in cells.numbers(ACCURACY) if each.paper == cited}
         named = cell.value.split(", ")
         absent = [dataset for dataset in named if dataset not in printed]
-        there = f"{cited} has no accuracy on {', '.join(absent)}" if absent else f"{cited} has all"
-        rule, published = f"{there} ({cell.note})", f"{len(named)} data sets"
+        result = f"{cited} has no accuracy on {', '.join(absent)}" if absent else f"{cited} has all"
+        rule, published = f"{result} ({cell.note})", f"{len(named)} data sets"
         recomputed = f"{len(named) - len(absent)} of {len(named)}"
         yield report("cited data sets", [cell], published, recomputed, not absent, rule)
 
 
 def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the precision of the second neighbour: two rows that take the first in a share of cases, else the second.
+    """Check that two rows that find the first neighbour in a share of cases imply the same second neighbour.
 
-    precision = share x first + (1 - share) x second, with `first_found` the share and the exact search the first.
+    precision = share x first + (1 - share) x second, where `first_found` is the share and the exact search gives the
+    precision of the first neighbour.
     """
-    found: dict[tuple[str, str], list[tuple[PrintedCell, PrintedCell]]] = {}
+    groups: dict[tuple[str, str], list[tuple[PrintedCell, PrintedCell]]] = {}
     for share, cell in cells.each("first_found", "precision@1"):
         if share.unit == cell.unit == "percent" and 0 < share.number < 1:
-            found.setdefault((share.paper, share.dataset), []).append((cell, share))
-    for (paper, dataset), rows in found.items():
+            groups.setdefault((share.paper, share.dataset), []).append((cell, share))
+    for (paper, dataset), rows in groups.items():
         exact_search = cells.find(paper, f"{dataset}/knn", "precision@1")
-        for (cell, share), (other, other_share) in itertools.pairwise(rows):
+        for (cell, share), (previous, previous_share) in itertools.pairwise(rows):
             if exact_search and exact_search.unit == "percent":
-                second = second_of(other, other_share, exact_search)
+                second = second_of(previous, previous_share, exact_search)
                 part = Fraction(share.value) / 100
                 mixed = rounded(exact_search.value) * part + second * (1 - part)
-                rule = f"the second neighbour has {second.show(2)} by the other share ({other_share.value} %)"
-                yield judge("second neighbour", cell, [other, exact_search, share, other_share], mixed, rule)
+                rule = f"the second neighbour has {second.show(2)} by the other share ({previous_share.value} %)"
+                yield judge("second neighbour", cell, [previous, exact_search, share, previous_share], mixed, rule)
 
 
 def second_of(cell: PrintedCell, share: PrintedCell, exact_search: PrintedCell) -> Interval:

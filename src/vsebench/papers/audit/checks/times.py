@@ -1,4 +1,4 @@
-"""Times, iterations and memory."""
+"""Checks of times, iterations and memory."""
 
 import itertools
 import re
@@ -20,10 +20,10 @@ def seconds(cell: PrintedCell) -> Interval:
 
 
 def iterations(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the iterations of a training against its time and another paper's time of an iteration.
+    """Check the iterations of a training against its time and another paper's time per iteration.
 
-    The text does not say which data set its number of iterations is for, so one that fits is enough; and if none fits,
-    it can be one whose iterations the other paper does not time.
+    The text does not state the data set of its number of iterations, so one matching data set is enough. If none
+    matches, it can still be one whose iterations the other paper does not time.
     """
     for cell in cells.numbers("iterations"):
         sources: list[PrintedCell] = []
@@ -37,25 +37,26 @@ def iterations(cells: PrintedCells) -> Iterator[Finding]:
         if ratios:
             agrees = any(roughly(cell.value).meets(ratio) for ratio in ratios.values())
             condition = (
-                f"it is of {' or '.join(ratios)}, with the machine and code of the other paper; the text does not say"
+                f"it is of {' or '.join(ratios)}, with the machine and code of the other paper, which the text does "
+                "not state"
             )
             untimed = [whole.dataset for whole in trained if whole.dataset not in ratios]
-            condition += f", and for {' and '.join(untimed)} no time of an iteration is printed" if untimed else ""
+            condition += f", and for {' and '.join(untimed)} no time per iteration is printed" if untimed else ""
             recomputed = " or ".join(ratio.show(0) for ratio in ratios.values())
             rule = (
-                "time to convergence / time of an iteration in the other paper, if machine and code are the same, as "
-                "the accuracies are; the data set is not said, so one that fits is enough"
+                "time to convergence / time per iteration in the other paper, if machine and code are the same, as the "
+                "accuracies are; the data set is not stated, so one match is enough"
             )
             yield report("iterations", [cell, *sources], cell.value, recomputed, agrees, rule, condition)
 
 
 def _is_training(whole: PrintedCell, cell: PrintedCell) -> bool:
-    """Return whether a time is that of a whole training of the method whose iterations a cell counts."""
+    """Return whether a time is that of a whole training of the cell's method."""
     return whole.paper == cell.paper and not whole.in_text and whole.row == f"{whole.dataset}/{cell.row}"
 
 
 def seconds_per_image(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the time for one image against the time for all test images."""
+    """Check the time per image against the time for all test images."""
     for cell, whole, images in cells.each("test_time_per_image", "test_time", "test_images"):
         if {whole.unit, cell.unit} <= set(SECONDS):
             single = seconds(whole) / count(images) / SECONDS[cell.unit]
@@ -63,9 +64,9 @@ def seconds_per_image(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def ensembles(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that an ensemble, named `<method>_<sizes>`, scores images in less time than another method.
+    """Check that an ensemble, named `<method>_<sizes>`, scores images faster than another method.
 
-    Its time is that of the method times the sum of its members' sizes over the size behind the method's time.
+    Its time is the method's time, multiplied by the sum of its members' sizes and divided by the method's size.
     """
     for statement in cells.stated("faster"):
         times = [cell for cell in timed(cells, "test_time") if cell.paper == statement.paper and not cell.in_text]
@@ -94,10 +95,10 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the time of an epoch of a data set against those of smaller ones, where an image costs the same in all.
+    """Check the time per epoch on a data set against smaller data sets, if the cost per image is the same.
 
-    The statement is the printed cost of an image, `cost_per_image` in the row of a method; the larger data set's time
-    is printed without a method, as its images are those with tags.
+    The statement is the printed cost per image, `cost_per_image` in the row of a method. The larger data set's time is
+    printed without a method; its images are the tagged ones.
     """
     for statement in cells.all:
         if statement.column != "cost_per_image":
@@ -110,13 +111,13 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
                 tagged = exact(images.value) * rounded(share.value) / 100
                 single = [seconds(row) / count(own) * tagged / SECONDS[cell.unit] for row, own in known.items()]
                 expected = Interval(min(each.low for each in single), max(each.high for each in single))
-                rule = f"an image costs {statement.value} everywhere, so as much as on the other data sets"
+                rule = f"an image costs {statement.value} on every data set, so the cost is that on the other data sets"
                 sources = [statement, images, share, *known, *(own for own in known.values())]
                 yield judge("flat cost", cell, sources, expected, rule, condition=statement.condition)
 
 
 def memory(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that memory grows from one data set to another as the printed formula says, whatever a number's bytes."""
+    """Check that memory grows between data sets as the printed formula, for any number of bytes per number."""
     for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
         for small, large in itertools.combinations(measured, 2):
             # The dimension is the same for both data sets, so that its value does not matter.
@@ -134,7 +135,7 @@ def memory(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _one_factor(formula: PrintedCell, large: PrintedCell, terms: dict[str, Interval]) -> str:
-    """Return on what a growth depends that fits with some constant factors of the formula's terms, else nothing."""
+    """Return the condition of a contradiction if the growth fits for some constant factors of the terms; else empty."""
     fits = Interval(min(each.low for each in terms.values()), max(each.high for each in terms.values()))
     name, alone = next(iter(terms.items()))
     condition = f"both terms of {formula.value} have one constant factor; {name} alone gives {alone.show(1)}"

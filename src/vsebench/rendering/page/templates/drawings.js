@@ -1,5 +1,5 @@
-// All drawings are packed in the page, so that it can be moved and sent alone. Without this script, or in a browser that
-// cannot unpack them, an image comes from its file in the folder of the figures. An error here ends this script alone.
+// All drawings are packed into the page, so that it is a single file. Without this script, or in a browser that cannot
+// unpack them, images are loaded from the folder of the figures. An error here ends this script only.
 {
   const letters = atob(document.getElementById("drawings").textContent);
   const packed = new Blob([Uint8Array.from(letters, (letter) => letter.charCodeAt(0))]);

@@ -1,5 +1,5 @@
-// The chart at the top: choose data, metric and methods, and read values by pointing at a mark. Without this script the
-// still figure below it stands in its place, as it does on paper.
+// The chart at the top: choose data, metric and methods, and read values by pointing at a mark. Without this script, and
+// in print, the static figure is shown instead.
 {
   const SHAPES = { // corners in units of a mark's radius
     s: "-.85,-.85 .85,-.85 .85,.85 -.85,.85", D: "0,-1.15 1.15,0 0,1.15 -1.15,0",
@@ -55,7 +55,7 @@
   const tip = element("div", { class: "tip", role: "status" });
   box.append(controls, chart, legend, element("p", { class: "hint" }));
 
-  // The methods at the chosen place, with what is known of them in the chosen metric.
+  // The methods on the chosen task, with their values in the chosen metric.
   const found = () => data.values
     .filter(([where, what]) => where === +place.value && what === +metric.value)
     .map(([, , method, value, low, high, best]) => {
@@ -106,7 +106,7 @@
     const front = rows.filter((row) => row.role !== "oracle" && !beaten(row)).sort((a, b) => a.seconds - b.seconds);
     svg.append(drawn("path", { d: front.map((row, n) => n ? `H${x(row.seconds)}V${y(row.value)}` : `M${x(row.seconds)} ${y(row.value)}`).join(""), class: "front" }));
     for (const row of rows) svg.append(pointing(mark(row.method, x(row.seconds), y(row.value), 6), row, x(row.seconds), y(row.value)));
-    for (const row of width > 480 ? front : []) { // on a phone, names would lie on marks
+    for (const row of width > 480 ? front : []) { // on a phone, names would overlap marks
       const end = x(row.seconds) > (left + right) / 2;
       svg.append(drawn("text", { x: x(row.seconds) + (end ? -10 : 10), y: y(row.value) - 9, "text-anchor": end ? "end" : "start", class: "name" }, row.title));
     }
@@ -138,7 +138,7 @@
     const all = found(), by_time = view.value === "0";
     const possible = by_time ? all.filter((row) => row.seconds !== null) : all;
     const rows = possible.filter((row) => !hidden.has(row.method));
-    const nothing = all.length ? (possible.length ? "All methods are switched off." : "No method was timed here.") : "This metric was not measured here.";
+    const nothing = all.length ? (possible.length ? "All methods are hidden." : "No method was timed on this data.") : "This metric was not computed on this data.";
     chart.replaceChildren(rows.length ? (by_time ? against_time : with_intervals)(rows, chart.clientWidth) : element("p", {}, nothing));
     legend.replaceChildren(...possible.map((row) => {
       const button = element("button", { type: "button", "aria-pressed": !hidden.has(row.method) });
@@ -154,7 +154,7 @@
       return button;
     }));
     box.lastChild.textContent = by_time
-      ? "The line joins the methods that no other beats in both. Methods that were not timed are not here. Point at a mark for its numbers; press a name to hide it."
+      ? "The line joins the methods that no other method beats in both respects. Methods that were not timed are not shown. Point at a mark for its numbers; press a name to hide it."
       : "Bold: the best method, and those that are not significantly different from it. Point at a mark for its numbers; press a name to hide it.";
   };
   const choose_place = () => { metric.value = data.places[place.value].metric; redraw(); };

@@ -1,7 +1,7 @@
 addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
-// A cell that is a number sorts as one; other text by the numbers in it: 9 before 10.
+// Numeric cells are sorted as numbers; other text in natural order, 9 before 10.
 const collator = new Intl.Collator("en", { numeric: true });
-// A click on a heading sorts the rows of each group; a row that is set apart stays last.
+// A click on a heading sorts the rows of each group; rows that are set apart stay last.
 for (const table of document.querySelectorAll("table")) {
   const headings = [...table.tHead.rows[0].cells];
   headings.forEach((heading, column) => {
@@ -30,7 +30,7 @@ for (const table of document.querySelectorAll("table")) {
     });
   });
 }
-// A long table has a box that leaves only the rows with some words, or with a number above or below another.
+// A long table has a filter: it shows only rows that contain some words, or whose number is above or below a bound.
 for (const table of document.querySelectorAll("table")) {
   const rows = [...table.querySelectorAll("tbody tr:not(.group)")];
   if (rows.length <= 12) continue;

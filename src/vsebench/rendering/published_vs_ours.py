@@ -1,4 +1,4 @@
-"""What tables share that show a paper's printed numbers with ours."""
+"""Helpers for tables that compare a paper's printed numbers with ours."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -19,7 +19,7 @@ def caption(paper: Paper, table: str, content: str = "published and recomputed")
     Parameters
     ----------
     table : its name in the CSV file, such as table2 or supplement_table1
-    content : what it has, in words
+    content : what it contains, in words
     """
     part, _, number = table.rpartition("table")
     words = part.replace("_", " ") + (f"Table {number}" if number else table.replace("_", " "))
@@ -32,21 +32,21 @@ def compared(results: Results, paper: Paper, table: str) -> pl.DataFrame:
 
 
 def notes_of_places(paper: Paper, printed: Iterable[PrintedCell]) -> list[str]:
-    """Return the notes of the paper's file on the data sets of a table, as sentences."""
+    """Return the remarks in the paper's YAML file on the data sets of a table, as sentences."""
     places = [paper.places.get(dataset) for dataset in dict.fromkeys(cell.dataset for cell in printed)]
     return [f"{place.title}: {place.note}." for place in places if place is not None and place.note]
 
 
 def lines_of(printed: Iterable[PrintedCell]) -> Iterator[tuple[str, str]]:
-    """Yield each data set and method that a table has a line for, in the order of print."""
+    """Yield each data set and method with a row in a printed table, in the order of print."""
     names = [cell.row.split("/") for cell in printed]
     datasets = dict.fromkeys(name[0] for name in names)
     methods = dict.fromkeys(name[1] for name in names if len(name) == 2)
-    there = {tuple(name) for name in names}
-    return ((dataset, method) for dataset in datasets for method in methods if (dataset, method) in there)
+    printed_rows = {tuple(name) for name in names}
+    return ((dataset, method) for dataset in datasets for method in methods if (dataset, method) in printed_rows)
 
 
 def ours_of(compared: pl.DataFrame, line: str) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
-    """Yield each of our rows behind a printed line, with its comparisons by the printed column."""
+    """Yield each of our variants of a printed row's method, with its comparisons by printed column."""
     for method, group in compared.filter(row=line).group_by("method", maintain_order=True):
-        yield str(method[0]), {found["column"]: found for found in group.iter_rows(named=True)}
+        yield str(method[0]), {comparison["column"]: comparison for comparison in group.iter_rows(named=True)}
