@@ -163,18 +163,18 @@ OF_KIT = {
         {"meta.mat": meta_mat([{"WNID": DOG, "words": "dog"}])},
         "meta.mat: not a MATLAB file as expected: synsets has no field 'ILSVRC2010_ID'",
     ),
-    "id twice": ({"meta.mat": one(ILSVRC2010_ID=2.0)}, "meta.mat: synset 2: ILSVRC2010_ID: 2 is there twice"),
+    "id twice": ({"meta.mat": one(ILSVRC2010_ID=2.0)}, "meta.mat: synset 2: ILSVRC2010_ID: 2 occurs twice"),
     "ids with a gap": ({"meta.mat": one(ILSVRC2010_ID=7.0)}, "meta.mat: the ids of the 2 synsets without children are"),
     "no whole id": ({"meta.mat": one(ILSVRC2010_ID=1.5)}, "meta.mat: synset 1: ILSVRC2010_ID: is not one whole number"),
     "id that is text": ({"meta.mat": one(ILSVRC2010_ID="1")}, "meta.mat: synset 1: ILSVRC2010_ID: is not one whole"),
     "WNID": ({"meta.mat": one(WNID="../dog")}, "meta.mat: synset 1: WNID: '../dog' is not n and eight digits"),
     "WNID twice": ({"meta.mat": one(WNID=DOG)}, f"meta.mat: duplicate WNID '{DOG}' (2 times)"),
-    "no words": ({"meta.mat": one(words="")}, "meta.mat: synset 1: words: '' begins with no word"),
+    "no words": ({"meta.mat": one(words="")}, "meta.mat: synset 1: words: '' does not begin with a word"),
     "no label": (
         {"meta.mat": meta_mat([ENTITY])},
         "meta.mat: the ids of the 0 synsets without children are not 1 to 0",
     ),
-    "no ground truth": ({TEST_TRUTH: None}, f"contains no {TEST_TRUTH}, and none of the archives of visual words has"),
+    "no ground truth": ({TEST_TRUTH: None}, f"contains no {TEST_TRUTH}, nor does any archive of visual words"),
     "id beyond": ({VALID_TRUTH: b"2\n3\n"}, f"{VALID_TRUTH}: line 2: '3' is not the id of a label, 1 to 2"),
     "id below": ({TEST_TRUTH: b"0\n1\n1\n"}, f"{TEST_TRUTH}: line 1: '0' is not the id of a label, 1 to 2"),
     "id that is a word": ({TEST_TRUTH: b"1\ndog\n1\n"}, f"{TEST_TRUTH}: line 2: 'dog' is not the id of a label"),
@@ -187,34 +187,34 @@ OF_KIT = {
 OF_WORDS = {
     "shorter ground truth": (
         {TEST: sbow_mat([(f"ILSVRC2010_test_{i:08}", [i]) for i in (1, 2, 3, 4)])},
-        f"words.tar: {TEST}: has the image ILSVRC2010_test_00000004, but the ground truth 3 lines (",
+        f"words.tar: {TEST}: has the image ILSVRC2010_test_00000004, but ",
     ),
     "image in two files": (
         {VAL: sbow_mat([("ILSVRC2010_val_00000001", [7])])},
-        "words.tar: val.0002.sbow.mat: the image ILSVRC2010_val_00000001 was there before (",
+        "words.tar: val.0002.sbow.mat: the image ILSVRC2010_val_00000001 also occurs in ",
     ),
     "synset missing": ({DOGS: None}, f": there is no {DOGS} in words.tar"),
     "synsets missing": (
         {DOGS: None, f"{CAT}.sbow.mat": None},
         f": there is no {CAT}.sbow.mat and 1 others like it in words.tar",
     ),
-    "ground truth twice": ({TEST_TRUTH: b"1\n1\n2\n"}, f"words.tar: contains {TEST_TRUTH}, which was there before"),
-    "file twice": ({f"again/{DOGS}": images_of([1])}, f"words.tar: contains {DOGS}, which was there before"),
+    "ground truth twice": ({TEST_TRUTH: b"1\n1\n2\n"}, f"words.tar: contains {TEST_TRUTH}, which also occurs earlier"),
+    "file twice": ({f"again/{DOGS}": images_of([1])}, f"words.tar: contains {DOGS}, which also occurs earlier"),
     "too many images": (
         {DOGS: images_of([], [], [], [])},
-        f"words.tar: {DOGS}: has 4 images, meta.mat counts 3 for training",
+        f"words.tar: {DOGS}: has 4 images, but meta.mat counts 3 to train on",
     ),
     "image twice": (
         {DOGS: sbow_mat([(f"{DOG}_1", [1]), (f"{DOG}_2", []), (f"{DOG}_1", [])])},
-        f"words.tar: {DOGS}: the image {DOG}_1 is there twice",
+        f"words.tar: {DOGS}: the image {DOG}_1 occurs twice",
     ),
     "image of another synset": (
         {DOGS: images_of([1], prefix=CAT)},
-        f"words.tar: {DOGS}: the image '{CAT}_0', where ids are {DOG}_ and a number",
+        f"words.tar: {DOGS}: the image id '{CAT}_0' should be {DOG}_ and a number",
     ),
     "test image in training": (
         {DOGS: sbow_mat([("ILSVRC2010_test_00000001", [1])])},
-        f"words.tar: {DOGS}: the image 'ILSVRC2010_test_00000001', where ids are {DOG}_ and",
+        f"words.tar: {DOGS}: the image id 'ILSVRC2010_test_00000001' should be {DOG}_ and",
     ),
     "word beyond": ({DOGS: images_of([1, 1000])}, f"words.tar: {DOGS}: {DOG}_0: the word 1000 is not one of 0 to 999"),
     "word below": ({DOGS: images_of([1], [-1])}, f"words.tar: {DOGS}: {DOG}_1: the word -1 is not one of 0 to 999"),
@@ -228,7 +228,7 @@ OF_WORDS = {
     ),
     "cells in place of structs": (
         {DOGS: mat({"image_sbow": [{"ID": f"{DOG}_0", "sbow": {"word": "12"}}]})},
-        f"words.tar: {DOGS}: not a MATLAB file as expected: image_sbow is no struct",
+        f"words.tar: {DOGS}: not a MATLAB file as expected: image_sbow is not a struct",
     ),
     "another variable": (
         {DOGS: mat({"image_vldsift": np.eye(2)})},
@@ -245,7 +245,7 @@ OF_WORDS = {
     ),
     "words that are text": (
         {DOGS: mat({"image_sbow": {"ID": f"{DOG}_0", "sbow": {"word": "12"}}})},
-        f"words.tar: {DOGS}: {DOG}_0: sbow: 1 structs, or words that are text",
+        f"words.tar: {DOGS}: {DOG}_0: sbow: should be one struct with numbers, but has 1 structs or text",
     ),
 }
 FAULTS = [*(("kit", *fault) for fault in OF_KIT.values()), *(("words", *fault) for fault in OF_WORDS.values())]

@@ -142,7 +142,7 @@ def test_files_that_are_parts(tmp_path):
     assert values_of(annotations).tolist() == [[2], [0], [3]]
     assert matrix_of(annotations).tolist() == [[0], [1], [1]]
     (tmp_path / "s-test.arff").write_text(arff([("z", "numeric"), ("y", "{0,1}")], ["{}"]))
-    with pytest.raises(UserError, match=r"s-test\.arff: its attributes are not those of s-train\.arff\.gz"):
+    with pytest.raises(UserError, match=r"s-test\.arff: its attributes differ from those of s-train\.arff\.gz"):
         mulan.read(tmp_path, options(parts=parts, features="sparse"))
 
 
@@ -161,38 +161,41 @@ FAULTS = {
     "missing labels": ({"l_xml": None}, "l.xml: no such file"),
     "not text": ({"a_arff": b"@data\n\xff"}, "a.arff: line 2: not UTF-8 text"),
     "no data": ({"a_arff": "@attribute x numeric\n"}, "a.arff: has no line @data; is it a whole ARFF file?"),
-    "no row": ({"a_arff": arff(HEADER, ["% nothing"])}, "a.arff: has no row of data after @data"),
+    "no row": ({"a_arff": arff(HEADER, ["% nothing"])}, "a.arff: contains no row after @data"),
     "no attribute": ({"a_arff": "@data\n1"}, "a.arff: line 1: @data comes before the first @attribute"),
     "unknown line": (
         {"a_arff": "@relation x\nhello\n"},
-        "a.arff: line 2: 'hello' is no @relation, @attribute or @data",
+        "a.arff: line 2: 'hello' is not @relation, @attribute or @data",
     ),
     "no type": ({"a_arff": "@attribute x\n@data"}, "a.arff: line 1: the type '' of 'x' is neither {0,1} nor numeric"),
     "open quote": (
         {"a_arff": "@attribute 'x numeric\n"},
-        'line 1: "@attribute \'x numeric" is no `@attribute name type`',
+        'line 1: "@attribute \'x numeric" is not of the form `@attribute name type`',
     ),
     "text": ({"a_arff": "@attribute x string\n"}, "line 1: the type 'string' of 'x' is neither {0,1} nor numeric"),
     "one first": ({"a_arff": "@attribute x {1,0}\n"}, "line 1: the type '{1,0}' of 'x' is neither {0,1} nor numeric"),
     "attribute twice": (
         {"a_arff": arff([*HEADER, HEADER[0]], ["1,0,1"])},
-        "a.arff: line 4: the attribute 'x' is there twice",
+        "a.arff: line 4: the attribute 'x' occurs twice",
     ),
     "too few values": ({"a_arff": arff(HEADER, ["1,0", "1"])}, "a.arff: line 6: has 1 values for 2 attributes"),
     "too many values": ({"a_arff": arff(HEADER, ["1,0,"])}, "a.arff: line 5: has 3 values for 2 attributes"),
     "missing value": ({"a_arff": arff(HEADER, ["?,0"])}, "a.arff: line 5: '?' is not a number"),
     "not a number": ({"a_arff": arff(HEADER, ["nan,0"])}, "a.arff: line 5: 'nan' is not a number"),
     "underscore": ({"a_arff": arff(HEADER, ["1_0,0"])}, "a.arff: line 5: '1_0' is not a number"),
-    "too big": ({"a_arff": arff(HEADER, ["1e39,0"])}, "a.arff: line 5: 1e39 is too big for a number of 32 bits"),
+    "too big": ({"a_arff": arff(HEADER, ["1e39,0"])}, "a.arff: line 5: 1e39 is too big for a 32-bit number"),
     "label of 2": ({"a_arff": arff(HEADER, ["2,1", "1,2"])}, "a.arff: line 6: 'y' is 2, neither 0 nor 1"),
-    "sparse row": ({"a_arff": arff(HEADER, ["1,0", "{}"])}, "line 6: a sparse row, but `features: dense` says"),
-    "label unknown": ({"l_xml": xml(["z"])}, "l.xml: the label 'z' is no attribute of a.arff"),
+    "sparse row": (
+        {"a_arff": arff(HEADER, ["1,0", "{}"])},
+        "line 6: the row is sparse, but the data set has `features: dense`",
+    ),
+    "label unknown": ({"l_xml": xml(["z"])}, "l.xml: the label 'z' is not an attribute of a.arff"),
     "only labels": (
         {"l_xml": xml(["x", "y"])},
-        "l.xml: names all attributes of a.arff; there is no feature among them",
+        "l.xml: names all attributes of a.arff as labels, so there is no feature",
     ),
     "no label": ({"l_xml": "<labels/>"}, "l.xml: names no label"),
-    "label twice": ({"l_xml": xml(["y", "y"])}, "l.xml: line 1: the label 'y' is there twice"),
+    "label twice": ({"l_xml": xml(["y", "y"])}, "l.xml: line 1: the label 'y' occurs twice"),
     "label without name": ({"l_xml": "<labels>\n<label/></labels>"}, "l.xml: line 2: a label without a name"),
     "other element": (
         {"l_xml": "<labels>\n<b/></labels>"},
@@ -207,19 +210,19 @@ FAULTS = {
     ),
 }
 SPARSE_FAULTS = {
-    "dense row": ("1,0", "a dense row, but `features: sparse` says that rows are sparse"),
-    "open": ("{0 1", "a sparse row that does not end in a brace"),
-    "lone brace": ("{", "a sparse row that does not end in a brace"),
+    "dense row": ("1,0", "the row is dense, but the data set has `features: sparse`"),
+    "open": ("{0 1", "the sparse row does not end in a brace"),
+    "lone brace": ("{", "the sparse row does not end in a brace"),
     "no value": ("{0}", "'0' is not the number of an attribute and a number"),
     "empty entry": ("{0 1,}", "'' is not the number of an attribute and a number"),
     "weight": ("{0 1}, {5}", "'0 1}' is not the number of an attribute and a number"),
     "negative": ("{-1 1}", "'-1 1' is not the number of an attribute and a number"),
     "missing value": ("{0 ?}", "'0 ?' is not the number of an attribute and a number"),
-    "too far": ("{2 1}", "attribute 2 is not one of the 2; their numbers ascend from 0 to 1"),
-    "not ascending": ("{1 1,0 1}", "attribute 0 comes after 1; their numbers ascend from 0 to 1"),
+    "too far": ("{2 1}", "attribute 2 is not one of the 2; attribute numbers ascend from 0 to 1"),
+    "not ascending": ("{1 1,0 1}", "attribute 0 comes after 1; attribute numbers ascend from 0 to 1"),
     "twice": ("{0 1,0 1}", "attribute 0 comes after 0"),
     "immense": ("{99999999999 1}", "is not the number of an attribute and a number"),
-    "too big": ("{0 -4e38}", "-4e38 is too big for a number of 32 bits"),
+    "too big": ("{0 -4e38}", "-4e38 is too big for a 32-bit number"),
     "label of 0.5": ("{1 0.5}", "'y' is 0.5, neither 0 nor 1"),
 }
 
@@ -252,7 +255,7 @@ def test_a_fault_of_a_sparse_row_is_named(tmp_path, fault):
 
 def test_a_damaged_gz_and_no_test_rows(tmp_path):
     write(tmp_path, l_xml=xml(["y"]), a_arff=arff(HEADER, ["1,0"]))
-    with pytest.raises(UserError, match=r"a\.arff: has 1 rows; `train_rows` is 1, so none is left to test"):
+    with pytest.raises(UserError, match=r"a\.arff: has 1 rows, but `train_rows` is 1, so no row is left to test"):
         mulan.read(tmp_path, options(arff="a.arff", features="dense", train_rows=1))
     (tmp_path / "b.arff.gz").write_bytes(gzip.compress(arff(HEADER, ["1,0"]).encode())[:-9])
     with pytest.raises(UserError, match=r"b\.arff\.gz: not a readable file"):
@@ -264,7 +267,7 @@ def test_a_damaged_gz_and_no_test_rows(tmp_path):
     [
         ({}, "either `arff` or `parts` names the files"),
         ({"arff": "a.arff", "parts": {"train": "b.arff"}}, "either `arff` or `parts` names the files"),
-        ({"parts": {"train": "b.arff"}, "train_rows": 3}, "`train_rows` is for one file (`arff`)"),
+        ({"parts": {"train": "b.arff"}, "train_rows": 3}, "`train_rows` needs a single file (`arff`)"),
         ({"arff": "../a.arff"}, "options: arff: "),
     ],
 )

@@ -57,15 +57,15 @@ def test_concepts_and_their_feature(tmp_path):
 
 
 FAULTS = {
-    "too few lines": (b"1 2\n", "has 1 lines of numbers, Groundtruth.zip has 2 images"),
-    "too many lines": (b"1 2\n3 4\n5 6\n", "has 3 lines of numbers, Groundtruth.zip has 2 images"),
-    "nothing": (b"", "has 0 lines of numbers, Groundtruth.zip has 2 images"),
+    "too few lines": (b"1 2\n", "has 1 lines of numbers, but Groundtruth.zip has 2 images"),
+    "too many lines": (b"1 2\n3 4\n5 6\n", "has 3 lines of numbers, but Groundtruth.zip has 2 images"),
+    "nothing": (b"", "has 0 lines of numbers, but Groundtruth.zip has 2 images"),
     "blank line": (b"1 2\n\n3 4\n", "has 3 lines of numbers"),
-    "other length": (b"1 2\n3\n", "line 2: has 1 numbers, line 1 has 2"),
-    "a word": (b"1 2\n3 x\n", "line 2: has something that is not a number: '3 x'"),
-    "no number": (b"1 2\n3 1e\n", "line 2: has something that is not a number: '3 1e'"),
-    "not finite": (b"1 nan\n3 4\n", "line 1: has something that is not a number: '1 nan'"),
-    "underscore": (b"1 2\n3 1_0\n", "line 2: has something that is not a number"),
+    "other length": (b"1 2\n3\n", "line 2: has 1 numbers, but line 1 has 2"),
+    "a word": (b"1 2\n3 x\n", "line 2: contains something other than numbers: '3 x'"),
+    "no number": (b"1 2\n3 1e\n", "line 2: contains something other than numbers: '3 1e'"),
+    "not finite": (b"1 nan\n3 4\n", "line 1: contains something other than numbers: '1 nan'"),
+    "underscore": (b"1 2\n3 1_0\n", "line 2: contains something other than numbers"),
     "too big": (b"1 2\n3 1e39\n", "line 2: has a number that is too big: '3 1e39'"),
 }
 

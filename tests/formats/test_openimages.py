@@ -143,7 +143,7 @@ FAULTS = {
     "confidence not a number": (row(1, "/m/a", "nan"), "the confidence b'nan' is not between 0 and 1"),
     "confidence too high": (row(1, "/m/a", 1.01), "the confidence b'1.01' is not between 0 and 1"),
     "confidence negative": (row(1, "/m/a", -0.1), "the confidence b'-0.1' is not between 0 and 1"),
-    "carriage return": (row(1, "/m/a\r"), "has a carriage return in it"),
+    "carriage return": (row(1, "/m/a\r"), "contains a carriage return"),
     "underscore": (row(1, "/m/a", "0_1"), "the confidence b'0_1' is not a number"),
     "not UTF-8": (b"0000000000000001,machine,/m/\xff,0.5", "not UTF-8 text"),
 }

@@ -120,7 +120,7 @@ def test_the_columns_of_a_table_can_have_other_names(tmp_path):
         ("label,parent\ncactus,plant\nlamp,\n", "p.csv: line 3: the parent is empty"),
         ("label,parent\n,plant\n", "p.csv: line 2: the label is empty"),
         ("label,parent\nlamp,lamp\n", "p.csv: line 2: 'lamp' is its own parent"),
-        ("label,parent\nlamp,thing,1\n", "p.csv: line 2: 3 columns where the first line has 2"),
+        ("label,parent\nlamp,thing,1\n", "p.csv: line 2: 3 columns, but the first line has 2"),
     ],
 )
 def test_a_mistake_in_a_table_names_file_and_line(tmp_path, text, message):
@@ -149,9 +149,9 @@ def test_children_of_the_hierarchy_have_parents_and_parts_have_none(tmp_path):
     ("text", "message"),
     [
         ("{", "not readable JSON"),
-        ("[]", "a class at the top is no object"),
-        ('{"LabelName": "/m/0", "Subcategory": [3]}', "a class under /m/0 is no object"),
-        ('{"LabelName": "/m/0", "Subcategory": {}}', "a class at the top is no object"),
+        ("[]", "a class at the top is not an object"),
+        ('{"LabelName": "/m/0", "Subcategory": [3]}', "a class under /m/0 is not an object"),
+        ('{"LabelName": "/m/0", "Subcategory": {}}', "a class at the top is not an object"),
         ("[" * 100_000, "not readable JSON"),
     ],
 )

@@ -159,8 +159,8 @@ CSV_FAULTS = {
     "no rows": ("image,label\n\n", "the table has no rows"),
     "no image": ("image,label\n1,a\n ,b\n", "line 3: the image is empty"),
     "no label": ('image,label\n1,a\n"2\n3",\n', "line 4: the label is empty"),
-    "few columns": ("image,label,x\n1,a,b\n2,b\n", "line 3: 2 columns where the first line has 3"),
-    "many columns": ("image,label\n1,a,b\n", "line 2: 3 columns where the first line has 2"),
+    "few columns": ("image,label,x\n1,a,b\n2,b\n", "line 3: 2 columns, but the first line has 3"),
+    "many columns": ("image,label\n1,a,b\n", "line 2: 3 columns, but the first line has 2"),
     "an open quote": ('image,label\n1,"a\n2,b\n', "unexpected end of data"),
     "text after a quote": ('image,label\n1,"a"b\n', "line 2: ',' expected after '\"'"),
     "not UTF-8": (b"image,label\n1,a\n2,Z\xfcrich\n", "line 3: not UTF-8 text"),
@@ -178,7 +178,7 @@ JSON_FAULTS = {
     "a name twice": ('{"image": "1", "image": "2", "label": "a"}\n', "line 1: not JSON (duplicate name"),
     "a fraction": ('{"image": 1.0, "label": "a"}\n', "line 1: the image is 1.0; it should be text or a whole number"),
     "true": ('{"image": "1", "label": true}\n', "line 1: the label is True"),
-    "null": ('{"image": null, "label": "a"}\n', "line 1: there is no image"),
+    "null": ('{"image": null, "label": "a"}\n', "line 1: the image is missing"),
     "null count": ('{"image": "1", "label": "a", "count": null}\n', "line 1: the count is ''"),
     "half a surrogate": ('{"image": "\\ud800", "label": "a"}\n', "line 1: the image '\\ud800' is not Unicode text"),
     "deep": ("[" * 100_000, "line 1: not JSON"),
@@ -216,7 +216,7 @@ def test_parquet_columns_have_to_be_text_or_whole_numbers(tmp_path):
     with pytest.raises(UserError, match="the column 'image' is Float64; it should be text or whole numbers"):
         read(path)
     path = write(tmp_path / "t.parquet", [("1", "a"), ("2", None)])
-    with pytest.raises(UserError, match="row 2: there is no label"):
+    with pytest.raises(UserError, match="row 2: the label is missing"):
         read(path)
     with pytest.raises(UserError, match="no column 'img'; the columns are 'image', 'label'"):
         read(path, image="img")
@@ -232,8 +232,8 @@ def test_a_wide_table_without_any_label(tmp_path):
     [
         ({"pairs": "t.xls"}, "here: pairs: the name should end in .parquet, or in .csv"),
         ({"pairs": "t.parquet.gz"}, "here: pairs: the name should end in"),
-        ({"layout": "wide", "count": "n"}, "count: a wide table has no column for it"),
-        ({"separator": ";"}, "separator: only a wide table needs it"),
+        ({"layout": "wide", "count": "n"}, "count: a wide table has no counts"),
+        ({"separator": ";"}, "separator: only for a wide table"),
         ({"image": "x", "label": "x"}, "image, label and count should be different columns"),
         ({"colour": "x"}, "here: colour: unknown key"),
     ],

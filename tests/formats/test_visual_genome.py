@@ -87,7 +87,7 @@ def test_what_was_written_is_read(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("raw")
     write(folder, of_images(*images), of_objects(content))
     if not expected:
-        with pytest.raises(UserError, match=f"no object has any of its {key}"):
+        with pytest.raises(UserError, match=f"no object has any {key}"):
             read(folder, Options(labels=key))
         return
     found = read(folder, Options(labels=key))
@@ -102,20 +102,20 @@ FAULTS = {
     "no text": (b"\xff[]", "objects.json: not readable JSON ('utf-8'"),
     "no JSON": (json.dumps(OBJECT)[:-1], "objects.json: not readable JSON (Expecting"),
     "deep nesting": ("[" * 10**5, "objects.json: not readable JSON (maximum recursion depth"),
-    "key twice": ('[{"image_id": 1, "image_id": 1}]', "not readable JSON (an object has a key twice)"),
-    "no list": ({"image_id": 1}, "objects.json: is no list of images"),
-    "no image": ([], "objects.json: is no list of images"),
-    "number": ([7], "entry 1: is no object with a whole number 'image_id'"),
-    "text": ([{"image_id": "1"}], "entry 1: is no object with a whole number 'image_id'"),
-    "truth": ([{"image_id": True}], "entry 1: is no object with a whole number 'image_id'"),
-    "image twice": ([*OBJECT, *OBJECT], "entry 2: image 1 is there already"),
+    "key twice": ('[{"image_id": 1, "image_id": 1}]', "not readable JSON (an object has a duplicate key)"),
+    "no list": ({"image_id": 1}, "objects.json: is not a list of images"),
+    "no image": ([], "objects.json: is not a list of images"),
+    "number": ([7], "entry 1: is not an object with a whole number 'image_id'"),
+    "text": ([{"image_id": "1"}], "entry 1: is not an object with a whole number 'image_id'"),
+    "truth": ([{"image_id": True}], "entry 1: is not an object with a whole number 'image_id'"),
+    "image twice": ([*OBJECT, *OBJECT], "entry 2: image 1 occurs earlier"),
     "unknown image": (of_objects({1: [TREE], 3: []}), "image 3 is not in image_data.json"),
     "no objects": ([{"image_id": 1}], "image 1: has no list 'objects'"),
     "object": ([{"image_id": 1, "objects": [[]]}], "image 1: object 1 has no list 'synsets'"),
     "one text": (of_objects({1: [("tree.n.01", [])]}), "image 1: object 1 has no list 'synsets'"),
     "empty": (of_objects({1: [TREE, ([" "], [])]}), "image 1: object 2: ' ' is not printable text"),
     "half a pair": (of_objects({1: [(["a\ud800"], [])]}), r"image 1: object 1: 'a\ud800' is not printable text"),
-    "no label": (of_objects({1: [([], ["tree"])]}), "objects.json: no object has any of its synsets"),
+    "no label": (of_objects({1: [([], ["tree"])]}), "objects.json: no object has any synsets"),
 }
 
 
@@ -134,7 +134,7 @@ def test_a_fault_of_the_list_of_images_names_its_archive(tmp_path):
     write(tmp_path, [{"image_id": 1}, {"image_id": 1}], OBJECT)
     with pytest.raises(UserError) as error:
         read(tmp_path, Options())
-    assert str(error.value) == f"{tmp_path / IMAGES}.zip: image_data.json: entry 2: image 1 is there already"
+    assert str(error.value) == f"{tmp_path / IMAGES}.zip: image_data.json: entry 2: image 1 occurs earlier"
 
 
 def test_boxes_do_not_stay_in_memory(tmp_path):

@@ -109,13 +109,13 @@ FAULTS = {
     "image twice": (
         TEST,
         {f"{MAIN}/test.txt": "000001\n000001\n"},
-        "line 2: image '000001' is there twice or in another",
+        "line 2: image '000001' occurs twice or in another",
     ),
-    "two parts": (TRAINVAL, {f"{MAIN}/val.txt": "000005\n"}, "val.txt: line 1: image '000005' is there twice or in"),
+    "two parts": (TRAINVAL, {f"{MAIN}/val.txt": "000005\n"}, "val.txt: line 1: image '000005' occurs twice or in"),
     "other archive": (
         TEST,
         {f"{MAIN}/test.txt": "000001\n000007\n"},
-        "test.txt: line 2: image '000007' is there twice",
+        "test.txt: line 2: image '000007' occurs twice",
     ),
     "other value": (
         TRAINVAL,
@@ -131,7 +131,7 @@ FAULTS = {
     "line twice": (
         TRAINVAL,
         {CAT: "000005 -1\n000005 -1\n"},
-        "cat_trainval.txt: line 2: image '000005' is there twice",
+        "cat_trainval.txt: line 2: image '000005' occurs twice",
     ),
     "missing line": (
         TRAINVAL,

@@ -103,12 +103,12 @@ def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path):
     ("data", "message"),
     [
         (b"", "is empty"),
-        (b"3 2\n", "line 1: a header of 3 words, and no word follows"),
-        (b"3 2\nsky 1 2\ntree 1 2\n", "line 1: the header says 3 words, but there are 2"),
-        (b"2 3\nsky 1 2\ntree 1 2\n", "line 1: a header of 3 dimensions, but lines have 2"),
-        (b"sky 1 2\ntree 1\nsea 1 2\n", "line 2: 'tree': 1 numbers where most lines have 2"),
-        (b"sky 1 2\ntree 1 2 3\nsea 1 2\n", "line 2: 'tree 1': 3 numbers where most lines have 2"),
-        (b"sky 1 2\nsea nan 2 3\nx 1 2\n", "line 2: 'sea nan': 3 numbers where"),
+        (b"3 2\n", "line 1: the header states 3 words, but no word follows"),
+        (b"3 2\nsky 1 2\ntree 1 2\n", "line 1: the header states 3 words, but there are 2"),
+        (b"2 3\nsky 1 2\ntree 1 2\n", "line 1: the header states 3 dimensions, but lines have 2"),
+        (b"sky 1 2\ntree 1\nsea 1 2\n", "line 2: 'tree': 1 numbers, but most lines have 2"),
+        (b"sky 1 2\ntree 1 2 3\nsea 1 2\n", "line 2: 'tree 1': 3 numbers, but most lines have 2"),
+        (b"sky 1 2\nsea nan 2 3\nx 1 2\n", "line 2: 'sea nan': 3 numbers, but"),
         (b"sky 1 2\ntree  1 2\nsea 1 2\n", "line 2: 'tree ': 3 numbers"),
         (b"sky 1 2\n\nsea 1 2\n", "line 2: '': 0 numbers"),
         (b"sky 1 2\ntree 0,5 2\n", "line 2: 'tree': '0,5' is not a finite number"),
@@ -116,7 +116,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_word(tmp_path):
         (b"sky 1 2\ntree 1_0 2\n", "line 2: 'tree': '1_0' is not"),
         (b"sky 1 2\ntree 1e39 2\n", "line 2: the vector of 'tree' has a number that is not finite in 32 bits"),
         (b"sky\ntree\n", "lines of 0 numbers after a word"),
-        (FASTTEXT_BIN + b" 1 2\n", "a binary model of fastText; take the text file"),
+        (FASTTEXT_BIN + b" 1 2\n", "a binary model of fastText; use the text file"),
         (gzip.compress(b"sky 1 2\n" * 1000, mtime=0)[:-9], "not a readable file of words (Compressed file ended"),
     ],
 )  # fmt: skip
@@ -171,8 +171,8 @@ def test_an_archive_of_several_files_needs_the_name_of_one(tmp_path):
     assert plain(read(tmp_path, data, member="b.txt")) == {"sky": [3, 4, 5]}
     assert refusal(tmp_path, data) == "an archive of a.txt, b.txt; name one in options.member"
     assert refusal(tmp_path, data, member="c.txt") == "contains no c.txt; there are a.txt, b.txt"
-    assert "no zip archive" in refusal(tmp_path, b"sky 1\n", member="c.txt")
-    assert "an archive without a file" in refusal(tmp_path, zipped())
+    assert "not a zip archive" in refusal(tmp_path, b"sky 1\n", member="c.txt")
+    assert "the archive contains no file" in refusal(tmp_path, zipped())
 
 
 # Binary
@@ -201,7 +201,7 @@ ROWS = [(b"sky", [1, 2]), (b"tree", [3, 4])]
         (binary(ROWS)[:-2], "word 2 of 2: 'tree': the file ends or is damaged here"),
         (binary(ROWS)[:6], "word 1 of 2: '': the file ends"),
         (binary(ROWS, header=b"3 2"), "word 3 of 3: '': the file ends"),
-        (binary(ROWS, header=b"1 2"), "more than the 1 words of its header"),
+        (binary(ROWS, header=b"1 2"), "contains more than the 1 words of its header"),
         (binary(ROWS, header=b"2 x"), "does not begin with the number of words"),
         (binary(ROWS, header=b"2 0"), "does not begin with the number of words"),
         (binary([(b"sky", [1, float("nan")])]), "word 1: the vector of 'sky' has a number that is not finite"),

@@ -224,7 +224,7 @@ def test_the_next_source_is_tried(server, fetch, pauses):
 REFUSED = {
     "web page": (b"\n<!DOCTYPE html><title>Log in</title>", {}, "it is a web page, not x.zip"),
     "not an archive": (b"nonsense", {}, "it is not a zip archive"),
-    "half an archive": (ZIP[:-30], {}, "it is not a zip archive, or not a whole one"),
+    "half an archive": (ZIP[:-30], {}, "it is not a zip archive, or not a complete one"),
     "empty": (b"", {}, "it is empty"),
     "size": (ZIP, {"size": 3}, f"its size is {len(ZIP)}, not 3"),
     "md5": (ZIP, {"md5": "0" * 32}, f"its md5 is {hashlib.md5(ZIP).hexdigest()}, not {'0' * 32}"),
