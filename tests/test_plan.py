@@ -131,7 +131,7 @@ def test_a_data_set_limits_the_epochs_of_single_rows():
         ({"sedes": [1]}, "some.yaml: sedes: unknown key"),
         (
             {"datasets": {"sim-iapr": {"protocols": ["leave-two-out"]}}},
-            "some.yaml: datasets.sim-iapr.protocols: there is no protocol 'leave-two-out'; there are distinct, images",
+            "some.yaml: datasets.sim-iapr.protocols: unknown protocol 'leave-two-out'; known are distinct, images",
         ),
         ({"datasets": {"sim-iapr": {"protocols": []}}}, "some.yaml: datasets.sim-iapr.protocols"),
         ({"datasets": {"sim-iapr": {"protocols": ["regions"] * 2}}}, "protocols: 'regions' is there more than once"),

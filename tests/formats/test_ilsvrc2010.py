@@ -141,7 +141,7 @@ def test_training_images_without_words_are_noted(tmp_path):
     found = read(tmp_path, OPTIONS)
     assert len(found.images) == 8
     assert [tuple(entry) for entry in found.dropped] == [
-        ("training images", 2, "counted by meta.mat, without visual words")
+        ("training images", 2, "counted by meta.mat, but without visual words")
     ]
 
 

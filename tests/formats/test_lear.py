@@ -67,11 +67,11 @@ FAULTS = {
     "image twice": (spoil("tiny_test_list.txt", b"img/0\n"), "duplicate image 'img/0' (2 times)"),
     "fewer rows than images": (
         spoil("tiny_train_annot.hvecs", hvecs(MATRIX[:1])),
-        "tiny_train_annot.hvecs: has 1 rows where tiny_train_list.txt has 2 images",
+        "tiny_train_annot.hvecs: has 1 rows, but tiny_train_list.txt has 2 images",
     ),
     "other row length": (
         spoil("tiny_train_annot.hvecs", hvecs(MATRIX[:1]) + np.array([2, 0, 0, 0], "<i2").tobytes()),
-        "tiny_train_annot.hvecs: row 2: its length is 2, the dictionary has 3 labels",
+        "tiny_train_annot.hvecs: row 2: its length is 2, but the dictionary has 3 labels",
     ),
     "cut off": (spoil("tiny_train_annot.hvecs", hvecs(MATRIX[:2])[:-3]), "row 2: the file ends in the middle"),
     "not binary": (
@@ -186,11 +186,11 @@ FEATURE_FAULTS = {
     "immense length": ({"tiny_train_Gist.fvec": b"\xff" * 32}, "tiny_train_Gist.fvec: row 1: the file ends"),
     "another length": (
         {"tiny_train_Gist.fvec": GIST[:16] + b"\2" + GIST[17:]},
-        "tiny_train_Gist.fvec: row 2: its length is 2, that of row 1 is 3",
+        "tiny_train_Gist.fvec: row 2: its length is 2, but that of row 1 is 3",
     ),
     "parts of different length": (
         {"tiny_train_Gist.fvec": GIST, "tiny_test_Gist.fvec": vectors("fvec", np.ones((1, 2)))},
-        "feature Gist: rows of train and test differ in length",
+        "feature Gist: the rows of train and test differ in length",
     ),
     "not finite": (
         {"tiny_train_Gist.fvec": vectors("fvec", np.array([[1.0, 2.0], [np.nan, 0.0]]))},

@@ -127,8 +127,8 @@ FAULTS = {
     "image without id": (changed(images=[{"id": 1}, {}]), "images: entry 2: the id None is not a whole number"),
     "id as text": (changed(images=[{"id": "1"}]), "images: entry 1: the id '1' is not a whole number"),
     "id as truth": (changed(images=[{"id": True}]), "images: entry 1: the id True is not a whole number"),
-    "image twice": (changed(images=[{"id": 1}, {"id": 1}]), "images: entry 2: the id 1 is that of entry 1 already"),
-    "annotation twice": (with_annotation(id=1001), "annotations: entry 4: the id 1001 is that of entry 2 already"),
+    "image twice": (changed(images=[{"id": 1}, {"id": 1}]), "images: entry 2: the id 1 is also that of entry 1"),
+    "annotation twice": (with_annotation(id=1001), "annotations: entry 4: the id 1001 is also that of entry 2"),
     "unknown image": (with_annotation(image_id=9), "annotations: entry 4: image_id 9 is not the id of any image"),
     "fraction": (with_annotation(image_id=42.0), "annotations: entry 4: image_id 42.0 is not the id of any image"),
     "gap of categories": (
@@ -147,7 +147,7 @@ FAULTS = {
     ),
     "image of both": (
         changed(images=[{"id": 42}, {"id": 73}, {"id": 25}]),
-        "image 25 is in instances_train2014.json too",
+        "image 25 is also in instances_train2014.json",
     ),
 }
 

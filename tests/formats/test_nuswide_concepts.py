@@ -48,7 +48,7 @@ def test_what_was_written_is_read(tmp_path_factory, data):
 
 TRAIN = "Groundtruth/TrainTestLabels/Labels_c1_Train.txt"
 FAULTS = {
-    "other length": ({TRAIN: "0\n"}, "Labels_c1_Train.txt: has 1 lines where Labels_c0_Train.txt has 2"),
+    "other length": ({TRAIN: "0\n"}, "Labels_c1_Train.txt: has 1 lines, but Labels_c0_Train.txt has 2"),
     "no digit": ({TRAIN: "0\nx\n"}, "Labels_c1_Train.txt: line 2: b'x' is neither 0 nor 1"),
     "other digit": ({TRAIN: "0\n2\n"}, "Labels_c1_Train.txt: line 2: b'2' is neither 0 nor 1"),
     "two digits": ({TRAIN: "01\n1\n"}, "Labels_c1_Train.txt: line 1: b'01' is neither 0 nor 1"),

@@ -66,7 +66,7 @@ FAULTS = {
     "no number": (b"1 2\n3 1e\n", "line 2: contains something other than numbers: '3 1e'"),
     "not finite": (b"1 nan\n3 4\n", "line 1: contains something other than numbers: '1 nan'"),
     "underscore": (b"1 2\n3 1_0\n", "line 2: contains something other than numbers"),
-    "too big": (b"1 2\n3 1e39\n", "line 2: has a number that is too big: '3 1e39'"),
+    "too big": (b"1 2\n3 1e39\n", "line 2: contains a number that is too big: '3 1e39'"),
 }
 
 

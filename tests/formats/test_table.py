@@ -175,7 +175,7 @@ JSON_FAULTS = {
     "not JSON": ('{"image": "1", "label": "a"}\n{"image"\n', "line 2: not JSON"),
     "a list": ("[1, 2]\n", "line 1: should be a JSON object"),
     "no name": ('{"image": "1", "label": "a"}\n\n{"image": "1", "tag": "a"}\n', "line 3: no column 'label'"),
-    "a name twice": ('{"image": "1", "image": "2", "label": "a"}\n', "line 1: not JSON (duplicate name"),
+    "a name twice": ('{"image": "1", "image": "2", "label": "a"}\n', "line 1: not JSON (duplicate key"),
     "a fraction": ('{"image": 1.0, "label": "a"}\n', "line 1: the image is 1.0; it should be text or a whole number"),
     "true": ('{"image": "1", "label": true}\n', "line 1: the label is True"),
     "null": ('{"image": null, "label": "a"}\n', "line 1: the image is missing"),

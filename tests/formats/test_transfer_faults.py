@@ -264,7 +264,7 @@ def test_an_error_page_with_the_status_of_success(server, fetch, name):
 
 @pytest.mark.parametrize("name", ["x.zip", "x.tar.gz", "x.csv.gz"])
 def test_a_file_without_its_end(server, fetch, name):
-    assert "whole" in fetch("cut", name=name, good=False)
+    assert "complete" in fetch("cut", name=name, good=False)
     fetch("cut", "good", name=name, good=True)
 
 

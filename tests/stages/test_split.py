@@ -38,7 +38,7 @@ def test_official_needs_a_partition(tmp_path, capsys):
     write_parquet(without_partition(read_parquet(tmp_path / "images.parquet")), tmp_path / "images.parquet")
     assert split(tmp_path, "official") == 1
     error = capsys.readouterr().err
-    assert f"{tmp_path}: this data set has no partition of its own; use the protocol 'images'" in error
+    assert f"{tmp_path}: this data set has no official partition; use the protocol 'images'" in error
     assert error.count("\n") == 1
 
 
@@ -53,7 +53,7 @@ def test_a_part_without_a_label_is_refused(tmp_path, capsys):
 def test_an_unknown_protocol_is_one_line(tmp_path, capsys):
     write_processed(tmp_path)
     assert split(tmp_path, "leave-two-out") == 1
-    assert "there is no protocol 'leave-two-out'; there are distinct, images" in capsys.readouterr().err
+    assert "unknown protocol 'leave-two-out'; known are distinct, images" in capsys.readouterr().err
 
 
 def test_regions_of_saiapr_leave_what_the_papers_print(mirror):
