@@ -26,7 +26,7 @@ from vsebench.data.problem import Words
 from vsebench.formats.adapters import load_adapter
 from vsebench.formats.download.archives import text_lines
 from vsebench.formats.parents.wordnet import read_exceptions
-from vsebench.formats.word_vectors.label_words import RULES, Found, LabelRule
+from vsebench.formats.word_vectors.label_words import RULES, LabelRule, LabelVector
 from vsebench.formats.word_vectors.word_files import WordVectors
 
 NAMED = 5  # number of labels to name in a message
@@ -46,19 +46,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     definition = check(WordsDefinition, parse_definition(arguments.definition), f"{arguments.name}: --definition")
     names = read_parquet(arguments.labels)["name"].to_list()
-    read, found = find_all(arguments.raw, definition, names, arguments.name)
-    missing = [name for name, label in zip(names, found, strict=True) if label.vector is None]
+    read, label_vectors = find_all(arguments.raw, definition, names, arguments.name)
+    missing = [name for name, label in zip(names, label_vectors, strict=True) if label.vector is None]
     report_missing(missing, len(names), definition, arguments)
-    words = as_words(found, read.dimensions)
+    words = as_words(label_vectors, read.dimensions)
     write_arrays(arguments.out, vectors=words.vectors, known=words.known)
-    write_table(rules_table(names, found), WORDS, arguments.rules)
+    write_table(rules_table(names, label_vectors), WORDS, arguments.rules)
     about = {"dataset": arguments.dataset, "source": arguments.name, "dimensions": read.dimensions}
-    write_json(about | coverage(found, words) | {"repeated": len(read.repeated)}, arguments.summary)
+    write_json(about | coverage(label_vectors, words) | {"repeated": len(read.repeated)}, arguments.summary)
 
 
 def find_all(
     raw: Path, definition: WordsDefinition, names: Sequence[str], source: str
-) -> tuple[WordVectors, list[Found]]:
+) -> tuple[WordVectors, list[LabelVector]]:
     """Return the vectors read from the file of words, and how each label was found."""
     adapter = load_adapter(definition.adapter, source, "read_vectors")
     options = check(adapter.Options, definition.options, f"{source}: options")
@@ -96,33 +96,33 @@ def report_missing(
     print(message, file=sys.stderr)
 
 
-def as_words(found: Sequence[Found], dimensions: int) -> Words:
+def as_words(label_vectors: Sequence[LabelVector], dimensions: int) -> Words:
     """Return the vectors of all labels."""
-    vectors = np.zeros((len(found), dimensions), dtype=np.float32)
-    for row, label in zip(vectors, found, strict=True):
+    vectors = np.zeros((len(label_vectors), dimensions), dtype=np.float32)
+    for row, label in zip(vectors, label_vectors, strict=True):
         if label.vector is not None:
             row[:] = label.vector
-    return Words(vectors, np.array([label.vector is not None for label in found]))
+    return Words(vectors, np.array([label.vector is not None for label in label_vectors]))
 
 
-def rules_table(names: Sequence[str], found: Sequence[Found]) -> pl.DataFrame:
+def rules_table(names: Sequence[str], label_vectors: Sequence[LabelVector]) -> pl.DataFrame:
     """Return the table `schemas.WORDS`: how each label was found."""
     columns = {
         "label": range(len(names)),
         "name": names,
-        "rule": [label.rule for label in found],
-        "words": [" ".join(label.words) for label in found],
-        "without": [" ".join(label.without) for label in found],
+        "rule": [label.rule for label in label_vectors],
+        "words": [" ".join(label.words) for label in label_vectors],
+        "without": [" ".join(label.without) for label in label_vectors],
     }
     return pl.DataFrame(columns, schema=WORDS)
 
 
-def coverage(found: Sequence[Found], words: Words) -> dict[str, Any]:
+def coverage(label_vectors: Sequence[LabelVector], words: Words) -> dict[str, Any]:
     """Return numbers of labels by rule and of labels that share a vector, and the rank of the matrix of vectors."""
-    rules = Counter(label.rule for label in found)
+    rules = Counter(label.rule for label in label_vectors)
     sharing = Counter(vector.tobytes() for vector in words.vectors[words.known])
     return {
-        "labels": len(found),
+        "labels": len(label_vectors),
         "rules": {rule: rules[rule] for rule in RULES},
         "sharing": sum(number for number in sharing.values() if number > 1),
         "rank": int(np.linalg.matrix_rank(words.vectors.astype(np.float64))),

@@ -36,7 +36,7 @@ RULES = ("whole", "alias", "parts", "some parts", "singular", "missing")
 
 
 @dataclass(frozen=True)
-class Found:
+class LabelVector:
     """The vector of a label, and how it was found.
 
     Attributes
@@ -70,7 +70,7 @@ class LabelRule:
         """Return all words from which the vectors of these labels may be computed."""
         return {word for label in labels for _, names in self._ways(label) for name in names for word in cases(name)}
 
-    def find(self, label: str, vectors: Mapping[str, NDArray[np.float32]]) -> Found:
+    def find(self, label: str, vectors: Mapping[str, NDArray[np.float32]]) -> LabelVector:
         """Return the vector of a label, by the first rule that gives one."""
         for rule, names in self._ways(label):
             words = [next((word for word in cases(name) if word in vectors), None) for name in names]
@@ -80,8 +80,8 @@ class LabelRule:
                 continue
             mean = np.stack([vectors[word] for word in present]).mean(axis=0, dtype=np.float64).astype(np.float32)
             if mean.any():
-                return Found("some parts" if without else rule, present, without, mean)
-        return Found("missing", without=tuple(parts_of(bare(label))))
+                return LabelVector("some parts" if without else rule, present, without, mean)
+        return LabelVector("missing", without=tuple(parts_of(bare(label))))
 
     def _ways(self, label: str) -> Iterator[tuple[str, list[str]]]:
         """Yield the rules in order, each with the words whose vectors it averages."""
