@@ -334,7 +334,7 @@ class Problem:
 
 def _check(array: NDArray[np.generic], name: str, dtype: type, shape: tuple[int, ...]) -> None:
     if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
-        raise ValueError(f"{name}: is {array.dtype} {array.shape}; should be a contiguous {np.dtype(dtype)} {shape}")
+        raise ValueError(f"{name}: {array.dtype} {array.shape}; should be a contiguous {np.dtype(dtype)} {shape}")
 
 
 def _check_images(images: Ids, n_images: int) -> None:
