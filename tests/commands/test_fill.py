@@ -82,7 +82,7 @@ def test_keys_need_no_run(fill_in):
         ("<!-- table: accuracy -->\n" + FIGURE, "1 of 2 blocks are complete"),
         ("<!-- figure: other; text -->\n<!-- end of figure -->", "the run has no figure"),
         ("<!-- figure: curve -->\n<!-- end of figure -->", "a description of the figure"),
-        ("<!-- keys: Path -->\n<!-- end of keys -->", "page.md: keys: Path: there is no such type in core"),
+        ("<!-- keys: Path -->\n<!-- end of keys -->", "page.md: keys: Path: there is no such type in src"),
     ],
 )
 def test_a_block_that_cannot_be_filled_changes_nothing(fill_in, tmp_path, capsys, text, message):
