@@ -116,7 +116,7 @@ def test_new_images_by_their_features_or_labels(folder):
         ("ridge", LABELS, {"features": FEATURES[:3]}, "features: shape (3, 2); 4 rows, one per image, is needed"),
         ("ridge", LABELS, {"features": FEATURES * np.nan}, "not finite"),
         ("x_ent", LABELS, {"features": FEATURES, "words": np.eye(2)}, "words: shape (2, 2); 3 rows"),
-        ("oracle", LABELS, {}, "oracle: cannot run here: the data is real"),
+        ("oracle", LABELS, {}, "oracle: cannot run here: true label probabilities exist only"),
         ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble adds up other rows"),
         (
             "opt_auc",
@@ -137,11 +137,11 @@ def test_a_mistake_is_one_line(method, matrix, more, message):
     ("more", "message"),
     [
         ({"methods": "ease"}, "methods: a list of different names is needed, not 'ease'"),
-        ({"protocol": "every"}, "there is no protocol 'every'"),
+        ({"protocol": "every"}, "unknown protocol 'every'"),
         ({"metrics": ["recall"]}, "the metric 'recall' needs a cut-off"),
         ({"seeds": 0}, "seeds: 0; a whole number from 1 is needed"),
         ({"seeds": [1, 1]}, "seeds: different numbers are needed"),
-        ({"protocol": "images"}, "vse_fs: cannot run here: its test images are new"),
+        ({"protocol": "images"}, "vse_fs: cannot run here: the test images are new"),
     ],
 )
 def test_a_mistake_in_an_evaluation_is_one_line(more, message):

@@ -67,16 +67,19 @@ def test_keys_need_no_run(fill_in):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("No block.", "0 of 0 blocks are whole"),
+        ("No block.", "0 of 0 blocks are complete"),
         ("<!-- table: other -->\n<!-- end of table -->", "the run has no table"),
         (
             "<!-- table: accuracy; columns: Recall@7 -->\n<!-- end of table -->",
             "no column 'Recall@7'; it has Method, Recall@5",
         ),
         ("<!-- table: accuracy; groups: NUS -->\n<!-- end of table -->", "no group with 'NUS' in its heading"),
-        ("<!-- table: accuracy; colums: Method -->\n<!-- end of table -->", "'colums' is none of columns, groups"),
-        ("<!-- table: accuracy -->\n", "0 of 1 blocks are whole"),
-        ("<!-- table: accuracy -->\n" + FIGURE, "1 of 2 blocks are whole"),
+        (
+            "<!-- table: accuracy; colums: Method -->\n<!-- end of table -->",
+            "unknown key 'colums'; known are columns, groups",
+        ),
+        ("<!-- table: accuracy -->\n", "0 of 1 blocks are complete"),
+        ("<!-- table: accuracy -->\n" + FIGURE, "1 of 2 blocks are complete"),
         ("<!-- figure: other; text -->\n<!-- end of figure -->", "the run has no figure"),
         ("<!-- figure: curve -->\n<!-- end of figure -->", "what the figure shows"),
         (
@@ -95,7 +98,7 @@ def test_a_block_that_cannot_be_filled_changes_nothing(fill_in, tmp_path, capsys
 
 def test_a_page_that_is_not_there(tmp_path, capsys):
     assert run("fill", tmp_path / "page.md") == 1
-    assert "there is no page" in capsys.readouterr().err
+    assert "no such file" in capsys.readouterr().err
 
 
 def test_only_intervals_are_left_out():

@@ -141,7 +141,7 @@ def test_arrays_that_are_no_sparse_features(tmp_path):
     whole = {"data": np.ones(1, np.float32), "indices": np.zeros(1, int), "offsets": np.array([0, 1, 1])}
     for arrays_ in (whole, {**whole, "shape": np.array([2])}, {**whole, "shape": np.array([9, 1])}):
         write_arrays(path, **arrays_)
-        with pytest.raises(UserError, match="no sparse features"):
+        with pytest.raises(UserError, match="not a file of sparse features"):
             read_features(path, YES)
     write_arrays(path, **{**whole, "indices": np.array([7]), "shape": np.array([2, 1])})
     with pytest.raises(UserError, match="out of range"):
@@ -231,7 +231,7 @@ def test_half_precision_becomes_single_first():
 
 REFUSED = {
     "standard, sparse": (["l2", "standard"], as_csr(COUNTS), "'standard' would make sparse features dense"),
-    "root, negative": (["root", "standard"], -COUNTS, "'root' is a square root"),
+    "root, negative": (["root", "standard"], -COUNTS, "'root' takes square roots"),
 }
 
 

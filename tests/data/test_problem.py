@@ -67,14 +67,14 @@ def test_an_empty_matrix():
         ((array(0, 1), array(0), array(1)), "offsets: int32"),
         ((offsets(0, 1), array(0, dtype=np.int64), array(1)), "label_of_pair: int64"),
         ((offsets(0, 1, 2), np.arange(4, dtype=np.int32)[::2], array(1, 1)), "label_of_pair: .* contiguous"),
-        ((offsets(1, 1), array(0), array(1)), "offsets: they start at 0"),
-        ((offsets(0, 2, 1, 3), array(0, 1, 2), array(1, 1, 1)), "never fall"),
+        ((offsets(1, 1), array(0), array(1)), "offsets: should start at 0"),
+        ((offsets(0, 2, 1, 3), array(0, 1, 2), array(1, 1, 1)), "never decrease"),
         ((offsets(0, 1), array(3), array(1)), "outside the 3 of the vocabulary"),
         ((offsets(0, 1), array(-1), array(1)), "outside"),
-        ((offsets(0, 2), array(1, 0), array(1, 1)), "the labels of a row ascend"),
-        ((offsets(0, 2), array(1, 1), array(1, 1)), "the labels of a row ascend"),
-        ((offsets(0, 0, 2, 2), array(1, 0), array(1, 1)), "the labels of a row ascend"),
-        ((offsets(0, 1), array(0), array(0)), "at least once"),
+        ((offsets(0, 2), array(1, 0), array(1, 1)), "labels of a row should ascend"),
+        ((offsets(0, 2), array(1, 1), array(1, 1)), "labels of a row should ascend"),
+        ((offsets(0, 0, 2, 2), array(1, 0), array(1, 1)), "labels of a row should ascend"),
+        ((offsets(0, 1), array(0), array(0)), "counts should be at least 1"),
     ],
 )
 def test_a_matrix_that_does_not_fit_together_is_refused(arrays, message):
@@ -100,7 +100,7 @@ def test_a_mask_has_one_number_per_label():
 
 
 def test_held_out_labels_have_as_many_rows_as_images():
-    with pytest.raises(ValueError, match="as many rows"):
+    with pytest.raises(ValueError, match="the same number of rows"):
         HeldOut(array(0, 1), matrix_of([[0]], 2), matrix_of([[]], 2), np.ones(2, dtype=bool))
 
 
@@ -139,8 +139,8 @@ def word_vectors(*rows):
         (np.ones(2, dtype=np.float32), [1, 1], "words: vectors of shape"),
         (np.ones((2, 0), dtype=np.float32), [0, 0], "words: vectors of shape"),
         (np.ones((2, 3), dtype=np.float32), [1], "words: known: bool"),
-        (np.ones((2, 3), dtype=np.float32), [1, 0], "words: the labels with a vector"),
-        (np.zeros((2, 3), dtype=np.float32), [1, 0], "words: the labels with a vector"),
+        (np.ones((2, 3), dtype=np.float32), [1, 0], "words: `known` should mark"),
+        (np.zeros((2, 3), dtype=np.float32), [1, 0], "words: `known` should mark"),
         (np.full((2, 3), np.inf, dtype=np.float32), [1, 1], "words: a number is not finite"),
     ],
 )

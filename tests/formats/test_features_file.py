@@ -55,7 +55,7 @@ def test_features_are_matched_by_the_ids_of_images(tmp_path_factory, name, layou
     values = data.draw(arrays(np.float32, (len(ids), data.draw(st.integers(1, 4))), elements=numbers))
     source = write(folder / name, values, ids, layout)
     if not set(ids) & set(IMAGES):
-        with pytest.raises(UserError, match="no row is of an image of the data set"):
+        with pytest.raises(UserError, match="no row belongs to an image of the data set"):
             read(folder, name, source)
         return
     features, dropped = read(folder, name, source)
@@ -151,14 +151,14 @@ MISTAKES = {
     "other ids": (ids(b"1\n2\n3\n4\n"), "f.npy: no row is of an image of the data set; ids are ['1'], images ['a']"),
     "no column of ids": (table(photo=["a"], f=[1.0]), "f.parquet: no column 'image' with image ids; the columns are"),
     "ids that are numbers": (table(image=[1.5], f=[1.0]), "f.parquet: the column 'image' is Float64"),
-    "no id": (table(image=["a", None], f=[1.0, 2.0]), "f.parquet: row 2: there is no image id"),
+    "no id": (table(image=["a", None], f=[1.0, 2.0]), "f.parquet: row 2: the image id is missing"),
     "a table's id twice": (table(image=["a", "a"], f=[1.0, 2.0]), "f.parquet: duplicate image 'a' (2 times)"),
     "a column of text": (table(image=["a"], f=["x"]), "f.parquet: the column 'f' is String; features are numbers"),
     "an empty cell": (table(image=["a", "b"], f=[1.0, None]), "f.parquet: the column 'f' has cells without a number"),
     "no features": (table(image=["a"]), "f.parquet: features of shape (1, 0)"),
     "lists of two lengths": (
         table(image=["a", "b"], f=[[1.0], [1.0, 2.0]]),
-        "f.parquet: row 2: 2 features where row 1 has 1",
+        "f.parquet: row 2: has 2 features, but row 1 has 1",
     ),
     "no list": (table(image=["a", "b"], f=[[1.0], None]), "f.parquet: row 2: None features where row 1 has 1"),
     "a damaged table": (
@@ -169,17 +169,17 @@ MISTAKES = {
     "by columns": (archive(format=np.array(b"csc")), "f.npz: a sparse matrix of another format than CSR"),
     "an array called .npz": (
         lambda folder: np.save((folder / "f.npz").open("wb"), VALUES),
-        "f.npz: an array, no sparse",
+        "f.npz: contains an array, not a sparse",
     ),
     "a column too far": (archive(indices=np.array([0, 3])), "f.npz: sparse features with offsets or column numbers"),
     "offsets that fall": (archive(indptr=np.array([0, 2, 1, 2, 2])), "f.npz: sparse features with offsets"),
-    "columns of floats": (archive(indices=np.array([0.0, 2.0])), "f.npz: no sparse matrix (columns and offsets"),
+    "columns of floats": (archive(indices=np.array([0.0, 2.0])), "f.npz: not a sparse matrix (columns and offsets"),
     "a column twice": (
         archive(indices=np.array([1, 1]), indptr=np.array([0, 2, 2, 2, 2])),
-        "f.npz: row 1: the column numbers of sparse features should ascend",
+        "f.npz: row 1: the column numbers of sparse features should strictly ascend",
     ),
     "sparse NaN": (archive(data=np.array([1, np.nan])), "f.npz: row 2: contains a number that is not finite"),
-    "no data": (archive(data=None), "f.npz: no sparse matrix"),
+    "no data": (archive(data=None), "f.npz: not a sparse matrix"),
     "a huge shape": (archive(shape=np.array([4, 1 << 62])), "f.npz: sparse features with offsets or column numbers"),
 }
 

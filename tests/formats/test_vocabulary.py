@@ -221,5 +221,5 @@ def test_only_parts_is_the_last_filter(numbers, min_images, min_labels, parts):
 
 def test_only_parts_without_a_partition():
     before = dataclasses.replace(make({(0, 0)}, 10, 8), parts=None)
-    with pytest.raises(UserError, match="here: only_parts: the data set has no partition of its own"):
+    with pytest.raises(UserError, match="here: only_parts: the data set has no official partition"):
         apply_vocabulary(before, Vocabulary(only_parts=True), "here")

@@ -241,7 +241,7 @@ def test_an_image_without_features_is_never_validated_or_tested_on(large, protoc
 
 
 def test_official_needs_a_partition(large):
-    with pytest.raises(UserError, match="no partition of its own; use the protocol 'images'"):
+    with pytest.raises(UserError, match="no official partition; use the protocol 'images'"):
         split(Dataset(large.labels), "official")
 
 
@@ -267,7 +267,9 @@ def test_of_every_five_labels_by_frequency_one_is_unseen(large, seed):
 
 @pytest.mark.parametrize("protocol", UNSEEN)
 def test_labels_can_be_unseen_where_enough_have_a_word_vector(large, protocol):
-    with pytest.raises(UserError, match="nothing says which labels have a word vector; name a source under `words`"):
+    with pytest.raises(
+        UserError, match="no word vectors are configured for this data set; name a source under `words`"
+    ):
         split(replace(large, with_words=None), protocol)
     with pytest.raises(UserError, match="5 labels have a word vector; 6 or more are needed"):
         split(replace(large, with_words=np.arange(30) < 5), protocol)

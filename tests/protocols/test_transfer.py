@@ -131,7 +131,7 @@ def test_the_stage_split_reads_what_was_joined(joined, tmp_path):
     ("changes", "message"),
     [
         ({"dimensions": 4}, "features are dense with 3 numbers and dense with 4 numbers; both data sets need the same"),
-        ({"words": 3}, "word vectors of 2 and 3 dimensions; take the same source of words for both"),
+        ({"words": 3}, "word vectors of 2 and 3 dimensions; use the same source of words for both"),
         ({"names": ["cat", "sea", "sea"]}, "two labels have the name 'sea'"),
     ],
 )
@@ -146,7 +146,7 @@ def test_sets_that_cannot_be_joined_are_refused_in_one_line(tmp_path, capsys, ch
 
 
 def test_a_data_set_that_is_not_joined_is_refused():
-    with pytest.raises(UserError, match="this data set is not joined from two"):
+    with pytest.raises(UserError, match="this data set is not a join of two"):
         load_protocol("from-other").split(Dataset(LabelMatrix.empty(3, 2)), np.random.default_rng(1))
 
 
@@ -158,5 +158,5 @@ def test_its_name_says_what_is_trained_on():
     assert protocol.new_images
     assert protocol.unseen
     assert not protocol.only_unseen
-    with pytest.raises(UserError, match="there is no protocol 'from-'"):
+    with pytest.raises(UserError, match="unknown protocol 'from-'"):
         load_protocol("from-")

@@ -120,7 +120,7 @@ def test_a_mistake_in_a_file_of_words_names_the_key(change, message):
 )
 def test_damaged_words_are_one_line(tmp_path, arrays):
     write_arrays(tmp_path / "words.npz", **arrays)
-    with pytest.raises(UserError, match=r"words\.npz: no word vectors of labels .*; delete it and run again"):
+    with pytest.raises(UserError, match=r"words\.npz: not a file of word vectors .*; delete it and run again"):
         needs.WORDS.load(tmp_path / "words.npz")
 
 

@@ -101,7 +101,7 @@ def test_each_row_with_something_to_choose_is_timed(finished):
 def test_rows_that_are_left_out_are_named_with_the_reason(finished):
     text = finished.outcome.text
     assert "Left out at sim-iapr/regions: ridge: the data set has no image features." in text
-    assert re.search(r"Left out at sim-features/images: opt_auc, .*: its test images are new", text)
+    assert re.search(r"Left out at sim-features/images: opt_auc, .*: the test images are new", text)
     page = (finished.project.folder / "results" / "report.html").read_text(encoding="utf-8")
     assert "the data set has no image features" in page
 

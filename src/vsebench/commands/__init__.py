@@ -1,1 +1,1 @@
-"""Commands of a person, apart from the stages of the workflow."""
+"""Commands that a user calls, as opposed to the stages of the workflow."""

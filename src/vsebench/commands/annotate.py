@@ -1,4 +1,4 @@
-"""Annotate new images: list the first labels of each, by a fitted model and the images' features."""
+"""Annotate new images: list the top labels of each, by a fitted model and the images' features."""
 
 import argparse
 from pathlib import Path
@@ -18,24 +18,22 @@ from vsebench.data.problem import Ids, Matrix, Queries
 from vsebench.formats.features_file import read_rows
 from vsebench.models import Model, checked_scores
 
-BATCH = 1000  # images that are scored at once
+BATCH = 1000  # images to score at once
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
-    parser.add_argument("--model", type=Path, required=True, help="model.npz of a row that sees image features")
+    parser.add_argument("--model", type=Path, required=True, help="model.npz of a method that uses image features")
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the data set it was fitted to")
     parser.add_argument("--features", type=Path, required=True, help="features of the new images: .npy, .npz, .parquet")
-    parser.add_argument("--ids", type=Path, help="text file with the name of each row's image (default: 1, 2, 3, ...)")
-    parser.add_argument("--image", default="image", help="column of names in a .parquet file (default: image)")
+    parser.add_argument("--ids", type=Path, help="text file with one image id per row (default: 1, 2, 3, ...)")
+    parser.add_argument("--image", default="image", help="column of image ids in a .parquet file (default: image)")
     parser.add_argument("--top", type=int, default=5, help="number of labels per image (default: 5)")
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write: image, place, label, score")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     if arguments.top < 1:
-        raise UserError(f"--top: {arguments.top} labels per image; use 1 or more")
+        raise UserError(f"--top: is {arguments.top}; should be 1 or more")
     model, table = models.load(arguments.model), read_parquet(arguments.labels)
     if "name" not in table.columns:
         raise UserError(f"{arguments.labels}: no column 'name'; the labels.parquet of a processed data set is needed")
@@ -43,14 +41,14 @@ def run(arguments: argparse.Namespace) -> None:
     if model.n_labels != len(labels):
         raise UserError(
             f"{arguments.labels}: {len(labels)} labels, but {arguments.model} has {model.n_labels};"
-            " name those of the data set that the model was fitted to"
+            " use the labels of the data set that the model was fitted to"
         )
     ids, features = read_images(arguments.features, arguments.ids, arguments.image)
     top, scores = annotate(model, features, min(arguments.top, model.n_labels))
-    n_images, n_places = top.shape
+    n_images, n_labels = top.shape
     columns = {
-        "image": np.repeat(ids, n_places),
-        "place": np.tile(np.arange(1, n_places + 1), n_images),
+        "image": np.repeat(ids, n_labels),
+        "place": np.tile(np.arange(1, n_labels + 1), n_images),
         "label": labels.gather(top.ravel()),
         "score": scores.ravel(),
     }
@@ -59,26 +57,26 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def read_images(path: Path, ids_path: Path | None, column: str) -> tuple[list[str], Features]:
-    """Read the features of new images and their names."""
-    for needed in filter(None, (path, ids_path)):
-        if not needed.is_file():
-            raise UserError(f"{needed}: no such file")
+    """Read the ids and the features of new images."""
+    for file in filter(None, (path, ids_path)):
+        if not file.is_file():
+            raise UserError(f"{file}: no such file")
     ids, values = read_rows(path, ids_path, column)
     n_rows = values.shape[0] if values.ndim == 2 else 0
     if n_rows == 0:
         raise UserError(f"{path}: features of shape {values.shape}; one row per image is needed")
     if ids is not None and len(ids) != n_rows:
-        raise UserError(f"{path}: {n_rows} rows of features for {len(ids)} names in {ids_path}")
-    names = [str(number) for number in range(1, n_rows + 1)] if ids is None else ids
-    return names, Features(values, np.ones(n_rows, dtype=bool), where=str(path))
+        raise UserError(f"{path}: {n_rows} rows of features for {len(ids)} ids in {ids_path}")
+    ids = [str(number) for number in range(1, n_rows + 1)] if ids is None else ids
+    return ids, Features(values, np.ones(n_rows, dtype=bool), where=str(path))
 
 
-def annotate(model: Model, features: Features, n_places: int) -> tuple[Ids, Matrix]:
-    """Return the first labels of each image and their scores, (n, n_places) int32 and float32; ties: smaller label."""
-    found: list[tuple[Any, Any]] = []
+def annotate(model: Model, features: Features, n_labels: int) -> tuple[Ids, Matrix]:
+    """Return the top labels of each image and their scores, (n, n_labels) int32 and float32; ties: smaller label."""
+    batches: list[tuple[Any, Any]] = []
     for start, stop in tqdm(even_chunks(features.n_images, BATCH), desc="annotating", mininterval=5):
         rows = features.rows(np.arange(start, stop))
         scores = checked_scores(model, Queries.of_new_images(rows, model.n_labels))
-        top = np.argsort(-scores, axis=1, kind="stable")[:, :n_places]
-        found.append((top.astype(np.int32), np.take_along_axis(scores, top, axis=1)))
-    return np.concatenate([top for top, _ in found]), np.concatenate([scores for _, scores in found])
+        top = np.argsort(-scores, axis=1, kind="stable")[:, :n_labels]
+        batches.append((top.astype(np.int32), np.take_along_axis(scores, top, axis=1)))
+    return np.concatenate([top for top, _ in batches]), np.concatenate([scores for _, scores in batches])

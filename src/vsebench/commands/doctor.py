@@ -1,6 +1,6 @@
-"""Look at Python, packages, cores, memory, disk, mirror and cache, and say what is missing and how to mend it.
+"""Check Python, packages, cores, memory, disk, mirror and cache, and report what is missing and how to fix it.
 
-Prints one line for each and writes nothing. The exit status is 1 if something that every run needs is missing.
+Prints one line per check and writes nothing. The exit status is 1 if something that every run needs is missing.
 """
 
 import argparse
@@ -31,38 +31,38 @@ OPTIONAL = {
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked at and found; `remedy` says what to do, and is empty if nothing is to be done."""
+    """The result of a check; `remedy` is what the user should do, empty if the check passed."""
 
     name: str
-    found: str
+    result: str
     remedy: str = ""
     needed: bool = False  # by every run
 
     @property
     def mark(self) -> str:
-        """Return ok, "-" for what only some runs need, or MISSING."""
+        """Return "ok", "MISSING", or "-" for something missing that only some runs need."""
         if not self.remedy:
             return "ok"
         return "MISSING" if self.needed else "-"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments: there are none."""
+    """Declare no arguments."""
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     findings = [*_machine(), *_folders(), *_needed_packages(), *_optional_packages()]
-    for one in findings:
-        print(f"{one.mark:8}{one.name:20}{one.found}" + (f"; {one.remedy}" if one.remedy else ""))
-    missing = [one.name for one in findings if one.mark == "MISSING"]
+    for finding in findings:
+        remedy = f"; {finding.remedy}" if finding.remedy else ""
+        print(f"{finding.mark:8}{finding.name:20}{finding.result}{remedy}")
+    missing = [finding.name for finding in findings if finding.mark == "MISSING"]
     if missing:
-        raise UserError(f"missing: {', '.join(missing)}; the lines above say what to do")
+        raise UserError(f"missing: {', '.join(missing)}; the lines above state what to do")
 
 
 def _machine() -> Iterator[Finding]:
-    wanted = ".".join(map(str, OLDEST_PYTHON))
-    remedy = "" if sys.version_info >= OLDEST_PYTHON else f"install Python {wanted} or newer"
+    oldest = ".".join(map(str, OLDEST_PYTHON))
+    remedy = "" if sys.version_info >= OLDEST_PYTHON else f"install Python {oldest} or newer"
     yield Finding("Python", platform.python_version(), remedy, needed=True)
     yield Finding("cores", f"{os.cpu_count()} ({processor()})")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -72,21 +72,21 @@ def _machine() -> Iterator[Finding]:
 def _folders() -> Iterator[Finding]:
     here = Path.cwd()
     free = shutil.disk_usage(here).free
-    remedy = "" if free >= LEAST_DISK else f"free {LEAST_DISK / GIGABYTE:.0f} GB for data and results"
+    remedy = "" if free >= LEAST_DISK else f"make {LEAST_DISK / GIGABYTE:.0f} GB available for data and results"
     yield Finding("free disk", f"{free / GIGABYTE:.1f} GB in {here}", remedy, needed=True)
-    remedy = "" if os.access(here, os.W_OK) else "run in a folder that you may write to"
-    yield Finding("this folder", "can be written to" if not remedy else "cannot be written to", remedy, needed=True)
+    remedy = "" if os.access(here, os.W_OK) else "run in a writable folder"
+    yield Finding("this folder", "is writable" if not remedy else "is not writable", remedy, needed=True)
     yield _mirror(os.environ.get("VSEBENCH_MIRROR"))
     cache = _cache()
     remedy = (
-        "" if _can_write(cache) else "set NUMBA_CACHE_DIR to a folder that you may write to, or kernels compile anew"
+        "" if _can_write(cache) else "set NUMBA_CACHE_DIR to a writable folder, or every run compiles the kernels anew"
     )
     yield Finding("cache of kernels", str(cache), remedy)
 
 
 def _mirror(name: str | None) -> Finding:
     if not name:
-        remedy = "set VSEBENCH_MIRROR to a folder with archives, if you have some; else they are downloaded"
+        remedy = "set VSEBENCH_MIRROR to a folder with archives, if you have one; otherwise they are downloaded"
         return Finding("mirror", "none", remedy)
     remedy = "" if Path(name).is_dir() else "there is no such folder; correct VSEBENCH_MIRROR or unset it"
     return Finding("mirror", name, remedy, needed=True)
@@ -97,9 +97,9 @@ def _cache() -> Path:
 
 
 def _can_write(folder: Path) -> bool:
-    """Return whether files can be written to a folder, or to the one that it would be made in."""
-    there = next(path for path in (folder, *folder.parents) if path.exists())
-    return os.access(there, os.W_OK)
+    """Return whether a folder is writable, or, if it does not exist, its closest existing parent."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    return os.access(existing, os.W_OK)
 
 
 def _needed_packages() -> Iterator[Finding]:
@@ -110,13 +110,13 @@ def _needed_packages() -> Iterator[Finding]:
 
 def _optional_packages() -> Iterator[Finding]:
     for name, command in OPTIONAL.items():
-        yield _package(name, f"`{command}` installs it, for the rows and commands that use it", needed=False)
+        yield _package(name, f"`{command}` installs it, for the methods and commands that use it", needed=False)
 
 
 def _package(requirement: str, remedy: str, needed: bool) -> Finding:
-    """Look a package up by its requirement, such as "numpy>=2.4"."""
-    found = match(r"[\w.-]+", requirement)
-    name = found.group() if found else requirement
+    """Check a package by its requirement, such as "numpy>=2.4"."""
+    name_match = match(r"[\w.-]+", requirement)
+    name = name_match.group() if name_match else requirement
     try:
         return Finding(name, version(name), needed=needed)
     except PackageNotFoundError:

@@ -1,7 +1,7 @@
-"""Record the settings that a tuned run chose on its data sets, for runs that do not tune.
+"""Record the settings that a tuned run chose, for runs that do not tune.
 
-Writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set of the run, in place of an earlier
-record of it.
+Writes <out>/<data set>.yaml (`config.method.ChosenSettings`) for each data set of the run; an earlier record is
+replaced.
 """
 
 import argparse
@@ -24,7 +24,6 @@ Entry = dict[str, Any]  # of settings.json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument(
         "--results", type=Path, default=Path("results"), help="folder of a tuned run (default: results)"
     )
@@ -32,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     tuned = [entry for entry in read_json(arguments.results / "settings.json") if entry["choice"] == "tuned"]
     if not tuned:
         raise UserError(f"{arguments.results / 'settings.json'}: nothing was tuned; run with tune: true first")
@@ -46,30 +44,30 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def record_of(dataset: dict[str, Any], entries: list[Entry]) -> dict[str, Any]:
-    """Return the record of a data set, from its entry in datasets.json and the tuned ones in settings.json."""
-    by_place = groupby(sorted(entries, key=itemgetter("protocol", "method", "seed")), key=itemgetter("protocol"))
+    """Return the record of a data set, from its entry in datasets.json and its tuned entries in settings.json."""
+    by_protocol = groupby(sorted(entries, key=itemgetter("protocol", "method", "seed")), key=itemgetter("protocol"))
     return {
         "options": dataset["options"],
         "vocabulary": dataset["vocabulary"],
-        "protocols": {protocol: searches_of(list(found)) for protocol, found in by_place},
+        "protocols": {protocol: searches_of(list(tuned)) for protocol, tuned in by_protocol},
     }
 
 
 def searches_of(entries: list[Entry]) -> dict[str, Any]:
-    """Return the searches at one place; its entries are in the order of rows and seeds."""
-    rows = {}
-    for row, found in groupby(entries, key=itemgetter("method")):
-        seeds = list(found)
-        rows[row] = {
+    """Return the searches on one task; its entries are ordered by method and seed."""
+    variants = {}
+    for variant, tuned in groupby(entries, key=itemgetter("method")):
+        seeds = list(tuned)
+        variants[variant] = {
             "configurations": max(entry["n_configurations"] for entry in seeds),
             "grid": next(entry["grid"] for entry in seeds if entry["grid"]),
             "seeds": {entry["seed"]: entry["settings"] for entry in seeds},
         }
-    return {"validation_metric": entries[0]["validation_metric"], "rows": rows}
+    return {"validation_metric": entries[0]["validation_metric"], "rows": variants}
 
 
 def write(record: dict[str, Any], path: Path) -> None:
-    """Write a record as YAML, with the settings of a seed on one line."""
+    """Write a record as YAML, with the settings of each seed on one line."""
     with replacing(path) as temporary:
         text = yaml.safe_dump(record, sort_keys=False, default_flow_style=None, width=120)
         temporary.write_text(HEAD + text, encoding="utf-8")

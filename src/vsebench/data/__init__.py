@@ -1,1 +1,1 @@
-"""The data as arrays: label matrices, features, splits, and what a method can need besides the labels."""
+"""Data as arrays: label matrices, features, splits, and the other inputs that a method can need."""

@@ -1,4 +1,4 @@
-"""Cutting work into chunks. The size of chunks can change the last digits of a sum over them."""
+"""Cut work into chunks. Their size can change the last digits of a sum over them."""
 
 Chunks = list[tuple[int, int]]
 

@@ -16,9 +16,9 @@ Step = Literal["l2", "idf", "standard", "root"]
 # (n, d) float32: a NumPy array, or a scipy.sparse.csr_array with sorted, unique column numbers in each row.
 Rows: TypeAlias = Any
 
-BLOCK = 4096  # rows that are checked at a time, so that a memory-mapped file is not read into memory as a whole
-SMALLEST_DEVIATION = 1e-6  # a column that varies less is only centred
-PREFIX = "normalise."  # of a normalisation's arrays in a model file
+BLOCK = 4096  # rows to check at a time, so that a memory-mapped file is not read into memory as a whole
+SMALLEST_DEVIATION = 1e-6  # a column with a smaller standard deviation is only centred
+PREFIX = "normalise."  # of the names of a normalisation's arrays in a model file
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Features:
     Attributes
     ----------
     values : (n_images, d), all finite: float16 or float32 in C order, in memory or memory-mapped; or a
-        scipy.sparse.csr_array of float32 whose column numbers ascend in each row, none twice
+        scipy.sparse.csr_array of float32 whose column numbers strictly ascend in each row
     known : (n_images,) bool, the images that have features; the rows of the others are zeros
 
     Raises
     ------
     UserError
-        Shape, dtype or order are not as above, or a number is not finite. The message begins with `where`, which
-        names the file that the features are from.
+        Shape, dtype or order are not as above, or a number is not finite. The message begins with `where`, the file of
+        the features.
     """
 
     values: Any
@@ -70,7 +70,7 @@ class Features:
 
     @property
     def file_name(self) -> str:
-        """The name of the file with such features in a processed data set."""
+        """The name of the file of features in a processed data set."""
         return "features.npz" if self.is_sparse else "features.npy"
 
     def rows(self, images: NDArray[np.integer]) -> Rows:
@@ -88,26 +88,26 @@ class Features:
         return chosen if self.is_sparse else np.asarray(chosen, dtype=np.float32)
 
     def take(self, images: NDArray[np.integer]) -> "Features":
-        """Return the features of some images as a set of their own; `images` are (m,) row numbers."""
+        """Return the features of only some images; `images` are (m,) row numbers."""
         return Features(self.values[images], self.known[images])
 
 
 def csr(
     data: NDArray[np.float32], indices: NDArray[np.integer], offsets: NDArray[np.integer], shape: tuple[int, int]
 ) -> Any:
-    """Return a scipy.sparse.csr_array, with int32 for columns and offsets where fewer than 2^31 entries allow it.
+    """Return a scipy.sparse.csr_array, with int32 columns and offsets if there are fewer than 2^31 entries.
 
     Parameters
     ----------
     data : (n_entries,) float32
     indices : (n_entries,) column of each entry
-    offsets : (n_rows + 1,) where the entries of each row begin
+    offsets : (n_rows + 1,) index of the first entry of each row
     shape : (n_rows, d)
 
     Raises
     ------
     ValueError, TypeError
-        The arrays do not fit each other; whether columns are in range and ascend is left to `Features`.
+        The sizes of the arrays do not match. `Features` checks that columns are in range and ascend.
     """
     if indices.dtype.kind not in "iu" or offsets.dtype.kind not in "iu":
         raise TypeError("columns and offsets should be whole numbers")
@@ -135,7 +135,7 @@ def write_features(features: Features, path: Path) -> None:
 
 
 def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
-    """Read what `write_features` wrote; dense features are memory-mapped.
+    """Read a file written by `write_features`; dense features are memory-mapped.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
     Raises
     ------
     UserError
-        The file is missing or damaged, or does not fit the images.
+        The file is missing or damaged, or does not match the images.
     """
     if path.suffix == ".npz":
         arrays = read_arrays(path)
@@ -153,7 +153,7 @@ def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
             shape = tuple(arrays["shape"].tolist())
             values = csr(arrays["data"], arrays["indices"], arrays["offsets"], shape)
         except (KeyError, ValueError, TypeError) as error:
-            raise UserError(f"{path}: no sparse features ({error}); delete it and run again") from None
+            raise UserError(f"{path}: not a file of sparse features ({error}); delete it and run again") from None
         return Features(values, known, where=str(path))
     try:
         dense = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -166,10 +166,10 @@ def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
 
 @dataclass(frozen=True)
 class Normalisation:
-    """Normalisation steps in the order in which they are applied, with what was learnt from the training images.
+    """Normalisation steps in the order of their application, with the arrays learnt from the training images.
 
     `root`      each row divided by its sum, then the square root of each number; features must not be negative
-    `idf`       column j times ln((n + 1) / (1 + df_j)), where df_j of the n images are not 0 in it
+    `idf`       column j times ln((n + 1) / (1 + df_j)), where df_j of the n images have a non-zero number in it
     `standard`  each column minus its mean, divided by its standard deviation (population; 1 if it is below 1e-6)
     `l2`        each row divided by its Euclidean length
 
@@ -178,8 +178,8 @@ class Normalisation:
     Attributes
     ----------
     steps : names of the steps
-    learnt : for each step its arrays by name, (d,) float32 each: `weight` of `idf`, `mean` and `deviation` of
-        `standard`, none of the others
+    learnt : for each step its arrays by name, (d,) float32 each: `weight` for `idf`, `mean` and `deviation` for
+        `standard`, none for the others
     """
 
     steps: tuple[Step, ...]
@@ -191,9 +191,9 @@ class Normalisation:
 
         Parameters
         ----------
-        steps : names of the steps, in the order in which they are applied
-        features : of all images of the data set
-        images : (m,) row numbers of the images that the method is fitted to; those without features do not count
+        steps : names of the steps, in the order of their application
+        features : features of all images of the data set
+        images : (m,) row numbers of the images to learn from; those without features are ignored
 
         Raises
         ------
@@ -215,7 +215,7 @@ class Normalisation:
         return cls(tuple(steps), tuple(learnt))
 
     def apply(self, rows: Rows) -> Rows:
-        """Normalise rows of any images.
+        """Normalise rows of features.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class Normalisation:
 
         Returns
         -------
-        (m, d) float32 of the same kind; `rows` themselves if there is no step and they are float32.
+        (m, d) float32 of the same kind; the same object if there is no step and `rows` are float32.
         """
         rows = rows.astype(np.float32, copy=False)
         for step, arrays in zip(self.steps, self.learnt, strict=True):
@@ -231,7 +231,7 @@ class Normalisation:
         return rows
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return arrays that `from_arrays` reads; their names begin with "normalise.", for a model file."""
+        """Return the arrays that `from_arrays` reads from a model file; their names begin with "normalise."."""
         named = {f"{i}.{name}": array for i, arrays in enumerate(self.learnt) for name, array in arrays.items()}
         return {
             f"{PREFIX}{name}": array for name, array in {"steps": np.array(self.steps, dtype="U8"), **named}.items()
@@ -239,12 +239,12 @@ class Normalisation:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], where: str) -> "Normalisation":
-        """Read what `arrays` returned; other names are ignored.
+        """Build the normalisation from the result of `arrays`; other names are ignored.
 
         Raises
         ------
         UserError
-            An array is missing, or not of its shape or dtype. The message begins with `where`, the model file.
+            An array is missing, or has the wrong shape or dtype. The message begins with `where`, the model file.
         """
         steps = arrays.get(f"{PREFIX}steps", np.array([0])).tolist()
         if not set(steps) <= set(get_args(Step)):
@@ -293,20 +293,20 @@ def _apply(step: Step, rows: Rows, learnt: Mapping[str, NDArray[np.float32]]) ->
     if step == "l2":
         return _scale_rows(rows, np.sqrt(_row_sums(rows, numbers.astype(np.float64) ** 2)))
     if (numbers < 0).any():
-        raise UserError("normalise: 'root' is a square root, and the features have negative numbers")
+        raise UserError("normalise: 'root' takes square roots, but some features are negative")
     shares = _scale_rows(rows, _row_sums(rows, numbers))
     return _with_numbers(shares, np.sqrt(shares.data if sparse.issparse(shares) else shares))
 
 
 def _row_sums(rows: Rows, numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the sums of the rows of `numbers`, which are stored as those of `rows` are."""
+    """Return the row sums of `numbers`, which are stored like the numbers of `rows`."""
     if not sparse.issparse(rows):
         return np.asarray(numbers.sum(axis=1, dtype=np.float64))
     return np.asarray(np.bincount(_row_of_entry(rows), numbers, minlength=rows.shape[0]), dtype=np.float64)
 
 
 def _scale_rows(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
-    """Divide rows by (n,) divisors; a divisor of 0 belongs to a row of zeros, which is not changed."""
+    """Divide rows by (n,) divisors; the divisor of a row of zeros may be 0, and the row is not changed."""
     divisors = np.where(divisors == 0, 1, divisors)
     if sparse.issparse(rows):
         return _with_numbers(rows, rows.data / np.repeat(divisors, np.diff(rows.indptr)))
@@ -318,7 +318,7 @@ def _scale_columns(rows: Rows, weights: NDArray[np.float32]) -> Rows:
 
 
 def _with_numbers(rows: Rows, numbers: NDArray[Any]) -> Rows:
-    """Return rows with other numbers, float32, in the same places."""
+    """Return rows with these numbers, as float32, instead of their own."""
     numbers = numbers.astype(np.float32, copy=False)
     return (
         sparse.csr_array((numbers, rows.indices, rows.indptr), shape=rows.shape) if sparse.issparse(rows) else numbers
@@ -339,7 +339,7 @@ def _check_columns(values: Any, where: str) -> None:
     wrong = np.flatnonzero(np.diff(rows * values.shape[1] + columns) <= 0)
     if len(wrong):
         row = rows[wrong[0]] + 1
-        raise UserError(f"{where}: row {row}: the column numbers of sparse features should ascend, none twice")
+        raise UserError(f"{where}: row {row}: the column numbers of sparse features should strictly ascend")
 
 
 def _check_finite(values: Any, where: str) -> None:

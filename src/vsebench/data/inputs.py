@@ -1,4 +1,4 @@
-"""Reading a processed data set as a protocol sees it."""
+"""Read the part of a processed data set that a protocol needs."""
 
 from pathlib import Path
 
@@ -10,9 +10,9 @@ from vsebench.data.problem import Dataset, LabelMatrix
 
 
 def load_dataset(folder: Path, words: Path | None = None) -> Dataset:
-    """Read what a protocol splits: the label matrix, the official partition if there is one, and who has features.
+    """Read the label matrix, the official partition if there is one, and which images have features.
 
-    words : words.npz of its processed folder, for a protocol that asks which labels have a word vector
+    words : words.npz of the processed folder, for a protocol that needs to know which labels have a word vector
     """
     images = read_parquet(folder / "images.parquet")
     vocabulary = read_parquet(folder / "labels.parquet")

@@ -1,7 +1,7 @@
-"""What a method can need besides the labels that it learns from: where it lies, how it is read, why it may be missing.
+"""The inputs that a method can need besides training labels: their file, how it is read, and why it may be missing.
 
-A need is one class here. From it follow which methods run at a place, what the jobs of the workflow read, the options
-of the command line, and what a method finds in its `Problem`.
+A need is one class here. It determines which methods run on a task (a data set under a protocol), which files the jobs
+of the workflow read, the options of the command line, and the extras of a method's `Problem`.
 """
 
 from abc import ABC, abstractmethod
@@ -25,19 +25,19 @@ Truth = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class PlaceData:
-    """What is known of a place's data before it is read.
+    """What is known of a task's data before they are read.
 
     Attributes
     ----------
-    processed : the folder of the processed data that is split: the data set's, or that of two data sets joined
-    tested : the folder of the processed data set that is tested on
-    features_name : the file of features in `processed`; None if not all of its images come from sets with features
-    has_words : whether a source of word vectors is named
-    is_joined : whether another data set is trained on
+    processed : folder of the processed data that are split: those of the data set, or of two joined data sets
+    tested : folder of the processed data set to test on
+    features_name : name of the file of features in `processed`; None if some of the images are from a set without them
+    has_words : whether a source of word vectors is configured
+    is_joined : whether the model is trained on another data set
     new_images : whether no test image is trained on
     unseen : whether some tested labels are never trained
     only_unseen : whether no tested label is ever trained
-    simulated : what the simulator of the data knows of it, keys of `NEEDS`; empty for real data
+    simulated : the needs (keys of `NEEDS`) that the simulator of the data provides; empty for real data
     """
 
     processed: str
@@ -52,12 +52,12 @@ class PlaceData:
 
 
 class Need(ABC):
-    """Something that a method can need, which a place may lack.
+    """An input that a method can need, and that a task may lack.
 
     Attributes
     ----------
-    key : its name in `Fitter.needs`
-    missing_reason : why a method is left out at a place that lacks it
+    key : name of the need in `Fitter.needs`
+    missing_reason : why a method that needs it is left out on a task without it
     """
 
     key: ClassVar[str]
@@ -65,19 +65,19 @@ class Need(ABC):
 
     @abstractmethod
     def is_provided(self, data: PlaceData) -> bool:
-        """Return whether a place has it."""
+        """Return whether a task has this input."""
 
     def files(self, data: PlaceData, split: str) -> list[str]:
-        """Return the files that a job reads for it; `split` is the folder of the split."""
+        """Return the files that a job has to read for this need; `split` is the folder of the split."""
         return []
 
 
 class FileNeed(Need, Generic[Value]):
-    """A need that is read from a file, which an option of the stages names.
+    """A need that is read from a file, which is named by an option of the stages.
 
     Attributes
     ----------
-    description : what the file holds, for the help and for errors
+    description : the content of the file, for help texts and errors
     """
 
     description: ClassVar[str]
@@ -91,15 +91,15 @@ class FileNeed(Need, Generic[Value]):
         """Read the file."""
 
     def load_named(self, path: Path | None) -> Value:
-        """Read the file that a method needs; without one, raise a `UserError`."""
+        """Read the file that a method needs; None raises a `UserError`."""
         if path is None:
             raise UserError(f"{self.option}: this method needs {self.description}")
         return self.load(path)
 
     def of(self, problem: Problem) -> Value:
-        """Return what a problem has of it; a problem without it raises a `ValueError`."""
+        """Return this input of a problem; a problem without it raises a `ValueError`."""
         if self.key not in problem.extras:
-            raise ValueError(f"{self.key}: the problem has none; this method needs {self.description}")
+            raise ValueError(f"{self.key}: missing in the problem; this method needs {self.description}")
         return cast(Value, problem.extras[self.key])
 
 
@@ -127,7 +127,7 @@ class WordsNeed(FileNeed[Words]):
     """Word vectors of the labels, words.npz of the processed folder; also `Problem.words`."""
 
     key = "words"
-    missing_reason = "nothing says where the word vectors of the data set's labels are from"
+    missing_reason = "no word vectors are configured for this data set"
     description = "the word vectors of its data set's labels"
 
     def is_provided(self, data: PlaceData) -> bool:
@@ -141,14 +141,14 @@ class WordsNeed(FileNeed[Words]):
         try:
             return Words(arrays["vectors"], arrays["known"])
         except (KeyError, ValueError) as error:
-            raise UserError(f"{path}: no word vectors of labels ({error}); delete it and run again") from None
+            raise UserError(f"{path}: not a file of word vectors ({error}); delete it and run again") from None
 
 
 class TruthNeed(FileNeed[Truth]):
-    """What a simulator drew the labels from, as in `formats.annotations.RawAnnotations`, for an oracle."""
+    """The distribution from which a simulator drew the labels (`formats.annotations.RawAnnotations`), for an oracle."""
 
     key = "truth"
-    missing_reason = "the data is real, so nobody knows the probabilities that its labels were drawn from"
+    missing_reason = "true label probabilities exist only for simulated data"
     description = "the truth.npz of a simulated data set"
 
     def is_provided(self, data: PlaceData) -> bool:
@@ -162,10 +162,10 @@ class TruthNeed(FileNeed[Truth]):
 
 
 class TreeNeed(Need):
-    """Labels that were drawn from a tree; the tree itself is in the truth."""
+    """Labels that were drawn from a tree; the tree itself is part of the truth."""
 
     key = "tree"
-    missing_reason = "its labels were not drawn from a tree of labels"
+    missing_reason = "the labels were not drawn from a tree of labels"
 
     def is_provided(self, data: PlaceData) -> bool:
         return self.key in data.simulated
@@ -176,7 +176,7 @@ class TestLabelsNeed(Need):
 
     __test__ = False  # not a class of tests
     key = "test_labels"
-    missing_reason = "all its labels are trained, and this oracle is for labels that are not"
+    missing_reason = "all labels are trained, and this oracle is for unseen labels"
 
     def is_provided(self, data: PlaceData) -> bool:
         return data.unseen
@@ -190,11 +190,11 @@ class TestLabelsNeed(Need):
 
 
 class GivenLabelsNeed(FileNeed[LabelMatrix]):
-    """The labels that another data set has for the tested images, given.parquet of the two joined."""
+    """The labels that the data set to train on has for the tested images, given.parquet of the joined data set."""
 
     key = "given_labels"
-    missing_reason = "its test images are not those of another data set, which may say what users have called them"
-    description = "what another data set says of the tested images"
+    missing_reason = "the test images have no second annotation (user tags)"
+    description = "the labels that another data set has for the tested images"
 
     def is_provided(self, data: PlaceData) -> bool:
         return data.is_joined
@@ -217,17 +217,17 @@ class KnownLabelsNeed(Need):
     """Test images of which some labels are known."""
 
     key = "known_labels"
-    missing_reason = "its test images are new, and this method knows an image by its labels alone"
+    missing_reason = "the test images are new, and this method knows an image only by its labels"
 
     def is_provided(self, data: PlaceData) -> bool:
         return not data.new_images
 
 
 class TrainedLabelsNeed(Need):
-    """Test labels that are trained; every method needs them that does not rank unseen labels."""
+    """Test labels that are trained; every method that cannot rank unseen labels needs them."""
 
     key = "trained_labels"
-    missing_reason = "its test labels are never trained, and this method knows a label by its training images alone"
+    missing_reason = "the test labels are never trained, and this method knows a label only by its training images"
 
     def is_provided(self, data: PlaceData) -> bool:
         return not data.only_unseen
@@ -244,18 +244,18 @@ FILE_NEEDS: tuple[FileNeed[Any], ...] = tuple(need for need in NEEDS.values() if
 
 
 def provided(data: PlaceData) -> set[str]:
-    """Return the keys of the needs that a place satisfies, and what else its simulator knows."""
+    """Return the keys of the needs that a task provides, including those of its simulator alone."""
     return {key for key, need in NEEDS.items() if need.is_provided(data)} | data.simulated
 
 
 def load_needs(needs: Collection[str], paths: Mapping[str, Path | None], test: HeldOut | None = None) -> dict[str, Any]:
-    """Read what a method needs; return the arguments `features`, `words` and `extras` of its `Problem`.
+    """Read the inputs that a method needs; return the arguments `features`, `words` and `extras` of its `Problem`.
 
     Parameters
     ----------
     needs : the method's `needs`
-    paths : key of a need -> its file, where an option names one
-    test : what the model is tested on, for an oracle of unseen labels
+    paths : key of a need -> its file, as named by an option
+    test : the test images with their labels, for an oracle of unseen labels
     """
     loaded = {need.key: need.load_named(paths.get(need.key)) for need in FILE_NEEDS if need.key in needs}
     extras = loaded | ({TEST_LABELS.key: test} if TEST_LABELS.key in needs else {})

@@ -1,6 +1,6 @@
-"""What a method is fitted to and tested on: label matrices, splits and queries. Arrays are checked when built.
+"""The data that a method is fitted to and tested on: label matrices, splits and queries. Arrays are checked when built.
 
-An image is a row of its data set, a label a column; both are counted from 0.
+Images and labels are numbered from 0, in the order of the rows and columns of the data set's label matrix.
 """
 
 from collections.abc import Mapping
@@ -21,18 +21,18 @@ if TYPE_CHECKING:  # features need SciPy, which most fits do without
 Ids = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 Matrix = NDArray[np.float32]
-ROUNDING = 1e-6  # a shorter difference of unit vectors follows from the rounding to 32 bits
+ROUNDING = 1e-6  # shorter differences of unit vectors are rounding errors of 32 bits
 WordScale = Literal["raw", "unit", "centred"]
 
 
 @dataclass(frozen=True)
 class LabelMatrix:
-    """A sparse matrix of counts, one row per image, stored by rows; the labels of a row ascend.
+    """A sparse matrix of counts, one row per image, stored by rows; labels ascend within a row.
 
     Attributes
     ----------
     n_labels : number of labels in the vocabulary
-    offsets : (n_rows + 1,) int64, where the pairs of each row start
+    offsets : (n_rows + 1,) int64, index of the first pair of each row
     label_of_pair : (n_pairs,) int32
     count_of_pair : (n_pairs,) int32, at least 1
     """
@@ -47,13 +47,13 @@ class LabelMatrix:
         _check(self.label_of_pair, "label_of_pair", np.int32, (self.offsets[-1],))
         _check(self.count_of_pair, "count_of_pair", np.int32, (self.offsets[-1],))
         if self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
-            raise ValueError("offsets: they start at 0 and never fall")
+            raise ValueError("offsets: should start at 0 and never decrease")
         if len(self.label_of_pair) and not 0 <= self.label_of_pair.min() <= self.label_of_pair.max() < self.n_labels:
             raise ValueError(f"label_of_pair: a label is outside the {self.n_labels} of the vocabulary")
         step = np.diff(self.label_of_pair)
         step[self.offsets[1:-1][(self.offsets[1:-1] > 0) & (self.offsets[1:-1] < self.n_pairs)] - 1] = 1
         if (step <= 0).any() or (self.count_of_pair < 1).any():
-            raise ValueError("label_of_pair: the labels of a row ascend, and each is there at least once")
+            raise ValueError("label_of_pair: labels of a row should ascend, and counts should be at least 1")
 
     @classmethod
     def from_pairs(cls, pairs: pl.DataFrame, n_rows: int, n_labels: int) -> "LabelMatrix":
@@ -64,15 +64,15 @@ class LabelMatrix:
         return cls(
             n_labels,
             offsets,
-            np.array(pairs["label"].to_numpy(), dtype=np.int32),  # a copy: numba compiles anew for read-only arrays
+            np.array(pairs["label"].to_numpy(), dtype=np.int32),  # a copy, since numba recompiles for read-only arrays
             np.array(pairs["count"].to_numpy(), dtype=np.int32),
         )
 
     @classmethod
     def empty(cls, n_rows: int, n_labels: int) -> "LabelMatrix":
-        """Return a matrix without a pair."""
-        none = np.empty(0, dtype=np.int32)
-        return cls(n_labels, np.zeros(n_rows + 1, dtype=np.int64), none, none)
+        """Return a matrix without pairs."""
+        no_pairs = np.empty(0, dtype=np.int32)
+        return cls(n_labels, np.zeros(n_rows + 1, dtype=np.int64), no_pairs, no_pairs)
 
     @property
     def n_rows(self) -> int:
@@ -99,12 +99,12 @@ class LabelMatrix:
 
     def mask(self) -> Mask:
         """Return the labels of each row as an (n_rows, n_labels) bool array."""
-        found = np.zeros((self.n_rows, self.n_labels), dtype=np.bool_)
-        found[self.image_of_pair, self.label_of_pair] = True
-        return found
+        mask = np.zeros((self.n_rows, self.n_labels), dtype=np.bool_)
+        mask[self.image_of_pair, self.label_of_pair] = True
+        return mask
 
     def rows(self, images: Ids) -> "LabelMatrix":
-        """Return the matrix of these rows, (n,) row numbers, in this order."""
+        """Return the matrix of some rows; `images` are (n,) row numbers, in any order."""
         sizes = np.diff(self.offsets)[images]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         pairs = np.repeat(self.offsets[images] - offsets[:-1], sizes) + np.arange(offsets[-1])
@@ -117,12 +117,12 @@ class LabelMatrix:
         return LabelMatrix(self.n_labels, offsets, self.label_of_pair[first:last], self.count_of_pair[first:last])
 
     def columns(self, labels: Mask) -> "LabelMatrix":
-        """Return the matrix of some labels alone, (n_labels,) bool, counted anew from 0 in their old order."""
+        """Return the matrix of some labels, (n_labels,) bool, which are renumbered from 0 in their old order."""
         kept = labels[self.label_of_pair]
         offsets = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
         numbers = np.cumsum(labels, dtype=np.int32) - np.int32(1)
-        left = (numbers[self.label_of_pair[kept]], self.count_of_pair[kept])
-        return LabelMatrix(int(labels.sum()), offsets.astype(np.int64), *left)
+        pairs = (numbers[self.label_of_pair[kept]], self.count_of_pair[kept])
+        return LabelMatrix(int(labels.sum()), offsets.astype(np.int64), *pairs)
 
     def __add__(self, other: "LabelMatrix") -> "LabelMatrix":
         """Return the sum of two matrices of the same shape."""
@@ -132,15 +132,15 @@ class LabelMatrix:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set as a protocol sees it.
+    """The part of a data set that a protocol needs to split it.
 
     Attributes
     ----------
     labels : one row per image
-    parts : (n_images,) the official part of each image ("train", "valid", "test"); None if it has no partition
+    parts : (n_images,) official part of each image ("train", "valid", "test"); None without an official partition
     with_features : (n_images,) the images that have features; None if the data set has none
-    with_words : (n_labels,) the labels that have a word vector; None if nothing says where these are from
-    trained, tested : (n_labels,) of two data sets that are joined, the labels of the one to train on and of the other
+    with_words : (n_labels,) the labels that have a word vector; None if no word vectors are configured
+    trained, tested : (n_labels,) for two joined data sets, the labels of the set to train on and of the set to test on
     """
 
     labels: LabelMatrix
@@ -153,11 +153,11 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Training:
-    """What a model learns from.
+    """The images and labels to learn from.
 
     Attributes
     ----------
-    labels : one row per image of the data set; rows of images that are not learnt from are empty
+    labels : one row per image of the data set, empty for images that are not in `images`
     images : (n,) int32, the images to learn from, ascending, including those without a label
     learnt : (n_labels,) bool, the labels to learn
     """
@@ -172,20 +172,20 @@ class Training:
 
     @classmethod
     def all_of(cls, labels: LabelMatrix) -> "Training":
-        """Return all images and labels of a matrix."""
+        """Return training data of all images and labels of a matrix."""
         return cls(labels, np.arange(labels.n_rows, dtype=np.int32), np.ones(labels.n_labels, dtype=np.bool_))
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What a model is validated or tested on.
+    """The images and labels on which a model is validated or tested.
 
     Attributes
     ----------
-    images : (q,) int32, ascending, each once
-    right : q rows, the held-out labels; a row is empty for an image without labels, which means over ranks leave out
-    known : q rows, the labels that the model may know; they are never candidates
-    candidates : (n_labels,) bool
+    images : (q,) int32, strictly ascending
+    right : q rows, the held-out labels; an image with an empty row is left out of means over ranks
+    known : q rows, the labels that the model may know; they are excluded from the candidates
+    candidates : (n_labels,) bool, the labels to rank
     """
 
     images: Ids
@@ -195,15 +195,15 @@ class HeldOut:
 
     def __post_init__(self) -> None:
         if not len(self.images) == self.right.n_rows == self.known.n_rows:
-            raise ValueError("held-out labels: images, right and known have as many rows")
+            raise ValueError("held-out labels: images, right and known should have the same number of rows")
         if self.right.n_labels != self.known.n_labels:
-            raise ValueError("held-out labels: right and known have as many labels")
+            raise ValueError("held-out labels: right and known should have the same number of labels")
         _check_images(self.images, int(self.images[-1]) + 1 if len(self.images) else 0)
         _check(self.candidates, "candidates", np.bool_, (self.right.n_labels,))
 
     @property
     def is_cold(self) -> Mask:
-        """(q,) bool: the images without a known label, where others have some; all False where test images are new."""
+        """(q,) bool: the images without a known label; all False if no image has one, as for new test images."""
         if self.known.n_pairs == 0:
             return np.zeros(len(self.images), dtype=np.bool_)
         return np.equal(self.known.n_labels_of_row, 0)
@@ -215,7 +215,7 @@ class HeldOut:
         return self.take(np.sort(rng.choice(len(self.images), size, replace=False)).astype(np.int32))
 
     def take(self, rows: Ids) -> "HeldOut":
-        """Return some of the images; `rows` are (n,) places in `images`, ascending, each once."""
+        """Return some of the images; `rows` are (n,) strictly ascending indices into `images`."""
         return HeldOut(self.images[rows], self.right.rows(rows), self.known.rows(rows), self.candidates)
 
 
@@ -223,8 +223,8 @@ class HeldOut:
 class Split:
     """Settings are chosen by fitting to `first` and measuring on `valid`; the tested model is fitted to `final`.
 
-    `final` has the labels of `first` and `valid` together. Where some labels are never trained, `valid` asks for labels
-    that `first` does not learn, and `final` has their pairs of all its images.
+    `final` contains the labels of `first` and `valid`. If some labels are never trained, the candidates of `valid` are
+    labels that `first` does not learn, and `final` contains all their pairs with its images.
     """
 
     first: Training
@@ -239,7 +239,7 @@ class Queries:
 
     Attributes
     ----------
-    images : (n,) int32, rows of the data set; -1 for an image that is not in it
+    images : (n,) int32, numbers in the data set; -1 for an image that is not in it
     known : n rows, the known labels of each image
     features : (n, d) float32 raw features, dense or CSR; None if the data set has none
     """
@@ -250,7 +250,7 @@ class Queries:
 
     @classmethod
     def of_new_images(cls, features: "Rows", n_labels: int) -> "Queries":
-        """Return images that are not in the data set, by their raw features, (n, d) float32, dense or CSR."""
+        """Return queries for images outside the data set, from their raw features, (n, d) float32, dense or CSR."""
         n_images = features.shape[0]
         return cls(np.full(n_images, -1, dtype=np.int32), LabelMatrix.empty(n_images, n_labels), features)
 
@@ -261,8 +261,8 @@ class Words:
 
     Attributes
     ----------
-    vectors : (n_labels, d) float32, finite, as the file of words has them; zeros for a label without a vector
-    known : (n_labels,) bool, the labels that have a vector, which is not zero
+    vectors : (n_labels, d) float32, finite, as in the file of words; zeros for a label without a vector
+    known : (n_labels,) bool, the labels that have a vector; it is not zero
     """
 
     vectors: Matrix
@@ -276,7 +276,7 @@ class Words:
         if not np.isfinite(self.vectors).all():
             raise ValueError("words: a number is not finite")
         if (self.vectors.any(axis=1) != self.known).any():
-            raise ValueError("words: the labels with a vector that is not zero are the known ones")
+            raise ValueError("words: `known` should mark the labels whose vector is not zero")
 
     @property
     def dimensions(self) -> int:
@@ -285,36 +285,36 @@ class Words:
     def scaled(self, scale: WordScale) -> Matrix:
         """Return the vectors (n_labels, d) float32, zeros for labels without one.
 
-        `raw`: as they are. `unit`: of length 1. `centred`: the mean of the known unit vectors is subtracted from
-        them, and what is left has length 1 again; a vector that is the mean itself becomes zeros.
+        `raw`: unchanged. `unit`: scaled to length 1. `centred`: the mean of the known unit vectors is subtracted from
+        them, and the differences are scaled to length 1; a vector that equals the mean becomes zeros.
         """
         if scale == "raw":
             return self.vectors
-        unit = _of_unit_length(self.vectors.astype(np.float64), smallest=0)
+        unit = _normalise_rows(self.vectors.astype(np.float64), smallest=0)
         if scale == "centred" and self.known.any():
-            unit[self.known] = _of_unit_length(unit[self.known] - unit[self.known].mean(axis=0), smallest=ROUNDING)
+            unit[self.known] = _normalise_rows(unit[self.known] - unit[self.known].mean(axis=0), smallest=ROUNDING)
         return unit.astype(np.float32)
 
 
-def _of_unit_length(rows: NDArray[np.float64], smallest: float) -> NDArray[np.float64]:
-    """Return rows of length 1; one that is not longer than `smallest` becomes zeros."""
+def _normalise_rows(rows: NDArray[np.float64], smallest: float) -> NDArray[np.float64]:
+    """Scale rows to length 1; a row that is not longer than `smallest` becomes zeros."""
     length = np.sqrt((rows**2).sum(axis=1, keepdims=True))
-    empty = length <= smallest
-    return np.where(empty, 0.0, rows / np.where(empty, 1.0, length))
+    is_zero = length <= smallest
+    return np.where(is_zero, 0.0, rows / np.where(is_zero, 1.0, length))
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a method is fitted to. It contains nothing about the test labels, except for oracles.
+    """The data and resources to fit a method. It contains nothing about the test labels, except for oracles.
 
     Attributes
     ----------
     training : the images and labels to learn from
     seed : the only source of random numbers, through `vsebench.data.streams`
-    workers : threads; no result may depend on their number
+    workers : threads; results must not depend on their number
     features : one row per image of the data set; None if it has no features
     words : the word vectors of the labels; None if the data set has none
-    extras : what else a method needs, mostly an oracle: key of `needs.NEEDS` -> value; `needs` has its type
+    extras : other inputs, mostly for oracles: key of `needs.NEEDS` -> value, of the type stated there
     """
 
     training: Training
@@ -334,10 +334,10 @@ class Problem:
 
 def _check(array: NDArray[np.generic], name: str, dtype: type, shape: tuple[int, ...]) -> None:
     if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
-        raise ValueError(f"{name}: {array.dtype} {array.shape} where a contiguous {np.dtype(dtype)} {shape} is needed")
+        raise ValueError(f"{name}: {array.dtype} {array.shape}; should be a contiguous {np.dtype(dtype)} {shape}")
 
 
 def _check_images(images: Ids, n_images: int) -> None:
     _check(images, "images", np.int32, (len(images),))
     if len(images) and (images[0] < 0 or images[-1] >= n_images or (np.diff(images) <= 0).any()):
-        raise ValueError(f"images: each once, ascending, from 0 to {n_images - 1}")
+        raise ValueError(f"images: should strictly ascend, from 0 to {n_images - 1}")

@@ -1,9 +1,9 @@
-"""The files of a split.
+"""Write and read the files of a split.
 
 train, valid, test.parquet   image, label, count: the labels of each part
-final.parquet                the same of what the tested model learns: train and valid, and what only it may learn
-images.parquet               learnt in `first` and in `final`, validated on, tested on
-labels.parquet               learnt in `first` and in `final`, candidates in validation and in the test
+final.parquet                image, label, count: what the tested model learns, at least the labels of train and valid
+images.parquet               whether an image is in `first`, `final`, `valid` and `test`
+labels.parquet               whether a label is learnt in `first` and `final`, and a candidate in `valid` and `test`
 split.json                   numbers of images, labels and occurrences
 """
 
@@ -16,7 +16,7 @@ from vsebench.core.schemas import PAIRS, SPLIT_IMAGES, SPLIT_LABELS
 from vsebench.core.storage import read_json, read_parquet, write_json, write_table
 from vsebench.data.problem import HeldOut, Ids, LabelMatrix, Mask, Split, Training
 
-# All that a fit reads.
+# The files that a fit reads.
 FIT_FILES = ("train.parquet", "valid.parquet", "final.parquet", "images.parquet", "labels.parquet", "split.json")
 FILES = (*FIT_FILES, "test.parquet")
 
@@ -53,8 +53,8 @@ def load(folder: Path, with_test: bool = True, refit: bool = True) -> Split:
 
     Parameters
     ----------
-    with_test : without the test, whose file is then not opened, `test` has no images
-    refit : whether the tested model learns the validation labels; if not, `final` is `first`
+    with_test : whether to read the test labels; if not, `test` has no images and its file is not opened
+    refit : whether the tested model also learns the validation labels; if not, `final` is `first`
     """
     size = read_json(folder / "split.json")
     images, labels = read_parquet(folder / "images.parquet"), read_parquet(folder / "labels.parquet")

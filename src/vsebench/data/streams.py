@@ -1,6 +1,6 @@
-"""Streams of random numbers by name: a seed and a name give the same numbers everywhere.
+"""Named streams of random numbers: a seed and a name give the same numbers everywhere.
 
-NumPy's generators and the kernels' states are different generators, so one number may name a stream of each.
+NumPy and the kernels have different generators, so the same number may name one stream of each.
 """
 
 from enum import IntEnum, unique
@@ -10,25 +10,25 @@ import numpy as np
 
 @unique
 class Stream(IntEnum):
-    """The streams of a fit, and of what is simulated for it."""
+    """The streams of a fit and of simulated labels."""
 
-    START = 1  # the embeddings that training starts from, and the random control
+    START = 1  # the initial embeddings, and the random control
     POSITIVES = 2  # the positive of each stochastic step
     NEGATIVES = 3  # the negative of each stochastic step
-    NEGATIVES_AGAIN = 4  # further attempts at a negative, if the first one was a positive
+    NEGATIVES_AGAIN = 4  # further attempts at a negative, if the first was a positive
     ORDER = 5  # the order of the images in each epoch
-    SIMULATED_LABELS = 6  # the labels of a simulated data set, by its own seed; a fit's seed may be the same number
+    SIMULATED_LABELS = 6  # the labels of a simulated data set, by its own seed, which may equal a fit's seed
     DIRECTIONS = 7  # the directions of a random projection tree
-    DROPOUT = 8  # which units of a network are dropped
-    HEAD_START = 9  # the same of a network that decides
+    DROPOUT = 8  # the units of a network to drop
+    HEAD_START = 9  # START, ORDER and DROPOUT of a network that decides about labels
     HEAD_ORDER = 10
     HEAD_DROPOUT = 11
-    WORDS = 12  # the vectors of labels that have none, random vectors, and whom vectors are dealt to
+    WORDS = 12  # vectors for labels without one, random vectors, and permutations of vectors
 
 
-VALIDATION_SAMPLE = 3  # which images are validated on; drawn by NumPy's generator, NEGATIVES by the kernels'
+VALIDATION_SAMPLE = 3  # the images to validate on; drawn by NumPy's generator, while the kernels draw NEGATIVES
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:
-    """Return NumPy's generator of a stream for a seed."""
+    """Return the NumPy generator of a stream for a seed."""
     return np.random.default_rng([seed, int(stream)])

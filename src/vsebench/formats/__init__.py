@@ -1,1 +1,1 @@
-"""Adapters: one module per file format, and the simulator."""
+"""Adapters: one module per file format or simulator."""

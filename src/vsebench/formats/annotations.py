@@ -1,4 +1,4 @@
-"""What every adapter returns, and the checks that all of them share."""
+"""The annotations that every adapter returns, and checks that adapters share."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from vsebench.data.features import Features
 
 
 class Dropped(NamedTuple):
-    """Something that an adapter read and left out."""
+    """Things of one kind that an adapter left out, their number, and the reason."""
 
     what: str
     number: int
@@ -24,22 +24,21 @@ class Dropped(NamedTuple):
 
 @dataclass(frozen=True)
 class RawAnnotations:
-    """The labels of a set of images as its files give them.
+    """The images of a data set with their labels, as read from its files.
 
     Attributes
     ----------
-    images : the external id of each image (String), each once
-    labels : the name of each label of the vocabulary, including labels that no image has
+    images : external ids of the images (String), without duplicates
+    labels : names of all labels of the vocabulary, including labels that no image has
     pairs : table with the columns image, label (row numbers of `images` and `labels`) and count, all Int32; each
         (image, label) once, in ascending order
-    dropped : what was read and left out
-    parts : "train", "valid" or "test" for each image (String) where the data set has an official partition, else None
-    features : image features, rows in the order of `images`, where the data set has them, else None
-    truth : what only a simulator knows; None for real data. Of the simulator of topics `image` (n_images, T) and
-        `label` (n_labels, T), both float32, such that image @ label.T is the probability of each label for each image;
-        of the tree what `methods.tree_posterior` reads; of independent labels and of a catalogue of label sets what
-        `methods.independent_labels` and `methods.label_catalogue` read. `image` has one row per image, `label` one per
-        label
+    dropped : what the adapter left out
+    parts : "train", "valid" or "test" for each image (String); None for a data set without an official partition
+    features : image features, rows in the order of `images`; None for a data set without features
+    truth : arrays that only a simulator knows; None for real data. An array `image` has one row per image, an array
+        `label` one per label. The topic model has `image` (n_images, T) and `label` (n_labels, T), both float32, such
+        that image @ label.T is the probability of each label for each image. `methods.tree_posterior`,
+        `methods.independent_labels` and `methods.label_catalogue` state the arrays of the other simulators
     """
 
     images: pl.Series
@@ -52,7 +51,7 @@ class RawAnnotations:
 
 
 def image_ids(ids: Iterable[object]) -> pl.Series:
-    """Return the ids of images as a series of text."""
+    """Return the ids of images as a String series."""
     return pl.Series("id", [str(image) for image in ids], dtype=pl.String)
 
 
@@ -68,7 +67,7 @@ def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labe
 
 
 def check_unique(names: Sequence[str], where: str, what: str) -> None:
-    """Raise a `UserError` if a name occurs twice; `where` is the file, `what` a kind of thing ('image')."""
+    """Raise a `UserError` if a name occurs twice; `where` is the file, `what` the kind of name, such as 'image'."""
     if len(set(names)) < len(names):
         name, times = Counter(names).most_common(1)[0]
         raise UserError(f"{where}: duplicate {what} {name!r} ({times} times)")

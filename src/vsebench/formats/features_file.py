@@ -1,14 +1,14 @@
-"""Image features in a separate file, such as a user's, and not in the files of the annotations.
+"""Read image features from a file of their own, such as a user's, instead of the files of the annotations.
 
     .npy       an array (rows, d) of numbers
     .npz       a sparse matrix (rows, d), as scipy.sparse.save_npz writes a CSR one
     .parquet   a column of image ids (text or whole numbers); the other columns are numbers, or one of them is a list
                of numbers, of the same length in each row
 
-Rows are matched to images by the image's id: a .parquet file has a column of ids, the other formats a separate text
-file with one id per line, in the order of the rows. Without such a text file the rows are in the order of the data
-set's images. An image without a row has no features; rows of other images are counted and left out. float16 stays
-float16, all other numbers become float32.
+Rows are matched to images by image id. A .parquet file has a column of ids; the other formats need a text file with one
+id per line, in the order of the rows. Without it, the rows must be in the order of the data set's images. An image
+without a row has no features. Rows of images that are not in the data set are counted and left out. float16 stays
+float16; all other numbers become float32.
 """
 
 from collections.abc import Sequence
@@ -36,32 +36,32 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
     Parameters
     ----------
     raw : folder with downloaded files
-    source : the file, and where the ids of its rows are
-    images : id of each image of the data set
+    source : the file of features and the file or column with the image ids
+    images : ids of the data set's images
 
     Returns
     -------
-    The features in the order of `images`, and the number of rows that belong to no image of the data set.
+    The features in the order of `images`, and the number of rows whose images are not in the data set.
 
     Raises
     ------
     UserError
         A file is missing or damaged; its shape or type is wrong, or a number is not finite; an id is missing or
-        duplicate, or there are more or fewer ids than rows; or no id is that of an image.
+        duplicate, or there are more or fewer ids than rows; or none of the ids belongs to an image of the data set.
     """
-    assert source.file is not None  # what a network makes is a file here
+    assert source.file is not None  # features computed by a network are a file by now
     path = find(raw, source.file)
-    own, values = read_rows(path, find(raw, source.ids) if source.ids else None, source.image)
-    ids = list(images) if own is None else own
+    row_ids, values = read_rows(path, find(raw, source.ids) if source.ids else None, source.image)
+    ids = list(images) if row_ids is None else row_ids
     if values.ndim == 2 and len(ids) != values.shape[0]:
-        whose = f"ids in {source.ids}" if source.ids else "images in the data set; name the image of each row (`ids`)"
-        raise UserError(f"{path}: {values.shape[0]} rows of features for {len(ids)} {whose}")
-    Features(values, np.ones(len(ids), dtype=bool), where=str(path))  # checks all rows, before some are left out
+        needed = f"ids in {source.ids}" if source.ids else "images in the data set; name the image of each row (`ids`)"
+        raise UserError(f"{path}: {values.shape[0]} rows of features for {len(ids)} {needed}")
+    Features(values, np.ones(len(ids), dtype=bool), where=str(path))  # check all rows before some are left out
     return arrange(values, ids, images, path)
 
 
 def read_rows(path: Path, ids: Path | None, column: str) -> tuple[list[str] | None, Any]:
-    """Read the rows of a file, and the image of each: from a column of a table or from the file `ids`; None without."""
+    """Read the image ids (from a column of a table, or the file `ids`; None without it) and the rows of features."""
     if path.suffix == ".parquet":
         return read_parquet(path, column)
     values = read_csr(path) if path.suffix == ".npz" else read_npy(path)
@@ -69,12 +69,13 @@ def read_rows(path: Path, ids: Path | None, column: str) -> tuple[list[str] | No
 
 
 def arrange(values: Any, ids: list[str], images: Sequence[str], path: Path) -> tuple[Features, list[Dropped]]:
-    """Put the rows of features into the order of the images; returns what `read_features_file` does."""
+    """Put the rows of features into the order of the images; return the same as `read_features_file`."""
     row_of = {image: row for row, image in enumerate(ids)}
     rows = np.array([row_of.get(image, -1) for image in images], dtype=np.int64)
     known = rows >= 0
     if not known.any():
-        raise UserError(f"{path}: no row is of an image of the data set; ids are {ids[:1]}, images {list(images[:1])}")
+        examples = f"ids look like {ids[:1]}, images like {list(images[:1])}"
+        raise UserError(f"{path}: no row belongs to an image of the data set; {examples}")
     extra = len(ids) - int(known.sum())
     dropped = [Dropped("rows of features", extra, "their images are not in the data set")] if extra else []
     if sparse.issparse(values):
@@ -82,15 +83,15 @@ def arrange(values: Any, ids: list[str], images: Sequence[str], path: Path) -> t
         with_empty_row = csr(
             values.data, values.indices, np.append(values.indptr, len(values.data)), (n_rows + 1, dimensions)
         )
-        placed = with_empty_row[np.where(known, rows, n_rows)]
+        arranged = with_empty_row[np.where(known, rows, n_rows)]
     else:
-        placed = np.zeros((len(images), values.shape[1]), dtype=values.dtype)
-        placed[known] = values[rows[known]]
-    return Features(placed, known, where=str(path)), dropped
+        arranged = np.zeros((len(images), values.shape[1]), dtype=values.dtype)
+        arranged[known] = values[rows[known]]
+    return Features(arranged, known, where=str(path)), dropped
 
 
 def load(path: Path) -> Any:
-    """Read a .npy file, memory-mapped, or the arrays of an .npz file by their names; nothing in it is executed."""
+    """Read a .npy file, memory-mapped, or the arrays of an .npz file by name; no code in the file is run (pickle)."""
     try:
         content = np.load(path, mmap_mode="r", allow_pickle=False)
         return content if isinstance(content, np.ndarray) else {name: content[name] for name in content.files}
@@ -102,16 +103,16 @@ def read_npy(path: Path) -> NDArray[Any]:
     """Read an array of numbers."""
     values = load(path)
     if isinstance(values, dict):
-        raise UserError(f"{path}: an archive of several arrays under the name of one")
+        raise UserError(f"{path}: contains an archive of arrays (.npz) instead of one array; rename or convert it")
     return np.ascontiguousarray(as_float(values, path))
 
 
 def as_float(values: NDArray[Any], path: Path) -> NDArray[Any]:
-    """Return numbers as float16 (if they are) or float32, in this machine's byte order."""
+    """Return float16 unchanged and other numbers as float32, in this machine's byte order."""
     if values.dtype.kind not in "fiu":
         raise UserError(f"{path}: features are {values.dtype}, not numbers")
     half = values.dtype.kind == "f" and values.dtype.itemsize == 2
-    with np.errstate(over="ignore"):  # what is too big for float32 becomes infinite, which is refused later
+    with np.errstate(over="ignore"):  # numbers that are too big for float32 become infinite, which is refused later
         return values.astype(np.float16 if half else np.float32, copy=False)
 
 
@@ -119,22 +120,22 @@ def read_csr(path: Path) -> Any:
     """Read a sparse matrix in the layout of scipy.sparse.save_npz."""
     arrays = load(path)
     if not isinstance(arrays, dict):
-        raise UserError(f"{path}: an array, no sparse matrix; {SAVE_SPARSE}")
+        raise UserError(f"{path}: contains an array, not a sparse matrix; {SAVE_SPARSE}")
     try:
         if arrays["format"].item() != b"csr":
-            raise UserError(f"{path}: a sparse matrix of another format than CSR; {SAVE_SPARSE}")
+            raise UserError(f"{path}: the sparse matrix is not in CSR format; {SAVE_SPARSE}")
         data = as_float(arrays["data"], path).astype(np.float32)
         n_rows, dimensions = (int(length) for length in arrays["shape"])
         return csr(data, arrays["indices"], arrays["indptr"], (n_rows, dimensions))
     except (KeyError, ValueError, TypeError, OverflowError) as error:
-        raise UserError(f"{path}: no sparse matrix ({error}); {SAVE_SPARSE}") from None
+        raise UserError(f"{path}: not a sparse matrix ({error}); {SAVE_SPARSE}") from None
 
 
 def read_ids(path: Path) -> list[str]:
     """Read one image id per line."""
     ids = text_lines(path.read_bytes(), str(path))
     if "" in ids:
-        raise UserError(f"{path}: line {ids.index('') + 1}: there is no image id")
+        raise UserError(f"{path}: line {ids.index('') + 1}: the image id is missing")
     check_unique(ids, str(path), "image")
     return ids
 
@@ -153,25 +154,25 @@ def read_parquet(path: Path, column: str) -> tuple[list[str], NDArray[np.float32
     ids = [str(image).strip() for image in names]
     missing = [row for row, (image, name) in enumerate(zip(names, ids, strict=True), 1) if image is None or not name]
     if missing:
-        raise UserError(f"{path}: row {missing[0]}: there is no image id")
+        raise UserError(f"{path}: row {missing[0]}: the image id is missing")
     check_unique(ids, str(path), "image")
     return ids, numbers_of(frame.drop(column), path)
 
 
 def numbers_of(frame: pl.DataFrame, path: Path) -> NDArray[np.float32]:
-    """Return the features of a table: its columns, or the one list that it has."""
+    """Return the features of a table: one per column, or those of its only column of lists."""
     if len(frame.columns) == 1 and isinstance(frame.dtypes[0], pl.List | pl.Array):
         lists = frame.to_series().cast(pl.List(frame.dtypes[0].inner))
         lengths = lists.list.len()
         wrong = lengths.ne_missing(lengths[0]).arg_true()
         if lengths[0] is None or len(wrong):
             row = int(wrong[0]) if len(wrong) else 0
-            raise UserError(f"{path}: row {row + 1}: {lengths[row]} features where row 1 has {lengths[0]}")
+            raise UserError(f"{path}: row {row + 1}: has {lengths[row]} features, but row 1 has {lengths[0]}")
         flat = numbers_of(lists.explode().to_frame(), path) if lengths[0] else np.empty(0, dtype=np.float32)
         return flat.reshape(len(lists), lengths[0])
     for name, dtype in frame.schema.items():
         if not dtype.is_numeric():
-            raise UserError(f"{path}: the column {name!r} is {dtype}; features are numbers")
+            raise UserError(f"{path}: the column {name!r} is {dtype}; features should be numbers")
         if frame[name].null_count():
-            raise UserError(f"{path}: the column {name!r} has cells without a number")
+            raise UserError(f"{path}: the column {name!r} has empty cells")
     return np.ascontiguousarray(frame.cast(pl.Float32).to_numpy())

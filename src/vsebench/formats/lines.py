@@ -1,11 +1,11 @@
-"""Reading big text files in blocks of whole lines."""
+"""Read big text files in blocks of whole lines."""
 
 from collections.abc import Iterator
 from typing import IO
 
 
 def line_blocks(stream: IO[bytes], size: int = 1 << 22) -> Iterator[bytes]:
-    """Read a stream in blocks of about `size` bytes that end where a line ends, if need be with an added newline."""
+    """Yield blocks of about `size` bytes that end with a line; a missing last newline is added."""
     rest = b""
     while block := stream.read(size):
         lines, newline, tail = block.rpartition(b"\n")

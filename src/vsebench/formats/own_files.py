@@ -1,4 +1,4 @@
-"""The user's own files, and those that come with the project, which are read in place."""
+"""Find files that are read in place: the user's own, and those that come with the project."""
 
 from pathlib import Path, PurePath
 from typing import Any
@@ -8,18 +8,18 @@ from vsebench.formats.download.verify import digest_of
 
 
 def find(raw: Path, name: str) -> Path:
-    """Return the path of a file: in `raw`, the folder of downloaded files, or the user's own path.
+    """Return the path of a file in `raw`, the folder of downloaded files, or at the user's own path.
 
-    Raises a `UserError` if it is in neither place, or a different file in each.
+    Raises a `UserError` if neither exists, or if both do and differ.
     """
-    places = [path for path in (raw / PurePath(name).name, Path(name).expanduser()) if path.is_file()]
-    if not places:
-        raise UserError(f"{name}: no such file (seen from {Path.cwd()}, and not in {raw})")
-    if len(places) == 2 and not places[0].samefile(places[1]):
-        raise UserError(f"{name}: is {places[0]} or {places[1]} meant? move or rename one")
-    return places[0]
+    paths = [path for path in (raw / PurePath(name).name, Path(name).expanduser()) if path.is_file()]
+    if not paths:
+        raise UserError(f"{name}: no such file (neither from {Path.cwd()} nor in {raw})")
+    if len(paths) == 2 and not paths[0].samefile(paths[1]):
+        raise UserError(f"{name}: is {paths[0]} or {paths[1]} meant? move or rename one of them")
+    return paths[0]
 
 
 def record(raw: Path, name: str) -> dict[str, Any]:
-    """Return the record of a user's file for the provenance: its path, and what identifies its content."""
+    """Return a user's file as a provenance record: its path, size and checksums."""
     return {"name": name, "source": "a file that is read in place", **digest_of(find(raw, name))._asdict()}

@@ -1,15 +1,15 @@
-"""Which images and labels of a data set are kept: the same filters, in the same order, for every data set.
+"""Filter images and labels: the same filters, in the same order, for every data set.
 
-1. `sample_images`: this number of images, drawn from those with at least `min_labels_per_image` labels (at least one)
-2. `min_images_per_label`: labels on fewer images are removed
-3. `top_labels`: of the rest, this number of labels with the most images are kept; ties in the order of the vocabulary
-4. `min_labels_per_image`: images with fewer labels are removed
-5. steps 2 and 4 again until nothing changes, since each can undo the other
-6. `only_parts`: images that are in no part of the official partition are removed; they counted in the steps before, and
+1. `sample_images`: draw this number of images from those with at least `min_labels_per_image` labels (at least one)
+2. `min_images_per_label`: remove labels on fewer images
+3. `top_labels`: of the remaining labels, keep this number with the most images; ties in the order of the vocabulary
+4. `min_labels_per_image`: remove images with fewer labels
+5. repeat steps 2 and 4 until nothing changes, since each can undo the other
+6. `only_parts`: remove images that are in no part of the official partition; they count in the steps before, and
    labels that only they have stay
 
-Without a filter everything is kept, including labels that no image has and images without a label. With one of the
-filters on labels, labels that no image has are removed as well.
+Without a filter everything is kept, including labels that no image has and images without a label. A filter on labels
+also removes labels that no image has.
 """
 
 from dataclasses import replace
@@ -25,28 +25,28 @@ from vsebench.formats.annotations import Dropped, RawAnnotations
 
 
 def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where: str) -> RawAnnotations:
-    """Filter a data set.
+    """Apply the filters of a data set.
 
     Parameters
     ----------
-    annotations : as the adapter read them
-    vocabulary : the filters; those that are not set do nothing
-    where : the file and key of the filters, for errors
+    annotations : as returned by the adapter
+    vocabulary : the filters; one that is not set does nothing
+    where : file and key of the filters, for errors
 
     Returns
     -------
-    The images and labels that stay, in their old order with new row numbers; `dropped` counts the others.
+    The images and labels that are kept, in their old order with new row numbers; `dropped` counts the others.
 
     Raises
     ------
     UserError
-        Nothing would be left, `sample_images` is larger than the number of images, or `only_parts` is set and there is
-        no partition.
+        Nothing is left, `sample_images` is larger than the number of images, or `only_parts` is set for a data set
+        without an official partition.
     """
     if not vocabulary.model_dump(exclude_none=True, exclude={"seed"}):
         return annotations
     if vocabulary.only_parts and annotations.parts is None:
-        raise UserError(f"{where}: only_parts: the data set has no partition of its own; leave this key out")
+        raise UserError(f"{where}: only_parts: the data set has no official partition; remove this key")
     pairs = annotations.pairs.lazy()
     dropped = list(annotations.dropped)
     if vocabulary.sample_images is not None:
@@ -62,23 +62,19 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
 
 
 def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: str) -> pl.Series:
-    """Draw the images to keep; returns their row numbers, ascending."""
+    """Draw the images to keep; return their row numbers, ascending."""
     fewest = vocabulary.min_labels_per_image or 1
-    wanted = vocabulary.sample_images or 0
+    size = vocabulary.sample_images or 0
     sizes = np.bincount(annotations.pairs["image"].to_numpy(), minlength=len(annotations.images))
     eligible = np.flatnonzero(sizes >= fewest).astype(np.int32)
-    if wanted > len(eligible):
-        raise UserError(
-            f"{where}: sample_images: {wanted}, but only {len(eligible)} images have {fewest} labels or more"
-        )
-    chosen = np.random.Generator(np.random.PCG64(vocabulary.seed)).choice(
-        eligible, wanted, replace=False, shuffle=False
-    )
+    if size > len(eligible):
+        raise UserError(f"{where}: sample_images: {size}, but only {len(eligible)} images have {fewest} labels or more")
+    chosen = np.random.Generator(np.random.PCG64(vocabulary.seed)).choice(eligible, size, replace=False, shuffle=False)
     return pl.Series("image", np.sort(chosen))
 
 
 def filter_pairs(pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Dropped]) -> pl.DataFrame:
-    """Apply the filters on labels and images until all are satisfied; note in `dropped` what is removed."""
+    """Apply the filters on labels and images until all are satisfied; add what is removed to `dropped`."""
     fewest_images, fewest_labels = vocabulary.min_images_per_label, vocabulary.min_labels_per_image
     pairs, rare_labels = _drop_rare(pairs, "label", fewest_images)
     if vocabulary.top_labels is not None:
@@ -110,16 +106,16 @@ def _drop_rare(pairs: pl.DataFrame, column: str, fewest: int | None) -> tuple[pl
 def restrict(
     annotations: RawAnnotations, pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Dropped]
 ) -> RawAnnotations:
-    """Renumber images and labels after filters have removed some."""
+    """Return the images and labels that the filters kept, with new row numbers."""
     n_images, n_labels = len(annotations.images), len(annotations.labels)
     images, labels = np.arange(n_images), np.arange(n_labels)
     if vocabulary.sample_images is not None or vocabulary.min_labels_per_image is not None:
-        images = _stay(pairs["image"], n_images)
+        images = _used(pairs["image"], n_images)
         fewest = vocabulary.min_labels_per_image or 1
         gone = (vocabulary.sample_images or n_images) - len(images)
         dropped = [*dropped, Dropped("images", gone, f"left with fewer labels than {fewest} (min_labels_per_image)")]
     if vocabulary.min_images_per_label is not None or vocabulary.top_labels is not None:
-        labels = _stay(pairs["label"], n_labels)
+        labels = _used(pairs["label"], n_labels)
     renumbered = pairs.with_columns(
         _renumber(pairs["image"], images, n_images), _renumber(pairs["label"], labels, n_labels)
     )
@@ -136,7 +132,7 @@ def restrict(
 
 
 def keep_parts(annotations: RawAnnotations, where: str) -> RawAnnotations:
-    """Drop the images that are in no part of the official partition; labels stay as they are."""
+    """Remove the images that are in no part of the official partition; all labels are kept."""
     assert annotations.parts is not None
     stays = annotations.parts.is_not_null().to_numpy()
     images = np.flatnonzero(stays)
@@ -157,12 +153,12 @@ def keep_parts(annotations: RawAnnotations, where: str) -> RawAnnotations:
 
 
 def take_truth(annotations: RawAnnotations, **rows: NDArray[np.intp]) -> dict[str, NDArray[Any]] | None:
-    """Return the truth with these rows of its arrays `image` and `label`, where it has them."""
+    """Return the truth with only these rows of its arrays `image` and `label`."""
     truth = annotations.truth
     return truth and {name: array[rows[name]] if name in rows else array for name, array in truth.items()}
 
 
-def _stay(column: pl.Series, number: int) -> NDArray[np.intp]:
+def _used(column: pl.Series, number: int) -> NDArray[np.intp]:
     """Return the row numbers that occur in a column, ascending."""
     return np.flatnonzero(np.bincount(column.to_numpy(), minlength=number))
 

@@ -1,1 +1,1 @@
-"""Protocols: which labels or images a method learns from, chooses its settings on, and is tested on."""
+"""Protocols: which labels or images are used for training, for the choice of settings, and for the test."""

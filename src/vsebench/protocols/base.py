@@ -1,4 +1,4 @@
-"""What a protocol is, and how a module of this package is found by its name."""
+"""The base class of protocols, and how a protocol is found by name."""
 
 import importlib
 import zlib
@@ -14,18 +14,18 @@ from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Tra
 
 
 class Protocol(ABC):
-    """How labels or images are held out. A module defines one subclass, `PROTOCOL`.
+    """How labels or images are held out. A module defines one subclass and names it `PROTOCOL`.
 
     Attributes
     ----------
-    words : what is held out, for tables and the report
+    words : description of what is held out, for tables and the report
     new_images : whether test images are never learnt from; then a method needs features
-    validation_metric : what settings and epochs are chosen by, unless a run names another metric
-    leaves_cold : whether an image can lose its only label, so that nothing is known of it
-    by_occurrence : whether occurrences of labels are held out, which a data set with counts has more of than labels
-    fixed : whether all seeds have the same split; a run then chooses settings with its first seed, for all of them
+    validation_metric : metric by which settings and epochs are chosen, unless a run names another
+    leaves_cold : whether an image can lose its only label, so that nothing is known about it
+    by_occurrence : whether single occurrences of labels are held out; with counts, an image has several of a label
+    fixed : whether all seeds have the same split; a run then chooses the settings of all seeds with its first seed
     unseen : whether some of the labels to rank are never trained; then a data set needs word vectors
-    only_unseen : whether all labels to rank are such labels; then a method needs to know labels by other things
+    only_unseen : whether all labels to rank are never trained; then a method must know labels from other sources
     """
 
     words: str
@@ -38,7 +38,7 @@ class Protocol(ABC):
     only_unseen: ClassVar[bool] = False
 
     def generator(self, seed: int) -> np.random.Generator:
-        """Return the random generator of a split; a protocol and a seed give the same numbers on any machine."""
+        """Return the random generator of a split; a protocol and a seed give the same numbers on every machine."""
         name = type(self).__module__.rpartition(".")[2]
         return np.random.Generator(np.random.PCG64([seed, zlib.crc32(name.encode())]))
 
@@ -59,23 +59,23 @@ FROM = "from-"  # and a data set's name: the protocol in `transfer.py`
 
 @cache
 def load_protocol(name: str) -> Protocol:
-    """Return the protocol of a name; an unknown name raises a `UserError` that lists the known ones."""
+    """Return the protocol with this name; an unknown name raises a `UserError` that lists the known ones."""
     if source_of(name):
         transfer: Protocol = importlib.import_module("vsebench.protocols.transfer").Transfer(source_of(name))
         return transfer
     if name not in known_protocols():
-        raise UserError(f"there is no protocol {name!r}; there are {', '.join(known_protocols())}, {FROM}<data set>")
+        raise UserError(f"unknown protocol {name!r}; known are {', '.join(known_protocols())}, {FROM}<data set>")
     protocol: type[Protocol] = importlib.import_module(f"vsebench.protocols.{name}").PROTOCOL
     return protocol()
 
 
 def source_of(protocol: str) -> str | None:
-    """Return the data set that is trained on if it is another one than the tested one."""
+    """Return the data set that a protocol trains on, or None if it is the tested one."""
     return protocol.removeprefix(FROM) if protocol.startswith(FROM) else None
 
 
 def split_generator(protocol: str, seed: int) -> np.random.Generator:
-    """Return the random generator of the split that a protocol makes with a seed."""
+    """Return the random generator for the split of a protocol with a seed."""
     return load_protocol(protocol).generator(seed)
 
 
@@ -84,16 +84,16 @@ def assemble(parts: tuple[LabelMatrix, LabelMatrix, LabelMatrix], images: tuple[
 
     Parameters
     ----------
-    parts : the labels to train on, the validation labels and the test labels, one row per image of the data set
-    images : those of `first`, of `valid`, of `final` and of `test`, each ascending
+    parts : training, validation and test labels, one row per image of the data set
+    images : the images of `first`, `valid`, `final` and `test`, each ascending
     """
     train, valid, test = parts
     first_images, valid_images, final_images, test_images = images
-    every = np.ones(train.n_labels, dtype=np.bool_)
-    both = train + valid
+    all_labels = np.ones(train.n_labels, dtype=np.bool_)
+    final = train + valid
     return Split(
-        Training(train, first_images, every),
-        HeldOut(valid_images, valid.rows(valid_images), train.rows(valid_images), every),
-        Training(both, final_images, every),
-        HeldOut(test_images, test.rows(test_images), both.rows(test_images), every),
+        Training(train, first_images, all_labels),
+        HeldOut(valid_images, valid.rows(valid_images), train.rows(valid_images), all_labels),
+        Training(final, final_images, all_labels),
+        HeldOut(test_images, test.rows(test_images), final.rows(test_images), all_labels),
     )

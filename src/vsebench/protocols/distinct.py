@@ -1,4 +1,4 @@
-"""Protocol `distinct`: one of an image's distinct labels is held out, with all its occurrences."""
+"""Protocol `distinct`: hold out one of an image's distinct labels, with all its occurrences."""
 
 import numpy as np
 

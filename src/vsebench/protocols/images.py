@@ -1,4 +1,4 @@
-"""Protocol `images`: a tenth of the images is held out for the test, and a tenth for validation."""
+"""Protocol `images`: hold out a tenth of the images for the test, and a tenth for validation."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
-"""Protocol `labelled_images`: the images with a label are divided at random, as NUS-WIDE's 81 concepts often are.
+"""Protocol `labelled_images`: split the images with a label at random, as is common for NUS-WIDE's 81 concepts.
 
-Of NUS-WIDE's 209,347 images with one of the concepts 150,000 train, and the others are the test. No list of such a
-split was published, so it is drawn anew for each seed.
+Of NUS-WIDE's 209,347 images with a concept, 150,000 are training images and the others test images. No list of such a
+split was published, so it is drawn for each seed.
 """
 
 import numpy as np
@@ -10,8 +10,8 @@ from vsebench.data.problem import Dataset, Split
 from vsebench.protocols.base import Protocol
 from vsebench.protocols.whole_images import hold_out_images
 
-TRAINED = 150_000 / 209_347  # of the images with a label
-VALIDATED = 0.05  # of those that train
+TRAINED = 150_000 / 209_347  # share of the images with a label
+VALIDATED = 0.05  # share of the training images
 
 
 class LabelledImages(Protocol):

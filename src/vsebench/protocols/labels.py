@@ -1,4 +1,4 @@
-"""Leave one label out: what the protocols `distinct` and `regions` share."""
+"""Leave one label out: shared by the protocols `distinct` and `regions`."""
 
 import numpy as np
 import polars as pl
@@ -9,40 +9,40 @@ from vsebench.protocols.base import assemble
 
 
 def leave_one_out(dataset: Dataset, by_occurrence: bool, rng: np.random.Generator) -> Split:
-    """Hold one label of each image out for the test, and one of the rest for validation.
+    """Hold out one label of each image for the test, and one of the remaining labels for validation.
 
     Parameters
     ----------
-    by_occurrence : hold out one occurrence, and keep the others of the same label; else one distinct label with all
-        of its occurrences, and only from images that keep another one
+    by_occurrence : hold out one occurrence, and keep the others of the same label; else hold out one distinct label
+        with all its occurrences, but only from images that keep another label
     """
     rest, test = hold_out(dataset.labels, by_occurrence, rng)
     train, valid = hold_out(rest, by_occurrence, rng)
-    every = np.arange(dataset.labels.n_rows, dtype=np.int32)
-    return assemble((train, valid, test), (every, _with_a_label(valid), every, _with_a_label(test)))
+    all_images = np.arange(dataset.labels.n_rows, dtype=np.int32)
+    return assemble((train, valid, test), (all_images, _with_a_label(valid), all_images, _with_a_label(test)))
 
 
 def hold_out(labels: LabelMatrix, by_occurrence: bool, rng: np.random.Generator) -> tuple[LabelMatrix, LabelMatrix]:
-    """Take one label (or one occurrence) from each image that has enough; return the rest and what was taken."""
+    """Take one label (or one occurrence) from each image that has enough; return the rest and the taken labels."""
     image, count = labels.image_of_pair, labels.count_of_pair
     weight = count if by_occurrence else np.ones_like(count)
-    place = draw_pairs(image, weight, labels.n_rows, rng)
+    drawn = draw_pairs(image, weight, labels.n_rows, rng)
     size = np.bincount(image, weights=weight, minlength=labels.n_rows)
-    chosen = place[size >= (1 if by_occurrence else 2)]
+    chosen = drawn[size >= (1 if by_occurrence else 2)]
     taken = np.zeros(len(count), dtype=count.dtype)
     taken[chosen] = 1 if by_occurrence else count[chosen]
     return _with_counts(labels, count - taken), _with_counts(labels, taken)
 
 
 def draw_pairs(image: Ids, weight: Ids, n_images: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw one pair of each image in proportion to its weight; pairs are sorted by image.
+    """Draw one pair of each image with probability proportional to its weight; pairs are sorted by image.
 
-    Returns (n_images,) row numbers of pairs; that of an image without pairs is meaningless.
+    Returns (n_images,) indices of pairs; that of an image without pairs is meaningless.
     """
     ends = np.cumsum(weight, dtype=np.int64)
     size = np.bincount(image, weights=weight, minlength=n_images).astype(np.int64)
     start = np.cumsum(size) - size
-    # Every image draws, whether it has pairs or not, so that one image's pairs do not change another's choice.
+    # A number is drawn for every image, even without pairs, so that one image's pairs do not change another's choice.
     offset = np.floor(rng.random(n_images) * size).astype(np.int64)
     return np.searchsorted(ends, start + offset, side="right")
 

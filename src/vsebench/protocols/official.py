@@ -1,4 +1,4 @@
-"""Protocol `official`: tested on the images that the data set's own partition calls test."""
+"""Protocol `official`: test on the test images of the data set's official partition."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from vsebench.protocols.whole_images import hold_out_images, own_parts
 
 
 class Official(Protocol):
-    """Validation images are the partition's own, or else every ninth training image: the same for all seeds."""
+    """Validation images are those of the partition, or else every ninth training image: the same for all seeds."""
 
     words = "the data set's own test images held out"
     new_images = True
@@ -18,7 +18,7 @@ class Official(Protocol):
 
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
         if dataset.parts is None:
-            raise UserError("this data set has no partition of its own; use the protocol 'images'")
+            raise UserError("this data set has no official partition; use the protocol 'images'")
         return hold_out_images(dataset, *own_parts(dataset.parts))
 
 

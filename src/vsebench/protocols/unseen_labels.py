@@ -1,4 +1,4 @@
-"""Protocol `unseen_labels`: a fifth of the labels is never trained, and test images are annotated with these alone."""
+"""Protocol `unseen_labels`: a fifth of the labels is never trained, and only these are ranked for test images."""
 
 import numpy as np
 

@@ -1,10 +1,10 @@
-"""Protocol `unseen_labels_all`: as `unseen_labels`, but test images are annotated with all labels."""
+"""Protocol `unseen_labels_all`: as `unseen_labels`, but all labels are ranked for test images."""
 
 from vsebench.protocols.unseen_labels import DrawnLabels
 
 
 class AmongAllLabels(DrawnLabels):
-    """All labels with a word vector are candidates; a test image's own are right, trained or not."""
+    """All labels with a word vector are candidates; those of a test image are right, whether trained or not."""
 
     words = "labels that were never trained, among all labels"
     only_unseen = False

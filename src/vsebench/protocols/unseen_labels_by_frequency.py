@@ -1,4 +1,4 @@
-"""Protocol `unseen_labels_by_frequency`: as `unseen_labels`, with as many frequent and rare labels as there are."""
+"""Protocol `unseen_labels_by_frequency`: as `unseen_labels`, but with unseen labels of all frequencies."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from vsebench.protocols.unseen import EVERY, UnseenLabels
 
 
 class DrawnByFrequency(UnseenLabels):
-    """Of every five labels in the order of their frequency one is drawn."""
+    """One of every five labels in the order of frequency is drawn."""
 
     words = "labels that were never trained, alone, drawn by frequency"
     only_unseen = True

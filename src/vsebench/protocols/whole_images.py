@@ -1,4 +1,4 @@
-"""Whole images are held out: what the protocols `images` and `official` share, and those of unseen labels."""
+"""Hold out whole images: shared by `images`, `official`, `labelled_images` and the protocols of unseen labels."""
 
 import numpy as np
 import polars as pl
@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 from vsebench.data.problem import Dataset, Ids, LabelMatrix, Mask, Split
 from vsebench.protocols.base import assemble
 
-Masks = tuple[Mask, Mask, Mask]  # (n_images,) each: the images of training, of validation and of the test
+Masks = tuple[Mask, Mask, Mask]  # (n_images,) each: training, validation and test images
 
-SHARE = 0.1  # of the images, for validation and for the test
-EVERY = 9
+SHARE = 0.1  # of the images for validation, and for the test
+EVERY = 9  # every ninth training image validates
 
 
 def own_parts(parts: NDArray[np.str_]) -> Masks:
-    """Return a data set's own partition; without validation images, those are every ninth training image."""
+    """Return the official partition; if it has no validation images, every ninth training image validates."""
     valid = parts == "valid"
     if not valid.any():
         training = np.flatnonzero(parts == "train")
@@ -23,21 +23,21 @@ def own_parts(parts: NDArray[np.str_]) -> Masks:
 
 
 def drawn_parts(n_images: int, rng: np.random.Generator) -> Masks:
-    """Draw a tenth of the images for the test and a tenth for validation; the others train."""
+    """Draw a tenth of the images for the test and a tenth for validation; train on the others."""
     size = round(n_images * SHARE)
-    place = np.empty(n_images, dtype=np.int64)
-    place[np.argsort(rng.random(n_images), kind="stable")] = np.arange(n_images)
-    return place >= 2 * size, (place >= size) & (place < 2 * size), place < size
+    rank = np.empty(n_images, dtype=np.int64)
+    rank[np.argsort(rng.random(n_images), kind="stable")] = np.arange(n_images)
+    return rank >= 2 * size, (rank >= size) & (rank < 2 * size), rank < size
 
 
 def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Split:
-    """Learn from the images of `train`, and after the choice of settings from those of `valid` as well.
+    """Split by images: learn from `train`, and after the choice of settings also from `valid`.
 
-    The masks are (n_images,); where `train` and `valid` overlap, an image validates. Images of no mask are left out.
+    The masks are (n_images,). An image that is in both `train` and `valid` validates; an image in no mask is left out.
 
-    Images without a label are kept: they count in the normalisation, but have no ranks. In a data
-    set with features, an image without them is neither validated nor tested on, whatever the method: no model could
-    score it by its features.
+    Images without a label are kept: they count in the normalisation, but have no ranks. If the data set has features,
+    images without features are left out of validation and test for all methods, since no model could score them by
+    their features.
     """
     train, valid, test = apart(dataset, train, valid, test)
     parts = tuple(pairs_of(dataset.labels, mask) for mask in (train, valid, test))
@@ -46,7 +46,7 @@ def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> S
 
 
 def apart(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Masks:
-    """Return the parts with validation images that do not train, and none without features to validate or test on."""
+    """Remove validation images from training, and images without features from validation and test."""
     train = train & ~valid
     if dataset.with_features is not None:
         valid, test = valid & dataset.with_features, test & dataset.with_features
@@ -54,7 +54,7 @@ def apart(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Masks:
 
 
 def pairs_of(labels: LabelMatrix, images: Mask, among: Mask | None = None) -> LabelMatrix:
-    """Return the pairs of some images, (n_images,), and labels, (n_labels,), or all; other rows are empty."""
+    """Return only the pairs of some images, (n_images,), and of the labels `among`, (n_labels,), if given."""
     kept = images[labels.image_of_pair]
     if among is not None:
         kept = kept & among[labels.label_of_pair]
@@ -62,5 +62,5 @@ def pairs_of(labels: LabelMatrix, images: Mask, among: Mask | None = None) -> La
 
 
 def ids(mask: Mask) -> Ids:
-    """Return the numbers where a mask is true."""
+    """Return the indices at which a mask is true."""
     return np.flatnonzero(mask).astype(np.int32)

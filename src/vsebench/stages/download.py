@@ -1,11 +1,11 @@
-"""Download the files of a data set, and record where each is from.
+"""Download the files of a data set, and record the source of each.
 
-A valid file that is in place is kept. Otherwise the mirror is tried (the folder or http(s) address in the
-environment variable VSEBENCH_MIRROR; the file is <mirror>/<name>), then the sources of the configuration in their
-order. A file gets its final name only when it has passed its checks. `provenance.json` says for each file: name,
-source, sha256, md5, bytes, and the time it was fetched (UTC). The user's own files are listed there as well.
+A valid file that is in place is kept. Otherwise the mirror is tried (the folder or http(s) address in the environment
+variable VSEBENCH_MIRROR; the file is <mirror>/<name>), then the sources of the configuration in their order. A file
+gets its final name only after it has passed its checks. `provenance.json` lists for each file name, source, sha256,
+md5, bytes, and the time of the download (UTC). It also lists the user's own files.
 
-pooch is not used: it can neither resume a transfer nor try several sources.
+pooch is not used, because it can neither resume a transfer nor try several sources.
 """
 
 import argparse
@@ -31,7 +31,6 @@ IN_PLACE = "found in place"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument("--name", required=True, help="the data set's name")
     parser.add_argument(
         "--definition",
@@ -42,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     definition = read_definition(arguments.definition, arguments.name)
     try:
         download(arguments.name, definition, arguments.out, os.environ.get(MIRROR) or None)
@@ -51,13 +49,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | None) -> None:
-    """Bring the files of a data set into the folder `out` and write provenance.json there."""
+    """Bring the files of a data set into the folder `out`, and write provenance.json there."""
     out.mkdir(parents=True, exist_ok=True)
     known = _known_records(out / "provenance.json")
     records = []
     for file, record in obtain_all(definition.files, alternatives(name, definition), out, mirror):
         if record["source"] == IN_PLACE and known.get(file.name, {}).get("sha256") == record["sha256"]:
-            record = known[file.name]  # the earlier record also says where the file came from
+            record = known[file.name]  # the earlier record also states where the file came from
         records.append(record)
     provenance: dict[str, Any] = {"dataset": name, "files": records}
     if knows(definition.adapter):
@@ -67,7 +65,7 @@ def download(name: str, definition: DatasetDefinition, out: Path, mirror: str | 
 
 
 def alternatives(name: str, definition: DatasetDefinition) -> list[str]:
-    """Return names of files of which one is enough, the best first, if the adapter has `alternatives(options)`."""
+    """Return the adapter's `alternatives(options)`, names of files of which one is enough, the best first."""
     adapter = load_adapter(definition.adapter, name, "Options")
     if not hasattr(adapter, "alternatives"):
         return []
@@ -77,7 +75,7 @@ def alternatives(name: str, definition: DatasetDefinition) -> list[str]:
 def obtain_all(
     files: list[SourceFile], alternatives: list[str], out: Path, mirror: str | None
 ) -> Iterator[tuple[SourceFile, dict[str, Any]]]:
-    """Yield each file with its record; of the alternatives only the first that is available."""
+    """Yield each file with its record; of the alternatives, only the first that is available."""
     faults: list[str] = []
     by_name = {file.name: file for file in files}
     for name in alternatives:
@@ -95,15 +93,15 @@ def obtain_all(
 
 
 def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
-    """Bring a file into `out` from the first place that has it, and return its record.
+    """Bring a file into `out` from the first location that has it, and return its record.
 
-    Raises a `UserError` that says what each place answered.
+    Raises a `UserError` with the answer of each location.
     """
     target = out / file.name
     answers = []
-    for source, place in _places(file, target, mirror):
+    for source, location in _locations(file, target, mirror):
         try:
-            digest = _take(place, target, file)
+            digest = _take(location, target, file)
         except (BadContentError, transfer.TransferError) as fault:
             answers.append(f"{source} ({fault})")
         else:
@@ -112,36 +110,36 @@ def obtain(file: SourceFile, out: Path, mirror: str | None) -> dict[str, Any]:
     tried = ", ".join(answers) or "nothing, as no address is known"
     raise UserError(
         f"could not download {file.name}; tried {tried}; put the file into {out} or set {MIRROR} to a folder or "
-        "address that has it"
+        "address that contains it"
     )
 
 
-def _places(file: SourceFile, target: Path, mirror: str | None) -> Iterator[tuple[str, Path | str]]:
-    """Yield where a file may be: what the provenance calls it, and a path or an address."""
+def _locations(file: SourceFile, target: Path, mirror: str | None) -> Iterator[tuple[str, Path | str]]:
+    """Yield where a file may be: the source to record, and a path or an address."""
     if target.exists():
         yield IN_PLACE, target
     if mirror is not None:
         remote = mirror.startswith(("http://", "https://"))
-        place = f"{mirror.rstrip('/')}/{file.name}" if remote else Path(mirror).expanduser() / file.name
-        yield f"mirror: {place}", place
+        location = f"{mirror.rstrip('/')}/{file.name}" if remote else Path(mirror).expanduser() / file.name
+        yield f"mirror: {location}", location
     for address in file.sources:
         yield address, address
 
 
-def _take(place: Path | str, target: Path, file: SourceFile) -> Digest:
-    """Bring a file from a place to `target` if it passes its checks."""
-    if isinstance(place, str):
-        return _fetch(place, target, file)
-    if place == target:
+def _take(location: Path | str, target: Path, file: SourceFile) -> Digest:
+    """Bring a file from a location to `target` if it passes its checks."""
+    if isinstance(location, str):
+        return _fetch(location, target, file)
+    if location == target:
         return verify(target, file)
-    return _copy(place, target, file)
+    return _copy(location, target, file)
 
 
-def _copy(place: Path, target: Path, file: SourceFile) -> Digest:
-    if not place.is_file():
+def _copy(location: Path, target: Path, file: SourceFile) -> Digest:
+    if not location.is_file():
         raise BadContentError("no such file")
     with replacing(target) as temporary:
-        shutil.copyfile(place, temporary)
+        shutil.copyfile(location, temporary)
         return verify(temporary, file)
 
 
@@ -155,7 +153,7 @@ def _fetch(address: str, target: Path, file: SourceFile) -> Digest:
         transfer.discard(part)
         if not resumed:
             raise
-        # The bytes of an earlier attempt may be the bad ones.
+        # The bad bytes may be those of an earlier attempt.
         return _fetch(address, target, file)
     part.replace(target)
     transfer.discard(part)
@@ -168,7 +166,7 @@ def _record(name: str, source: str, digest: Digest) -> dict[str, Any]:
 
 
 def _known_records(provenance: Path) -> dict[str, Any]:
-    """Return the records of an earlier run by the files' names."""
+    """Return file name -> its record in an earlier run."""
     try:
         return {record["name"]: record for record in read_json(provenance)["files"]}
     except (UserError, KeyError, TypeError):  # no provenance, or not one of ours

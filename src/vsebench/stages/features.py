@@ -1,15 +1,15 @@
-"""Make image features: run the images of a folder, a tar archive or a table through a network in an ONNX file.
+"""Compute image features: run the images of a folder, a tar archive or a table through a network in an ONNX file.
 
 Writes into the output folder
 
     features.npy    float16, one row per image that could be read
-    ids.txt         the image of each row
-    failed.txt      the other images, each with the reason, separated by a tab
+    ids.txt         the image id of each row
+    failed.txt      the other images, each with a tab and the reason
     record.json     the network (sha256), its output, the transform, versions, numbers of images
-    shards/         the rows of 1,000 images each, which a later run takes over
+    shards/         files with the rows of 1,000 images each, which a later run reuses
 
-A shard is taken over if nothing has changed that its rows depend on: network, output, transform, versions, the code of
-both, and its images' ids, sizes and times of change. So a run that was stopped goes on where it was.
+A shard is reused if nothing has changed on which its rows depend: network, output, transform, versions, the code of
+both, and its images' ids, sizes and times of change. So a run that was stopped continues where it was.
 """
 
 import argparse
@@ -38,11 +38,11 @@ from vsebench.formats.images.onnx_network import Network
 from vsebench.formats.images.pixels import Transform, UnreadableError
 
 SHARD = 1000  # images
-BATCH = 32  # images that the network gets at once
-LARGEST = 65504  # of float16
+BATCH = 32  # images per batch of the network
+LARGEST = 65504  # the largest float16
 PACKAGES = ("onnxruntime", "pillow", "numpy")
 Half = NDArray[np.float16]
-# What a row depends on besides files.
+# The modules on which a row of features depends.
 CODE = (
     "vsebench.formats.images.pixels",
     "vsebench.formats.images.onnx_network",
@@ -50,40 +50,38 @@ CODE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument("--model", type=Path, required=True, help="ONNX file: input (n, 3, height, width) of float32")
     parser.add_argument("--output", required=True, help="name of the output that becomes the features")
     parser.add_argument(
         "--images", type=Path, required=True, help="folder, tar archive, or table with the columns image and file"
     )
-    parser.add_argument("--transform", choices=get_args(TransformName), required=True, help="what pixels go through")
+    parser.add_argument("--transform", choices=get_args(TransformName), required=True, help="how pixels are scaled")
     parser.add_argument(
         "--resize",
         type=resize,
         default=256,
-        help="pixels of the shorter side, before the centre is cut out; or squash: the whole image (default: 256)",
+        help="pixels of the shorter side, before the centre is cropped; or squash: the whole image (default: 256)",
     )
     parser.add_argument(
         "--suffixes",
         choices=get_args(Suffixes),
         default="keep",
-        help="whether .jpg belongs to the id of an image in a folder or archive (default: keep)",
+        help="whether the id of an image in a folder or archive keeps an ending such as .jpg (default: keep)",
     )
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="(default: one per core)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="number of threads (default: one per core)")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
 
 
 def resize(text: str) -> Resize:
-    """Read the option `--resize`."""
+    """Parse the option `--resize`."""
     if text == "squash":
         return "squash"
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}: a number of pixels or squash is needed")
+        raise argparse.ArgumentTypeError(f"{text!r}: should be a number of pixels or squash")
     return int(text)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     if arguments.threads < 1:
         raise UserError(f"--threads: {arguments.threads}; use 1 or more")
     network = Network(arguments.model, arguments.output, arguments.threads)
@@ -93,7 +91,7 @@ def run(arguments: argparse.Namespace) -> None:
     transform = Transform(arguments.transform, arguments.resize, network.height, network.width)
     images = open_images(arguments.images, arguments.suffixes)
     if images.left_out:
-        print(f"{arguments.images}: {images.left_out} files are no images by their names", file=sys.stderr)
+        print(f"{arguments.images}: {images.left_out} files are not images by their names", file=sys.stderr)
     record = describe(network, transform)
     describer = Describer(network, transform, arguments.threads)
     shards = make_shards(images, describer, json.dumps(record, sort_keys=True), arguments.out / "shards")
@@ -103,7 +101,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def describe(network: Network, transform: Transform) -> dict[str, Any]:
-    """Return what the features of any image depend on."""
+    """Return everything on which the features of all images depend."""
     code = hashlib.sha256(b"".join(path.read_bytes() for path in sources_of(*CODE)))
     return {
         "model": {"name": network.path.name, "sha256": network.sha256},
@@ -115,30 +113,30 @@ def describe(network: Network, transform: Transform) -> dict[str, Any]:
 
 
 class Describer:
-    """A network with its transform; images are decoded on several threads."""
+    """Computes features with a network and a transform; images are decoded on several threads."""
 
     def __init__(self, network: Network, transform: Transform, threads: int) -> None:
         self.network, self.transform = network, transform
         self._pool = ThreadPoolExecutor(threads)
 
     def rows(self, contents: Iterator[bytes | OSError], ids: list[str], bar: "tqdm[Any]") -> tuple[Half, list[str]]:
-        """Return the rows of those images that can be read, and for each image the reason why not, or "".
+        """Return the rows of the readable images, and for each image the reason why it is not readable, or "".
 
-        Raises a `UserError` for a number that float16 cannot hold.
+        Raises a `UserError` for a number that does not fit float16.
         """
-        found, reasons = [np.empty((0, self.network.dimensions), dtype=np.float16)], []
+        rows, reasons = [np.empty((0, self.network.dimensions), dtype=np.float16)], []
         for start, stop in even_chunks(len(ids), BATCH):
-            batch = list(self._pool.map(self._pixels, islice(contents, stop - start)))
-            reasons += [one if isinstance(one, str) else "" for one in batch]
-            readable = [number for number, one in enumerate(batch, start) if not isinstance(one, str)]
+            results = list(self._pool.map(self._pixels, islice(contents, stop - start)))
+            reasons += [result if isinstance(result, str) else "" for result in results]
+            readable = [number for number, result in enumerate(results, start) if not isinstance(result, str)]
             if readable:
-                values = self.network(np.stack([one for one in batch if not isinstance(one, str)]))
-                found.append(as_half(values, [ids[number] for number in readable], self.network))
+                values = self.network(np.stack([pixels for pixels in results if not isinstance(pixels, str)]))
+                rows.append(as_half(values, [ids[number] for number in readable], self.network))
             bar.update(stop - start)
-        return np.concatenate(found), reasons
+        return np.concatenate(rows), reasons
 
     def _pixels(self, content: bytes | OSError) -> NDArray[np.float32] | str:
-        """Return what the network takes, or the reason why there is nothing."""
+        """Return the input of the network, or the reason why the image cannot be read."""
         if isinstance(content, OSError):
             return content.strerror or type(content).__name__
         try:
@@ -148,24 +146,24 @@ class Describer:
 
 
 def as_half(values: NDArray[np.float32], ids: list[str], network: Network) -> Half:
-    """Return features as float16; raises a `UserError` that names an image whose features it cannot hold."""
-    wrong = np.argwhere(~(np.abs(values) < LARGEST))  # what is no number is in no order either
+    """Return features as float16; a number that does not fit raises a `UserError` that names the image."""
+    wrong = np.argwhere(~(np.abs(values) < LARGEST))  # negated, so that NaN is wrong too
     if len(wrong):
         image, column = wrong[0]
         raise UserError(
-            f"{network.path}: {ids[image]}: {values[image, column]} in the output {network.output!r}; features are"
-            f" kept as float16, numbers below {LARGEST}; is the transform the network's own?"
+            f"{network.path}: {ids[image]}: {values[image, column]} in the output {network.output!r} does not fit"
+            f" float16, which ends at {LARGEST}; is the transform the network's own?"
         )
     return values.astype(np.float16)
 
 
 def make_shards(images: ImageFiles, describer: Describer, record: str, folder: Path) -> list[Path]:
-    """Make the shards that are missing or depend on something else than now; return the files of all."""
+    """Compute the shards that are missing or out of date; return the files of all shards."""
     parts = even_chunks(len(images.ids), SHARD)
     files = {folder / f"{number:05}.npz": part for number, part in enumerate(parts)}
     keys = {file: key_of(record, images, *part) for file, part in files.items()}
-    for other in set(folder.glob("*.npz")) - set(files):
-        other.unlink()
+    for unused in set(folder.glob("*.npz")) - set(files):
+        unused.unlink()
     missing = [file for file in files if key_in(file) != keys[file]]
     contents = images.contents([image for file in missing for image in range(*files[file])])
     left = sum(stop - start for start, stop in map(files.__getitem__, missing))
@@ -179,13 +177,13 @@ def make_shards(images: ImageFiles, describer: Describer, record: str, folder: P
 
 
 def key_of(record: str, images: ImageFiles, start: int, stop: int) -> str:
-    """Return a text that is another if anything changes that the rows of some images depend on."""
-    depends = [record, images.ids[start:stop], images.marks[start:stop]]
-    return hashlib.sha256(json.dumps(depends).encode()).hexdigest()
+    """Return a hash of everything on which the rows of some images depend."""
+    dependencies = [record, images.ids[start:stop], images.marks[start:stop]]
+    return hashlib.sha256(json.dumps(dependencies).encode()).hexdigest()
 
 
 def key_in(file: Path) -> str | None:
-    """Return the key of a shard; None if there is no such file, or not a whole one."""
+    """Return the key of a shard; None if the file is missing or damaged."""
     try:
         return str(read_arrays(file)["key"])
     except (UserError, KeyError):
@@ -193,13 +191,13 @@ def key_in(file: Path) -> str | None:
 
 
 def write(shards: Sequence[Path], ids: list[str], dimensions: int, out: Path) -> int:
-    """Write the rows of all shards into one file, which is not held in memory, and the ids; return how many failed."""
+    """Write the rows of all shards into one memory-mapped file, and the ids; return the number of failed images."""
     reasons = np.concatenate([read_arrays(file)["reasons"] for file in shards]).tolist()
     failed = [f"{image}\t{reason}" for image, reason in zip(ids, reasons, strict=True) if reason]
     if len(failed) == len(ids):
         raise UserError(f"none of {len(ids)} images can be read; the first is {' '.join(failed[0].split())}")
     if failed:
-        print(f"{len(failed)} of {len(ids)} images cannot be read; they are in {out / 'failed.txt'}", file=sys.stderr)
+        print(f"{len(failed)} of {len(ids)} images cannot be read; see {out / 'failed.txt'}", file=sys.stderr)
     write_lines(failed, out / "failed.txt")
     write_lines([image for image, reason in zip(ids, reasons, strict=True) if not reason], out / "ids.txt")
     with replacing(out / "features.npy") as temporary:
@@ -215,6 +213,6 @@ def write(shards: Sequence[Path], ids: list[str], dimensions: int, out: Path) ->
 
 
 def write_lines(lines: list[str], path: Path) -> None:
-    """Write a text file."""
+    """Write a text file of these lines."""
     with replacing(path) as temporary:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

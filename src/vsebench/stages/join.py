@@ -1,10 +1,11 @@
 """Join two data sets for the protocol `from-<data set>`: one to test on, and one to train on.
 
-The images and labels of the tested data set come first and keep their numbers; labels of the same name are one label.
-Writes the files of a processed data set: pairs, images, labels (.parquet), words.npz, features where both have some;
-and given.parquet, the pairs that the set to train on has for the tested images (those of the same id).
-The partition has the test images of the one, and the training and validation images of the other; all images of a data
-set that has no partition. Other images are in no part and have no pairs.
+The images and labels of the tested data set come first and keep their numbers; labels with the same name are the same
+label. Writes the files of a processed data set: pairs, images, labels (.parquet), words.npz, and features if both have
+some; and given.parquet, the pairs that the set to train on has for the tested images (those with the same id).
+
+The partition consists of the test images of the set to test on, and the training and validation images of the set to
+train on; all images are used of a set without an official partition. Other images are in no part and have no pairs.
 """
 
 import argparse
@@ -25,7 +26,7 @@ from vsebench.data.problem import Words
 
 @dataclass(frozen=True)
 class Processed:
-    """The tables of a processed data set, sorted by image and label, and its words."""
+    """The tables of a processed data set, sorted by image and label, and its word vectors."""
 
     images: pl.DataFrame
     labels: pl.DataFrame
@@ -40,15 +41,13 @@ class Processed:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument("--tested", type=Path, required=True, help="processed folder of the data set to test on")
     parser.add_argument("--trained", type=Path, required=True, help="processed folder of the data set to train on")
-    parser.add_argument("--features", type=Path, nargs=2, help="features of both, where both have some")
+    parser.add_argument("--features", type=Path, nargs=2, help="features of both, if both have some")
     parser.add_argument("--out", type=Path, required=True, help="folder to write into")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     tested, trained = Processed.read(arguments.tested), Processed.read(arguments.trained)
     try:
         joined = join(tested, trained)
@@ -66,13 +65,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def join(tested: Processed, trained: Processed) -> Processed:
-    """Return both data sets as one; raises a `ValueError` where they cannot be joined."""
+    """Return both data sets as one; raise a `ValueError` if they cannot be joined."""
     labels = join_labels(tested.labels["name"], trained.labels["name"])
     added = labels.filter(pl.col("label") >= tested.labels.height)["name"]
     is_added = trained.labels["name"].is_in(added.implode()).to_numpy()
     if tested.words.dimensions != trained.words.dimensions:
         dimensions = f"{tested.words.dimensions} and {trained.words.dimensions} dimensions"
-        raise ValueError(f"word vectors of {dimensions}; take the same source of words for both")
+        raise ValueError(f"word vectors of {dimensions}; use the same source of words for both")
     words = Words(
         np.vstack([tested.words.vectors, trained.words.vectors[is_added]]),
         np.concatenate([tested.words.known, trained.words.known[is_added]]),
@@ -92,9 +91,10 @@ def join(tested: Processed, trained: Processed) -> Processed:
 
 
 def given(tested: Processed, trained: Processed) -> pl.DataFrame:
-    """Return the pairs that the set to train on has for images and labels of the tested one, with the latter's numbers.
+    """Return the pairs of the set to train on whose images and labels the tested set has too, with its numbers.
 
-    Both are looked up by id and name. They are what users gave where the tested set has what experts say of the images.
+    Images are matched by id, labels by name. If the tested set was labelled by experts, these are the tags that users
+    gave to the same images.
     """
     images = trained.images.select("image", "id").join(tested.images.select("id", new_image="image"), on="id")
     labels = trained.labels.select("label", "name").join(tested.labels.select("name", new_label="label"), on="name")
@@ -103,7 +103,7 @@ def given(tested: Processed, trained: Processed) -> pl.DataFrame:
 
 
 def join_labels(tested: pl.Series, trained: pl.Series) -> pl.DataFrame:
-    """Return `schemas.JOINED_LABELS` of the names of both data sets' labels, in their order."""
+    """Return the table `schemas.JOINED_LABELS` from the label names of both data sets, in their order."""
     for names in (tested, trained):
         if names.is_duplicated().any():
             raise ValueError(f"two labels have the name {names.filter(names.is_duplicated())[0]!r}")
@@ -118,15 +118,15 @@ def join_labels(tested: pl.Series, trained: pl.Series) -> pl.DataFrame:
 
 
 def kept_parts(images: pl.DataFrame, parts: list[str]) -> pl.Expr:
-    """Return the part of each image if it is one of `parts`; the first for all where there is no partition."""
+    """Return the part of each image if it is one of `parts`; without a partition, the first of `parts` for all."""
     if images["part"].null_count() == images.height:
         return pl.lit(parts[0])
     return pl.when(pl.col("part").is_in(parts)).then(pl.col("part"))
 
 
 def join_features(tested: Features, trained: Features, where: str) -> Features:
-    """Return the features of both, one below the other; raises a `UserError` if they are not of the same kind."""
-    kinds = [f"{'sparse' if one.is_sparse else 'dense'} with {one.dimensions} numbers" for one in (tested, trained)]
+    """Stack the features of both vertically; raise a `UserError` if they are not of the same kind."""
+    kinds = [f"{'sparse' if f.is_sparse else 'dense'} with {f.dimensions} numbers" for f in (tested, trained)]
     if kinds[0] != kinds[1]:
         raise UserError(f"{where}: features are {' and '.join(kinds)}; both data sets need the same")
     values = [tested.values, trained.values]

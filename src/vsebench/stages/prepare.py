@@ -4,10 +4,10 @@ Writes into the output folder
 
     pairs.parquet    image, label, count (Int32), ascending
     images.parquet   image (Int32), id, part (of an official partition, else null), has_features
-    labels.parquet   label (Int32), name, frequency (images that have it), occurrences (sum of its counts), all Int32
+    labels.parquet   label, name, frequency (number of images), occurrences (sum of counts), numbers as Int32
     summary.json     counts, options, filters, what was dropped, expected counts that were not met
-    features.npy     or features.npz, where the data set has image features; see `vsebench.data.features`
-    truth.npz        simulated sets only: what oracles read; see `formats.annotations.RawAnnotations`
+    features.npy     or features.npz, if the data set has image features; see `vsebench.data.features`
+    truth.npz        only for simulated sets: input of oracles; see `formats.annotations.RawAnnotations`
 """
 
 import argparse
@@ -31,7 +31,6 @@ from vsebench.formats.vocabulary import apply_vocabulary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument("--name", required=True, help="the data set's name")
     parser.add_argument(
         "--definition",
@@ -43,7 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     definition = read_definition(arguments.definition, arguments.name)
     try:
         prepare(arguments.name, definition, arguments.raw, arguments.out)
@@ -83,7 +81,7 @@ def prepare(name: str, definition: DatasetDefinition, raw: Path, out: Path) -> N
 
 
 def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tuple[RawAnnotations, dict[str, Any]]:
-    """Return what the adapter reads, with features from a file of their own if there is one, and all its options."""
+    """Return what the adapter reads, with features from a separate file if there is one, and all its options."""
     adapter = load_adapter(definition.adapter, name)
     options = check(adapter.Options, definition.options, f"{name}: options")
     annotations: RawAnnotations = adapter.read(raw, options)
@@ -95,7 +93,7 @@ def read_annotations(name: str, definition: DatasetDefinition, raw: Path) -> tup
 
 
 def image_table(annotations: RawAnnotations) -> pl.DataFrame:
-    """Return one row per image: its number, id, official part and whether it has features."""
+    """Return one row per image: number, id, official part, and whether it has features."""
     n_images, features = len(annotations.images), annotations.features
     no_part = pl.repeat(None, n_images, dtype=pl.String, eager=True)
     return pl.DataFrame(
@@ -109,7 +107,7 @@ def image_table(annotations: RawAnnotations) -> pl.DataFrame:
 
 
 def label_table(annotations: RawAnnotations) -> pl.DataFrame:
-    """Return label, name, frequency and occurrences of each label of the vocabulary."""
+    """Return one row per label of the vocabulary: number, name, frequency and occurrences."""
     used = annotations.pairs.group_by("label").agg(frequency=pl.len(), occurrences=pl.col("count").sum())
     return (
         pl.DataFrame({"name": annotations.labels}, schema={"name": pl.String})
@@ -139,7 +137,7 @@ def count(annotations: RawAnnotations, labels: pl.DataFrame) -> dict[str, Any]:
 
 
 def describe_features(features: Features | None) -> dict[str, Any] | None:
-    """Return kind, shape and type of the image features, and the number of images that have none of them."""
+    """Return kind, dimensions and type of the image features, and the number of images without features."""
     if features is None:
         return None
     return {
@@ -151,7 +149,7 @@ def describe_features(features: Features | None) -> dict[str, Any] | None:
 
 
 def zeros(n: int) -> pl.Series:
-    """Return n zeros: the number of labels of each of n images without labels."""
+    """Return n zeros, the numbers of labels of n images without labels."""
     return pl.zeros(n, dtype=pl.UInt32, eager=True)
 
 
@@ -165,7 +163,7 @@ def describe(values: pl.Series) -> dict[str, float]:
 
 
 def compare_counts(expectation: Expected, counts: dict[str, Any]) -> dict[str, Any]:
-    """Compare the counts with the expected ones."""
+    """Return the expected counts, and those that differ from the actual ones."""
     expected = expectation.model_dump(exclude_none=True)
     differing = {key: number for key, number in expected.items() if counts[key] != number}
     mismatches = {key: {"expected": number, "found": counts[key]} for key, number in differing.items()}
@@ -173,7 +171,7 @@ def compare_counts(expectation: Expected, counts: dict[str, Any]) -> dict[str, A
 
 
 def warn(summary: dict[str, Any]) -> None:
-    """Say on standard error what was dropped and which counts are not the expected ones."""
+    """Report on standard error what was dropped, and which counts differ from the expected ones."""
     name = summary["name"]
     for entry in summary["dropped"]:
         print(f"{name}: dropped {entry['number']} {entry['what']}: {entry['why']}", file=sys.stderr)

@@ -1,7 +1,7 @@
 """Find which labels of a data set are siblings: those with a common parent.
 
-A label can have several parents, so siblings of siblings need not be siblings. Writes siblings.parquet (label, sibling:
-each pair in both directions, no label with itself) and siblings.json (labels with a parent, median number of siblings).
+A label can have several parents, so siblings of siblings need not be siblings. Writes siblings.parquet (label, sibling;
+each pair in both directions, no label paired with itself) and siblings.json (counts of labels and siblings).
 """
 
 import argparse
@@ -18,12 +18,11 @@ from vsebench.core.storage import read_parquet, write_json, write_table
 from vsebench.core.yaml_files import check
 from vsebench.formats.adapters import load_adapter
 
-NAMED = 5  # labels without a parent that the message names
+NAMED = 5  # number of labels without a parent to name in the message
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
-    parser.add_argument("--name", required=True, help="where the parents are from: a name or a file, for messages")
+    parser.add_argument("--name", required=True, help="the source of the parents: a name or a file, for messages")
     parser.add_argument("--definition", required=True, help="JSON object: adapter and options")
     parser.add_argument("--raw", type=Path, required=True, help="folder with the downloaded files")
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the data set")
@@ -32,36 +31,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     definition = read_definition(arguments.definition, arguments.name)
     adapter = load_adapter(definition.adapter, arguments.name, "read_parents")
     options = check(adapter.Options, definition.options, f"{arguments.name}: options")
     names = read_parquet(arguments.labels)["name"].to_list()
     parents = adapter.read_parents(arguments.raw, options, names)
-    unknown = [name for name, own in zip(names, parents, strict=True) if not own]
+    unknown = [name for name, of_label in zip(names, parents, strict=True) if not of_label]
     if len(unknown) == len(names):
-        raise UserError(f"{arguments.name}: none of the {len(names)} labels of {arguments.labels} has a parent there")
+        raise UserError(f"{arguments.name}: none of the {len(names)} labels of {arguments.labels} has a parent here")
     if unknown:
         first = ", ".join(unknown[:NAMED]) + (", ..." if len(unknown) > NAMED else "")
         print(f"{arguments.name}: {len(unknown)} of {len(names)} labels have no parent: {first}", file=sys.stderr)
     siblings = pair_up(parents)
     numbers = siblings.group_by("label").len()["len"]
-    every = pl.concat([numbers, pl.zeros(len(names) - len(numbers), dtype=numbers.dtype, eager=True)])
+    per_label = pl.concat([numbers, pl.zeros(len(names) - len(numbers), dtype=numbers.dtype, eager=True)])
     summary = {
         "source": arguments.name,
         "labels": len(names),
         "labels_with_parent": len(names) - len(unknown),
         "labels_with_sibling": len(numbers),
-        "median_siblings": every.median(),
-        "most_siblings": every.max(),
+        "median_siblings": per_label.median(),
+        "most_siblings": per_label.max(),
     }
     write_table(siblings, SIBLINGS, arguments.out)
     write_json(summary, arguments.summary)
 
 
 def pair_up(parents: Sequence[set[str]]) -> pl.DataFrame:
-    """Return `schemas.SIBLINGS`, sorted, from the parents of each label."""
-    relations = [(label, parent) for label, own in enumerate(parents) for parent in own]
+    """Return the sorted table `schemas.SIBLINGS` from the parents of each label."""
+    relations = [(label, parent) for label, of_label in enumerate(parents) for parent in of_label]
     frame = pl.DataFrame(relations, schema={"label": pl.Int32, "parent": pl.String}, orient="row")
     pairs = frame.join(frame.rename({"label": "sibling"}), on="parent").select("label", "sibling")
     return pairs.filter(pl.col("label") != pl.col("sibling")).unique().sort("label", "sibling")

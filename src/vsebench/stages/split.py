@@ -1,4 +1,4 @@
-"""Hold out validation and test labels, or images, as a protocol says."""
+"""Split a data set by a protocol into training, validation and test."""
 
 import argparse
 from pathlib import Path

@@ -1,10 +1,10 @@
 """Find the word vectors of a data set's labels.
 
-Reads the file of words once and keeps what the labels need. Writes
+Reads the file of words once and keeps the words that the labels need. Writes
 
     words.npz       vectors (n_labels, d) float32, as in the file, and known (n_labels,) bool
-    words.parquet   how each label was found: `formats/word_vectors/label_words.py` has the rules
-    words.json      the coverage: how many labels each rule found, how many share a vector, the rank of the vectors
+    words.parquet   how each label was found, by the rules of `formats/word_vectors/label_words.py`
+    words.json      numbers of labels by rule and of labels that share a vector, and the rank of the matrix of vectors
 """
 
 import argparse
@@ -26,14 +26,13 @@ from vsebench.data.problem import Words
 from vsebench.formats.adapters import load_adapter
 from vsebench.formats.download.archives import text_lines
 from vsebench.formats.parents.wordnet import read_exceptions
-from vsebench.formats.word_vectors.label_words import RULES, Found, LabelRule
+from vsebench.formats.word_vectors.label_words import RULES, LabelRule, LabelVector
 from vsebench.formats.word_vectors.word_files import WordVectors
 
-NAMED = 5  # labels that a message names
+NAMED = 5  # number of labels to name in a message
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the stage's arguments."""
     parser.add_argument("--dataset", required=True, help="the data set's name")
     parser.add_argument("--name", required=True, help="the source's name in config/words")
     parser.add_argument("--definition", required=True, help="JSON object: adapter, options, aliases and so on")
@@ -45,33 +44,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run the stage."""
     definition = check(WordsDefinition, parse_definition(arguments.definition), f"{arguments.name}: --definition")
     names = read_parquet(arguments.labels)["name"].to_list()
-    read, found = find_all(arguments.raw, definition, names, arguments.name)
-    missing = [name for name, one in zip(names, found, strict=True) if one.vector is None]
-    complain(missing, len(names), definition, arguments)
-    words = as_words(found, read.dimensions)
+    read, label_vectors = find_all(arguments.raw, definition, names, arguments.name)
+    missing = [name for name, label in zip(names, label_vectors, strict=True) if label.vector is None]
+    report_missing(missing, len(names), definition, arguments)
+    words = as_words(label_vectors, read.dimensions)
     write_arrays(arguments.out, vectors=words.vectors, known=words.known)
-    write_table(rules_table(names, found), WORDS, arguments.rules)
+    write_table(rules_table(names, label_vectors), WORDS, arguments.rules)
     about = {"dataset": arguments.dataset, "source": arguments.name, "dimensions": read.dimensions}
-    write_json(about | coverage(found, words) | {"repeated": len(read.repeated)}, arguments.summary)
+    write_json(about | coverage(label_vectors, words) | {"repeated": len(read.repeated)}, arguments.summary)
 
 
 def find_all(
     raw: Path, definition: WordsDefinition, names: Sequence[str], source: str
-) -> tuple[WordVectors, list[Found]]:
-    """Return what was read of the file of words, and how each label was found."""
+) -> tuple[WordVectors, list[LabelVector]]:
+    """Return the vectors read from the file of words, and how each label was found."""
     adapter = load_adapter(definition.adapter, source, "read_vectors")
     options = check(adapter.Options, definition.options, f"{source}: options")
     bases = {} if definition.exceptions is None else read_exceptions(raw / definition.exceptions)
     rule = LabelRule(definition.aliases, bases)
-    read: WordVectors = adapter.read_vectors(raw, options, rule.words(names) - not_used(raw, definition))
+    read: WordVectors = adapter.read_vectors(raw, options, rule.words(names) - left_out(raw, definition))
     return read, [rule.find(name, read.vectors) for name in names]
 
 
-def not_used(raw: Path, definition: WordsDefinition) -> set[str]:
-    """Return the words that the source leaves out."""
+def left_out(raw: Path, definition: WordsDefinition) -> set[str]:
+    """Return the words of the file that are not to be used."""
     if definition.without is None:
         return set()
     path = raw / definition.without
@@ -81,47 +79,50 @@ def not_used(raw: Path, definition: WordsDefinition) -> set[str]:
         raise UserError(f"{path}: {error.strerror}") from None
 
 
-def complain(missing: Sequence[str], n_labels: int, definition: WordsDefinition, arguments: argparse.Namespace) -> None:
-    """Name the labels without a vector on standard error; raise a `UserError` where there should be none."""
+def report_missing(
+    missing: Sequence[str], n_labels: int, definition: WordsDefinition, arguments: argparse.Namespace
+) -> None:
+    """Name the labels without a vector on standard error; raise a `UserError` if the source allows none."""
     if not missing:
         return
     named = ", ".join(missing[:NAMED]) + (", ..." if len(missing) > NAMED else "")
-    said = f"{arguments.name}: {len(missing)} of {n_labels} labels of {arguments.dataset} have no word vector: {named}"
+    count = f"{len(missing)} of {n_labels} labels of {arguments.dataset} have no word vector"
+    message = f"{arguments.name}: {count}: {named}"
     if len(missing) == n_labels:
-        raise UserError(f"{said}; is it a file of another language or encoding?")
+        raise UserError(f"{message}; is it a file of another language or encoding?")
     if definition.missing == "error":
         file = f"config/words/{arguments.name}.yaml"
-        raise UserError(f"{said}; add words for them under `aliases` in {file}, or set missing: leave_out there")
-    print(said, file=sys.stderr)
+        raise UserError(f"{message}; add words for them under `aliases` in {file}, or set missing: leave_out there")
+    print(message, file=sys.stderr)
 
 
-def as_words(found: Sequence[Found], dimensions: int) -> Words:
+def as_words(label_vectors: Sequence[LabelVector], dimensions: int) -> Words:
     """Return the vectors of all labels."""
-    vectors = np.zeros((len(found), dimensions), dtype=np.float32)
-    for row, one in zip(vectors, found, strict=True):
-        if one.vector is not None:
-            row[:] = one.vector
-    return Words(vectors, np.array([one.vector is not None for one in found]))
+    vectors = np.zeros((len(label_vectors), dimensions), dtype=np.float32)
+    for row, label in zip(vectors, label_vectors, strict=True):
+        if label.vector is not None:
+            row[:] = label.vector
+    return Words(vectors, np.array([label.vector is not None for label in label_vectors]))
 
 
-def rules_table(names: Sequence[str], found: Sequence[Found]) -> pl.DataFrame:
-    """Return `schemas.WORDS`: how each label was found."""
+def rules_table(names: Sequence[str], label_vectors: Sequence[LabelVector]) -> pl.DataFrame:
+    """Return the table `schemas.WORDS`: how each label was found."""
     columns = {
         "label": range(len(names)),
         "name": names,
-        "rule": [one.rule for one in found],
-        "words": [" ".join(one.words) for one in found],
-        "without": [" ".join(one.without) for one in found],
+        "rule": [label.rule for label in label_vectors],
+        "words": [" ".join(label.words) for label in label_vectors],
+        "without": [" ".join(label.without) for label in label_vectors],
     }
     return pl.DataFrame(columns, schema=WORDS)
 
 
-def coverage(found: Sequence[Found], words: Words) -> dict[str, Any]:
-    """Return how many labels each rule found, how many share their vector with another, and the vectors' rank."""
-    rules = Counter(one.rule for one in found)
+def coverage(label_vectors: Sequence[LabelVector], words: Words) -> dict[str, Any]:
+    """Return numbers of labels by rule and of labels that share a vector, and the rank of the matrix of vectors."""
+    rules = Counter(label.rule for label in label_vectors)
     sharing = Counter(vector.tobytes() for vector in words.vectors[words.known])
     return {
-        "labels": len(found),
+        "labels": len(label_vectors),
         "rules": {rule: rules[rule] for rule in RULES},
         "sharing": sum(number for number in sharing.values() if number > 1),
         "rank": int(np.linalg.matrix_rank(words.vectors.astype(np.float64))),

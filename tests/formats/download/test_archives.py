@@ -128,8 +128,8 @@ def test_a_name_leads_nowhere(put, name):
 
 
 def test_a_line_break_in_a_name_is_refused(put):
-    assert "there is a line break in the name" in refused(read_all, put("x.tar", tar_of(entry("a\nb", b"1"))))
-    assert "there is a line break in the name" in refused(read_all, put("x.zip", zip_of(("a\nb", b"1"))))
+    assert "the name contains a line break" in refused(read_all, put("x.tar", tar_of(entry("a\nb", b"1"))))
+    assert "the name contains a line break" in refused(read_all, put("x.zip", zip_of(("a\nb", b"1"))))
 
 
 SPECIAL = {
@@ -146,7 +146,7 @@ SPECIAL = {
 @pytest.mark.parametrize("read", [read_all, stream_all])
 def test_what_is_no_plain_file_is_refused(put, kind, read):
     path = put("x.tar", tar_of(entry("a/other.txt", b"0"), entry("labels.txt", **SPECIAL[kind])))
-    assert "labels.txt: it is a link or something else that is not a plain file" in refused(read, path)
+    assert "labels.txt: is not a plain file, but a link or something else" in refused(read, path)
 
 
 def test_what_is_not_wanted_may_be_anything(put):

@@ -271,7 +271,7 @@ def test_a_server_that_is_just_fast_enough(server, fetch):
 
 @pytest.mark.parametrize("name", ["x.zip", "x.tar.gz", "x.csv.gz"])
 def test_a_file_without_its_end(server, fetch, name):
-    assert "whole" in fetch("cut", name=name, good=False)
+    assert "complete" in fetch("cut", name=name, good=False)
     fetch("cut", "good", name=name, good=True)
 
 

@@ -24,7 +24,7 @@ WHOLE = mat({"s": structs([{"a": 1.0, "b": "text", "c": {"d": 2.0}, "e": 1j, "f"
     [
         ("t", {"a": None}, "there is no variable 't'"),
         ("s", {"x": None}, "s has no field 'x'"),
-        ("s", {"a": {"x": None}}, "s(1).a is no struct"),
+        ("s", {"a": {"x": None}}, "s(1).a is not a struct"),
         ("s", {"c": None}, "s(1).c is neither text nor real numbers"),
         ("s", {"c": {"x": None}}, "s(1).c has no field 'x'"),
         ("s", {"e": None}, "s(1).e is neither text nor real numbers"),

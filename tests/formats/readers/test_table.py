@@ -166,7 +166,7 @@ def test_parquet_columns_have_to_be_text_or_whole_numbers(tmp_path):
     with pytest.raises(UserError, match="the column 'image' is Float64; it should be text or whole numbers"):
         read(path)
     path = write(tmp_path / "t.parquet", [("1", "a"), ("2", None)])
-    with pytest.raises(UserError, match="row 2: there is no label"):
+    with pytest.raises(UserError, match="row 2: the label is missing"):
         read(path)
     with pytest.raises(UserError, match="no column 'img'; the columns are 'image', 'label'"):
         read(path, image="img")
@@ -177,8 +177,8 @@ def test_parquet_columns_have_to_be_text_or_whole_numbers(tmp_path):
     [
         ({"pairs": "t.xls"}, "here: pairs: the name should end in .parquet, or in .csv"),
         ({"pairs": "t.parquet.gz"}, "here: pairs: the name should end in"),
-        ({"layout": "wide", "count": "n"}, "count: a wide table has no column for it"),
-        ({"separator": ";"}, "separator: only a wide table needs it"),
+        ({"layout": "wide", "count": "n"}, "count: a wide table has no counts"),
+        ({"separator": ";"}, "separator: only for a wide table"),
         ({"image": "x", "label": "x"}, "image, label and count should be different columns"),
         ({"colour": "x"}, "here: colour: unknown key"),
     ],

@@ -68,7 +68,7 @@ def test_annotate():
         "machine tags": 2,
         "neither letter nor digit": 1,
         "on a stop list": 1,
-        "on the image already, in the same or another spelling": 1,
+        "repeated on the image, in the same or another spelling": 1,
     }
 
 

@@ -1,12 +1,12 @@
-"""Reading members of tar and zip archives, in memory or as a stream; nothing is extracted to disk.
+"""Read members of tar and zip archives, in memory or as a stream; nothing is extracted to disk.
 
-A damaged or hostile archive ends in an error of one line:
+A damaged or hostile archive gives a one-line error:
 
 - Members are chosen by name and read as bytes, so `..` or a leading slash in a name is harmless.
-- A member to read has to be a plain file (no link, no device, no sparse file), and its name has to be unique.
-- `read_members` reads `MEMORY` bytes in all, and a tar archive may unpack to `MEMORY` bytes or `RATIO` times its own
-  size, whichever is more. A header may take `HEADER` bytes.
-- Compressed tar archives are read to their end, since the checksum is there.
+- A member to read has to be a plain file (no link, device or sparse file), and its name has to be unique.
+- `read_members` reads at most `MEMORY` bytes in all. A tar archive may unpack to `MEMORY` bytes or `RATIO` times its
+  own size, whichever is more, and a header may take `HEADER` bytes.
+- Compressed tar archives are read to the end, where the checksum is.
 """
 
 import bz2
@@ -26,21 +26,21 @@ from typing import IO, Any
 from vsebench.core.errors import UserError
 
 MEMORY = 1 << 30  # bytes
-RATIO = 200  # the densest of the official archives has 79
-HEADER = 1 << 20  # bytes; tarfile reads as much into memory as a header says
+RATIO = 200  # the largest ratio among the official archives is 79
+HEADER = 1 << 20  # bytes; tarfile reads as much into memory as a header demands
 BLOCK = 1 << 20
 
 Chooser = Callable[[str], bool]
 
 
-def read_members(archive: Path, wanted: Chooser) -> dict[str, bytes]:
-    """Read those files of an archive whose name `wanted` accepts.
+def read_members(archive: Path, is_chosen: Chooser) -> dict[str, bytes]:
+    """Read the files of an archive whose names are chosen.
 
     Parameters
     ----------
     archive
-        A .zip file, or a tar file however compressed.
-    wanted
+        A .zip file, or a tar file, compressed or not.
+    is_chosen
         Returns whether to read a member, given its full name.
 
     Returns
@@ -50,14 +50,14 @@ def read_members(archive: Path, wanted: Chooser) -> dict[str, bytes]:
     Raises
     ------
     UserError
-        The archive is missing, damaged, or not one that may be read (see the module's description).
+        The archive is missing or damaged, or breaks one of the rules of this module.
     """
     if archive.suffix == ".zip":
         with _explained(archive):
-            return _read_zip(archive, wanted)
+            return _read_zip(archive, is_chosen)
     content: dict[str, bytes] = {}
     room = MEMORY
-    with open_members(archive, wanted) as members:
+    with open_members(archive, is_chosen) as members:
         for name, stream in members:
             content[name] = stream.read(room + 1)
             room -= len(content[name])
@@ -67,24 +67,24 @@ def read_members(archive: Path, wanted: Chooser) -> dict[str, bytes]:
 
 
 @contextmanager
-def open_members(archive: Path, wanted: Chooser) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
-    """Open the files of a tar archive whose name `wanted` accepts one after the other, for members too big for memory.
+def open_members(archive: Path, is_chosen: Chooser) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
+    """Open the chosen files of a tar archive one after the other, for members that are too big for memory.
 
     Yields an iterator over (full name, stream); read a stream before taking the next. Raises a `UserError` like
-    `read_members`, also for damage that shows only while a stream is read or, where all went well, at the end.
+    `read_members`, also for damage that shows only while a stream is read, or at the end of the archive.
     """
     with _explained(archive):
         unpacked = _Unpacked(archive)
     with unpacked:
         with _explained(archive):
             members = tarfile.TarFile(fileobj=unpacked)
-        yield _streams(members, wanted, archive)
+        yield _streams(members, is_chosen, archive)
         with _explained(archive):
             unpacked.drain()
 
 
 def check_tar(path: Path, whole: bool) -> None:
-    """Raise a `UserError` where a tar archive cannot be read: its first member, or the `whole` of it."""
+    """Raise a `UserError` if the first member of a tar archive, or the `whole` archive, cannot be read."""
     with _explained(path), _Unpacked(path) as unpacked:
         members = tarfile.TarFile(fileobj=unpacked)
         if members.next() is None:
@@ -96,13 +96,13 @@ def check_tar(path: Path, whole: bool) -> None:
 
 
 def check_compressed(path: Path) -> None:
-    """Raise a `UserError` where a compressed file cannot be read to its end."""
+    """Raise a `UserError` if a compressed file cannot be read to its end."""
     with _explained(path), _Unpacked(path) as unpacked:
         unpacked.drain()
 
 
 class _Unpacked(io.RawIOBase):
-    """The content of a compressed or plain tar archive, read forward only as far as the limits allow."""
+    """The decompressed content of a tar archive, read forward only as far as the limits allow."""
 
     OPENERS: tuple[tuple[bytes, Any], ...] = (
         (b"\x1f\x8b", gzip.open),
@@ -127,12 +127,12 @@ class _Unpacked(io.RawIOBase):
         return self.stream.tell()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move to a position; skipped bytes count towards the limit too, since they have to be unpacked."""
+        """Move to a position; skipped bytes count towards the limit too, since they have to be decompressed."""
         self._check(offset)
         return self.stream.seek(offset, whence)
 
     def read(self, size: int = -1) -> bytes:
-        """Read; only a header that lies about its length makes tarfile ask for more than a block."""
+        """Read at most `HEADER` bytes; only a header with a false length makes tarfile read more."""
         if not 0 <= size <= HEADER:
             raise tarfile.ReadError("a header is too long")
         data = self.stream.read(size)
@@ -144,7 +144,7 @@ class _Unpacked(io.RawIOBase):
             raise tarfile.ReadError(f"it unpacks to more than {self.limit} bytes")
 
     def drain(self) -> None:
-        """Read what is left, to the checksum at the end of a compressed file."""
+        """Read the rest, up to the checksum at the end of a compressed file."""
         while self.read(BLOCK):
             pass
 
@@ -161,7 +161,7 @@ class _Unpacked(io.RawIOBase):
 
 
 class _Member(io.RawIOBase):
-    """A member's bytes; damage of the archive shows as a `UserError`."""
+    """The bytes of a member; damage of the archive raises a `UserError`."""
 
     def __init__(self, stream: IO[bytes], archive: Path) -> None:
         self.stream, self.archive = stream, archive
@@ -176,42 +176,42 @@ class _Member(io.RawIOBase):
         return len(data)
 
 
-def _streams(members: tarfile.TarFile, wanted: Chooser, archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+def _streams(members: tarfile.TarFile, is_chosen: Chooser, archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
     seen: set[str] = set()
     while True:
         with _explained(archive):
             member = _next(members)
         if member is None:
             return
-        if member.isdir() or not wanted(member.name):
+        if member.isdir() or not is_chosen(member.name):
             continue
         _check_member(archive, member.name, seen, member.isreg() and not member.issparse())
         with _explained(archive):
             stream = members.extractfile(member)
-        assert stream is not None  # extractfile returns None only for what is not a file
+        assert stream is not None  # extractfile returns None only for members that are not files
         yield member.name, io.BufferedReader(_Member(stream, archive), BLOCK)
 
 
 def _next(members: tarfile.TarFile) -> tarfile.TarInfo | None:
     member = members.next()
-    members.members = []  # type: ignore[attr-defined]  # otherwise it keeps all of them in memory
+    members.members = []  # type: ignore[attr-defined]  # otherwise TarFile keeps all of them in memory
     return member
 
 
 def _check_member(archive: Path, name: str, seen: set[str], plain: bool) -> None:
     if len(name.splitlines()) > 1:
-        raise UserError(f"{archive}: {name!r}: there is a line break in the name")
+        raise UserError(f"{archive}: {name!r}: the name contains a line break")
     if not plain:
-        raise UserError(f"{archive}: {name}: it is a link or something else that is not a plain file")
+        raise UserError(f"{archive}: {name}: is not a plain file, but a link or something else")
     if name in seen:
         raise UserError(f"{archive}: contains {name} more than once")
     seen.add(name)
 
 
-def _read_zip(archive: Path, wanted: Chooser) -> dict[str, bytes]:
+def _read_zip(archive: Path, is_chosen: Chooser) -> dict[str, bytes]:
     with zipfile.ZipFile(archive) as members:
-        chosen = [member for member in members.infolist() if not member.is_dir() and wanted(member.filename)]
-        # The limit is safe: zipfile reads no more of a member than its header says.
+        chosen = [member for member in members.infolist() if not member.is_dir() and is_chosen(member.filename)]
+        # This limit is safe, since zipfile reads no more of a member than the size in its header.
         if sum(member.file_size for member in chosen) > MEMORY:
             raise _too_big(archive)
         content: dict[str, bytes] = {}
@@ -227,7 +227,7 @@ def _too_big(archive: Path) -> UserError:
     return UserError(f"{archive}: the files to read are larger than {MEMORY} bytes in all; is it the official archive?")
 
 
-# Found by damaging archives (docs/reliability.md): besides their own errors, the libraries raise these for damage.
+# Errors that the libraries raise for damaged archives, found by damaging archives (docs/reliability.md).
 DAMAGE = (
     tarfile.TarError,
     zipfile.BadZipFile,
@@ -246,20 +246,20 @@ DAMAGE = (
 
 @contextmanager
 def _explained(archive: Path) -> Iterator[None]:
-    """Turn what a missing or damaged archive raises into a `UserError`."""
+    """Turn the errors that a missing or damaged archive raises into a `UserError`."""
     try:
         yield
     except FileNotFoundError:
         raise UserError(f"{archive}: no such file; the download stage puts it there") from None
     except DAMAGE as error:
-        said = " ".join(str(error).split())
-        raise UserError(f"{archive}: not a readable archive ({said}); delete it and download it again") from None
+        reason = " ".join(str(error).split())
+        raise UserError(f"{archive}: not a readable archive ({reason}); delete it and download it again") from None
 
 
 def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
-    """Read members by the last part of their name, whatever their folder in the archive.
+    """Read members by the last part of their name, in any folder of the archive.
 
-    Raises a `UserError` that names a member that is missing or there more than once.
+    Raises a `UserError` that names a member that is missing or occurs more than once.
     """
     content: dict[str, bytes] = {}
     for name, data in read_members(archive, lambda name: name.rpartition("/")[2] in names).items():
@@ -269,16 +269,16 @@ def by_basename(archive: Path, names: list[str]) -> dict[str, bytes]:
         content[basename] = data
     missing = [name for name in names if name not in content]
     if missing:
-        said = ", ".join((name if name.isprintable() else ascii(name))[:80] for name in missing[:3])
-        said += " and others" if len(missing) > 3 else ""
-        raise UserError(f"{archive}: contains no {said}; is it the official archive?")
+        listed = ", ".join((name if name.isprintable() else ascii(name))[:80] for name in missing[:3])
+        listed += " and others" if len(missing) > 3 else ""
+        raise UserError(f"{archive}: contains no {listed}; is it the official archive?")
     return content
 
 
 def text_lines(data: bytes, where: str) -> list[str]:
-    """Split a text member into its lines without surrounding white space; blank lines at the end do not count.
+    """Split a text member into lines without surrounding white space; blank lines at the end are removed.
 
-    A line ends as in an editor, with LF, CR LF or CR; str.splitlines() has more ends, some of them in real names.
+    Lines end with LF, CR LF or CR, as in an editor. str.splitlines() also splits at characters that real names contain.
     """
     try:
         text = data.decode("utf-8-sig")

@@ -1,8 +1,7 @@
 """Fetch one file from one address, with retries, and resume after an interruption.
 
-The bytes so far are in `<name>.part`. The notes `<name>.part.json` in the same folder have their address and what
-identifies the version of the file there. Without them, or if the server now has another version, the transfer starts
-over.
+The bytes fetched so far are in `<name>.part`. The notes `<name>.part.json` in the same folder contain their address and
+the version of the file there. Without them, or if the server now has another version, the transfer starts over.
 """
 
 import json
@@ -19,10 +18,10 @@ from tqdm import tqdm
 
 from vsebench.core.storage import write_json
 
-ATTEMPTS = 4  # in a row without progress
-TIMEOUT = (10.0, 60.0)  # seconds, to connect and between two blocks
+ATTEMPTS = 4  # consecutive attempts without progress
+TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two blocks
 WINDOW = 120.0  # seconds in which a source has to send at least LOWEST bytes
-LOWEST = 120 << 10  # otherwise the next source is tried: at 1 KiB per second, a file of 100 MiB takes more than a day
+LOWEST = 120 << 10  # else the next source is tried: at 1 KiB per second, a file of 100 MiB takes more than a day
 BLOCK = 1 << 18
 TEMPORARY_STATUS = {408, 416, 425, 429, 500, 502, 503, 504}
 
@@ -31,7 +30,7 @@ clock: Callable[[], float] = time.monotonic
 
 
 class TransferError(Exception):
-    """A transfer failed for good; the message says why in a few words."""
+    """A transfer failed for good; the message states why in a few words."""
 
 
 class TemporaryError(TransferError):
@@ -39,7 +38,7 @@ class TemporaryError(TransferError):
 
 
 class _Pace:
-    """Detects a source that is too slow, whether it sends a byte at a time or breaks off again and again."""
+    """Detects a source that is too slow, because it sends few bytes at a time or breaks off again and again."""
 
     def __init__(self) -> None:
         self.restart()
@@ -56,12 +55,12 @@ class _Pace:
 
 
 def notes_path(part: Path) -> Path:
-    """Return the file that says where the bytes in `part` are from."""
+    """Return the file with the notes on the bytes in `part`."""
     return part.with_name(part.name + ".json")
 
 
 def discard(part: Path) -> None:
-    """Delete the bytes so far and the notes."""
+    """Delete the bytes fetched so far and the notes."""
     part.unlink(missing_ok=True)
     notes_path(part).unlink(missing_ok=True)
 
@@ -69,9 +68,9 @@ def discard(part: Path) -> None:
 def fetch(address: str, part: Path) -> None:
     """Fetch `address` into the file `part`, which is complete when this returns.
 
-    After a temporary failure it continues after a pause that doubles (1, 2, 4 s), until `ATTEMPTS` in a row brought
-    nothing new. Raises `TransferError`, also for a source that sends less than `LOWEST` bytes in `WINDOW` seconds; the
-    bytes so far are kept for the next time.
+    After a temporary failure it tries again after a pause that doubles (1, 2, 4 s), until `ATTEMPTS` consecutive
+    attempts brought no new bytes. Raises `TransferError`, also for a source that sends less than `LOWEST` bytes in
+    `WINDOW` seconds; the bytes fetched so far are kept for the next time.
     """
     most, failures, pace = _size(part), 0, _Pace()
     while True:
@@ -80,7 +79,7 @@ def fetch(address: str, part: Path) -> None:
         except TemporaryError:
             failures = 1 if _size(part) > most else failures + 1
             if failures > 1:
-                pace.restart()  # the time was lost waiting, which `ATTEMPTS` bounds
+                pace.restart()  # do not count the time spent waiting, which `ATTEMPTS` limits
             most = max(most, _size(part))
             if failures == ATTEMPTS:
                 raise
@@ -124,7 +123,7 @@ def _attempt(address: str, part: Path, pace: _Pace) -> None:
 
 
 def _usable_notes(address: str, part: Path) -> dict[str, Any]:
-    """Return the notes on `part` if its bytes are from this address, else nothing."""
+    """Return the notes on `part` if its bytes are from this address, else an empty dict."""
     try:
         notes = json.loads(notes_path(part).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -134,7 +133,7 @@ def _usable_notes(address: str, part: Path) -> dict[str, Any]:
 
 
 def _check_status(response: requests.Response, part: Path) -> None:
-    if response.status_code == 416:  # there is no such range: the file has become shorter
+    if response.status_code == 416:  # the range does not exist, so the file has become shorter
         discard(part)
     if response.status_code in TEMPORARY_STATUS:
         raise TemporaryError(f"HTTP {response.status_code}")
@@ -143,7 +142,7 @@ def _check_status(response: requests.Response, part: Path) -> None:
 
 
 def _check_range(response: requests.Response, part: Path, start: int, total: int | None, notes: dict[str, Any]) -> None:
-    """Check that the bytes to come continue those in `part`."""
+    """Check that the response continues the bytes in `part`."""
     begins = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
     if begins is None or int(begins[1]) != start or total != notes.get("total"):
         discard(part)
@@ -153,27 +152,28 @@ def _check_range(response: requests.Response, part: Path, start: int, total: int
 def _whole_size(response: requests.Response, start: int) -> int | None:
     """Return the size of the whole file, or None if the server does not report it."""
     if response.status_code in (206, 416):
-        found = re.search(r"/(\d+)$", response.headers.get("Content-Range", ""))
-        return int(found[1]) if found else None
+        match = re.search(r"/(\d+)$", response.headers.get("Content-Range", ""))
+        return int(match[1]) if match else None
     length = response.headers.get("Content-Length", "")
     return int(length) if length.isdecimal() else None
 
 
 def _version(response: requests.Response) -> str | None:
-    """Return what identifies the file's version in an If-Range header; weak entity tags may not be used there."""
+    """Return the file's version for an If-Range header, in which weak entity tags are not allowed."""
     tag = response.headers.get("ETag", "")
     return tag if tag.startswith('"') else response.headers.get("Last-Modified")
 
 
 def _save(response: requests.Response, part: Path, start: int, notes: dict[str, Any], pace: _Pace) -> None:
     part.parent.mkdir(parents=True, exist_ok=True)
-    # The notes must never describe other bytes than those in `part`, so old bytes and notes are deleted together.
+    # The notes must always describe the bytes in `part`, so old bytes and notes are deleted together.
     if start == 0:
         discard(part)
     with part.open("ab") as stream:
         write_json(notes, notes_path(part))
         with _progress(part, start, notes["total"]) as bar:
-            # read1 returns what has come; read would wait for a whole block, and lose it when the connection breaks.
+            # read1 returns the bytes received so far; read would wait for a whole block and lose it if the connection
+            # breaks.
             while block := response.raw.read1(BLOCK, decode_content=False):
                 stream.write(block)
                 bar.update(len(block))
@@ -183,7 +183,7 @@ def _save(response: requests.Response, part: Path, start: int, notes: dict[str, 
 
 
 def _progress(part: Path, start: int, total: int | None) -> "tqdm[Any]":
-    # In a log file every update of the bar is a line, so there are few.
+    # In a log file every update of the bar is a line, so updates are rare there.
     interval = 0.2 if sys.stderr.isatty() else 30.0
     return tqdm(
         desc=part.stem, initial=start, total=total, unit="B", unit_scale=True, mininterval=interval, file=sys.stderr

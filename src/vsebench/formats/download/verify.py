@@ -22,11 +22,11 @@ MAGIC = {
 
 
 class BadContentError(Exception):
-    """A file has the wrong content; the message says why in a few words."""
+    """A file has the wrong content; the message states why in a few words."""
 
 
 class Digest(NamedTuple):
-    """What identifies a file's content."""
+    """Size and checksums of a file."""
 
     bytes: int
     md5: str
@@ -34,20 +34,20 @@ class Digest(NamedTuple):
 
 
 def verify(path: Path, expected: SourceFile) -> Digest:
-    """Check the content at `path` against what is known of the file `expected`.
+    """Check the content at `path` against the name, size and checksums of the file `expected`.
 
-    Raises `BadContentError` if it is empty, of another kind than its name says (some servers send an error page with
-    the status of success), of another size, or has another checksum.
+    Raises `BadContentError` if the content is empty, does not match the ending of the name (some servers send an error
+    page with the status of success), or has another size or checksum.
     """
     _check_kind(path, expected.name, whole=not (expected.size or expected.md5 or expected.sha256))
     digest = digest_of(path)
-    for what, wanted, found in (
+    for what, stated, actual in (
         ("size", expected.size, digest.bytes),
         ("md5", expected.md5, digest.md5),
         ("sha256", expected.sha256, digest.sha256),
     ):
-        if wanted is not None and wanted != found:
-            raise BadContentError(f"its {what} is {found}, not {wanted}")
+        if stated is not None and stated != actual:
+            raise BadContentError(f"its {what} is {actual}, not {stated}")
     return digest
 
 
@@ -63,7 +63,7 @@ def digest_of(path: Path) -> Digest:
 
 
 def _check_kind(path: Path, name: str, whole: bool) -> None:
-    """Compare the content with the name; check the `whole` file if no checksum would show that its end is missing."""
+    """Compare the content with the name; check the `whole` file if no checksum or size can show a missing end."""
     with path.open("rb") as stream:
         head = stream.read(512).removeprefix(b"\xef\xbb\xbf").lstrip()
     if not head:
@@ -71,7 +71,7 @@ def _check_kind(path: Path, name: str, whole: bool) -> None:
     if WEB_PAGE.match(head) or (head.startswith(b"<?xml") and not name.endswith(".xml")):
         raise BadContentError(f"it is a web page, not {name}")
     if name.endswith((".zip", ".npz")) and not zipfile.is_zipfile(path):
-        raise BadContentError("it is not a zip archive, or not a whole one")
+        raise BadContentError("it is not a zip archive, or not a complete one")
     if ".tar." in name or name.endswith((".tar", ".tgz")):
         _check_tar(path, whole)
     elif not head.startswith(MAGIC.get(PurePath(name).suffix, b"")):
@@ -88,11 +88,11 @@ def _check_tar(path: Path, whole: bool) -> None:
     try:
         check_tar(path, whole)
     except UserError:
-        raise BadContentError("it is not a whole tar archive") from None
+        raise BadContentError("it is not a complete tar archive") from None
 
 
 def _check_compressed(path: Path) -> None:
     try:
         check_compressed(path)
     except UserError:
-        raise BadContentError("it is not a whole file") from None
+        raise BadContentError("it is not a complete file") from None

@@ -1,1 +1,1 @@
-"""Images as files and as pixels, and the network that describes them."""
+"""Images as files and as pixels, and the network that computes their features."""

@@ -1,12 +1,12 @@
-"""The files of images that a network describes: those of a folder, of a tar archive, or of a table that names them.
+"""Open the images that a network computes features for: those of a folder, a tar archive or a table.
 
-    folder    the images in it and in its folders, in the order of their ids
-    tar       the images in it, however compressed, in its order
-    table     the columns `image` (id) and `file` (a path, seen from the table's folder), in the order of the rows; the
-              formats are those of `table.py`
+    folder    the images in it and its subfolders, ordered by id
+    tar       the images in it, in its order; compressed or not
+    table     the columns `image` (id) and `file` (a path relative to the table's folder), in the order of the rows;
+              formats as in `table.py`
 
-The id of an image in a folder or an archive is its path there, such as 1000/1000.jpeg. Whether the ending belongs to
-it is the caller's choice. Files whose ending is not in `SUFFIXES`, and hidden ones, are left out and counted.
+The id of an image in a folder or an archive is its path there, such as 1000/1000.jpeg, with or without the ending as
+the caller chooses. Hidden files, and files whose ending is not in `SUFFIXES`, are left out and counted.
 """
 
 import os
@@ -25,15 +25,15 @@ SUFFIXES = {".jpg", ".jpeg", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp", "
 
 @dataclass(frozen=True)
 class ImageFiles:
-    """Images by their numbers.
+    """The images of a folder, an archive or a table, numbered from 0.
 
     Attributes
     ----------
-    ids : the id of each image, each once
-    marks : for each image what is another text after a change of its file: size and time of change
-    contents : a function from ascending numbers to the bytes of these images, one after the other; in place of the
-        bytes of a file that cannot be read comes the error
-    left_out : how many files are not taken for images
+    ids : ids of the images, without duplicates
+    marks : size and time of change of each image's file, as a text that differs once the file has changed
+    contents : a function that takes ascending image numbers and yields the bytes of each of these images; for a file
+        that cannot be read it yields the error
+    left_out : number of files that are not images
     """
 
     ids: list[str]
@@ -48,8 +48,8 @@ def open_images(path: Path, suffixes: Suffixes) -> ImageFiles:
     Raises
     ------
     UserError
-        There is nothing at `path`, or no image in it; an archive or a table cannot be read; an id is there twice or
-        cannot be a line of a text file.
+        `path` does not exist or contains no image; an archive or a table cannot be read; an id occurs twice or does
+        not fit on a line of a text file.
     """
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
@@ -57,28 +57,28 @@ def open_images(path: Path, suffixes: Suffixes) -> ImageFiles:
         images = _of_folder(path, suffixes)
     elif table.format_of(path.name) in table.FORMATS:
         if suffixes == "drop":
-            raise UserError(f"{path}: a table has the ids of its images, so no suffixes can be dropped from them")
+            raise UserError(f"{path}: `suffixes: drop` has no effect on a table of ids; remove it")
         images = _of_table(path)
     else:
         images = _of_archive(path, suffixes)
     if not images.ids:
-        raise UserError(f"{path}: there is no image in it; images end in {', '.join(sorted(SUFFIXES))}")
+        raise UserError(f"{path}: contains no image; names of images end in {', '.join(sorted(SUFFIXES))}")
     for image in images.ids:
         if image != image.strip() or "\n" in image or "\r" in image or not _is_unicode(image):
-            raise UserError(f"{path}: {image!r}: an id has no line break, no space around it, and is Unicode text")
+            raise UserError(f"{path}: {image!r}: an id is Unicode text without line breaks and without space around it")
     check_unique(images.ids, str(path), "image")
     return images
 
 
 def folders_of(path: Path) -> list[Path]:
-    """Return a folder and all folders in it: when files come or go, the time of change of one of them is another."""
+    """Return a folder and all its subfolders: adding or removing a file changes the modification time of one."""
     return sorted(Path(folder) for folder, _, _ in os.walk(path))
 
 
 def _of_folder(path: Path, suffixes: Suffixes) -> ImageFiles:
     files = [Path(folder) / name for folder, _, names in os.walk(path) for name in names]
-    found = sorted((_id_of(file.relative_to(path), suffixes), file) for file in files if _is_image(file))
-    return _in_files([image for image, _ in found], [file for _, file in found], len(files) - len(found))
+    images = sorted((_id_of(file.relative_to(path), suffixes), file) for file in files if _is_image(file))
+    return _in_files([image for image, _ in images], [file for _, file in images], len(files) - len(images))
 
 
 def _of_table(path: Path) -> ImageFiles:
@@ -104,25 +104,25 @@ def _in_files(ids: list[str], files: list[Path], left_out: int = 0) -> ImageFile
 
 
 def _of_archive(path: Path, suffixes: Suffixes) -> ImageFiles:
-    others = []
+    left_out = []
 
-    def chosen(name: str) -> bool:
-        is_image = _is_image(PurePosixPath(name))
-        if not is_image:
-            others.append(name)
-        return is_image
+    def is_image(name: str) -> bool:
+        if _is_image(PurePosixPath(name)):
+            return True
+        left_out.append(name)
+        return False
 
-    with open_members(path, chosen) as members:
+    with open_members(path, is_image) as members:
         names = [name for name, _ in members]
 
     def contents(numbers: Sequence[int]) -> Iterator[bytes | OSError]:
-        wanted = {names[number] for number in numbers}
-        with open_members(path, wanted.__contains__) as members:
+        chosen = {names[number] for number in numbers}
+        with open_members(path, chosen.__contains__) as members:
             for _, stream in members:
                 yield stream.read()
 
     ids = [_id_of(PurePosixPath(name), suffixes) for name in names]
-    return ImageFiles(ids, [_mark(path)] * len(ids), contents, len(others))
+    return ImageFiles(ids, [_mark(path)] * len(ids), contents, len(left_out))
 
 
 def _is_image(path: PurePath) -> bool:
@@ -136,7 +136,7 @@ def _id_of(path: PurePath, suffixes: Suffixes) -> str:
 def _is_unicode(text: str) -> bool:
     try:
         text.encode()
-    except UnicodeEncodeError:  # a name of bytes that are no text
+    except UnicodeEncodeError:  # a file name whose bytes are not text
         return False
     return True
 

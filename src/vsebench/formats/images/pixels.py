@@ -1,12 +1,12 @@
-"""From the bytes of an image file to the numbers that a network takes.
+"""Convert the bytes of an image file to the input of a network.
 
-1. Decode to RGB of 8 bits, turned as its EXIF says. Grey, palette and CMYK are converted; 16 bits of grey are scaled
-   to 8; transparency is ignored; of several frames the first is taken. Pixels that are floating-point numbers are
-   refused, since nothing says which of them is white.
-2. Resize: the shorter side to `resize` pixels (bilinear) and the centre cut out, with the sizes that torchvision's
-   Resize and CenterCrop give; or "squash", the whole image to the network's size (bicubic), which changes the aspect
-   ratio. Pillow's filters average over all pixels behind one (antialias).
-3. value -> (value / scale - mean) / deviation, in the order of channels that the transform names.
+1. Decode to 8-bit RGB, rotated according to EXIF. Grey, palette and CMYK images are converted; 16-bit grey is scaled to
+   8 bits; transparency is ignored; of several frames the first is taken. Floating-point pixels are refused, since their
+   range is not known.
+2. Resize the shorter side to `resize` pixels (bilinear) and crop the centre, with the sizes of torchvision's Resize and
+   CenterCrop; or "squash": resize the whole image to the network's input (bicubic), which changes the aspect ratio.
+   Pillow's filters average over all source pixels of a target pixel (antialias).
+3. value -> (value / scale - mean) / deviation, in the transform's order of channels.
 """
 
 import io
@@ -19,13 +19,13 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from vsebench.config.dataset import Resize, TransformName
 
-# Pillow would give other formats to programs outside, such as EPS to Ghostscript.
+# Pillow would run external programs for other formats, such as Ghostscript for EPS.
 FORMATS = ("JPEG", "PNG", "GIF", "BMP", "TIFF", "WEBP", "PPM")
-NARROWEST = 100  # times as long as it is wide; a longer image would take gigabytes once its shorter side is resized
+NARROWEST = 100  # longer side / shorter side; a narrower image would take gigabytes once its shorter side is resized
 
 
 class Scaling(NamedTuple):
-    """What is done to the value of a channel, from 0 to 255: (value / scale - mean) / deviation."""
+    """How values of the channels, 0 to 255, are scaled: (value / scale - mean) / deviation."""
 
     channels: str
     scale: float
@@ -41,7 +41,7 @@ SCALINGS: dict[TransformName, Scaling] = {
 
 
 class UnreadableError(Exception):
-    """A file is no image that can be described; the message says why in a few words."""
+    """An image file cannot be converted; the message states why in a few words."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class Transform:
     width: int
 
     def record(self) -> dict[str, Any]:
-        """Return all that determines the numbers, for the record of the features."""
+        """Return everything that the pixels depend on, for the record of the features."""
         resampling = "bicubic" if self.resize == "squash" else "bilinear"
         return asdict(self) | {"filter": resampling} | SCALINGS[self.name]._asdict()
 
     def pixels(self, content: bytes) -> NDArray[np.float32]:
-        """Return the numbers (3, height, width) of an image file; raises an `UnreadableError`."""
+        """Return the pixels (3, height, width) of an image file; raise an `UnreadableError` if it cannot be read."""
         try:
             with Image.open(io.BytesIO(content), formats=FORMATS) as image:
                 fitted = self._fit(to_rgb(ImageOps.exif_transpose(image)))
@@ -71,7 +71,7 @@ class Transform:
         values = np.asarray(fitted, dtype=np.float32).transpose(2, 0, 1)
         if scaling.channels == "BGR":
             values = values[::-1]
-        mean, deviation = (np.array(one, dtype=np.float32)[:, None, None] for one in (scaling.mean, scaling.deviation))
+        mean, deviation = (np.array(v, dtype=np.float32)[:, None, None] for v in (scaling.mean, scaling.deviation))
         return np.ascontiguousarray((values / np.float32(scaling.scale) - mean) / deviation)
 
     def _fit(self, image: Image.Image) -> Image.Image:
@@ -87,12 +87,12 @@ class Transform:
 
 
 def to_rgb(image: Image.Image) -> Image.Image:
-    """Convert an image of any mode to RGB of 8 bits; raises an `UnreadableError` for floating-point pixels."""
+    """Convert an image of any mode to 8-bit RGB; raise an `UnreadableError` for floating-point pixels."""
     if image.mode == "F":
         raise UnreadableError("its pixels are floating-point numbers")
-    if image.mode.startswith("I"):  # 16 bits of grey; Pillow's own conversion would make all but the darkest white
+    if image.mode.startswith("I"):  # 16-bit grey; Pillow's own conversion would turn nearly all pixels white
         grey = np.rint(np.clip(np.asarray(image), 0, 65535) / 257).astype(np.uint8)
         return Image.fromarray(grey).convert("RGB")
     if image.mode == "P":
-        image = image.convert("RGBA")  # Pillow warns where a palette with transparency becomes RGB at once
+        image = image.convert("RGBA")  # Pillow warns if a palette with transparency is converted to RGB directly
     return image.convert("RGB")

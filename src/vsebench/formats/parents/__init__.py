@@ -1,1 +1,1 @@
-"""Adapters of the parents of labels, from which siblings follow."""
+"""Adapters that read the parents of labels, from which siblings follow."""

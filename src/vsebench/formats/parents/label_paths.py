@@ -7,9 +7,9 @@ from vsebench.core.yaml_files import Strict
 
 
 class Options(Strict):
-    """There are none."""
+    """No options."""
 
 
 def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:
-    """Return the parents of each label, in the order of `labels`; no file is read."""
+    """Return the parents of each label, in the order of `labels`; reads no file."""
     return [{parent} if (parent := label.rpartition("/")[0]) else set() for label in labels]

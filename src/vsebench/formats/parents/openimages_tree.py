@@ -1,10 +1,10 @@
 """Parents of labels in Open Images' hierarchy of 600 classes.
 
-The file is JSON: a class is `{"LabelName": mid, "Subcategory": [classes], "Part": [classes]}`, and a class of
-`Subcategory` has the class above it as a parent. A class can be in several places. Parts are not children.
+The file is JSON: a class is `{"LabelName": mid, "Subcategory": [classes], "Part": [classes]}`. The classes in its
+`Subcategory` are its children, those in `Part` are not. A class can have several parents.
 
-Labels are looked up as `openimages.py` names them: by mid, by a name that `class_names` gives to one or several mids,
-or by a name with its mid behind it.
+Labels are looked up as `openimages.py` names them: by mid, by a name that one or several mids have in `class_names`, or
+by a name followed by its mid in brackets.
 
 Source: Kuznetsova et al., "The Open Images dataset V4", IJCV 128, 2020, https://storage.googleapis.com/openimages.
 """
@@ -25,9 +25,9 @@ NAME_AND_MID = re.compile(r".* \((/[a-z]/\w+)\)")
 
 
 class Options(Strict):
-    """Where the classes' names are; without it labels are mids."""
+    """The file with the names of the classes."""
 
-    class_names: ClassNames | None = None  # where the classes' names are; none: labels are mids
+    class_names: ClassNames | None = None  # the file with the names of the classes; none: labels are mids
 
 
 def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:
@@ -36,7 +36,7 @@ def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set
     Parameters
     ----------
     raw : the folder with the downloaded files
-    options : where the classes' names are
+    options : the file with the names of the classes
     labels : the names of a data set's labels
 
     Returns
@@ -46,7 +46,7 @@ def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set
     Raises
     ------
     UserError
-        A file is missing or damaged, or a class is not as above.
+        A file is missing or damaged, or a class does not have the layout above.
     """
     parents = _read_hierarchy(raw / HIERARCHY)
     names = {} if options.class_names is None else read_class_names(raw, options.class_names)
@@ -78,7 +78,7 @@ def _read_hierarchy(path: Path) -> dict[str, set[str]]:
         children = node.get("Subcategory", []) if isinstance(node, dict) else None
         if not isinstance(mid, str) or not isinstance(children, list):
             where = "at the top" if parent is None else f"under {parent}"
-            raise UserError(f"{path}: a class {where} is no object with a LabelName and a list Subcategory")
+            raise UserError(f"{path}: a class {where} is not an object with a LabelName and a list Subcategory")
         if parent is not None:
             parents[mid].add(parent)
         waiting += [(child, mid) for child in children]

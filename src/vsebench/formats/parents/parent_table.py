@@ -1,11 +1,11 @@
-"""A table of labels and their parents: two columns, one row per relation; a label may have several parents.
+"""Read a table of labels and their parents: two columns, one row per relation; a label may have several parents.
 
     label,parent
     cactus,vegetation
     cactus,dessert
 
-Formats, names and what is removed around them are those of `table.py`; columns that the options do not name are
-ignored. A label is looked up by its whole name.
+File formats and names are treated as in `table.py`. Columns that the options do not name are ignored. A label is looked
+up by its whole name.
 """
 
 from collections import defaultdict
@@ -22,11 +22,11 @@ from vsebench.formats.readers import table
 
 
 class Options(Strict):
-    """What the table is, and what its columns are called."""
+    """The table, and the names of its columns."""
 
     parents: str  # the file: one that the configuration lists under `files`, or a path
-    label: str = "label"  # column
-    parent: str = "parent"  # column
+    label: str = "label"  # column with the label
+    parent: str = "parent"  # column with its parent
 
     @field_validator("parents")
     @classmethod
@@ -56,12 +56,12 @@ def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set
     Raises
     ------
     UserError
-        The file is missing, damaged, or has no such column; or a row has no label or parent, or a label as its own
-        parent. It names the line (CSV, TSV, JSON lines) or row (Parquet).
+        The file is missing or damaged, or a column is missing; or a row has no label or no parent, or a label is its
+        own parent. The message names the line (CSV, TSV, JSON lines) or row (Parquet).
     """
     path = find(raw, options.parents)
     columns = table.Options(pairs=options.parents, image=options.label, label=options.parent)
-    found: dict[str, set[str]] = defaultdict(set)
+    parents: dict[str, set[str]] = defaultdict(set)
     for row in table.rows_of(path, columns):
         try:
             label, parent = table.name_of(row.image, "label"), table.name_of(row.label, "parent")
@@ -69,5 +69,5 @@ def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set
                 raise table.TableError(f"{label!r} is its own parent")
         except table.TableError as error:
             raise UserError(f"{table.position(path, row.number)}: {error}") from None
-        found[label].add(parent)
-    return [found.get(label, set()) for label in labels]
+        parents[label].add(parent)
+    return [parents.get(label, set()) for label in labels]

@@ -1,11 +1,11 @@
-"""The archives of INRIA's LEAR group: IAPR TC-12, Corel 5k and ESP Game.
+"""Read the archives of INRIA's LEAR group: IAPR TC-12, Corel 5k and ESP Game.
 
-An archive `<prefix>.20091111.tar.bz2` has `<prefix>_dictionary.txt` (one label per line), and for `train` and `test`
-`<prefix>_<part>_list.txt` (one image per line) and `<prefix>_<part>_annot.hvecs` (one row per image: the number of
-labels, then 0 or 1 for each of them). Train and test are the official partition.
+An archive `<prefix>.20091111.tar.bz2` contains `<prefix>_dictionary.txt` (one label per line), and for `train` and
+`test` `<prefix>_<part>_list.txt` (one image per line) and `<prefix>_<part>_annot.hvecs` (one row per image: the number
+of labels, then 0 or 1 for each of them). Train and test are the official partition.
 
-The official archives also have 15 image features, `<prefix>_<part>_<feature>.<kind>`, one row per image: the number of
-values, then the values. Everything is little-endian; the kind gives the types of the number and of the values:
+The official archives also contain 15 image features, `<prefix>_<part>_<feature>.<kind>`, one row per image: the number
+of values, then the values. All are little-endian; the kind determines the types of the length and of the values:
 
     hvec, hvecs       uint16, uint16       (histograms)
     hvec32, hvecs32   uint32, uint32
@@ -13,9 +13,8 @@ values, then the values. Everything is little-endian; the kind gives the types o
     dvec, dvecs       uint32, float64
 
 The kinds are taken from public copies of INRIA's own reader `vec_read`; the only real file read so far is DenseHue of
-Corel 5k.
-Only the feature that the option `features` names is parsed; the 15 of IAPR TC-12 take 2.9 GB. Values become float32,
-which is exact for counts up to 2^24.
+Corel 5k. Only the feature named by the option `features` is parsed, since the 15 of IAPR TC-12 take 2.9 GB. Values
+become float32, which is exact for counts up to 2^24.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009.
 """
@@ -39,20 +38,20 @@ KINDS = {"hvec": ("<u2", "<u2"), "hvec32": ("<u4", "<u4"), "fvec": ("<u4", "<f4"
 
 
 class Options(Strict):
-    """Which of the archives to read, and which feature of it, such as DenseHue."""
+    """The archive to read, and a feature to read from it, such as DenseHue."""
 
     prefix: str = Field(pattern=r"^\w+$")  # of the archive's name and of the files in it
     release: str = Field(default="20091111", pattern=r"^\w+$")  # the date in the archive's name
-    features: str | None = Field(default=None, pattern=r"^\w+$")  # one of the archive's, such as DenseHue
+    features: str | None = Field(default=None, pattern=r"^\w+$")  # a feature of the archive, such as DenseHue
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read an archive's labels and chosen feature; images are named as in its lists, training images first."""
+    """Read an archive's labels and the chosen feature; images are named as in its lists, training images first."""
     archive = raw / f"{options.prefix}.{options.release}.tar.bz2"
     names = {part: (f"{options.prefix}_{part}_list.txt", f"{options.prefix}_{part}_annot.hvecs") for part in PARTS}
     dictionary = f"{options.prefix}_dictionary.txt"
-    wanted = [dictionary, *(name for pair in names.values() for name in pair)]
-    content, vectors = _read_archive(archive, wanted, options)
+    members = [dictionary, *(name for pair in names.values() for name in pair)]
+    content, vectors = _read_archive(archive, members, options)
 
     labels = text_lines(content[dictionary], f"{archive}: {dictionary}")
     check_unique(labels, f"{archive}: {dictionary}", "label")
@@ -64,7 +63,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
         where = f"{archive}: {rows_name}"
         rows = parse_hvecs(content[rows_name], len(labels), where)
         if len(rows) != len(part_images):
-            raise UserError(f"{where}: has {len(rows)} rows where {list_name} has {len(part_images)} images")
+            raise UserError(f"{where}: has {len(rows)} rows, but {list_name} has {len(part_images)} images")
         images += part_images
         sizes[part] = len(part_images)
         matrices.append(_check_binary(rows, where))
@@ -78,26 +77,27 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def parse_hvecs(data: bytes, n_labels: int, where: str) -> NDArray[np.int16]:
-    """Parse rows of little-endian int16, each led by its length.
+    """Parse rows of little-endian int16, each preceded by its length.
 
-    Returns (n_rows, n_labels) int16. Raises a `UserError` that names the row where a length is not `n_labels`.
+    Returns (n_rows, n_labels) int16. Raises a `UserError` that names the first row whose length is not `n_labels`.
     """
     width = n_labels + 1
     lengths = np.frombuffer(data, dtype="<i2", count=len(data) // 2)[::width]
     wrong = np.flatnonzero(lengths != n_labels)
     if len(wrong):
         row = int(wrong[0])
-        raise UserError(f"{where}: row {row + 1}: its length is {lengths[row]}, the dictionary has {n_labels} labels")
+        stated = f"its length is {lengths[row]}, but the dictionary has {n_labels} labels"
+        raise UserError(f"{where}: row {row + 1}: {stated}")
     if len(data) % (2 * width):
         raise UserError(f"{where}: row {len(lengths)}: the file ends in the middle of this row")
     return np.frombuffer(data, dtype="<i2").reshape(-1, width)[:, 1:].astype(np.int16)
 
 
 def parse_vectors(data: bytes, kind: str, where: str) -> NDArray[np.float32]:
-    """Parse the rows of a feature, each led by its length.
+    """Parse the rows of a feature, each preceded by its length.
 
-    Returns (n_rows, length of the first row) float32. Raises a `UserError` that names the row where lengths differ, a
-    number is not finite, or the file ends too soon.
+    Returns (n_rows, length of the first row) float32. Raises a `UserError` that names the row whose length differs, or
+    that has a number that is not finite, or in which the file ends.
     """
     length, number = (np.dtype(name) for name in KINDS[kind])
     if not data:
@@ -111,7 +111,7 @@ def parse_vectors(data: bytes, kind: str, where: str) -> NDArray[np.float32]:
     wrong = np.flatnonzero(rows["length"] != width)
     if len(wrong):
         row = int(wrong[0])
-        raise UserError(f"{where}: row {row + 1}: its length is {rows['length'][row]}, that of row 1 is {width}")
+        raise UserError(f"{where}: row {row + 1}: its length is {rows['length'][row]}, but that of row 1 is {width}")
     if len(data) % size:
         raise UserError(f"{where}: row {whole + 1}: the file ends in the middle of this row")
     with np.errstate(over="ignore"):
@@ -133,14 +133,14 @@ def _check_binary(rows: NDArray[np.int16], where: str) -> NDArray[np.int16]:
 def _read_archive(
     archive: Path, names: list[str], options: Options
 ) -> tuple[dict[str, bytes], dict[str, NDArray[np.float32]]]:
-    """Return the members of these names, and the rows of the chosen feature by part, in one pass over the archive."""
+    """Return the members with these names, and the rows of the chosen feature by part, in one pass over the archive."""
     content: dict[str, bytes] = {}
     vectors: dict[str, NDArray[np.float32]] = {}
 
-    def wanted(name: str) -> bool:
+    def is_chosen(name: str) -> bool:
         return _basename(name) in names or _feature_of(_basename(name), options) is not None
 
-    with open_members(archive, wanted) as members:
+    with open_members(archive, is_chosen) as members:
         for name, stream in members:
             basename = _basename(name)
             part, kind = _feature_of(basename, options) or ("", "")
@@ -159,14 +159,14 @@ def _read_archive(
 
 
 def _feature_of(basename: str, options: Options) -> tuple[str, str] | None:
-    """Return part and kind of a member that has the chosen feature, else None."""
+    """Return part and kind of a member with the chosen feature, or None for another member."""
     if options.features is None or options.features == "annot":
         return None
     pattern = rf"{options.prefix}_({'|'.join(PARTS)})_{options.features}\.([hfd]vec)s?(32)?"
-    found = re.fullmatch(pattern, basename)
-    if found is None:
+    match = re.fullmatch(pattern, basename)
+    if match is None:
         return None
-    part, kind, wide = found.groups(default="")
+    part, kind, wide = match.groups(default="")
     return (part, kind + wide) if kind + wide in KINDS else None
 
 
@@ -175,14 +175,14 @@ def _basename(name: str) -> str:
 
 
 def _join_parts(vectors: dict[str, NDArray[np.float32]], sizes: dict[str, int], where: str) -> Features:
-    """Return the rows of the training images, then those of the test images."""
+    """Return the features of all images, training images first."""
     for part, size in sizes.items():
         if len(vectors.get(part, ())) != size:
             raise UserError(f"{where}: {len(vectors.get(part, ()))} rows for {size} {part} images")
     filled = [vectors[part] for part in PARTS if sizes[part]]
     if not filled:
-        raise UserError(f"{where}: the archive has no image")
+        raise UserError(f"{where}: the archive contains no image")
     if len({array.shape[1] for array in filled}) > 1:
-        raise UserError(f"{where}: rows of train and test differ in length")
+        raise UserError(f"{where}: the rows of train and test differ in length")
     values = np.concatenate(filled)
     return Features(values, np.ones(len(values), dtype=bool), where)

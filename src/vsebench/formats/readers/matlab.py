@@ -1,6 +1,6 @@
-"""Struct arrays in MATLAB files of version 5 to 7.
+"""Read struct arrays from MATLAB files of version 5 to 7.
 
-SciPy reads them in a process of its own, since a damaged file can end the process that reads it.
+SciPy reads them in a separate process, since a damaged file can crash the process that reads it.
 """
 
 import io
@@ -14,7 +14,7 @@ from scipy.io import loadmat
 from vsebench.core.errors import UserError
 from vsebench.core.processes import run_in_new_process
 
-# The names of the fields to read; a field that is a struct has the names of its own, any other has None.
+# Name of a field to read -> the fields to read of it if it is a struct, else None.
 Fields = Mapping[str, "Fields | None"]
 
 
@@ -25,18 +25,18 @@ def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list
     ----------
     data : content of the file
     variable : name of the struct array
-    fields : the fields to read of each struct, all of which it must have
+    fields : the fields to read of each struct; each struct must have all of them
     where : the file, for messages
 
     Returns
     -------
-    The fields of each struct by their names, structs in MATLAB's order (column by column): text as str, numbers as a
-    (n,) array of the type in the file, column by column, and structs as a list of what this function returns.
+    The fields of each struct by name, structs in MATLAB's order (column by column). Text is a str, numbers are an (n,)
+    array of the type in the file, column by column, and a nested struct array is a list like the returned one.
 
     Raises
     ------
     UserError
-        This is no such file, it is damaged, or it lacks the variable or one of the fields; begins with `where`.
+        It is not such a file, is damaged, or lacks the variable or one of the fields. The message begins with `where`.
     """
     try:
         return run_in_new_process(_read, data, variable, fields)
@@ -47,7 +47,7 @@ def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list
 def _read(data: bytes, variable: str, fields: Fields) -> list[dict[str, Any]]:
     try:
         content = loadmat(io.BytesIO(data), variable_names=[variable])
-    except Exception as error:  # of a damaged file; SciPy does not say which there are
+    except Exception as error:  # a damaged file; SciPy does not document which errors it raises
         raise UserError(f"SciPy cannot read it ({str(error)[:200]})") from None
     if variable not in content:
         raise UserError(f"there is no variable {variable!r}")
@@ -57,7 +57,7 @@ def _read(data: bytes, variable: str, fields: Fields) -> list[dict[str, Any]]:
 def _structs(array: Any, fields: Fields, name: str) -> list[dict[str, Any]]:
     """Return the fields of a struct array, in MATLAB's order."""
     if not isinstance(array, np.ndarray) or array.dtype.names is None:
-        raise UserError(f"{name} is no struct")
+        raise UserError(f"{name} is not a struct")
     missing = [field for field in fields if field not in array.dtype.names]
     if missing:
         raise UserError(f"{name} has no field {missing[0]!r}")
@@ -68,7 +68,7 @@ def _structs(array: Any, fields: Fields, name: str) -> list[dict[str, Any]]:
 
 
 def _value(value: Any, fields: Fields | None, name: str) -> str | NDArray[Any] | list[dict[str, Any]]:
-    """Return a field: a struct where it has fields to read, else text or real numbers."""
+    """Return the value of a field: a struct array if it has fields to read, else text or real numbers."""
     if fields is not None:
         return _structs(value, fields, name)
     if isinstance(value, np.ndarray) and value.dtype.kind == "U":

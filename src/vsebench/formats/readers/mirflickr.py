@@ -1,11 +1,11 @@
-"""Users' tags of the MIRFLICKR collections: 25,000 or a million images from Flickr.
+"""Read users' tags of the MIRFLICKR collections: 25,000 or a million images from Flickr.
 
-An archive has a text file for each image, one tag per line: `mirflickr/meta/tags/tags<number>.txt` in
-`mirflickr25k.zip`, `<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files are not read, nor are
-those in a folder `tags_raw`. An image's id is its number, behind the option `prefix` ("im", as image files are called).
-`tags.py` turns tags into labels.
+An archive contains one text file per image, with one tag per line: `mirflickr/meta/tags/tags<number>.txt` in
+`mirflickr25k.zip`, `<folders>/<number>.txt` in `tags.zip` of MIRFLICKR-1M. Other files are not read, nor are files in a
+folder `tags_raw`. The id of an image is its number, preceded by the option `prefix` ("im" as in the names of the image
+files). `tags.py` turns tags into labels.
 
-The archives have no partition. The option `parts` gives one, by the numbers of the images.
+The archives have no partition. The option `parts` defines one by the numbers of the images.
 
 Source: Huiskes and Lew, "The MIR Flickr retrieval evaluation", MIR 2008; Huiskes, Thomee and Lew, "New trends and ideas
 in visual concept detection: the MIR Flickr retrieval evaluation initiative", MIR 2010.
@@ -35,10 +35,10 @@ Bounds = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
 class Numbering(Strict):
-    """How images are called, and which numbers are which part."""
+    """How images are named, and a partition by their numbers."""
 
-    prefix: str = Field(default="", pattern=r"^\w*$")  # of the number in an image's id, such as `im`
-    # First and last number of an image of the part; images of no part stay, unless the filter `only_parts` is set.
+    prefix: str = Field(default="", pattern=r"^\w*$")  # precedes the number in an image's id, such as `im`
+    # The first and the last number of each part; images of no part are kept, unless the filter `only_parts` is set.
     parts: dict[Literal["train", "valid", "test"], Bounds] = Field(default={})
 
     @model_validator(mode="after")
@@ -50,7 +50,7 @@ class Numbering(Strict):
 
 
 def name_images(numbers: list[int], numbering: Numbering) -> tuple[list[str], pl.Series | None]:
-    """Return the id of each image, and its part (None for an image of no part) if there are parts."""
+    """Return the id of each image, and its part (None for an image of no part) if parts are defined."""
     parts: list[str | None] = [None] * len(numbers)
     for part, (first, last) in numbering.parts.items():
         for row in range(bisect_left(numbers, first), bisect_right(numbers, last)):
@@ -60,20 +60,20 @@ def name_images(numbers: list[int], numbering: Numbering) -> tuple[list[str], pl
 
 
 class Options(TagOptions, Numbering):
-    """Where the tags are."""
+    """The archives of tags."""
 
     archives: list[str] = Field(min_length=1)  # one of these files is enough; the first that exists is read
 
 
 def alternatives(options: Options) -> list[str]:
-    """Return the files of which the download stage needs only one."""
+    """Return the names of files of which one is enough to download."""
     return options.archives
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the tags of all images of the archive, in the order of their numbers.
+    """Read the tags of all images of the archive, ordered by number.
 
-    Raises a `UserError` if the archive is missing or damaged, has no such files, or has two for the same image.
+    Raises a `UserError` if the archive is missing or damaged, contains no file of tags, or two for the same image.
     """
     archive = next((raw / name for name in options.archives if (raw / name).is_file()), raw / options.archives[0])
     members = read_members(archive, lambda name: _number(name) is not None)
@@ -97,12 +97,12 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 def _number(member: str) -> int | None:
     """Return the number of the image whose tags are in a member; None for other members."""
     *folders, basename = member.split("/")
-    found = MEMBER.fullmatch(basename)
-    return int(found[1]) if found and OTHER_TAGS not in folders else None
+    match = MEMBER.fullmatch(basename)
+    return int(match[1]) if match and OTHER_TAGS not in folders else None
 
 
 def _lines(content: bytes, unreadable: list[str]) -> list[str]:
-    """Return the lines that are text and not empty; one bad tag among millions must not make the archive useless."""
+    """Return the non-empty lines; those that are not UTF-8 go to `unreadable`, since one must not spoil the archive."""
     lines = []
     for line in filter(None, content.removeprefix(b"\xef\xbb\xbf").splitlines()):
         try:

@@ -1,11 +1,12 @@
-"""The concepts of MIRFLICKR-25k, annotated by hand: 24 that an image may show, and 14 for which it is relevant.
+"""Read the concepts of MIRFLICKR-25k, annotated by hand: 24 that an image may show, and 14 for which it is relevant.
 
-`mirflickr25k_annotations_v080.zip` has a text file for each of them, `<concept>.txt` or `<concept>_r1.txt` (relevant),
-with the number of an image in each line. The label is the file's name without its ending; labels are in alphabetical
-order. `README.txt` is not read. All images of the collection are in the data set, also those without a concept; how
-they are called and which part they are in: `mirflickr.py`.
+`mirflickr25k_annotations_v080.zip` contains a text file per concept, `<concept>.txt` or `<concept>_r1.txt` (relevant),
+with one image number per line. The label is the file's name without its ending; labels are in alphabetical order.
+`README.txt` is not read. All images of the collection are in the data set, also those without a concept. Their ids and
+parts are those of `mirflickr.py`.
 
-Read for real: all 38 lists, in a repacked archive. Four images are in `people_r1` and not in `people`, and stay so.
+Checked on real files: all 38 lists, in a repacked archive. Four images are in `people_r1` but not in `people`; they are
+kept as they are.
 
 Source: Huiskes and Lew, "The MIR Flickr retrieval evaluation", MIR 2008.
 """
@@ -27,14 +28,14 @@ MEMBER = re.compile(r"(?:.*/)?[a-z_]+(?:_r1)?\.txt")
 
 
 class Options(Numbering):
-    """How images are called, and which numbers are which part."""
+    """How images are named, and a partition by their numbers."""
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read all lists; images in the order of their numbers.
+    """Read all lists; images are ordered by number.
 
-    Raises a `UserError` that names file and line if the archive is missing or damaged, has no list, or has a line that
-    is not the number of an image or is there twice.
+    Raises a `UserError` that names file and line if the archive is missing or damaged, contains no list, or a line is
+    not the number of an image or repeats another.
     """
     archive = raw / ARCHIVE
     members = read_members(archive, lambda name: MEMBER.fullmatch(name) is not None)
@@ -51,7 +52,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def _parse_list(data: bytes, where: str) -> NDArray[np.int64]:
-    """Return the numbers of a list (m,), each from 1 to 25,000 and once."""
+    """Return the image numbers of a list, (m,), from 1 to 25,000, without duplicates."""
     seen: dict[int, int] = {}
     for line, text in enumerate(text_lines(data, where), 1):
         number = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0

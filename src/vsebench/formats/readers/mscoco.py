@@ -1,17 +1,18 @@
-"""MS-COCO 2014: the objects in photographs, of 80 categories.
+"""Read MS-COCO 2014: photographs with objects of 80 categories.
 
-`annotations_trainval2014.zip` has `instances_train2014.json` and `instances_val2014.json`, each an object with three
-lists: `images` (each with an `id`), `categories` (`id` and `name`) and `annotations` (`id`, `image_id` and
+`annotations_trainval2014.zip` contains `instances_train2014.json` and `instances_val2014.json`, each an object with
+three lists: `images` (each with an `id`), `categories` (`id` and `name`) and `annotations` (`id`, `image_id` and
 `category_id`). Other keys and other files of the archive are not read.
 
 - The count of a label is the number of the image's annotations of this category. A region that is marked as a crowd
-  (`iscrowd`) counts once: it is a label, and how many objects it has is not said.
-- An image's id is its number (`57870`, in the file name `COCO_train2014_000000057870.jpg`). Training images come first,
-  then those of validation, each ordered by number. Images without an annotation stay.
-- Labels are ordered by the number of their category; these numbers have gaps.
-- Validation images are the part "test": labels of the official test images were never published.
+  (`iscrowd`) counts once, since its number of objects is not given.
+- The id of an image is its number (`57870` for the file `COCO_train2014_000000057870.jpg`). Training images come first,
+  then validation images, each ordered by number. Images without an annotation are kept.
+- Labels are ordered by category id; these ids have gaps.
+- Validation images are the part "test", since the labels of the official test images were never published.
 
-No real file of 2014 was available: read for real were 50 images of the edition of 2017, which has the same layout.
+No real file of 2014 was available; the reader was checked on 50 real images of the 2017 edition, which has the same
+layout.
 
 Source: Lin, Maire, Belongie et al., "Microsoft COCO: common objects in context", ECCV 2014.
 """
@@ -37,18 +38,18 @@ Entries = list[dict[str, Any]]
 
 
 class Options(Strict):
-    """There are none."""
+    """No options."""
 
 
 class _Part(NamedTuple):
-    """What a file says.
+    """The content of a file.
 
     Attributes
     ----------
-    images : the images' numbers, ascending
-    categories : name of each category by its number, numbers ascending
-    image : for each annotation its image, a row of `images`
-    label : for each annotation its category, a row of `categories`
+    images : ids of the images, ascending
+    categories : id of a category -> its name, ids ascending
+    image : for each annotation the index of its image in `images`
+    label : for each annotation the index of its category in `categories`
     """
 
     images: list[int]
@@ -60,17 +61,17 @@ class _Part(NamedTuple):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the labels of the training and validation images.
 
-    Raises a `UserError` that names the archive, the file and the entry if something is missing or damaged, if a number
-    or a name is there twice, if an annotation is of an unknown image or category, or if the two files differ in their
-    categories or have an image in common.
+    Raises a `UserError` that names archive, file and entry if something is missing or damaged, if an id or a name
+    occurs twice, if an annotation refers to an unknown image or category, or if the two files have different
+    categories or an image in common.
     """
     archive = raw / ARCHIVE
     train, test = (_read_part(archive, name) for name in FILES.values())
     if train.categories != test.categories:
-        raise UserError(f"{archive}: {FILES['test']}: the categories are not those of {FILES['train']}")
+        raise UserError(f"{archive}: {FILES['test']}: the categories differ from those of {FILES['train']}")
     both = set(train.images) & set(test.images)
     if both:
-        raise UserError(f"{archive}: {FILES['test']}: image {min(both)} is in {FILES['train']} too")
+        raise UserError(f"{archive}: {FILES['test']}: image {min(both)} is also in {FILES['train']}")
     image = np.concatenate([train.image, test.image + len(train.images)])
     pairs = count_pairs(image, np.concatenate([train.label, test.label]), len(train.categories))
     parts = pl.Series("part", ["train"] * len(train.images) + ["test"] * len(test.images))
@@ -96,42 +97,42 @@ def _parse(archive: Path, name: str) -> Any:
     data = by_basename(archive, [name])[name]
     try:
         text = data.decode("utf-8-sig")
-        del data  # a third of a gigabyte
+        del data  # frees a third of a gigabyte
         return json.loads(text, object_pairs_hook=_keep)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{archive}: {name}: not readable JSON ({error})") from None
 
 
 def _keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of what is read of it, while the file is parsed: its outlines would take gigabytes."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("an object has a key twice")
-    return {key: found[key] for key in KEPT if key in found}
+    """Return an object with the keys of `KEPT` alone, while the file is parsed: outlines would take gigabytes."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise ValueError("an object has a duplicate key")
+    return {key: values[key] for key in KEPT if key in values}
 
 
 def _entries(content: Any, key: str, where: str) -> Entries:
     """Return one of the lists of a file."""
     entries = content.get(key) if isinstance(content, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise UserError(f"{where}: is no object with a list {key!r} of objects")
+        raise UserError(f"{where}: is not an object with a list {key!r} of objects")
     return entries
 
 
 def _numbers(entries: Entries, where: str) -> list[int]:
-    """Return the number of each entry, after a check that it is one and that it is there once."""
+    """Return the ids of the entries, after checking that they are whole numbers without duplicates."""
     seen: dict[int, int] = {}
     for entry, content in enumerate(entries, 1):
         number = content.get("id")
         if type(number) is not int:  # True is an int to isinstance
             raise UserError(f"{where}: entry {entry}: the id {SHORT.repr(number)} is not a whole number")
         if seen.setdefault(number, entry) != entry:
-            raise UserError(f"{where}: entry {entry}: the id {number} is that of entry {seen[number]} already")
+            raise UserError(f"{where}: entry {entry}: the id {number} is also that of entry {seen[number]}")
     return list(seen)
 
 
 def _read_categories(entries: Entries, where: str) -> dict[int, str]:
-    """Return the name of each category by its number, numbers ascending."""
+    """Return id -> name of each category, ids ascending."""
     names = []
     for entry, content in enumerate(entries, 1):
         name = content.get("name")
@@ -143,14 +144,14 @@ def _read_categories(entries: Entries, where: str) -> dict[int, str]:
 
 
 def _rows(annotations: Entries, key: str, numbers: list[int], where: str) -> NDArray[np.int64]:
-    """Return for each annotation (n,) the place of what it names by `key` in `numbers`."""
+    """Return for each annotation (n,) the index in `numbers` of its value of `key`."""
     row_of = {number: row for row, number in enumerate(numbers)}
     rows = np.empty(len(annotations), dtype=np.int64)
     for entry, content in enumerate(annotations):
         number = content.get(key)
         row = row_of.get(number) if type(number) is int else None
         if row is None:
-            known = "image" if key == "image_id" else "category"
-            raise UserError(f"{where}: entry {entry + 1}: {key} {SHORT.repr(number)} is the id of no {known}")
+            kind = "image" if key == "image_id" else "category"
+            raise UserError(f"{where}: entry {entry + 1}: {key} {SHORT.repr(number)} is not the id of any {kind}")
         rows[entry] = row
     return rows

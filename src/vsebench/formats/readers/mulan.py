@@ -1,26 +1,26 @@
-r"""Multi-label sets in Mulan's layout: ARFF files of features and labels, and an XML file that names the labels.
+r"""Read multi-label data sets in Mulan's layout: ARFF files of features and labels, and an XML file with label names.
 
-The XML file has an element `labels` with an element `label` for each label; `label` elements inside others (a hierarchy
-of labels) are labels like the others, and the hierarchy itself is not read. In the ARFF file labels are attributes like
-the features, first, last or anywhere, so they are found by their names; labels are in the order of the XML file.
+The XML file has an element `labels` with an element `label` for each label. Nested `label` elements (a hierarchy) are
+ordinary labels; the hierarchy itself is not read. In the ARFF file labels are attributes like the features, in any
+position, so they are found by name; labels are in the order of the XML file.
 
-What is read of ARFF (in UTF-8, plain or as .gz):
+The supported part of ARFF (UTF-8, plain or .gz):
 
-    % a comment, also at the end of a line; blank lines do not count
+    % a comment, also at the end of a line; blank lines are ignored
     @relation name
-    @attribute name numeric        (or real, integer; a name with white space in it is in ' or ", with \ as escape)
+    @attribute name numeric        (or real, integer; a name with white space is in ' or ", with \ as escape)
     @attribute name {0,1}          (in this order, since in sparse rows an absent value is the first one)
     @data
     0.5,3,0,1                      (a dense row: the value of each attribute)
-    {1 3,3 1}                      (a sparse row: number of an attribute from 0, ascending, and its value; others are 0)
+    {1 3,3 1}                      (a sparse row: numbers of attributes from 0, ascending, with values; others are 0)
 
-Numbers become float32. A label is 0 or 1 in each row. Missing values (?), other types, dates and texts are refused.
-The rows of all files are of one kind, dense or sparse, and so are the features.
+Numbers become float32. Labels are 0 or 1. Missing values (?), other types, dates and texts are refused. The rows of all
+files are of the same kind, dense or sparse, and so are the features.
 
-Images have no ids in ARFF. They are named by file and row: `scene-train-000001` is the first row of data of
+ARFF has no image ids, so images are named by file and row: `scene-train-000001` is the first row of data of
 `scene-train.arff.gz`.
 
-Read for real: Corel5k and Corel16k (sparse), scene (dense, .gz) and emotions (dense).
+Checked on real files: Corel5k and Corel16k (sparse), scene (dense, .gz) and emotions (dense).
 
 Source: Tsoumakas, Spyromitros-Xioufis, Vilcek and Vlahavas, "Mulan: a Java library for multi-label learning", JMLR 12
 (2011). ARFF: the format of the program Weka.
@@ -63,25 +63,25 @@ Kind = Literal["sparse", "dense"]
 
 
 class Options(Strict):
-    """The files: either `arff`, one file, or `parts`, a file for each part of the official partition."""
+    """The files: either `arff`, a single file, or `parts`, one file per part of the official partition."""
 
     labels: str = Field(pattern=r"^[\w.+-]+\.xml$")  # the file that names the labels
-    features: Kind  # how the rows are written, and how the features are kept
+    features: Kind  # how rows are written in the files, and how the features are stored
     arff: FileName | None = None  # the file with all rows
-    train_rows: int | None = Field(default=None, ge=1)  # of `arff`: the first rows, for training; the others test
-    parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})  # in place of `arff`: part -> its file
+    train_rows: int | None = Field(default=None, ge=1)  # number of first rows of `arff` to train on; the others test
+    parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})  # instead of `arff`: part -> its file
 
     @model_validator(mode="after")
     def _one_or_several(self) -> "Options":
         if (self.arff is None) == (not self.parts):
             raise PydanticCustomError("arff", "either `arff` or `parts` names the files")
         if self.train_rows is not None and self.arff is None:
-            raise PydanticCustomError("train_rows", "`train_rows` is for one file (`arff`); `parts` says it by files")
+            raise PydanticCustomError("train_rows", "`train_rows` needs a single file (`arff`); remove it with `parts`")
         return self
 
 
 class Attribute(NamedTuple):
-    """A column of an ARFF file: its name, and whether it can only be 0 or 1."""
+    """A column of an ARFF file: its name, and whether its values must be 0 or 1."""
 
     name: str
     binary: bool
@@ -92,9 +92,9 @@ class Rows(NamedTuple):
 
     Attributes
     ----------
-    attributes : of the columns
-    values : (n, number of attributes) float32, all finite: an array, or a csr_array without zeros
-    lines : (n,) int64, the line of each row in the file
+    attributes : one per column
+    values : (n, n_attributes) float32, all finite: an array, or a csr_array without stored zeros
+    lines : (n,) int64, line number of each row in the file
     """
 
     attributes: list[Attribute]
@@ -103,19 +103,19 @@ class Rows(NamedTuple):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read labels and features; images in the order of the files, and in each of them in the order of its rows.
+    """Read labels and features; images are in the order of the files and of their rows.
 
-    Raises a `UserError` that names file and line where a file is missing or malformed, and one that names both files
-    where they do not fit each other.
+    Raises a `UserError` that names file and line if a file is missing or malformed, and both files if they contradict
+    each other.
     """
     names = [options.arff] if options.arff is not None else [*options.parts.values()]
     tables = [read_arff(raw / name, options.features) for name in names]
     attributes = tables[0].attributes
     for name, table in zip(names, tables, strict=True):
         if table.attributes != attributes:
-            raise UserError(f"{raw / name}: its attributes are not those of {names[0]}, in the same order")
+            raise UserError(f"{raw / name}: its attributes differ from those of {names[0]} in name or order")
     labels = read_labels(raw / options.labels)
-    columns, others = _columns(attributes, labels, raw / options.labels, names[0])
+    columns, feature_columns = _columns(attributes, labels, raw / options.labels, names[0])
     for name, table in zip(names, tables, strict=True):
         _check_binary(table, columns, raw / name)
     values = _stacked([table.values for table in tables])
@@ -132,15 +132,15 @@ def read(raw: Path, options: Options) -> RawAnnotations:
         labels,
         count_pairs(image, label, len(labels)),
         parts=_parts(options, sizes, raw / names[0]),
-        features=Features(_kept(values, others), np.ones(len(images), dtype=bool), where=str(raw / names[0])),
+        features=Features(_kept(values, feature_columns), np.ones(len(images), dtype=bool), where=str(raw / names[0])),
     )
 
 
 def read_labels(path: Path) -> list[str]:
     """Return the names of the labels in an XML file, in its order.
 
-    Raises a `UserError` that names the line where the file is no such XML, or a label has no name or is there twice. A
-    document type, which could define entities, is refused.
+    Raises a `UserError` that names the line if the XML is malformed, or a label has no name or occurs twice. A document
+    type, which could define entities, is refused.
     """
     names: list[str] = []
     parser = expat.ParserCreate(namespace_separator=" ")
@@ -159,7 +159,7 @@ def read_labels(path: Path) -> list[str]:
         if not name:
             refuse("a label without a name")
         if name in names:
-            refuse(f"the label {name[:60]!r} is there twice")
+            refuse(f"the label {name[:60]!r} occurs twice")
         names.append(name)
 
     root: list[str] = []
@@ -169,7 +169,7 @@ def read_labels(path: Path) -> list[str]:
         parser.Parse(_content(path), True)
     except expat.ExpatError as error:
         raise UserError(f"{path}: line {error.lineno}: not readable XML ({expat.ErrorString(error.code)})") from None
-    except (LookupError, ValueError) as error:  # of an encoding that Python does not have, or cannot use here
+    except (LookupError, ValueError) as error:  # an encoding that Python does not know or cannot use here
         raise UserError(f"{path}: line 1: not readable XML ({error}); save it as UTF-8") from None
     if not names:
         raise UserError(f"{path}: names no label")
@@ -177,9 +177,9 @@ def read_labels(path: Path) -> list[str]:
 
 
 def read_arff(path: Path, kind: Kind) -> Rows:
-    """Read an ARFF file whose rows are all of one kind.
+    """Read an ARFF file whose rows are all dense or all sparse.
 
-    Raises a `UserError` that names the line where the file is malformed, or says what is missing.
+    Raises a `UserError` that names the malformed line or the missing part.
     """
     lines = text_lines(_content(path), str(path))
     attributes, start = _read_header(lines, path)
@@ -189,13 +189,13 @@ def read_arff(path: Path, kind: Kind) -> Rows:
         if line
     ]
     if not rows:
-        raise UserError(f"{path}: has no row of data after @data")
+        raise UserError(f"{path}: contains no row after @data")
     values = (_sparse if kind == "sparse" else _dense)(rows, len(attributes), path)
     return Rows(attributes, values, np.array([number for number, _ in rows], dtype=np.int64))
 
 
 def _content(path: Path) -> bytes:
-    """Return the content of a file, unpacked if it ends in .gz."""
+    """Return the content of a file, decompressed if its name ends in .gz."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             data = stream.read(MEMORY + 1)
@@ -209,7 +209,7 @@ def _content(path: Path) -> bytes:
 
 
 def _read_header(lines: list[str], path: Path) -> tuple[list[Attribute], int]:
-    """Return the attributes and the number of lines up to @data."""
+    """Return the attributes and the line number of @data."""
     attributes: dict[str, Attribute] = {}
     for number, line in enumerate(lines, 1):
         keyword = line.partition("%")[0].split(maxsplit=1)[:1]
@@ -223,20 +223,20 @@ def _read_header(lines: list[str], path: Path) -> tuple[list[Attribute], int]:
             case ["@attribute"]:
                 attribute = _parse_attribute(line, f"{path}: line {number}")
                 if attribute.name in attributes:
-                    raise UserError(f"{path}: line {number}: the attribute {attribute.name[:60]!r} is there twice")
+                    raise UserError(f"{path}: line {number}: the attribute {attribute.name[:60]!r} occurs twice")
                 attributes[attribute.name] = attribute
             case _:
-                raise UserError(f"{path}: line {number}: {line[:60]!r} is no @relation, @attribute or @data")
+                raise UserError(f"{path}: line {number}: {line[:60]!r} is not @relation, @attribute or @data")
     raise UserError(f"{path}: has no line @data; is it a whole ARFF file?")
 
 
 def _parse_attribute(line: str, where: str) -> Attribute:
-    found = ATTRIBUTE.fullmatch(line)
-    if found is None:
-        raise UserError(f"{where}: {line[:60]!r} is no `@attribute name type`")
-    quoted = found["single"] if found["single"] is not None else found["double"]
-    name = found["plain"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
-    kind = found["type"].strip()
+    match = ATTRIBUTE.fullmatch(line)
+    if match is None:
+        raise UserError(f"{where}: {line[:60]!r} is not of the form `@attribute name type`")
+    quoted = match["single"] if match["single"] is not None else match["double"]
+    name = match["plain"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+    kind = match["type"].strip()
     binary = BINARY.fullmatch(kind) is not None
     if not binary and kind.lower() not in NUMERIC:
         raise UserError(f"{where}: the type {kind[:60]!r} of {name[:60]!r} is neither {{0,1}} nor numeric")
@@ -248,7 +248,7 @@ def _dense(rows: list[tuple[int, str]], width: int, path: Path) -> NDArray[np.fl
     for row, (number, line) in enumerate(rows):
         where = f"{path}: line {number}"
         if line.startswith("{"):
-            raise UserError(f"{where}: a sparse row, but `features: dense` says that rows are dense")
+            raise UserError(f"{where}: the row is sparse, but the data set has `features: dense`")
         cells = line.split(",")
         if len(cells) != width:
             raise UserError(f"{where}: has {len(cells)} values for {width} attributes")
@@ -260,19 +260,19 @@ def _dense(rows: list[tuple[int, str]], width: int, path: Path) -> NDArray[np.fl
 
 
 def _sparse(rows: list[tuple[int, str]], width: int, path: Path) -> Any:
-    """Return a csr_array (n_rows, width) float32 without zeros."""
+    """Return a csr_array (n_rows, width) float32 without stored zeros."""
     columns: list[int] = []
     numbers: list[NDArray[np.float32]] = []
     for number, line in rows:
         where = f"{path}: line {number}"
         if not line.startswith("{"):
-            raise UserError(f"{where}: a dense row, but `features: sparse` says that rows are sparse")
+            raise UserError(f"{where}: the row is dense, but the data set has `features: sparse`")
         entries = _entries(line, where)
         of_row = [int(index) for index, _ in entries]
         for before, column in pairwise([-1, *of_row]):
             if not before < column < width:
                 why = f"comes after {before}" if column <= before else f"is not one of the {width}"
-                raise UserError(f"{where}: attribute {column} {why}; their numbers ascend from 0 to {width - 1}")
+                raise UserError(f"{where}: attribute {column} {why}; attribute numbers ascend from 0 to {width - 1}")
         columns += of_row
         numbers.append(_floats([value for _, value in entries], where))
     offsets = np.cumsum([0, *map(len, numbers)])
@@ -282,17 +282,17 @@ def _sparse(rows: list[tuple[int, str]], width: int, path: Path) -> Any:
 
 
 def _entries(line: str, where: str) -> list[tuple[str, str]]:
-    """Return number of the attribute and value of each entry of a sparse row."""
+    """Return the attribute's number and the value of each entry of a sparse row, as text."""
     inner = line.removeprefix("{").removesuffix("}")
     if len(inner) != len(line) - 2:
-        raise UserError(f"{where}: a sparse row that does not end in a brace")
+        raise UserError(f"{where}: the sparse row does not end in a brace")
     if not inner.strip():
         return []
-    found = [ENTRY.fullmatch(entry) for entry in inner.split(",")]
-    if None in found:
-        wrong = inner.split(",")[found.index(None)]
-        raise UserError(f"{where}: {wrong.strip()[:40]!r} is not the number of an attribute and a number")
-    return [(entry[1], entry[2]) for entry in found if entry]
+    matches = [ENTRY.fullmatch(entry) for entry in inner.split(",")]
+    if None in matches:
+        wrong = inner.split(",")[matches.index(None)]
+        raise UserError(f"{where}: {wrong.strip()[:40]!r} is not the number of an attribute and a value")
+    return [(match[1], match[2]) for match in matches if match]
 
 
 def _floats(words: list[str], where: str) -> NDArray[np.float32]:
@@ -300,7 +300,7 @@ def _floats(words: list[str], where: str) -> NDArray[np.float32]:
         numbers = np.array([float(word) for word in words], dtype=np.float64).astype(np.float32)
     if not np.isfinite(numbers).all():
         wrong = words[int(np.flatnonzero(~np.isfinite(numbers))[0])]
-        raise UserError(f"{where}: {wrong.strip()[:40]} is too big for a number of 32 bits")
+        raise UserError(f"{where}: {wrong.strip()[:40]} is too big for a 32-bit number")
     return numbers
 
 
@@ -311,29 +311,29 @@ def _columns(
     column_of = {attribute.name: column for column, attribute in enumerate(attributes)}
     missing = [label for label in labels if label not in column_of]
     if missing:
-        raise UserError(f"{where}: the label {missing[0][:60]!r} is no attribute of {arff}")
+        raise UserError(f"{where}: the label {missing[0][:60]!r} is not an attribute of {arff}")
     columns = np.array([column_of[label] for label in labels])
-    others = np.setdiff1d(np.arange(len(attributes)), columns)
-    if not len(others):
-        raise UserError(f"{where}: names all attributes of {arff}; there is no feature among them")
-    return columns, others
+    feature_columns = np.setdiff1d(np.arange(len(attributes)), columns)
+    if not len(feature_columns):
+        raise UserError(f"{where}: names all attributes of {arff} as labels, so there is no feature")
+    return columns, feature_columns
 
 
 def _check_binary(table: Rows, label_columns: NDArray[np.intp], path: Path) -> None:
-    """Raise a `UserError` where a label, or another attribute of the type {0,1}, has another value."""
-    must = np.array([attribute.binary for attribute in table.attributes])
-    must[label_columns] = True
-    columns = np.flatnonzero(must)
-    found = sparse.coo_array(table.values[:, columns])
-    wrong = np.flatnonzero(found.data != 1)
+    """Raise a `UserError` if a label, or another attribute of the type {0,1}, has a value other than 0 and 1."""
+    is_binary = np.array([attribute.binary for attribute in table.attributes])
+    is_binary[label_columns] = True
+    columns = np.flatnonzero(is_binary)
+    values = sparse.coo_array(table.values[:, columns])
+    wrong = np.flatnonzero(values.data != 1)
     if len(wrong):
-        row, column = (int(axis[wrong[0]]) for axis in found.coords)
-        name, value = table.attributes[columns[column]].name, found.data[wrong[0]]
+        row, column = (int(axis[wrong[0]]) for axis in values.coords)
+        name, value = table.attributes[columns[column]].name, values.data[wrong[0]]
         raise UserError(f"{path}: line {table.lines[row]}: {name[:60]!r} is {value:g}, neither 0 nor 1")
 
 
 def _stacked(values: list[Any]) -> Any:
-    """Return arrays, or CSR matrices, one above the other."""
+    """Stack arrays or CSR matrices vertically."""
     return sparse.vstack(values, format="csr") if sparse.issparse(values[0]) else np.concatenate(values)
 
 
@@ -344,11 +344,12 @@ def _kept(values: Any, columns: NDArray[np.intp]) -> Any:
 
 
 def _parts(options: Options, sizes: list[int], where: Path) -> pl.Series | None:
-    """Return the part of each image, or None where there is no partition."""
+    """Return the part of each image, or None without a partition."""
     if options.parts:
         return pl.Series("part", np.repeat([*options.parts], sizes).tolist())
     if options.train_rows is None:
         return None
     if options.train_rows >= sizes[0]:
-        raise UserError(f"{where}: has {sizes[0]} rows; `train_rows` is {options.train_rows}, so none is left to test")
+        stated = f"`train_rows` is {options.train_rows}, so no row is left to test"
+        raise UserError(f"{where}: has {sizes[0]} rows, but {stated}")
     return pl.Series("part", ["train"] * options.train_rows + ["test"] * (sizes[0] - options.train_rows))

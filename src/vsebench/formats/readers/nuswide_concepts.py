@@ -1,14 +1,14 @@
-"""NUS-WIDE's 81 concepts, annotated by hand.
+"""Read NUS-WIDE's 81 concepts, annotated by hand.
 
-`ConceptsList.zip` has `ConceptsList/Concepts81.txt`, one concept per line. `Groundtruth.zip` has for each concept
-`Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.txt`, one line per image, 0 or 1: the
-official partition. These files carry no image ids, so images are named by their line: `Train-000001`, ...,
-`Test-000001`, .... Images without a concept stay.
+`ConceptsList.zip` contains `ConceptsList/Concepts81.txt`, one concept per line. `Groundtruth.zip` contains for each
+concept `Groundtruth/TrainTestLabels/Labels_<concept>_Train.txt` and `..._Test.txt` with one line per image, 0 or 1. The
+two parts are the official partition. These files have no image ids, so images are named by their line: `Train-000001`,
+..., `Test-000001`, .... Images without a concept are kept.
 
-In copies of the official archive line 78,372 of `Labels_lake_Train.txt` is `-1130179`. That one value, in that file, is
-read as 0 (which repaired copies have there) and noted in `dropped`; any other value than 0 and 1 is an error.
+In copies of the official archive line 78,372 of `Labels_lake_Train.txt` is `-1130179`. This one value, in this file, is
+read as 0 (as in repaired copies) and reported in `dropped`; any other value than 0 and 1 is an error.
 
-The option `features` names one of the low-level features, which are in an archive of their own: `nuswide_features.py`.
+The option `features` names one of the low-level features, which are in a separate archive: `nuswide_features.py`.
 
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009.
 """
@@ -32,13 +32,13 @@ MISPRINTED, MISPRINT = "Labels_lake_Train.txt", re.compile(rb"^-1130179(?=\s*$)"
 
 
 class Options(Strict):
-    """Which of the low-level features to read with the concepts."""
+    """A low-level feature to read with the concepts."""
 
     features: FeatureName | None = None  # one of the low-level features; see `formats/readers/nuswide_features.py`
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the concepts, and the chosen feature, of all images, training images first."""
+    """Read the concepts and the chosen feature of all images, training images first."""
     dropped: list[Dropped] = []
     concepts, columns = read_concepts(raw, dropped)
     sizes = {part: columns[part].shape[1] for part in PARTS}
@@ -61,15 +61,16 @@ def read_names(raw: Path) -> list[str]:
 
 
 def read_concepts(raw: Path, dropped: list[Dropped]) -> tuple[list[str], dict[str, NDArray[np.bool_]]]:
-    """Read the concepts' names, and for "Train" and "Test" (n_concepts, n_images) bool; note in `dropped` a misprint.
+    """Read the concepts' names, and for "Train" and "Test" their labels, (n_concepts, n_images) bool.
 
-    Raises a `UserError` that names file and line if a file is missing, too short, or has another value than 0 and 1.
+    The known misprint is added to `dropped`. Raises a `UserError` that names file and line if a file is missing, too
+    short, or has a value other than 0 and 1.
     """
     archive, concepts = raw / "Groundtruth.zip", read_names(raw)
     members = by_basename(archive, [_member(concept, part) for part in PARTS for concept in concepts])
     if MISPRINTED in members:
-        members[MISPRINTED], found = MISPRINT.subn(b"0", members[MISPRINTED], count=1)
-        dropped += [Dropped("labels", 1, f"the known misprint -1130179 in {MISPRINTED}, read as 0")] * found
+        members[MISPRINTED], n_repaired = MISPRINT.subn(b"0", members[MISPRINTED], count=1)
+        dropped += [Dropped("labels", 1, f"the known misprint -1130179 in {MISPRINTED}, read as 0")] * n_repaired
 
     columns = {}
     for part in PARTS:
@@ -79,7 +80,7 @@ def read_concepts(raw: Path, dropped: list[Dropped]) -> tuple[list[str], dict[st
             of_part.append(_parse_column(members[name], f"{archive}: {name}"))
             if len(of_part[-1]) != len(of_part[0]):
                 first = _member(concepts[0], part)
-                raise UserError(f"{archive}: {name}: has {len(of_part[-1])} lines where {first} has {len(of_part[0])}")
+                raise UserError(f"{archive}: {name}: has {len(of_part[-1])} lines, but {first} has {len(of_part[0])}")
         columns[part] = np.array(of_part)
     return concepts, columns
 
@@ -95,8 +96,8 @@ def _member(concept: str, part: str) -> str:
 
 
 def _parse_column(data: bytes, where: str) -> NDArray[np.bool_]:
-    """Parse lines of 0 or 1; returns (n_lines,) bool."""
-    # 20 million lines in all: read as bytes, a digit and an end of line in turn, which is faster than splitting.
+    """Parse lines of 0 or 1; return (n_lines,) bool."""
+    # There are 20 million lines in all. Viewing digits and line ends as bytes is faster than splitting.
     text = np.frombuffer(data.translate(None, b" \t\r").rstrip(b"\n") + b"\n", dtype=np.uint8)
     digits, ends = text[0::2], text[1::2]
     well_formed = len(digits) == len(ends) and bool(np.all(ends == NEWLINE))

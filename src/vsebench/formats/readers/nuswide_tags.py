@@ -1,26 +1,27 @@
-"""NUS-WIDE's user tags: what the photographs' owners wrote on Flickr.
+"""Read NUS-WIDE's user tags, which the owners of the photographs wrote on Flickr.
 
-`NUS_WID_Tags.zip` has `Final_Tag_List.txt` (5,018 tags) and `TagList1k.txt` (1,000 tags), one tag per line;
+`NUS_WID_Tags.zip` contains `Final_Tag_List.txt` (5,018 tags) and `TagList1k.txt` (1,000 tags), one tag per line;
 `All_Tags.txt`, one image per line (photo id, then its tags, separated by white space); `Train_Tags1k.dat` and
-`Test_Tags1k.dat`, one image per line, 0 or 1 for each of the 1,000 tags. The option `tags` says what to read:
+`Test_Tags1k.dat`, one image per line, 0 or 1 for each of the 1,000 tags. The option `tags` chooses what is read:
 
 final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the file's order, without a partition
 1k : the 1,000 tags
 925 : those of the 1,000 tags that are not also the name of one of the 81 concepts (`ConceptsList.zip`)
 1006 : these 925 tags, then the 81 concepts as annotated by hand (`Groundtruth.zip`)
 
-All but `final` are read from the two `.dat` files, not from `AllTags1k.txt`: these have the official partition, and
-are in the order of the ground truth's files, which 1006 needs. Neither has image ids, so images are named as in
-`nuswide_concepts`. That the lines of both mean the same images is assumed, as it is wherever both are used together.
+All but `final` are read from the two `.dat` files, not from `AllTags1k.txt`: the `.dat` files follow the official
+partition, and are in the order of the ground truth's files, which 1006 needs. Neither has image ids, so images are
+named as in `nuswide_concepts`. It is assumed that line n of a part is the same image in both, as everybody does who
+uses both.
 
-What All_Tags.txt leaves open:
+All_Tags.txt is read as follows:
 
-- A tag counts if it is, byte by byte, in the UTF-8 list; so no text has to be decoded, and a tag in another encoding
-  is not in the list. Tags that differ from the list only in upper case are left out; `dropped` has their number.
-- A tag that an image has twice is one pair with the count 1; `dropped` has the number of repeats.
-- Some photo ids are in two lines. The two lines are two images of the data set, because the ground truth has both; the
-  second is called `<id>-2`.
-- Images without a tag stay. Blank lines are allowed at the end only.
+- A tag counts if its bytes are in the UTF-8 list. So no text has to be decoded, and a tag in another encoding is not in
+  the list. Tags that differ from the list only in upper case are left out and counted in `dropped`.
+- A tag that an image has twice is one pair with the count 1; `dropped` counts the repeats.
+- Some photo ids occur in two lines. These are two images of the data set, because the ground truth has both; the second
+  is named `<id>-2`.
+- Images without a tag are kept. Blank lines are allowed only at the end.
 
 Source: Chua et al., "NUS-WIDE: a real-world web image database from National University of Singapore", CIVR 2009. The
 sets of 925 and 1,006 tags: Zhang, Gong and Shah, "Fast zero-shot image tagging", CVPR 2016.
@@ -53,13 +54,13 @@ Ints = NDArray[np.intp]
 
 
 class Options(Strict):
-    """Which of the vocabularies to read."""
+    """The vocabulary to read."""
 
     tags: Literal["final", "1k", "925", "1006"]  # the vocabulary; `final` has 5,018 tags
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the tags of all images; those with a partition training images first."""
+    """Read the tags of all images; with a partition, training images come first."""
     return _read_final(raw / ARCHIVE) if options.tags == "final" else _read_1k(raw, options.tags)
 
 
@@ -85,14 +86,14 @@ def _parse_list(data: bytes, where: str) -> list[str]:
 def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]) -> tuple[list[str], Ints, Ints]:
     """Parse lines of a photo id and its tags.
 
-    Returns the ids, and image and label (n_pairs,) of each tag of the list, an image's tags once each.
+    Returns the ids, and image and label (n_pairs,) of the tags that are in the list, without duplicates per image.
     """
     row_of_tag = {tag.encode(): row for row, tag in enumerate(tags)}
     ids: list[str] = []
     labels: list[int] = []
     sizes: list[int] = []
     repeats = other_case = 0
-    # Split by bytes: str.split would also cut at what Unicode calls a space or a line end inside a tag.
+    # Split as bytes: str.split would also split tags at Unicode's other spaces and line ends.
     for number, line in enumerate(data.removeprefix(BOM_UTF8).rstrip().split(b"\n"), start=1):
         photo, *words = line.split() or [b""]
         if not photo.isdigit():
@@ -144,21 +145,21 @@ def _read_1k(raw: Path, selection: str) -> RawAnnotations:
 def _leave_out(
     concepts: list[str], tags: list[str], image: Ints, label: Ints, dropped: list[Dropped]
 ) -> tuple[list[str], Ints, Ints]:
-    """Leave out the tags that are the name of a concept, and renumber the others."""
-    stays = np.array([tag not in concepts for tag in tags])
-    dropped.append(Dropped("tags", int(np.sum(~stays)), "of the list of 1,000, the name of a concept"))
-    kept = stays[label]
-    new_label = np.cumsum(stays) - 1
+    """Leave out the tags that are names of concepts, and renumber the others."""
+    is_kept = np.array([tag not in concepts for tag in tags])
+    dropped.append(Dropped("tags", int(np.sum(~is_kept)), "in the list of 1,000, but the name of a concept"))
+    kept = is_kept[label]
+    new_label = np.cumsum(is_kept) - 1
     return [tag for tag in tags if tag not in concepts], image[kept], new_label[label[kept]]
 
 
 def _read_matrices(archive: Path, n_tags: int) -> tuple[dict[str, int], Ints, Ints]:
-    """Read both 0/1 matrices; returns the number of images by part, and image and label (n_pairs,) of each 1."""
+    """Read both 0/1 matrices; return the number of images by part, and image and label (n_pairs,) of each 1."""
     sizes: dict[str, int] = {}
     images, labels = [], []
     for part in PARTS:
         name = f"{part}_Tags1k.dat"
-        data = by_basename(archive, [name])[name]  # one after the other, as the first has 320 million bytes
+        data = by_basename(archive, [name])[name]  # one file at a time, since the first has 320 million bytes
         n_images, image, label = parse_matrix(data, n_tags, f"{archive}: {name}")
         images.append(image + sum(sizes.values()))
         labels.append(label)
@@ -174,7 +175,7 @@ def parse_matrix(data: bytes, n_tags: int, where: str, block_size: int = 1 << 22
     """
     n_lines, ended = 0, False
     lines, columns = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
-    # Blocks are checked as bytes, which is fast: each line has n_tags digits, no two of them side by side.
+    # Blocks are checked as bytes, which is fast: each line has n_tags digits, no two of them adjacent.
     for block in line_blocks(io.BytesIO(data), block_size):
         text = np.frombuffer(block, dtype=np.uint8)
         kinds = KINDS[text]
@@ -201,5 +202,5 @@ def _explain(block: bytes, n_before: int, n_tags: int, where: str) -> NoReturn:
         if wrong is not None:
             raise UserError(f"{where}: line {number}: {wrong[:40].decode(errors='replace')!r} is neither 0 nor 1")
         if len(values) != n_tags:
-            raise UserError(f"{where}: line {number}: has {len(values)} values, TagList1k.txt has {n_tags} tags")
-    raise AssertionError("a block without a fault was to be explained")
+            raise UserError(f"{where}: line {number}: has {len(values)} values, but TagList1k.txt has {n_tags} tags")
+    raise AssertionError("the block has no fault")

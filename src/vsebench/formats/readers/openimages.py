@@ -1,19 +1,19 @@
-"""Open Images: image-level labels by machine or by people.
+"""Read Open Images: image-level labels by machine or by people.
 
-The archive has a table for each part of the official partition, `.../train/labels.csv` and so on, with the header
-`ImageID,Source,LabelName,Confidence` and one line per label of an image: the image's id (16 hexadecimal digits), where
-the label is from, the label's id ("mid"), and the confidence of the source, 0 to 1 (for people 1: the label is right,
-or 0: it is wrong).
+The archive contains one table per part of the official partition, `.../train/labels.csv` and so on, with the header
+`ImageID,Source,LabelName,Confidence` and one line per label of an image: the image's id (16 hexadecimal digits), the
+source of the label, the label's id ("mid"), and the confidence of the source, from 0 to 1 (for people 1: the label is
+right, or 0: it is wrong).
 
-- Labels with at least `min_confidence` are kept. With 1 these are the labels that people confirmed.
-- The same label of an image in several lines (two sources, or twice) is one pair with the count 1. It is kept if any
-  of the lines has enough confidence.
-- Lines may be in any order. Images are ordered by their id, labels by their mid; images without a label stay.
+- Labels with a confidence of at least `min_confidence` are kept. With 1 these are the labels that people confirmed.
+- A label that an image has in several lines (from two sources, or repeated) is one pair with the count 1. It is kept if
+  any of the lines has enough confidence.
+- Lines may be in any order. Images are ordered by id, labels by mid; images without a label are kept.
 - An image belongs to "train" if it is in the table of `train`, else to "test".
-- Labels get names if `class_names` says where these are (lines of `mid,name`). A label without a name
-  keeps its mid, and several labels of one name are told apart by their mids: `Jaguar (/m/012x34)`.
+- Labels get names if `class_names` names a table of them (lines of `mid,name`). A label without a name keeps its mid.
+  Labels with the same name are distinguished by their mids: `Jaguar (/m/012x34)`.
 
-Tables are read as a stream, in blocks, into 12 bytes per line; `benchmarks/openimages_reader.py` measures the memory.
+Tables are read in blocks and take 12 bytes per line; `benchmarks/openimages_reader.py` measures the memory.
 
 Source: Krasin et al., "OpenImages: a public dataset for large-scale multi-label and multi-class image classification",
 2016 and 2017, https://github.com/openimages/dataset.
@@ -43,41 +43,41 @@ HEADER = "ImageID,Source,LabelName,Confidence"
 COLUMNS = {"image": pl.String, "source": pl.String, "label": pl.String, "confidence": pl.Float64}
 IMAGE_ID = re.compile(rb"[0-9a-fA-F]{16}")
 NUMBER = re.compile(rb"[^\s_]+")
-BLOCK = 1 << 24  # bytes of a table that are parsed at a time
-PORTION = 1 << 20  # ids that are formatted at a time
+BLOCK = 1 << 24  # bytes of a table to parse at a time
+PORTION = 1 << 20  # ids to format at a time
 
 FileName = Field(pattern=r"^[\w.+-]+$")
 Part = Literal["train", "validation", "test"]
 
 
 class ClassNames(Strict):
-    """Where the labels' names are."""
+    """The table with the names of the labels."""
 
-    archive: str = FileName  # the file, under `files`
-    member: str = FileName  # the table in it
+    archive: str = FileName  # an archive that is listed under `files`
+    member: str = FileName  # the table in the archive
 
 
 class Options(Strict):
-    """What to read."""
+    """The tables to read, and the labels to keep."""
 
-    archive: str = FileName  # the file, under `files`
-    table: str = Field(default="labels.csv", pattern=r"^[\w.+-]+$")  # the name of each part's table in it
-    parts: list[Part] = Field(default=["train", "validation"], min_length=1)  # that are read
-    min_confidence: float = Field(ge=0, le=1)  # of a label; 1: people confirmed it
-    class_names: ClassNames | None = None  # where the labels' names are; none: labels are mids
+    archive: str = FileName  # an archive that is listed under `files`
+    table: str = Field(default="labels.csv", pattern=r"^[\w.+-]+$")  # file name of each part's table in the archive
+    parts: list[Part] = Field(default=["train", "validation"], min_length=1)  # the parts to read
+    min_confidence: float = Field(ge=0, le=1)  # of labels to keep; 1: those that people confirmed
+    class_names: ClassNames | None = None  # the table with the names of the labels; none: labels are mids
 
 
 @dataclass
 class _Lines:
-    """What was read of the tables.
+    """What has been read of the tables.
 
     Attributes
     ----------
-    images : for each block, the image id of each line with enough confidence, uint64
-    labels : for each block, the code of its label, int32
-    codes : the code of each mid, in the order in which they came
-    ids : for each part, the ids of its images, uint64, ascending, each once
-    unsure : number of lines with too low a confidence
+    images : for each block the image id of each line with enough confidence, uint64
+    labels : for each block the label codes of these lines, int32
+    codes : mid -> its code, in the order of first occurrence
+    ids : part -> the ids of its images, uint64, ascending, without duplicates
+    unsure : number of lines whose confidence is too low
     """
 
     images: list[NDArray[np.uint64]] = field(default_factory=list)
@@ -97,20 +97,20 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     parts = _find_parts(ids, lines.ids, archive)
     dropped = [Dropped("lines", lines.unsure, f"less sure than {options.min_confidence} (min_confidence)")]
     pairs, repeats = _pair_up(lines, ids, mids)
-    dropped.append(Dropped("lines", repeats, "repeat another line of the image"))
+    dropped.append(Dropped("lines", repeats, "repeated from another line of the image"))
     return RawAnnotations(_format(ids), names, pairs, [entry for entry in dropped if entry.number], parts)
 
 
 def _read_tables(archive: Path, options: Options) -> _Lines:
-    wanted = {f"{part}/{options.table}": part for part in options.parts}
+    part_of = {f"{part}/{options.table}": part for part in options.parts}
     lines = _Lines()
-    with open_members(archive, lambda name: _ending(name) in wanted) as members:
+    with open_members(archive, lambda name: _ending(name) in part_of) as members:
         for name, stream in members:
-            part = wanted[_ending(name)]
+            part = part_of[_ending(name)]
             if part in lines.ids:
                 raise UserError(f"{archive}: contains {_ending(name)} more than once")
             lines.ids[part] = _read_table(stream, options.min_confidence, lines, f"{archive}: {name}")
-    missing = [ending for ending, part in wanted.items() if part not in lines.ids]
+    missing = [ending for ending, part in part_of.items() if part not in lines.ids]
     if missing:
         raise UserError(f"{archive}: contains no {', '.join(missing)}; is it the official archive?")
     return lines
@@ -122,7 +122,7 @@ def _ending(name: str) -> str:
 
 
 def _read_table(stream: IO[bytes], min_confidence: float, lines: _Lines, where: str) -> NDArray[np.uint64]:
-    """Read a table into `lines`; returns the ids of its images, ascending, each once."""
+    """Read a table into `lines`; return the ids of its images, ascending, without duplicates."""
     header = stream.readline(1000)
     if header.decode("utf-8-sig", errors="replace").strip() != HEADER:
         raise UserError(f"{where}: line 1: is {header[:80]!r}, not {HEADER}")
@@ -145,15 +145,15 @@ def _read_table(stream: IO[bytes], min_confidence: float, lines: _Lines, where: 
 
 
 def _parse_block(block: bytes, n_before: int, where: str) -> pl.DataFrame:
-    """Parse whole lines; returns image (UInt64), label and confidence of each.
+    """Parse whole lines; return image (UInt64), label and confidence of each.
 
-    Raises a `UserError` that names the first bad line; `n_before` lines come before the block.
+    Raises a `UserError` that names the first bad line; `n_before` lines precede the block.
     """
     image, label, confidence = pl.col("image"), pl.col("label"), pl.col("confidence")
     number = image.str.to_integer(base=16, dtype=pl.UInt64, strict=False)
     digits = (image.str.len_bytes() == 16) & ~image.str.starts_with("+") & number.is_not_null()
     good = digits & (label.str.len_bytes() > 0) & confidence.is_between(0, 1)
-    if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):  # polars would drop it
+    if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):  # polars would drop a lone carriage return
         _explain(block, n_before, where)
     try:
         frame = pl.read_csv(block, has_header=False, quote_char=None, schema=COLUMNS)
@@ -172,7 +172,7 @@ def _explain(block: bytes, n_before: int, where: str) -> NoReturn:
         fault = _find_fault(line.removesuffix(b"\r"))
         if fault:
             raise UserError(f"{where}: line {number}: {fault}")
-    raise UserError(f"{where}: lines {n_before + 1} to {n_before + len(lines)}: are not the table that was expected")
+    raise UserError(f"{where}: lines {n_before + 1} to {n_before + len(lines)}: do not have the expected format")
 
 
 def _find_fault(line: bytes) -> str | None:
@@ -181,7 +181,7 @@ def _find_fault(line: bytes) -> str | None:
         return f"has {len(fields)} columns, not {HEADER}"
     image, _, label, confidence = fields
     if b"\r" in line:
-        return "has a carriage return in it"
+        return "contains a carriage return"
     if not IMAGE_ID.fullmatch(image):
         return f"{image[:40]!r} is not an image id of 16 hexadecimal digits"
     if not label:
@@ -201,10 +201,10 @@ def _find_fault(line: bytes) -> str | None:
 
 
 def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]], archive: Path) -> pl.Series | None:
-    """Return "train" or "test" for each image, or none where only one of the two was read."""
+    """Return "train" or "test" for each image, or None if only one of the two was read."""
     if sum(map(len, of_part.values())) > len(ids):
-        every, times = np.unique(np.concatenate(list(of_part.values())), return_counts=True)
-        image = int(every[times > 1][0])
+        distinct, times = np.unique(np.concatenate(list(of_part.values())), return_counts=True)
+        image = int(distinct[times > 1][0])
         raise UserError(f"{archive}: image {image:016x} is in several of the tables of {', '.join(of_part)}")
     if "train" not in of_part or len(of_part) == 1:
         return None
@@ -216,9 +216,9 @@ def _find_parts(ids: NDArray[np.uint64], of_part: dict[str, NDArray[np.uint64]],
 
 
 def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[pl.DataFrame, int]:
-    """Return the table of pairs, and how many lines only repeat another; empties `lines`.
+    """Return the table of pairs, and the number of lines that repeat another; empties `lines`.
 
-    Everything is done in few big arrays and in place, because this step needs most of the memory.
+    It works in place on few big arrays, because this step needs most of the memory.
     """
     row_of_code = np.empty(len(mids), dtype=np.int64)
     row_of_code[[lines.codes[mid] for mid in mids]] = np.arange(len(mids))
@@ -240,24 +240,24 @@ def _pair_up(lines: _Lines, ids: NDArray[np.uint64], mids: list[str]) -> tuple[p
 
 
 def _format(ids: NDArray[np.uint64]) -> pl.Series:
-    """Return ids as 16 hexadecimal digits; in portions, since Python's own strings are big."""
+    """Return ids as 16 hexadecimal digits; in portions, since Python's strings take much memory."""
     portions = [ids[start : start + PORTION] for start in range(0, len(ids), PORTION)]
     return pl.concat([image_ids([])] + [image_ids(f"{image:016x}" for image in part.tolist()) for part in portions])
 
 
-def _name_labels(mids: list[str], raw: Path, where_names: ClassNames) -> list[str]:
-    """Return the name of each label; see the module's description."""
-    name_of = read_class_names(raw, where_names)
+def _name_labels(mids: list[str], raw: Path, class_names: ClassNames) -> list[str]:
+    """Return the name of each label, with its mid where several have the same name."""
+    name_of = read_class_names(raw, class_names)
     names = [name_of.get(mid) or mid for mid in mids]
     times = Counter(names)
     return [name if times[name] == 1 else f"{name} ({mid})" for name, mid in zip(names, mids, strict=True)]
 
 
-def read_class_names(raw: Path, where_names: ClassNames) -> dict[str, str]:
-    """Return mid -> name of all classes; raises a `UserError` that names the archive and its member."""
-    archive = raw / where_names.archive
-    where = f"{archive}: {where_names.member}"
-    return _read_names(by_basename(archive, [where_names.member])[where_names.member], where)
+def read_class_names(raw: Path, class_names: ClassNames) -> dict[str, str]:
+    """Return mid -> name of all classes; a mistake raises a `UserError` that names archive and member."""
+    archive = raw / class_names.archive
+    where = f"{archive}: {class_names.member}"
+    return _read_names(by_basename(archive, [class_names.member])[class_names.member], where)
 
 
 def _read_names(data: bytes, where: str) -> dict[str, str]:
@@ -274,7 +274,7 @@ def _read_names(data: bytes, where: str) -> dict[str, str]:
                 raise UserError(f"{where}: line {rows.line_num}: has {len(row)} columns, not a label's id and its name")
             mid, name = (cell.strip() for cell in row)
             if name_of.setdefault(mid, name) != name:
-                raise UserError(f"{where}: line {rows.line_num}: gives {mid} a second name")
+                raise UserError(f"{where}: line {rows.line_num}: gives {mid} a second name, {name[:60]!r}")
     except csv.Error as error:
         raise UserError(f"{where}: line {rows.line_num}: {error}") from None
     return name_of

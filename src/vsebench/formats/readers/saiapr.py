@@ -1,8 +1,8 @@
-"""SAIAPR TC-12: region labels of 20,000 photographs.
+"""Read SAIAPR TC-12: region labels of 20,000 photographs.
 
-The archive has `wlist.txt` (code TAB word) and, for each of some 40 folders, `labels.txt` (image, region, code).
-Where a folder has no `labels.txt`, its `features.txt` (image, region, the region's features, code) is read instead.
-The count of a label is the number of the image's regions that carry it.
+The archive contains `wlist.txt` (code TAB word) and about 40 folders, each with a `labels.txt` (image, region, code).
+In a folder without `labels.txt`, `features.txt` (image, region, the region's features, code) is read instead. The count
+of a label is the number of the image's regions that have it.
 
 Source: Escalante et al., "The segmented and annotated IAPR TC-12 benchmark", CVIU 114(4), 2010.
 """
@@ -18,14 +18,14 @@ from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.formats.download.archives import read_members, text_lines
 
-TABLES = ("labels.txt", "features.txt")  # the first that a folder has is read
-NUMBER = re.compile(r"[0-9]{1,18}")  # int() accepts more, also more than fits an int64
+TABLES = ("labels.txt", "features.txt")  # the first that exists in a folder is read
+NUMBER = re.compile(r"[0-9]{1,18}")  # int() also accepts other forms, and numbers that do not fit an int64
 
 
 class Options(Strict):
-    """Which file to read."""
+    """The archive to read."""
 
-    archive: str = Field(default="saiapr_tc-12.tar.gz", pattern=r"^[\w.+-]+$")  # the file
+    archive: str = Field(default="saiapr_tc-12.tar.gz", pattern=r"^[\w.+-]+$")  # file name of the archive
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
@@ -33,17 +33,17 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     archive = raw / options.archive
     members = read_members(archive, lambda name: name.rpartition("/")[2] in ("wlist.txt", *TABLES))
     labels, row_of_code = _read_words(members, archive)
-    found: dict[tuple[int, int], int] = {}
+    regions: dict[tuple[int, int], int] = {}
     for name in _choose_tables(members, archive):
-        _read_regions(members[name], row_of_code, f"{archive}: {name}", found)
-    images = np.array([image for image, _ in found], dtype=np.int64)
+        _read_regions(members[name], row_of_code, f"{archive}: {name}", regions)
+    images = np.array([image for image, _ in regions], dtype=np.int64)
     numbers, image = np.unique(images, return_inverse=True)
-    label = np.array(list(found.values()), dtype=np.int64)
+    label = np.array(list(regions.values()), dtype=np.int64)
     return RawAnnotations(image_ids(numbers), labels, count_pairs(image, label, len(labels)))
 
 
 def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], dict[int, int]]:
-    """Return the words in the order of the list, and each code's place in it."""
+    """Return the words in the order of the list, and the index of each code in it."""
     names = [name for name in members if name.rpartition("/")[2] == "wlist.txt"]
     if len(names) != 1:
         raise UserError(f"{archive}: contains {len(names)} files named wlist.txt instead of one")
@@ -64,7 +64,7 @@ def _read_words(members: dict[str, bytes], archive: Path) -> tuple[list[str], di
 
 
 def _choose_tables(members: dict[str, bytes], archive: Path) -> list[str]:
-    """Return one table per folder, in the folders' order."""
+    """Return the table to read of each folder, ordered by folder."""
     folders: dict[str, str] = {}
     for table in reversed(TABLES):
         folders |= {name.rpartition("/")[0]: name for name in members if name.rpartition("/")[2] == table}
@@ -73,8 +73,8 @@ def _choose_tables(members: dict[str, bytes], archive: Path) -> list[str]:
     return [folders[folder] for folder in sorted(folders)]
 
 
-def _read_regions(data: bytes, row_of_code: dict[int, int], where: str, found: dict[tuple[int, int], int]) -> None:
-    """Add a table's regions to `found`: (image, region) -> label (its row in the vocabulary)."""
+def _read_regions(data: bytes, row_of_code: dict[int, int], where: str, regions: dict[tuple[int, int], int]) -> None:
+    """Add a table to `regions`: (image, region) -> label (its index in the vocabulary)."""
     has_features = where.endswith("features.txt")
     for number, line in enumerate(text_lines(data, where), start=1):
         fields = line.split()
@@ -85,6 +85,6 @@ def _read_regions(data: bytes, row_of_code: dict[int, int], where: str, found: d
         image, region, code = int(fields[0]), int(fields[1]), int(fields[-1])
         if code not in row_of_code:
             raise UserError(f"{where}: line {number}: the label code {code} is not in wlist.txt")
-        if (image, region) in found:
+        if (image, region) in regions:
             raise UserError(f"{where}: line {number}: duplicate region {region} of image {image}")
-        found[image, region] = row_of_code[code]
+        regions[image, region] = row_of_code[code]

@@ -1,16 +1,15 @@
-"""A table of annotations: the user's own data.
+"""Read a table of annotations, such as a user's own data.
 
     long    one row per label of an image:   image,label[,count]
     wide    one row per image:               image,"label label ..."
 
-The ending of the file's name gives the format: .csv, .tsv, .jsonl or .ndjson, optionally followed by .gz or .zst, or
-.parquet, which has its own compression. The first line of CSV and TSV has the names of the columns; columns that the
-options do not name are ignored.
+The ending of the file's name determines the format: .csv, .tsv, .jsonl or .ndjson, optionally followed by .gz or .zst,
+or .parquet, which has its own compression. The first line of CSV and TSV contains the names of the columns. Columns
+that the options do not name are ignored.
 
-Ids of images and names of labels are text: numbers keep their leading zeros, and upper and lower case or different
-Unicode forms of a character make different names. White space around a name is removed, inside it is kept. The counts
-of equal rows are added up, in either layout; in the wide one an image may have several rows, and an image without
-labels is kept.
+Image ids and label names are text: numbers keep their leading zeros, and names that differ in case or in the Unicode
+form of a character are different. White space around a name is removed; inside a name it is kept. Counts of equal rows
+are added up, in both layouts. In the wide layout an image may have several rows, and an image without labels is kept.
 Images and labels are sorted (by code points), so the order of the rows does not matter.
 """
 
@@ -43,13 +42,13 @@ LARGEST = 2**31 - 1  # counts are Int32
 
 
 class Options(Strict):
-    """What the table is, and what its columns are called."""
+    """The table, and the names of its columns."""
 
     pairs: str  # the file: one that the configuration lists under `files`, or a path
     layout: Literal["long", "wide"] = "long"  # one row per label of an image, or one row per image
-    image: str = "image"  # column
-    label: str = "label"  # column
-    count: str | None = None  # column; none: the column "count" if there is one; only in the long layout
+    image: str = "image"  # column with the image id
+    label: str = "label"  # column with the label, or the labels in the wide layout
+    count: str | None = None  # column with the count, long layout only; none: the column "count" if there is one
     separator: str | None = Field(default=None, min_length=1)  # between labels in the wide layout; none: white space
 
     @field_validator("pairs")
@@ -60,16 +59,16 @@ class Options(Strict):
     @model_validator(mode="after")
     def _fitting(self) -> "Options":
         if self.layout == "wide" and self.count is not None:
-            raise PydanticCustomError("layout", "count: a wide table has no column for it")
+            raise PydanticCustomError("layout", "count: a wide table has no counts; remove this key")
         if self.layout == "long" and self.separator is not None:
-            raise PydanticCustomError("layout", "separator: only a wide table needs it (layout: wide)")
+            raise PydanticCustomError("layout", "separator: only for a wide table (layout: wide)")
         if len({self.image, self.label, self.count}) < 3:
             raise PydanticCustomError("columns", "image, label and count should be different columns")
         return self
 
 
 def check_format(name: str) -> str:
-    """Return the name of a table's file; for pydantic, raise an error if its ending gives no known format."""
+    """Return the name of a table's file; raise an error for pydantic if its ending is not that of a known format."""
     if format_of(name) not in FORMATS:
         raise PydanticCustomError(
             "format",
@@ -83,16 +82,16 @@ class TableError(Exception):
 
 
 class Row(NamedTuple):
-    """A row as it is in the file: `number` is its line, or its place in a Parquet file; cells are not checked."""
+    """A row of the file with unchecked cells; `number` is its line, or its row number in a Parquet file."""
 
     number: int
     image: Any
     label: Any
-    count: Any  # None: one
+    count: Any  # None means 1
 
 
 def format_of(name: str) -> str:
-    """Return the ending of a name that gives the table's format, without the ending of a compression."""
+    """Return the ending of a file name that determines the table's format, without that of a compression."""
     path = PurePath(name.lower())
     if path.suffix not in COMPRESSIONS:
         return path.suffix
@@ -115,8 +114,8 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     Raises
     ------
     UserError
-        The file is missing, damaged, not of its format, or has no such column; or a row has no image or label, or a
-        count that is not a positive whole number. It names the line (CSV, TSV, JSON lines) or row (Parquet).
+        The file is missing, damaged or not of its format, or a column is missing; or a row has no image or no label, or
+        its count is not a positive whole number. The message names the line (CSV, TSV, JSON lines) or row (Parquet).
     """
     path = find(raw, options.pairs)
     images, labels = Names("image"), Names("label")
@@ -138,15 +137,15 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 class Names:
-    """Numbers the names of images or labels in the order of their first occurrence."""
+    """Numbers the names of images or labels by first occurrence."""
 
     def __init__(self, what: str) -> None:
         self.what = what
         self.known: dict[str, int] = {}
-        self._cells: dict[str, int] = {}  # as they are in the file, so that each is checked once
+        self._cells: dict[str, int] = {}  # text of a cell -> number, so that each text is checked only once
 
     def number(self, cell: Any) -> int:
-        """Return the number of a cell's name; raises a `TableError` if it has none."""
+        """Return the number of a cell's name; raise a `TableError` if the cell contains no name."""
         number = self._cells.get(cell) if isinstance(cell, str) else None
         if number is None:
             number = self.known.setdefault(name_of(cell, self.what), len(self.known))
@@ -154,16 +153,16 @@ class Names:
         return number
 
     def ranks(self) -> NDArray[np.int32]:
-        """Return the place of each number's name among the sorted names, int32."""
+        """Return the rank of each numbered name among the sorted names, int32."""
         ranks = np.empty(len(self.known), dtype=np.int32)
         ranks[[self.known[name] for name in sorted(self.known)]] = np.arange(len(self.known), dtype=np.int32)
         return ranks
 
 
 def name_of(cell: Any, what: str) -> str:
-    """Return the name in a cell; raises a `TableError` that says `what` it should be if there is none."""
+    """Return the name in a cell; raise a `TableError` if there is none; `what` is the kind of name, for the message."""
     if cell is None:
-        raise TableError(f"there is no {what}")
+        raise TableError(f"the {what} is missing")
     if not isinstance(cell, str):
         raise TableError(f"the {what} is {cell!r}; it should be text or a whole number")
     name = cell.strip()
@@ -177,12 +176,12 @@ def name_of(cell: Any, what: str) -> str:
 
 
 def position(path: Path, number: int) -> str:
-    """Name a row for errors."""
+    """Return file and row, for errors."""
     return f"{path}: {'row' if format_of(path.name) == '.parquet' else 'line'} {number}"
 
 
 def split(cell: Any, options: Options) -> list[Any]:
-    """Split a cell of a wide table into labels; a list (Parquet, JSON lines) is taken as it is."""
+    """Split a cell of a wide table into labels; a list (Parquet, JSON lines) is returned unchanged."""
     if cell is None:
         return []
     if isinstance(cell, list):
@@ -193,7 +192,7 @@ def split(cell: Any, options: Options) -> list[Any]:
 
 
 def parse_count(cell: Any) -> int:
-    """Parse a count; raises a `TableError` if it is not a positive whole number."""
+    """Parse a count; raise a `TableError` if it is not a positive whole number."""
     text = cell.strip() if isinstance(cell, str) else ""
     if not re.fullmatch("[0-9]{1,10}", text) or not 1 <= int(text) <= LARGEST:
         raise TableError(f"the count is {cell!r}; it should be a whole number from 1 to {LARGEST}")
@@ -201,7 +200,7 @@ def parse_count(cell: Any) -> int:
 
 
 def add_up(images: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray[np.int64], path: Path) -> pl.DataFrame:
-    """Add up the counts of equal (image, label); returns image, label and count, Int32, ascending."""
+    """Add up the counts of equal (image, label); return image, label and count, Int32, ascending."""
     rows = pl.DataFrame({"image": images, "label": labels, "count": counts})
     pairs = rows.group_by("image", "label").agg(pl.col("count").sum()).sort("image", "label")
     if pairs["count"].max() > LARGEST:  # type: ignore[operator]
@@ -210,7 +209,7 @@ def add_up(images: NDArray[np.int32], labels: NDArray[np.int32], counts: NDArray
 
 
 def rows_of(path: Path, options: Options) -> Iterator[Row]:
-    """Yield the rows of a table, whatever its format."""
+    """Yield the rows of a table of any format."""
     readers = {".csv": read_csv, ".tsv": read_csv, ".parquet": read_parquet}
     reader = readers.get(format_of(path.name), read_json_lines)
     with explained(path):
@@ -219,7 +218,7 @@ def rows_of(path: Path, options: Options) -> Iterator[Row]:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn what a damaged file raises into a `UserError`."""
+    """Turn the errors that a damaged file raises into a `UserError`."""
     try:
         yield
     except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -228,7 +227,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def read_csv(path: Path, options: Options) -> Iterator[Row]:
-    """Yield the rows of a CSV or TSV table; a cell may be in double quotes, and must be if it has a line break."""
+    """Yield the rows of a CSV or TSV table; a cell may be in double quotes, and must be if it contains a line break."""
     delimiter = "\t" if format_of(path.name) == ".tsv" else ","
     reader = csv.reader(lines_of(path), delimiter=delimiter, strict=True)
     try:
@@ -239,8 +238,8 @@ def read_csv(path: Path, options: Options) -> Iterator[Row]:
             if len(cells) == len(header):
                 yield Row(reader.line_num, cells[image], cells[label], None if count < 0 else cells[count])
             elif cells:  # not just an empty line
-                number = f"{len(cells)} columns where the first line has {len(header)}"
-                raise UserError(f"{position(path, reader.line_num)}: {number}")
+                sizes = f"{len(cells)} columns, but the first line has {len(header)}"
+                raise UserError(f"{position(path, reader.line_num)}: {sizes}")
     except csv.Error as error:
         raise UserError(f"{position(path, reader.line_num)}: {error}") from None
     except TableError as error:
@@ -248,18 +247,19 @@ def read_csv(path: Path, options: Options) -> Iterator[Row]:
 
 
 def columns_of(header: list[str], options: Options) -> tuple[str, str, str | None]:
-    """Return the columns of image, label and, if there is one, count; raises a `TableError` if one is missing."""
+    """Return the columns of image, label and, if there is one, count; raise a `TableError` if one is missing."""
     count = options.count or "count"
     has_count = options.layout == "long" and (options.count is not None or count in header)
     for name in [options.image, options.label, *([count] if has_count else [])]:
         if header.count(name) != 1:
-            there = ", ".join(map(repr, header)) or "none"
-            raise TableError(f"{'more than one' if name in header else 'no'} column {name!r}; the columns are {there}")
+            columns = ", ".join(map(repr, header)) or "none"
+            number = "more than one" if name in header else "no"
+            raise TableError(f"{number} column {name!r}; the columns are {columns}")
     return options.image, options.label, count if has_count else None
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    r"""Yield the lines of a text file, uncompressed, each with "\n" at its end; raises a `UserError` if not UTF-8."""
+    r"""Yield the lines of a text file, decompressed, each ending in "\n"; raise a `UserError` if it is not UTF-8."""
     lines: Iterator[str | bytes] = _zstd_lines(path) if path.suffix.lower() == ".zst" else _byte_lines(path)
     for number, line in enumerate(lines, 1):
         try:
@@ -275,7 +275,7 @@ def _byte_lines(path: Path) -> Iterator[bytes]:
 
 
 def _zstd_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a .zst file. polars reads it, as Python does from 3.14 on, but cannot name a bad line."""
+    """Yield the lines of a .zst file, read by polars (Python can from 3.14 on), which cannot name a bad line."""
     try:
         yield from pl.read_lines(path, glob=False).to_series()
     except pl.exceptions.ComputeError as error:
@@ -288,7 +288,7 @@ def read_json_lines(path: Path, options: Options) -> Iterator[Row]:
         if not line.strip():
             continue
         try:
-            # A whole number is an id like any other text.
+            # Whole numbers are kept as text, since they can be ids.
             value = json.loads(line, parse_int=str, object_pairs_hook=_object)
         except (ValueError, RecursionError) as error:
             raise UserError(f"{position(path, number)}: not JSON ({error})") from None
@@ -304,12 +304,12 @@ def read_json_lines(path: Path, options: Options) -> Iterator[Row]:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError("duplicate name")
+        raise ValueError("duplicate key")
     return value
 
 
 def _given(cell: Any) -> Any:
-    """Return an empty text for null: an empty count is a mistake, while a missing column means 1."""
+    """Return "" for null: an empty count is a mistake, while a missing column means 1."""
     return "" if cell is None else cell
 
 
@@ -327,7 +327,7 @@ def read_parquet(path: Path, options: Options) -> Iterator[Row]:
 
 
 def _text_column(path: Path, name: str, kind: pl.DataType, options: Options) -> pl.Expr:
-    """Turn a column of text or whole numbers, or of lists of them for the labels of a wide table, into text."""
+    """Convert a column to text: text or whole numbers, or lists of them for the labels of a wide table."""
     inner = kind.inner if isinstance(kind, pl.List) and (options.layout, options.label) == ("wide", name) else kind
     if not (inner.is_integer() or isinstance(inner, (pl.String, pl.Categorical, pl.Enum))):
         raise UserError(f"{path}: the column {name!r} is {kind}; it should be text or whole numbers")

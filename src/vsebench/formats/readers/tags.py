@@ -1,11 +1,12 @@
-"""Which user tags become labels: the same rules for every Flickr data set.
+"""Turn user tags into labels, by the same rules for every Flickr data set.
 
-A tag is normalised roughly as Flickr does it for its own search: Unicode's compatibility form (NFKC), case folded
-("STRASSE", "straße"), and nothing but letters, their marks and digits, so that "New York", "new-york" and "newyork" are
-one label. Accents stay. Tags that are then empty, machine tags ("geo:lat=52.1") and tags of the stop lists are
+A tag is normalised roughly as in Flickr's own search: Unicode's compatibility form (NFKC), case folded ("STRASSE",
+"straße"), and only letters, their marks and digits are kept, so that "New York", "new-york" and "newyork" are the same
+label. Accents are kept. Tags that are empty after this, machine tags ("geo:lat=52.1") and tags of the stop lists are
 removed. A tag counts once per image.
 
-With the option `as_written` a tag is a label as it stands, machine tags too; only tags of the stop lists are removed.
+With the option `as_written` tags become labels unchanged, machine tags included; only tags of the stop lists are
+removed.
 """
 
 import re
@@ -25,8 +26,8 @@ from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, i
 
 MACHINE_TAG = re.compile(r"[^\W\d]\w*:\w+=")
 
-# Tags that say how a picture was taken or edited, or where it was shown, and not what it shows: the frequent ones
-# of MIRFLICKR-25k, and others of the same kind. They are in their normalised form; a star matches any ending.
+# Tags about how a picture was taken or edited, or where it was shown, instead of its content: the frequent ones of
+# MIRFLICKR-25k, and others of the same kind. They are in normalised form; a star matches any ending.
 STOP_LISTS: dict[str, str] = {
     "cameras": """
         canon* nikon* nikkor* olympus* zuiko* pentax* takumar* sony* minolta* konica* panasonic* lumix* leica*
@@ -59,15 +60,15 @@ StopList = Literal["cameras", "software", "flickr"]
 
 
 class TagOptions(Strict):
-    """Which tags do not become labels."""
+    """The tags that do not become labels."""
 
-    stop_lists: list[StopList] = Field(default=["cameras", "software", "flickr"])  # of tags that are no labels
-    stop_tags: list[str] = Field(default=[])  # further ones, in any spelling; a star at the end matches any ending
-    as_written: bool = False  # tags are neither normalised nor checked for machine tags
+    stop_lists: list[StopList] = Field(default=["cameras", "software", "flickr"])  # built-in lists of tags to leave out
+    stop_tags: list[str] = Field(default=[])  # more tags to leave out, in any spelling; a final star matches any ending
+    as_written: bool = False  # do not normalise tags, and keep machine tags
 
 
 def normalise(tag: str) -> str:
-    """Return the normalised form of a tag; it is empty where the tag has neither letter nor digit."""
+    """Return the normalised form of a tag; it is empty if the tag contains neither letters nor digits."""
     before = None
     while tag != before:  # removing characters can create new composable pairs, so repeat until nothing changes
         before = tag
@@ -77,7 +78,7 @@ def normalise(tag: str) -> str:
 
 
 class StopTags:
-    """The tags that an option leaves out."""
+    """The tags that the options leave out."""
 
     def __init__(self, options: TagOptions) -> None:
         entries = [entry for name in options.stop_lists for entry in STOP_LISTS[name].split()] + options.stop_tags
@@ -93,14 +94,14 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
 
     Parameters
     ----------
-    images : ids, each once
-    tags : for each image its tags as users wrote them
-    options : which tags are left out
+    images : image ids, without duplicates
+    tags : for each image its tags as written by users
+    options : the tags to leave out
     where : the file, for errors
 
     Returns
     -------
-    Labels in alphabetical order, every count 1; images without a label stay. What was left out is in `dropped`.
+    Labels in alphabetical order, every count 1; images without a label are kept. `dropped` counts the tags left out.
 
     Raises
     ------
@@ -108,8 +109,8 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
         No tag is left.
     """
     stop = StopTags(options)
-    numbers: dict[str, int] = {}  # of normalised tags
-    known: dict[str, int | str] = {}  # of each tag as written: its number, or why it is left out
+    numbers: dict[str, int] = {}  # normalised tag -> its number
+    known: dict[str, int | str] = {}  # tag as written -> its number, or why it is left out
     columns = array("i"), array("i")
     gone: Counter[str] = Counter()
     for image, written in enumerate(tags):
@@ -129,12 +130,12 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
     pairs = count_pairs(np.array(columns[0]), order[np.array(columns[1])], len(numbers))
     repeated = int((pairs["count"] - 1).sum())
     dropped = [Dropped("tags", gone[why], why) for why in sorted(gone)]
-    dropped += [Dropped("tags", repeated, "on the image already, in the same or another spelling")] if repeated else []
+    dropped += [Dropped("tags", repeated, "repeated on the image, in the same or another spelling")] if repeated else []
     return RawAnnotations(image_ids(images), sorted(numbers), pairs.with_columns(count=pl.lit(1, pl.Int32)), dropped)
 
 
 def _fate(tag: str, stop: StopTags, numbers: dict[str, int], as_written: bool) -> int | str:
-    """Return the number of a tag, or why it is left out."""
+    """Return the number of a tag, or the reason why it is left out."""
     if MACHINE_TAG.match(tag) and not as_written:
         return "machine tags (a:b=c)"
     name = normalise(tag)

@@ -1,17 +1,18 @@
-"""Visual Genome 1.4: the objects in photographs.
+"""Read Visual Genome 1.4: photographs with their objects.
 
-`objects.json.zip` has `objects.json`, a list with an entry per image: `image_id`, and the list `objects`, each with its
-`synsets` and `names`. `image_data.json.zip` has `image_data.json`, a list with an entry per image: `image_id` and what
-is not read here. Other keys are not read either.
+`objects.json.zip` contains `objects.json`, a list with one entry per image: `image_id`, and the list `objects`, each
+with its `synsets` and `names`. `image_data.json.zip` contains `image_data.json`, a list with one entry per image, of
+which only `image_id` is read. Other keys are not read.
 
-- The option `labels` says what a label is: a synset of WordNet as the file spells it (`tree.n.01`), or a name as the
-  annotators typed it (`trees`), without white space around it. An object that has several counts for each of them,
-  once; one that has none is left out and counted.
+- The option `labels` chooses the labels: WordNet synsets as spelled in the file (`tree.n.01`), or names as typed by the
+  annotators (`trees`), without white space around them. An object with several labels counts once for each of them; an
+  object with none is left out and counted.
 - The count of a label is the number of the image's objects that have it.
-- An image's id is its number. Images are those of `image_data.json`, ordered by number; one without an object stays.
-- Labels are ordered by their names. There is no official partition.
+- The id of an image is its number. Images are those of `image_data.json`, ordered by number; images without an object
+  are kept.
+- Labels are ordered by name. There is no official partition.
 
-Of the real files the first two images were available.
+Only the first two images of the real files were available to check the reader.
 
 Source: Krishna, Zhu, Groth and others, "Visual Genome: connecting language and vision using crowdsourced dense image
 annotations", IJCV 123, 2017.
@@ -30,22 +31,22 @@ from vsebench.core.yaml_files import SHORT, Strict
 from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, image_ids
 from vsebench.formats.download.archives import by_basename
 
-OBJECTS, IMAGES = "objects.json", "image_data.json"  # each in an archive of this name with .zip behind it
+OBJECTS, IMAGES = "objects.json", "image_data.json"  # each in an archive of this name followed by .zip
 
 Entry = dict[str, Any]
 
 
 class Options(Strict):
-    """What a label is."""
+    """The kind of label."""
 
-    labels: Literal["synsets", "names"] = "synsets"  # of objects: WordNet's, or names as they were typed
+    labels: Literal["synsets", "names"] = "synsets"  # labels are the objects' WordNet synsets, or their names as typed
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read the objects of all images.
 
-    Raises a `UserError` that names the archive, the file and the entry if something is missing or damaged, if an image
-    is in a file twice, or if objects are of an unknown image.
+    Raises a `UserError` that names archive, file and entry if something is missing or damaged, if an image occurs twice
+    in a file, or if objects belong to an unknown image.
     """
     numbers = sorted(_by_number(raw, IMAGES, {"image_id"}))
     row_of = {number: row for row, number in enumerate(numbers)}
@@ -60,65 +61,65 @@ def read(raw: Path, options: Options) -> RawAnnotations:
                 images.append(row_of[number])
                 labels.append(number_of.setdefault(name, len(number_of)))
     if not number_of:
-        raise UserError(f"{where}: no object has any of its {options.labels}")
+        raise UserError(f"{where}: no object has any {options.labels}")
     ordered = sorted(number_of)
-    place = np.empty(len(ordered), dtype=np.int64)
-    place[[number_of[name] for name in ordered]] = np.arange(len(ordered))
-    pairs = count_pairs(np.array(images), place[np.array(labels)], len(ordered))
+    index = np.empty(len(ordered), dtype=np.int64)
+    index[[number_of[name] for name in ordered]] = np.arange(len(ordered))
+    pairs = count_pairs(np.array(images), index[np.array(labels)], len(ordered))
     dropped = [Dropped("objects", unlabelled, f"without {options.labels}")] if unlabelled else []
     return RawAnnotations(image_ids(numbers), ordered, pairs, dropped)
 
 
 def _by_number(raw: Path, name: str, kept: set[str]) -> dict[int, Entry]:
-    """Return the entries of a file by the numbers of their images, each with the keys that are `kept`."""
+    """Return the entries of a file by image number, each with only the keys in `kept`."""
     archive = raw / f"{name}.zip"
     where = f"{archive}: {name}"
     entries = _parse(archive, name, _keep(kept))
     if not isinstance(entries, list) or not entries:
-        raise UserError(f"{where}: is no list of images")
-    found: dict[int, Entry] = {}
-    for place, content in enumerate(entries, 1):
+        raise UserError(f"{where}: is not a list of images")
+    by_number: dict[int, Entry] = {}
+    for position, content in enumerate(entries, 1):
         number = content.get("image_id") if isinstance(content, dict) else None
         if type(number) is not int:  # True is an int to isinstance
-            raise UserError(f"{where}: entry {place}: is no object with a whole number 'image_id'")
-        if number in found:
-            raise UserError(f"{where}: entry {place}: image {number} is there already")
-        found[number] = content
-    return found
+            raise UserError(f"{where}: entry {position}: is not an object with a whole number 'image_id'")
+        if number in by_number:
+            raise UserError(f"{where}: entry {position}: image {number} occurs earlier")
+        by_number[number] = content
+    return by_number
 
 
 def _parse(archive: Path, name: str, keep: Callable[[list[tuple[str, Any]]], Entry]) -> Any:
     data = by_basename(archive, [name])[name]
     try:
         text = data.decode("utf-8-sig")
-        del data  # 0.4 GB
+        del data  # frees 0.4 GB
         return json.loads(text, object_pairs_hook=keep)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{archive}: {name}: not readable JSON ({error})") from None
 
 
 def _keep(kept: set[str]) -> Callable[[list[tuple[str, Any]]], Entry]:
-    """Return what makes an object of some of its keys, while the file is parsed: boxes would take gigabytes."""
+    """Return a function that makes objects with only some keys, for use while parsing: boxes would take gigabytes."""
 
     def make(pairs: list[tuple[str, Any]]) -> Entry:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            raise ValueError("an object has a key twice")
-        return {key: value for key, value in found.items() if key in kept}
+        values = dict(pairs)
+        if len(values) < len(pairs):
+            raise ValueError("an object has a duplicate key")
+        return {key: value for key, value in values.items() if key in kept}
 
     return make
 
 
 def _names(content: Entry, key: str, where: str) -> Iterator[list[str]]:
-    """Yield the labels of each object of an image, each label once."""
+    """Yield the labels of each object of an image, without duplicates."""
     objects = content.get("objects")
     if not isinstance(objects, list):
         raise UserError(f"{where}: has no list 'objects'")
-    for place, thing in enumerate(objects, 1):
-        names = thing.get(key) if isinstance(thing, dict) else None
+    for position, entry in enumerate(objects, 1):
+        names = entry.get(key) if isinstance(entry, dict) else None
         if not isinstance(names, list):
-            raise UserError(f"{where}: object {place} has no list {key!r}")
+            raise UserError(f"{where}: object {position} has no list {key!r}")
         for name in names:
             if not (isinstance(name, str) and name.strip() and name.strip().isprintable()):
-                raise UserError(f"{where}: object {place}: {SHORT.repr(name)} is not printable text")
+                raise UserError(f"{where}: object {position}: {SHORT.repr(name)} is not printable text")
         yield list(dict.fromkeys(name.strip() for name in names))

@@ -1,11 +1,12 @@
-"""Simulated images whose labels are one of 40 label sets, drawn given the features.
+"""Simulate images whose labels are one of 40 label sets, drawn given the features.
 
-    S_1 .. S_40   different sets of min(8, 1 + Poisson(2)) of 20 labels, drawn without replacement, label k with weight
+    S_1 .. S_40   distinct sets of min(8, 1 + Poisson(2)) of 20 labels, drawn without replacement, label k with weight
                   k^-0.7
     P(c | x)      = softmax_c(4 v_c'x + a_c),   v_c ~ N(0, I/16),   a_c ~ N(0, 1/4)
     labels        = S_c,   so p_k(x) = sum of P(c | x) over the sets c with label k
 
-No set is empty. The parameters are fixed, `seed` draws the images; they, and the options, are in `simulated_images.py`.
+No set is empty. The parameters are fixed; `seed` is that of the images. The features x and the options are those of
+`simulated_images.py`.
 
 Source: made for this project, so that every Bayes decision is known; see `evaluation/bayes.py`.
 """
@@ -26,19 +27,19 @@ from vsebench.formats.simulators.simulated_images import (
     given_stream,
 )
 
-KNOWS = frozenset({"truth", "law"})  # needs (`vsebench.data.needs`) that only a simulator can satisfy
+KNOWS = frozenset({"truth", "law"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 SETS, LARGEST = 40, 8
 SEED = 21  # of the parameters
 
 
 class Options(NormalOptions):
-    """Size and draw of the set."""
+    """Size and seed of the set."""
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Draw a set; `raw` is not read. The same options give the same set.
+    """Draw a set; `raw` is not used. The same options give the same set.
 
-    The truth is what `methods.label_catalogue` reads.
+    `methods.label_catalogue` states the arrays of the truth.
     """
     rng = np.random.default_rng(SEED)
     members = draw_sets(rng)
@@ -52,7 +53,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def draw_sets(rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Draw the sets, (SETS, LABELS) bool; one that is there already is drawn again."""
+    """Draw distinct sets, (SETS, LABELS) bool."""
     weights = np.arange(1, LABELS + 1) ** -0.7
     sets: dict[tuple[int, ...], None] = {}
     while len(sets) < SETS:

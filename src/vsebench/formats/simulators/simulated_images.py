@@ -1,10 +1,10 @@
-"""What simulators of images with an official partition share: its parts, and images of standard normal features.
+"""What simulators share: the official partition, and images with standard normal features.
 
     features of image i     x_i ~ N(0, I_16), rounded to float32 before the labels are drawn given x_i
 
-The options of such a set change its size and its draw, never the law of the labels given the features: the law's
-parameters have seeds of their own. `scale` multiplies the images. Features and labels are drawn row by row, from a
-stream of random numbers each, so a larger set begins with the images of a smaller one.
+The options of such a set change its size and its seed, but not the label distribution given the features, whose
+parameters have their own seeds. `scale` multiplies the number of images. Features and labels are drawn image by image
+from separate streams of random numbers, so a larger set begins with the images of a smaller one.
 """
 
 from typing import Any, Literal
@@ -23,26 +23,26 @@ FEATURES, GIVEN = 0, 1  # streams of the seed
 
 
 class Parts(Strict):
-    """How many images of each round are in each part of the official partition."""
+    """The official partition: images are dealt to its parts in rounds, this number to each."""
 
-    train: int = Field(ge=1)  # images of a round that train
-    valid: int = Field(ge=0)  # images of a round that validate
-    test: int = Field(ge=1)  # images of a round that test
+    train: int = Field(ge=1)  # training images per round
+    valid: int = Field(ge=0)  # validation images per round
+    test: int = Field(ge=1)  # test images per round
 
     def of(self, n_images: int) -> pl.Series:
-        """Return the part of each image, (n_images,) String: in each round first train, then valid, then test."""
+        """Return the part of each image, (n_images,) String: in each round train comes first, then valid, then test."""
         parts = np.repeat(["train", "valid", "test"], [self.train, self.valid, self.test])
         return pl.Series("part", parts[np.arange(n_images) % len(parts)])
 
 
 class NormalOptions(Strict):
-    """Size and draw of a set of images with standard normal features."""
+    """Size and seed of a set of images with standard normal features."""
 
-    images: int = Field(ge=1)  # before `scale`
-    parts: Parts  # how images are dealt to the official partition, in rounds
-    features: Literal["dense"]  # how they are kept
-    scale: float = Field(default=1.0, gt=0)  # multiplies the images
-    seed: int = Field(default=0, ge=0)  # of the draw
+    images: int = Field(ge=1)  # number of images, before `scale`
+    parts: Parts  # the official partition: numbers of images per round
+    features: Literal["dense"]  # how features are stored
+    scale: float = Field(default=1.0, gt=0)  # multiplies the number of images
+    seed: int = Field(default=0, ge=0)  # of the images and their labels
 
 
 def draw_features(options: NormalOptions) -> NDArray[np.float32]:
@@ -53,7 +53,7 @@ def draw_features(options: NormalOptions) -> NDArray[np.float32]:
 
 
 def given_stream(options: NormalOptions) -> np.random.Generator:
-    """Return the stream of random numbers that labels are drawn with."""
+    """Return the random generator for the labels."""
     return np.random.default_rng([options.seed, GIVEN])
 
 
@@ -63,13 +63,13 @@ def annotate(
     given: NDArray[np.bool_],
     truth: dict[str, NDArray[Any]],
 ) -> RawAnnotations:
-    """Return a drawn set; images without a label stay.
+    """Return a drawn set; images without a label are kept.
 
     Parameters
     ----------
     features : (n_images, DIMENSIONS) float32
     given : (n_images, LABELS) bool, the labels of each image
-    truth : the parameters of the law; `label`, the number in the law of each label of the set, is added
+    truth : parameters of the label distribution; `label`, the number that each label has there, is added
     """
     n_images = len(features)
     images, labels = np.nonzero(given)

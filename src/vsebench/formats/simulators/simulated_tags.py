@@ -1,25 +1,25 @@
-"""Simulated images with tags, whose words may or may not be alike where their looks are alike.
+"""Simulate images with tags, with a set correlation of the tags' visual and word similarity.
 
     looks of label l          z_l ~ N(0, I_m / m)
     frequency                 pi_l = labels_per_image / (rank_l + 5)^zipf, scaled, at most 1/2; ranks are a permutation
     image i                   t_i ~ N(0, I_m)
     truth                     y_il ~ Bernoulli(sigmoid(b_l + beta <t_i, z_l>)), b_l such that its mean over t is pi_l
     features                  x_i = B t_i + sigma e_i,  B_jk ~ N(0, 1/m),  e_i ~ N(0, I)
-    tags, of noise eta        a true label is kept with chance 1 - eta/2; wrong labels are drawn from pi, Poisson in
-                              number, such that their expected share among an image's tags is about eta
+    tags, of noise eta        a true label is kept with probability 1 - eta/2; wrong labels are drawn from pi, Poisson
+                              in number, such that their expected share among an image's tags is about eta
 
-Images that train and validate carry tags, images that test carry the truth, or tags by the option `tested_on`.
-`simulated_words.py` has words for the labels, of which a share looks as the labels do. Looks, frequencies and B have
-streams of random numbers of their own, so other sizes and noises are of the same law; images are drawn row by row, so a
-larger set begins with a smaller one.
+Training and validation images have tags; test images have the true labels, or tags with the option `tested_on`.
+`simulated_words.py` draws word vectors of the labels that are correlated with their looks. Looks, frequencies and B
+have their own streams of random numbers, so they do not change with the number of images or the noise. Images are drawn
+one by one, so a larger set begins with the images of a smaller one.
 
-The best scores given the features rank by the probability of a label given x. With t | x ~ N(mu, S) it is, by the
-usual approximation of the mean of a sigmoid,
+The best scores given the features are the probabilities of the labels given x. With t | x ~ N(mu, S) the probability
+is, by the usual approximation of the mean of a sigmoid,
 
     sigmoid((b_l + beta <mu, z_l>) / sqrt(1 + pi/8 beta^2 z_l' S z_l)),
     mu = S B'x / sigma^2,   S = (I + B'B / sigma^2)^-1
 
-which is linear in x inside of the sigmoid, so `methods.independent_labels` is the oracle.
+which is linear in x inside the sigmoid, so `methods.independent_labels` is the oracle.
 
 Source: made for this project.
 """
@@ -39,32 +39,32 @@ from vsebench.data.features import Features
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.formats.simulators.simulated_images import Parts
 
-KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can satisfy
+KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 LOOKS, RANKS, MAP, IMAGES, NOISE, GIVEN, KEPT, WRONG = range(8)  # streams of the seed
-SHIFT, MOST = 5, 0.5  # of frequencies
+SHIFT, MOST = 5, 0.5  # of ranks in the frequencies; the largest frequency
 CHUNK = 1000  # images whose labels are drawn together
-STEPS, NODES = 60, 64  # of the bisection; of the Gauss-Hermite sum
+STEPS, NODES = 60, 64  # steps of the bisection; nodes of the Gauss-Hermite sum
 
 Values = NDArray[np.float64]
 
 
 class Options(Strict):
-    """Size, law and draw of the set."""
+    """Size, label distribution and seed of the set."""
 
-    images: int = Field(ge=1)  # before `scale`
-    parts: Parts  # how images are dealt to the official partition, in rounds
-    labels: int = Field(ge=2)  # in the vocabulary
-    latent: int = Field(ge=1)  # m, the dimensions of looks
-    beta: float = Field(gt=0)  # how far an image decides its labels
-    labels_per_image: float = Field(gt=0)  # on average
+    images: int = Field(ge=1)  # number of images, before `scale`
+    parts: Parts  # the official partition: numbers of images per round
+    labels: int = Field(ge=2)  # size of the vocabulary
+    latent: int = Field(ge=1)  # m, the number of dimensions of looks
+    beta: float = Field(gt=0)  # how strongly an image determines its labels
+    labels_per_image: float = Field(gt=0)  # mean number of true labels per image
     zipf: float = Field(ge=0)  # exponent of the labels' frequencies
-    features: Literal["dense"]  # how they are kept
-    dimensions: int = Field(ge=1)  # of features
-    feature_noise: float = Field(gt=0)  # sigma, the deviation of the noise
+    features: Literal["dense"]  # how features are stored
+    dimensions: int = Field(ge=1)  # number of features
+    feature_noise: float = Field(gt=0)  # sigma, the standard deviation of the noise
     tag_noise: float = Field(default=0.0, ge=0, lt=1)  # eta, the expected share of wrong tags
-    tested_on: Literal["truth", "tags"] = "truth"  # what images that test carry
-    scale: float = Field(default=1.0, gt=0)  # multiplies the images
-    seed: int = Field(default=0, ge=0)  # of the draw
+    tested_on: Literal["truth", "tags"] = "truth"  # labels of the test images: the true ones, or noisy tags
+    scale: float = Field(default=1.0, gt=0)  # multiplies the number of images
+    seed: int = Field(default=0, ge=0)  # of the whole set
 
 
 def looks(n_labels: int, latent: int, seed: int) -> Values:
@@ -73,14 +73,14 @@ def looks(n_labels: int, latent: int, seed: int) -> Values:
 
 
 def label_names(n_labels: int) -> list[str]:
-    """Return the labels' names."""
+    """Return the names of the labels."""
     return [f"label-{label + 1:04d}" for label in range(n_labels)]
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Draw a set; `raw` is not read. The same options give the same set.
+    """Draw a set; `raw` is not used. The same options give the same set.
 
-    The truth is what `methods.independent_labels` reads.
+    `methods.independent_labels` states the arrays of the truth.
     """
     n_images = max(1, round(options.images * options.scale))
     z, frequency = looks(options.labels, options.latent, options.seed), frequencies(options)
@@ -107,14 +107,14 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def frequencies(options: Options) -> Values:
-    """Return the share of images that truly have each label, (n_labels,)."""
+    """Return the expected share of images with each true label, (n_labels,)."""
     ranks = _stream(options, RANKS).permutation(options.labels)
     shares = 1.0 / (ranks + SHIFT) ** options.zipf
     return np.asarray(np.minimum(options.labels_per_image * shares / shares.sum(), MOST))
 
 
 def biases(frequency: Values, deviation: Values) -> Values:
-    """Return b, (n_labels,): the mean of sigmoid(b + s g) over g ~ N(0, 1) is the frequency, s the deviation."""
+    """Return b, (n_labels,), such that the mean of sigmoid(b + deviation g) over g ~ N(0, 1) is the frequency."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
     weights = weights / weights.sum()
     spread = np.multiply.outer(deviation, nodes)
@@ -139,16 +139,16 @@ def posterior(options: Options, z: Values, bias: Values, feature_map: Values) ->
 def _labels(
     options: Options, t: Values, z: Values, frequency: Values, bias: Values, is_clean: NDArray[np.bool_]
 ) -> Iterator[NDArray[np.bool_]]:
-    """Yield the labels of a number of images at a time, (m, n_labels) bool: the truth where it is clean, or tags."""
+    """Yield the labels of CHUNK images at a time, (m, n_labels) bool: true labels where `is_clean`, else tags."""
     given, kept, wrong = (_stream(options, name) for name in (GIVEN, KEPT, WRONG))
     eta, total = options.tag_noise, frequency.sum()
-    wrong_ones = eta / (1 - eta) * total * (1 - eta / 2)  # expected number of an image
+    n_wrong = eta / (1 - eta) * total * (1 - eta / 2)  # expected number per image
     for start in range(0, len(t), CHUNK):
         rows = t[start : start + CHUNK]
         truth = given.random((len(rows), len(z))) < expit(bias + options.beta * rows @ z.T)
         tags = truth & (kept.random(truth.shape) < 1 - eta / 2)
-        # Independent Poisson numbers of each label are a Poisson number of draws from pi.
-        tags |= wrong.random(truth.shape) < -np.expm1(-wrong_ones * frequency / total)
+        # A Poisson number of draws from pi gives independent Poisson numbers of each label.
+        tags |= wrong.random(truth.shape) < -np.expm1(-n_wrong * frequency / total)
         yield np.where(is_clean[start : start + CHUNK, np.newaxis], truth, tags)
 
 

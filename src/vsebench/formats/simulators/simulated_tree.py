@@ -1,4 +1,4 @@
-"""Simulated images of one label each, whose labels are the leaves of a tree; features are counts of terms.
+"""Simulate images with one label each; labels are the leaves of a tree, features are counts of terms.
 
     labels            y = 0 .. labels - 1, parent(y) = floor(y / children), top(y) = floor(parent(y) / parents)
     background        q0(t) ~ 1 / (rank of term t + 10), ranks in random order
@@ -9,20 +9,20 @@
                       ~ Multinomial(T, p_ur); its given label is u or, with probability `confusion`, another child of
                       u's parent, drawn uniformly
 
-where pi_u ~ (rank of u)^-exponent with ranks in random order; uniform for exponent 0. Names are the paths from the top,
-`3/17/172`, so `siblings: label-paths` says which labels are siblings. A label without other children of its parent is
-never confused.
+where pi_u ~ (rank of u)^-exponent with ranks in random order; uniform for exponent 0. The name of a label is its path
+from the top, `3/17/172`, from which `siblings: label-paths` derives siblings. A label without siblings is never
+confused.
 
 The exact posterior of the true label follows from the counts x_t:
 
     a_ur(x) = sum over t of x_t log(p_ur(t) / (w0 q0(t))),   P(u | x) ~ pi_u (1/views) sum over r of exp(a_ur(x))
 
-and the log ratio is 0 off the terms of the view's nodes, so the truth is a sparse matrix of terms x views (the rows
-`oracle` and `group_oracle`).
+and the log ratio is 0 except at the terms of the view's nodes, so the truth is a sparse matrix of terms x views (used
+by the methods `oracle` and `group_oracle`).
 
-`scale` multiplies the images. They are drawn in blocks, with a stream of random numbers for each, so a larger set
-begins with the images of a smaller one. Of each `sum(parts)` images in a row the first `parts.train` train, the next
-`parts.valid` validate, and the others are for the test.
+`scale` multiplies the number of images. They are drawn in blocks, each with its own stream of random numbers, so a
+larger set begins with the images of a smaller one. In each round of `sum(parts)` images the first `parts.train` are
+training images, the next `parts.valid` validation images, and the others test images.
 
 Source: made for this project, after the setting of Weston, Bengio and Usunier, "Large scale image annotation", Machine
 Learning 81(1), 2010: sparse counts of visual terms, one label per image, labels with siblings.
@@ -45,19 +45,19 @@ from vsebench.data.features import Features
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 from vsebench.formats.simulators.simulated_images import Parts
 
-KNOWS = frozenset({"truth", "tree"})  # needs (`vsebench.data.needs`) that only a simulator can satisfy
-BLOCK = 1000  # images; part of the definition: another size draws other images
+KNOWS = frozenset({"truth", "tree"})  # needs (`vsebench.data.needs`) that only a simulator can provide
+BLOCK = 1000  # images per block; with another number the images would be different
 TREE, IMAGES = 0, 1  # streams of the seed
 
 
 class Shares(Strict):
-    """How much of an image's terms is from where; they add up to 1."""
+    """Shares of an image's terms by origin; they add up to 1."""
 
-    background: float = Field(gt=0)  # w0, common to all images
-    top: float = Field(ge=0)  # w1
-    parent: float = Field(ge=0)  # w2
-    label: float = Field(ge=0)  # w3
-    view: float = Field(ge=0)  # w4
+    background: float = Field(gt=0)  # w0, terms common to all images
+    top: float = Field(ge=0)  # w1, terms of the top
+    parent: float = Field(ge=0)  # w2, terms of the parent
+    label: float = Field(ge=0)  # w3, terms of the label
+    view: float = Field(ge=0)  # w4, terms of the view
 
     @model_validator(mode="after")
     def _whole(self) -> "Shares":
@@ -71,23 +71,23 @@ class Shares(Strict):
 
 
 class Options(Strict):
-    """Size and shape of a simulated tree and of its images; see the formulas of the module."""
+    """Size and shape of a simulated tree and of its images; see the module's formulas."""
 
-    images: int = Field(ge=1)  # before `scale`
-    labels: int = Field(ge=2)  # the leaves of the tree
-    children: int = Field(ge=1)  # labels of a parent; the last may have fewer
-    parents: int = Field(ge=1)  # parents of a top
-    terms: int = Field(ge=1)  # different ones, which are the features
-    terms_per_node: int = Field(ge=1)  # that a top, a parent, a label or a view draws
-    views: int = Field(ge=1)  # of a label
-    shares: Shares  # how much of an image's terms is from where; they add up to 1
-    length: float = Field(gt=0)  # terms of an image, on average
-    confusion: float = Field(ge=0, le=0.5)  # the chance that the given label is another one of the same parent
+    images: int = Field(ge=1)  # number of images, before `scale`
+    labels: int = Field(ge=2)  # number of leaves of the tree
+    children: int = Field(ge=1)  # labels per parent; the last parent may have fewer
+    parents: int = Field(ge=1)  # parents per top; the last top may have fewer
+    terms: int = Field(ge=1)  # number of distinct terms, which are the features
+    terms_per_node: int = Field(ge=1)  # terms drawn for each top, parent, label and view
+    views: int = Field(ge=1)  # views per label
+    shares: Shares  # shares of an image's terms by origin; they add up to 1
+    length: float = Field(gt=0)  # mean number of terms per image
+    confusion: float = Field(ge=0, le=0.5)  # probability that the given label is a sibling of the true label
     exponent: float = Field(default=0.0, ge=0)  # of the labels' frequencies by rank; 0: all are equal
-    parts: Parts  # how images are dealt to the official partition, in rounds
-    features: Literal["sparse"]  # how they are kept
-    scale: float = Field(default=1.0, gt=0)  # multiplies the images
-    seed: int = Field(default=0, ge=0)  # of the draw
+    parts: Parts  # the official partition: numbers of images per round
+    features: Literal["sparse"]  # how features are stored
+    scale: float = Field(default=1.0, gt=0)  # multiplies the number of images
+    seed: int = Field(default=0, ge=0)  # of the tree and the images
 
     @model_validator(mode="after")
     def _enough_terms(self) -> "Options":
@@ -97,9 +97,9 @@ class Options(Strict):
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Draw a set; `raw` is not read. The same options give the same set.
+    """Draw a set; `raw` is not used. The same options give the same set.
 
-    Images are drawn in blocks, and nothing of the size of images x terms or images x labels is made dense.
+    Images are drawn in blocks, and no dense array of images x terms or images x labels is made.
     """
     tree, n_images = Tree(options), max(1, round(options.images * options.scale))
     blocks, given = [], np.empty(n_images, dtype=np.int32)
@@ -122,23 +122,23 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 @dataclass(frozen=True)
 class Tree:
-    """The distributions that images are drawn from.
+    """The distributions from which images are drawn.
 
-    Nodes are numbered: tops, then parents, labels, and the views of each label one after the other.
+    Nodes are numbered: first tops, then parents, then labels, then the views label by label.
     """
 
     options: Options
 
     @cached_property
     def sizes(self) -> list[int]:
-        """Number of tops, parents, labels and views."""
+        """The numbers of tops, parents, labels and views."""
         options = self.options
         n_parents = -(-options.labels // options.children)
         return [-(-n_parents // options.parents), n_parents, options.labels, options.labels * options.views]
 
     @cached_property
     def path(self) -> NDArray[np.int64]:
-        """(labels * views, 4): the nodes above each view and its own, from the top."""
+        """(labels * views, 4): the nodes from the top to each view: top, parent, label and view."""
         view = np.arange(self.sizes[3])
         label = view // self.options.views
         parent = label // self.options.children
@@ -159,7 +159,7 @@ class Tree:
 
     @cached_property
     def cumulative(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Sums to draw from: of the shares, of the background, and of each node's weights plus the node's number."""
+        """Cumulative sums to draw from: shares, background, and each node's weights plus the node's number."""
         background, _, _, weights = self.drawn
         of_nodes = np.cumsum(weights, axis=1) + np.arange(len(weights))[:, None]
         of_nodes[:, -1] = np.arange(1, len(weights) + 1)
@@ -182,26 +182,26 @@ class Tree:
         """Draw one term for each entry of `view`."""
         shares, background, of_nodes = self.cumulative
         origin = np.minimum(np.searchsorted(shares, rng.random(len(view)), side="right"), 4)  # 0: the background
-        place = rng.random(len(view))
-        found = np.minimum(np.searchsorted(background, place, side="right"), self.options.terms - 1)
-        own = origin > 0
-        node = self.path[view[own], origin[own] - 1]
-        last = (node + 1) * self.options.terms_per_node - 1  # where a sum of node and place is rounded up
-        entry = np.minimum(np.searchsorted(of_nodes, node + place[own], side="right"), last)
-        found[own] = self.drawn[2].ravel()[entry]
-        return found
+        uniform = rng.random(len(view))
+        terms = np.minimum(np.searchsorted(background, uniform, side="right"), self.options.terms - 1)
+        is_own = origin > 0
+        node = self.path[view[is_own], origin[is_own] - 1]
+        last = (node + 1) * self.options.terms_per_node - 1  # needed if node + uniform is rounded up
+        entry = np.minimum(np.searchsorted(of_nodes, node + uniform[is_own], side="right"), last)
+        terms[is_own] = self.drawn[2].ravel()[entry]
+        return terms
 
     def confuse(self, true: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Return the given labels of images with these true labels."""
+        """Return given labels for these true labels."""
         options = self.options
         first = true // options.children * options.children
-        others = np.minimum(options.children, options.labels - first) - 1
-        wrong = (rng.random(len(true)) < options.confusion) & (others > 0)
-        step = 1 + np.floor(rng.random(len(true)) * np.maximum(others, 1)).astype(np.int64)
-        return np.asarray(np.where(wrong, first + (true - first + step) % (others + 1), true), dtype=np.int32)
+        n_siblings = np.minimum(options.children, options.labels - first) - 1
+        wrong = (rng.random(len(true)) < options.confusion) & (n_siblings > 0)
+        step = 1 + np.floor(rng.random(len(true)) * np.maximum(n_siblings, 1)).astype(np.int64)
+        return np.asarray(np.where(wrong, first + (true - first + step) % (n_siblings + 1), true), dtype=np.int32)
 
     def names(self) -> list[str]:
-        """Return the labels' names, their paths from the top."""
+        """Return the names of the labels: their paths from the top."""
         width = [len(str(size - 1)) for size in self.sizes]
         labels = np.arange(self.options.labels)
         parents = labels // self.options.children
@@ -209,7 +209,7 @@ class Tree:
         return [f"{top:0{width[0]}d}/{parent:0{width[1]}d}/{label:0{width[2]}d}" for top, parent, label in columns]
 
     def truth(self) -> dict[str, NDArray[Any]]:
-        """Return what the oracles read; see `methods.tree_posterior`."""
+        """Return the arrays that the oracles read; see `methods.tree_posterior`."""
         options, ratios = self.options, sparse.csr_array(sparse.hstack(list(self.log_ratios()), format="csr"))
         return {
             "label": np.arange(options.labels, dtype=np.int32),

@@ -1,28 +1,28 @@
-"""Simulated labels, drawn from a topic model whose true ranking is known.
+"""Simulate labels, drawn from a topic model whose true ranking is known.
 
     popularity of label l   g_l ~ (r_l + shift)^-exponent * exp(-decay * r_l),  r_l = (rank of l - 1/2) / n_labels
     topic t                 phi_tl = a_t b_l g_l exp(spread * z_tl),  z_tl ~ N(0, 1)
     image i                 theta_i ~ Dirichlet(concentration, ..., concentration) over the topics
     number of labels        k_i = m * exp(sigma * x_i), x_i ~ N(0, 1), rounded and clipped to [minimum, maximum]
     labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
-                            with `novelty`, label n + 1 is with probability n / (n + novelty) a copy of one of the
-                            n labels before it instead (Hoppe's urn), so labels repeat as among an image's regions
+                            with `novelty`, label n + 1 is instead with probability n / (n + novelty) a copy of one of
+                            the n labels before it (Hoppe's urn), so labels repeat as among an image's regions
 
-where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot law with a cut-off, in which the ranks
-are shares of the vocabulary, so that the shape does not change with its size. Label ids are in random order of
-popularity. a_t and b_l are such that each topic adds up to 1 and the average of the topics is g, however different they
-are. m is such that the k_i add up to `occurrences` exactly. No method can do better than rank the labels by p (the row
-`oracle`).
+where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot law with a cut-off. Ranks are shares of the
+vocabulary, so that the shape does not depend on its size. Label ids are in random order of popularity. a_t and b_l are
+such that each topic adds up to 1 and the average of the topics is g, however different the topics are. m is such that
+the k_i add up to `occurrences` exactly. No method can do better than rank the labels by p (the method `oracle`).
 
-`scale` multiplies images and occurrences, and the vocabulary by its square root: the mean number of labels per image
-stays the same, and a label has sqrt(scale) times as many images. At most half of the vocabulary is drawn for an image.
+`scale` multiplies the numbers of images and occurrences, and its square root the size of the vocabulary: the mean
+number of labels per image stays the same, and a label has sqrt(scale) times as many images. At most half of the
+vocabulary is drawn for an image.
 
 With the option `features` images have features as well, a noisy linear view of their topics:
 
     features of image i     x_i = theta_i P / sqrt(T) + noise * e_i
 
-with a (T, dimensions) matrix P and vectors e_i of independent standard normal numbers. They have their own
-random stream, so labels are the same with and without features.
+with a (T, dimensions) matrix P and vectors e_i of independent standard normal numbers. Features have their own random
+stream, so labels are the same with and without them.
 """
 
 from pathlib import Path
@@ -38,55 +38,55 @@ from vsebench.data.features import Features
 from vsebench.data.streams import Stream
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 
-KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can satisfy
+KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 BALANCING = 50  # sweeps over topics and labels; more change the labels' popularity by less than a percent
 
 
 class Popularity(Strict):
-    """How unequal the labels are; see the formula of the module."""
+    """How unequal the labels' frequencies are; see the module's formula."""
 
     exponent: float = Field(ge=0)  # of the frequencies by rank
     shift: float = Field(gt=0)  # added to a rank, which is a share of the vocabulary
-    decay: float = Field(default=0.0, ge=0)  # of a cut-off, exp(-decay * rank)
+    decay: float = Field(default=0.0, ge=0)  # of the cut-off exp(-decay * rank)
 
 
 class LabelsPerImage(Strict):
-    """How many labels the images have; the mean follows from `occurrences`."""
+    """Numbers of labels per image; their mean follows from `occurrences`."""
 
     sigma: float = Field(ge=0)  # standard deviation of the number's logarithm
-    minimum: int = Field(default=1, ge=0)  # labels of an image, at least
-    maximum: int = Field(ge=1)  # labels of an image, at most
+    minimum: int = Field(default=1, ge=0)  # fewest labels per image
+    maximum: int = Field(ge=1)  # most labels per image
 
 
 class SimulatedFeatures(Strict):
-    """Image features; see the formula of the module."""
+    """Image features; see the module's formula."""
 
-    dimensions: int = Field(ge=1)  # numbers of an image
-    noise: float = Field(ge=0)  # standard deviation of what is added to each number
+    dimensions: int = Field(ge=1)  # number of features
+    noise: float = Field(ge=0)  # standard deviation of the noise added to each feature
 
 
 class Options(Strict):
     """Size and shape of a simulated set."""
 
-    images: int = Field(ge=1)  # before `scale`
-    labels: int = Field(ge=2)  # in the vocabulary, before `scale`
-    occurrences: int = Field(ge=1)  # labels of all images together, before `scale`
-    # Label n + 1 of an image is with the chance n / (n + novelty) a copy of one before it; none: no label repeats.
+    images: int = Field(ge=1)  # number of images, before `scale`
+    labels: int = Field(ge=2)  # size of the vocabulary, before `scale`
+    occurrences: int = Field(ge=1)  # total number of labels of all images, before `scale`
+    # Label n + 1 of an image is a copy of an earlier one with probability n / (n + novelty); none: no label repeats.
     novelty: float | None = Field(default=None, gt=0)
-    scale: float = Field(default=1.0, gt=0)  # multiplies images and occurrences, and labels by its square root
-    topics: int = Field(ge=1)  # T
-    concentration: float = Field(gt=0)  # of an image on few topics: the smaller, the fewer
-    # How different topics are. Above 6 a topic has so few labels that drawing new ones takes almost forever.
+    scale: float = Field(default=1.0, gt=0)  # multiplies images and occurrences; its square root multiplies labels
+    topics: int = Field(ge=1)  # T, the number of topics
+    concentration: float = Field(gt=0)  # of the Dirichlet distribution; the smaller, the fewer topics per image
+    # How different topics are. Above 6 a topic has so few labels that drawing distinct ones takes almost forever.
     spread: float = Field(ge=0, le=6)
-    popularity: Popularity  # how unequal the labels are
-    labels_per_image: LabelsPerImage  # how many labels images have; the mean follows from `occurrences`
-    features: SimulatedFeatures | None = None  # if given: image features, a noisy linear view of the topics
-    seed: int = Field(default=0, ge=0)  # of the draw
+    popularity: Popularity  # how unequal the labels' frequencies are
+    labels_per_image: LabelsPerImage  # numbers of labels per image; their mean follows from `occurrences`
+    features: SimulatedFeatures | None = None  # image features, a noisy linear view of the topics; none: no features
+    seed: int = Field(default=0, ge=0)  # of the whole set
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Draw a set; `raw` is not read. The same options give the same set."""
-    # Imported here because the plan of a run reads `Options` only, and numba takes half a second to import.
+    """Draw a set; `raw` is not used. The same options give the same set."""
+    # Imported here because the plan of a run reads only `Options`, and numba takes half a second to import.
     from vsebench.kernels.drawing import draw_labels
     from vsebench.kernels.random_numbers import new_state
 
@@ -113,7 +113,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def scaled_sizes(options: Options) -> tuple[int, int, int]:
-    """Return the numbers of images, labels and occurrences at the scale."""
+    """Return the numbers of images, labels and occurrences, multiplied by the scale."""
     n_images = max(1, round(options.images * options.scale))
     n_labels = max(2, round(options.labels * options.scale**0.5))
     return n_images, n_labels, max(1, round(options.occurrences * n_images / options.images))
@@ -121,9 +121,9 @@ def scaled_sizes(options: Options) -> tuple[int, int, int]:
 
 def draw_topics(options: Options, n_labels: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw the label distribution of each topic: (T, n_labels) float64, rows add up to 1."""
-    law = options.popularity
+    shape = options.popularity
     rank = (rng.permutation(n_labels) + 0.5) / n_labels
-    popularity = (rank + law.shift) ** -law.exponent * np.exp(-law.decay * rank)
+    popularity = (rank + shape.shift) ** -shape.exponent * np.exp(-shape.decay * rank)
     popularity /= popularity.sum()
     topics = popularity * np.exp(options.spread * rng.standard_normal((options.topics, n_labels)))
     for _ in range(BALANCING):
@@ -135,25 +135,25 @@ def draw_topics(options: Options, n_labels: int, rng: np.random.Generator) -> ND
 def draw_mixtures(n_images: int, options: Options, rng: np.random.Generator) -> NDArray[np.float32]:
     """Draw the topic mixture of each image: (n_images, T) float32, rows add up to 1."""
     weights = rng.standard_gamma(options.concentration, size=(n_images, options.topics), dtype=np.float32)
-    weights += np.float32(1e-30)  # for a small concentration all of a row can underflow
+    weights += np.float32(1e-30)  # with a small concentration a whole row can underflow
     weights /= weights.sum(axis=1, keepdims=True)
     return weights
 
 
 def draw_lengths(
-    n_images: int, n_labels: int, total: int, law: LabelsPerImage, rng: np.random.Generator
+    n_images: int, n_labels: int, total: int, options: LabelsPerImage, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Draw the number of labels of each image: (n_images,) int64 that add up to `total`."""
-    maximum = min(law.maximum, n_labels // 2)
-    if not law.minimum * n_images <= total <= maximum * n_images:
+    minimum, maximum = options.minimum, min(options.maximum, n_labels // 2)
+    if not minimum * n_images <= total <= maximum * n_images:
         raise UserError(
-            f"simulator: occurrences: {total} on {n_images} images cannot be met with {law.minimum} to {maximum} labels"
+            f"simulator: occurrences: {total} on {n_images} images cannot be met with {minimum} to {maximum} labels"
             f" per image ({n_labels} labels, at most half of them on one image)"
         )
-    shape = np.exp(law.sigma * rng.standard_normal(n_images))
+    shape = np.exp(options.sigma * rng.standard_normal(n_images))
 
     def lengths(factor: float) -> NDArray[Any]:
-        return np.clip(np.rint(factor * shape), law.minimum, maximum)
+        return np.clip(np.rint(factor * shape), minimum, maximum)
 
     low, high = 0.0, 1.0
     while lengths(high).sum() < total:
@@ -162,18 +162,18 @@ def draw_lengths(
         middle = (low + high) / 2
         low, high = (middle, high) if lengths(middle).sum() <= total else (low, middle)
     result = lengths(low).astype(np.int64)
-    # Images with equal shapes change together, so a few labels can be missing: random images with room get them.
+    # Images with equal shapes change together, so a few labels can be missing; random images with room get them.
     while missing := total - int(result.sum()):
         room = np.flatnonzero(result < maximum)
         result[rng.choice(room, min(missing, len(room)), replace=False)] += 1
     return result
 
 
-def draw_features(mixtures: NDArray[np.float32], law: SimulatedFeatures, rng: np.random.Generator) -> Features:
-    """Draw the features of each image from its mixture of topics, (n_images, T); returns float32 for all images."""
-    n_images, n_topics = mixtures.shape
-    projection = rng.standard_normal((n_topics, law.dimensions))
-    values = mixtures @ projection / np.sqrt(n_topics) + law.noise * rng.standard_normal((n_images, law.dimensions))
+def draw_features(mixtures: NDArray[np.float32], options: SimulatedFeatures, rng: np.random.Generator) -> Features:
+    """Draw the features of each image from its mixture of topics, (n_images, T); return float32 for all images."""
+    (n_images, n_topics), dimensions = mixtures.shape, options.dimensions
+    projection = rng.standard_normal((n_topics, dimensions))
+    values = mixtures @ projection / np.sqrt(n_topics) + options.noise * rng.standard_normal((n_images, dimensions))
     return Features(values.astype(np.float32), np.ones(n_images, dtype=bool))
 
 

@@ -1,21 +1,20 @@
-"""From a label's name to its word vector: the rule, and the words that a label can need.
+"""Find the word vector of a label by its name.
 
-The first of these that gives a vector counts:
+The first of these rules that gives a vector counts:
 
 `whole`       the name is a word of the file, as written, in lower case or capitalised
-`alias`       the source's `aliases` has the name (in lower case), and the words there have a vector
-`whole`       the name is a word after its blanks, hyphens and underscores are swapped or removed
-`parts`       the mean of the vectors of its parts; parts are what stands between blanks and the signs _ - / , ( ) &
-`some parts`  the same where some of the parts have no vector
-`singular`    the name is a plural whose singular is a word: by WordNet's exceptions where they are given, then by its
-              endings (`formats/parents/wordnet.py`), and `oes` -> `o`
-`missing`     none
+`alias`       the source's `aliases` contains the name (in lower case), and the words given there have a vector
+`whole`       the name is a word of the file once its blanks, hyphens and underscores are exchanged or removed
+`parts`       the mean of the vectors of its parts, which are separated by blanks and the signs _ - / , ( ) &
+`some parts`  the mean of the parts that have a vector, where others have none
+`singular`    the name is a plural whose singular is a word of the file: by WordNet's exceptions if they are given, then
+              by its endings (`formats/parents/wordnet.py`), and `oes` -> `o`
+`missing`     no vector
 
-Names are brought to Unicode's composed form (NFC). Before a name there may be a synset (`n02084071 dog`), after it the
-number of a class in brackets (`Jaguar (/m/0449p)`); neither is a part of the name.
+Names are normalised to Unicode's composed form (NFC). A synset before a name (`n02084071 dog`) and a class id in
+brackets after it (`Jaguar (/m/0449p)`) are not part of the name.
 
-Facts behind the order: a fixed vector that two labels share makes an exact tie, so the parts come late and the report
-counts such labels.
+Parts come late because labels that share a vector always tie; the report counts such labels.
 """
 
 import re
@@ -37,15 +36,15 @@ RULES = ("whole", "alias", "parts", "some parts", "singular", "missing")
 
 
 @dataclass(frozen=True)
-class Found:
-    """How a label was found.
+class LabelVector:
+    """The vector of a label, and how it was found.
 
     Attributes
     ----------
     rule : one of `RULES`
     words : the words of the file whose vectors are averaged
     without : the parts of the name that have no vector
-    vector : (d,) float32; None if it is missing
+    vector : (d,) float32; None if no rule gives one
     """
 
     rule: str
@@ -55,11 +54,11 @@ class Found:
 
 
 class LabelRule:
-    """The rule, for the aliases of a source and irregular plurals.
+    """Finds the vectors of labels, with the aliases of a source and irregular plurals.
 
     Parameters
     ----------
-    aliases : label in lower case -> the words to take in its place
+    aliases : label in lower case -> the words to use instead
     bases : irregular plural -> its singulars
     """
 
@@ -68,24 +67,24 @@ class LabelRule:
         self._bases = bases
 
     def words(self, labels: Sequence[str]) -> set[str]:
-        """Return every word that the vectors of these labels may be made of."""
+        """Return all words from which the vectors of these labels may be computed."""
         return {word for label in labels for _, names in self._ways(label) for name in names for word in cases(name)}
 
-    def find(self, label: str, vectors: Mapping[str, NDArray[np.float32]]) -> Found:
-        """Return how a label gets its vector from the vectors of words."""
+    def find(self, label: str, vectors: Mapping[str, NDArray[np.float32]]) -> LabelVector:
+        """Return the vector of a label, by the first rule that gives one."""
         for rule, names in self._ways(label):
             words = [next((word for word in cases(name) if word in vectors), None) for name in names]
-            there = tuple(word for word in words if word is not None)
+            present = tuple(word for word in words if word is not None)
             without = tuple(name for name, word in zip(names, words, strict=True) if word is None)
-            if not there or (without and rule != "parts"):
+            if not present or (without and rule != "parts"):
                 continue
-            mean = np.stack([vectors[word] for word in there]).mean(axis=0, dtype=np.float64).astype(np.float32)
+            mean = np.stack([vectors[word] for word in present]).mean(axis=0, dtype=np.float64).astype(np.float32)
             if mean.any():
-                return Found("some parts" if without else rule, there, without, mean)
-        return Found("missing", without=tuple(parts_of(bare(label))))
+                return LabelVector("some parts" if without else rule, present, without, mean)
+        return LabelVector("missing", without=tuple(parts_of(bare(label))))
 
     def _ways(self, label: str) -> Iterator[tuple[str, list[str]]]:
-        """Yield each rule with the words of which it takes the mean, in order."""
+        """Yield the rules in order, each with the words whose vectors it averages."""
         name = bare(label)
         yield "whole", [name]
         alias = self._aliases.get(name.lower())
@@ -104,12 +103,12 @@ class LabelRule:
 
 
 def composed(text: str) -> str:
-    """Return a text in Unicode's composed form, with single blanks and none around it."""
+    """Return a text in Unicode's composed form, with single blanks inside and none at the ends."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def bare(label: str) -> str:
-    """Return a label's name without a synset or the number of a class."""
+    """Return a label's name without a synset or a class id."""
     return CODES.sub("", composed(label))
 
 
@@ -119,7 +118,7 @@ def cases(name: str) -> dict[str, None]:
 
 
 def joined(name: str) -> list[str]:
-    """Return a name with each separator between its pieces, and with none."""
+    """Return a name with its pieces joined by each separator, and by none."""
     pieces = [piece for piece in SEPARATORS.split(name) if piece]
     return list(dict.fromkeys(separator.join(pieces) for separator in ("_", "-", " ", "")))
 

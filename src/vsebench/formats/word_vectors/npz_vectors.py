@@ -1,6 +1,6 @@
-"""Word vectors in an .npz file of NumPy: the arrays `words`, (n,) text, and `vectors`, (n, d) numbers.
+"""Read word vectors from a NumPy .npz file with the arrays `words`, (n,) text, and `vectors`, (n, d) numbers.
 
-`np.savez("words.npz", words=np.array(words), vectors=vectors)` writes one. The file is read into memory as a whole.
+`np.savez("words.npz", words=np.array(words), vectors=vectors)` writes such a file. It is read into memory as a whole.
 """
 
 from collections.abc import Collection
@@ -17,23 +17,23 @@ from vsebench.formats.word_vectors.word_files import Kept, WordVectors
 
 
 class Options(word_files.WordFileOptions):
-    """Those of every file of words; this one has no member to name."""
+    """The options of every file of words; `member` has no use here."""
 
 
-def read_vectors(raw: Path, options: Options, wanted: Collection[str]) -> WordVectors:
-    """Read the vectors of the wanted words.
+def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> WordVectors:
+    """Read the vectors of the needed words.
 
     Parameters
     ----------
     raw : folder with downloaded files
     options : the file
-    wanted : words as they are in the file, upper and lower case included
+    needed : words as spelled in the file, including upper and lower case
 
     Raises
     ------
     UserError
-        The file is missing or damaged, has no such arrays, they do not fit one another, or a wanted vector has a
-        number that is not finite. It names file and word.
+        The file is missing or damaged, lacks one of the arrays, their shapes do not match, or the vector of a needed
+        word has a number that is not finite. The message names file and word.
     """
     path = find(raw, options.file)
     words, vectors = _arrays(path)
@@ -41,10 +41,10 @@ def read_vectors(raw: Path, options: Options, wanted: Collection[str]) -> WordVe
         raise UserError(f"{path}: words are {words.dtype} and vectors {vectors.dtype}; they should be text and numbers")
     if vectors.ndim != 2 or words.shape != vectors.shape[:1] or not vectors.size:
         raise UserError(f"{path}: words of shape {words.shape} and vectors of shape {vectors.shape}; one row per word")
-    kept = Kept(wanted, vectors.shape[1])
+    kept = Kept(needed, vectors.shape[1])
     for row, word in enumerate(words.tolist()):
         name = word.encode(errors="surrogatepass")
-        if kept.wants(name):
+        if kept.needs(name):
             kept.add(name, vectors[row], f"{path}: row {row + 1}")
     return kept.result()
 
@@ -54,5 +54,5 @@ def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
         with np.load(path, allow_pickle=False) as archive:
             return archive["words"], archive["vectors"]
     except Exception as error:  # damaged bytes make NumPy's reader raise a dozen kinds of errors
-        said = " ".join(str(error).split())[:200]
-        raise UserError(f"{path}: not an .npz file with the arrays words and vectors ({said})") from None
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"{path}: not an .npz file with the arrays words and vectors ({reason})") from None

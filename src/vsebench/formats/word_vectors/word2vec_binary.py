@@ -1,11 +1,12 @@
-r"""Word vectors as word2vec writes them in binary: a line with two numbers, then each word with its numbers.
+r"""Read word vectors in word2vec's binary format: a line with two numbers, then each word with its vector.
 
     1500 300\n
     word, a blank, 300 float32 (little-endian), \n
 
-- Some programs leave out the line break after a vector, so a byte is skipped there only if it is one.
-- A word ends at the first blank. It may be no UTF-8 (in the file of Google News some are not), and phrases have `_`.
-- The header has to be right, so that a file without its end is noticed. Of a word that is there twice the first counts.
+- Some programs do not write the line break after a vector, so the next byte is skipped only if it is a line break.
+- A word ends at the first blank. It need not be UTF-8 (some words of Google News are not). Phrases contain `_`.
+- The number of words in the header has to be right, so that a truncated file is noticed. If a word occurs twice, the
+  first vector counts.
 
 Source: Mikolov, Sutskever, Chen, Corrado and Dean, NIPS 2013; https://code.google.com/archive/p/word2vec.
 """
@@ -27,23 +28,23 @@ BLOCK = 1 << 20
 
 
 class Options(word_files.WordFileOptions):
-    """Those of every file of words."""
+    """The options of every file of words."""
 
 
-def read_vectors(raw: Path, options: Options, wanted: Collection[str]) -> WordVectors:
-    """Read the vectors of the wanted words.
+def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> WordVectors:
+    """Read the vectors of the needed words.
 
     Parameters
     ----------
     raw : folder with downloaded files
     options : the file
-    wanted : words as they are in the file, upper and lower case included
+    needed : words as spelled in the file, including upper and lower case
 
     Raises
     ------
     UserError
-        The file is missing or damaged, the header is none, there are fewer or more words than it says, or a wanted
-        vector has a number that is not finite. It names file and word.
+        The file is missing or damaged, has no header or not as many words as the header states, or the vector of a
+        needed word has a number that is not finite. The message names file and word.
     """
     path = find(raw, options.file)
     with open_words(path, options.member) as stream:
@@ -51,14 +52,14 @@ def read_vectors(raw: Path, options: Options, wanted: Collection[str]) -> WordVe
         if header is None or not 1 <= int(header[2]) <= MOST_DIMENSIONS:
             raise UserError(f"{path}: does not begin with the number of words and of dimensions; is it another format?")
         n_words, dimensions = int(header[1]), int(header[2])
-        kept = Kept(wanted, dimensions)
+        kept = Kept(needed, dimensions)
         rows = _Rows(stream, 4 * dimensions)
         for number in range(1, n_words + 1):
             word, vector = rows.next(f"{path}: word {number} of {n_words}")
-            if kept.wants(word):
+            if kept.needs(word):
                 kept.add(word, np.frombuffer(vector, "<f4"), f"{path}: word {number}")
         if not rows.at_end():
-            raise UserError(f"{path}: more than the {n_words} words of its header; is it another format?")
+            raise UserError(f"{path}: contains more than the {n_words} words of its header; is it another format?")
     return kept.result()
 
 
@@ -67,27 +68,27 @@ class _Rows:
 
     def __init__(self, stream: IO[bytes], size: int) -> None:
         self._stream, self._size = stream, size  # bytes of a vector
-        self._block, self._place = b"", 0
+        self._block, self._position = b"", 0
 
     def next(self, where: str) -> tuple[bytes, bytes]:
-        """Return the next word and its vector; raise a `UserError` that begins with `where` if the file has none."""
+        """Return the next word and its vector; raise a `UserError` that begins with `where` if there is none."""
         self._fill(LONGEST_WORD + self._size + 2)
-        end = self._block.find(b" ", self._place, self._place + LONGEST_WORD)
+        end = self._block.find(b" ", self._position, self._position + LONGEST_WORD)
         stop = end + 1 + self._size
         if end < 0 or stop > len(self._block):
             raise UserError(
-                f"{where}: {shown(self._block[self._place : max(end, 0)])}: the file ends or is damaged here"
+                f"{where}: {shown(self._block[self._position : max(end, 0)])}: the file ends or is damaged here"
             )
-        word, vector = self._block[self._place : end], self._block[end + 1 : stop]
-        self._place = stop + (self._block[stop : stop + 1] == b"\n")
+        word, vector = self._block[self._position : end], self._block[end + 1 : stop]
+        self._position = stop + (self._block[stop : stop + 1] == b"\n")
         return word, vector
 
     def at_end(self) -> bool:
-        """Return whether nothing is left; reading to the end also compares a checksum."""
+        """Return whether nothing is left; reading to the end also checks a checksum."""
         self._fill(1)
-        return self._place == len(self._block)
+        return self._position == len(self._block)
 
     def _fill(self, size: int) -> None:
-        """Have `size` bytes in the block, or what is left of the stream."""
-        while len(self._block) - self._place < size and (more := self._stream.read(max(BLOCK, size))):
-            self._block, self._place = self._block[self._place :] + more, 0
+        """Read until the block holds `size` unread bytes, or the stream ends."""
+        while len(self._block) - self._position < size and (more := self._stream.read(max(BLOCK, size))):
+            self._block, self._position = self._block[self._position :] + more, 0
