@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def mirror() -> Path:
     """The folder with real archives that VSEBENCH_MIRROR names."""
-    place = os.environ.get("VSEBENCH_MIRROR", "")
-    if not place or not Path(place).is_dir():
+    task = os.environ.get("VSEBENCH_MIRROR", "")
+    if not task or not Path(task).is_dir():
         pytest.skip("VSEBENCH_MIRROR names no folder: the real archives are not here")
-    return Path(place)
+    return Path(task)

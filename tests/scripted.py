@@ -6,12 +6,12 @@ import numpy as np
 from pydantic import Field
 
 from tests.builders import Given, held_out_of, matrix_of
-from vsebench.core.places import Case, Place
+from vsebench.core.tasks import Case, Task
 from vsebench.data.problem import Dataset, Problem
 from vsebench.methods.base import Control, Method, Progress, Settings
 from vsebench.protocols.base import load_protocol, split_generator
 
-CASE = Case(Place("sim-tiny", "distinct"), "my_row", 1)
+CASE = Case(Task("sim-tiny", "distinct"), "my_row", 1)
 
 
 class ScriptSettings(Settings):

@@ -18,9 +18,9 @@ from vsebench import models
 from vsebench.config.method import Epochs, read_method_config
 from vsebench.config.run import DEFAULT_METRICS
 from vsebench.core.errors import UserError
-from vsebench.core.places import Case, Entry, Place
 from vsebench.core.schemas import SUMMARY
 from vsebench.core.storage import read_parquet
+from vsebench.core.tasks import Case, Entry, Task
 from vsebench.core.workers import Workers, workers
 from vsebench.data.features import Features, Rows
 from vsebench.data.needs import NEEDS
@@ -194,7 +194,7 @@ def fit(
         if row.epochs is None:
             raise UserError(f"{method}: epochs: this method is not trained by epochs; leave them out")
     protocol = "distinct" if "known_labels" in row.method.needs or given is None else "images"
-    case = Case(Place("matrix", protocol), method, seed)
+    case = Case(Task("matrix", protocol), method, seed)
     with workers(threads) as pool:
         problem = Problem(Training.all_of(labels), seed, pool, given, vectors)
         if epochs is None and row.epochs is not None:
@@ -242,7 +242,7 @@ def evaluate(
 
     Returns
     -------
-    One line per method and metric, the columns of `core.schemas.SUMMARY` without the place: mean over seeds (`value`),
+    One line per method and metric, the columns of `core.schemas.SUMMARY` without the task: mean over seeds (`value`),
     95 % interval (`ci_low`, `ci_high`), difference to the best method and the p-value of no difference.
 
     Raises
@@ -257,19 +257,19 @@ def evaluate(
     provided = _provided(given, vectors) | (set() if rules.new_images else {"known_labels"})
     for row in rows:
         _check_needs(row, provided - ({"trained_labels"} if rules.only_unseen else set()))
-    place = Place("matrix", protocol)
+    task = Task("matrix", protocol)
     with_features = None if given is None else given.known
     dataset = Dataset(labels, None, with_features, None if vectors is None else vectors.known)
     found: dict[Entry, dict[int, Measured]] = {Entry(name): {} for name in methods}
     with workers(threads) as pool:
         for seed in range(1, seeds + 1) if isinstance(seeds, int) else seeds:
             split = _split(protocol, dataset, seed)
-            ranked = [_fit_and_rank(row, Case(place, row.name, seed), split, given, vectors, pool) for row in rows]
+            ranked = [_fit_and_rank(row, Case(task, row.name, seed), split, given, vectors, pool) for row in rows]
             n_candidates = int(split.test.candidates.sum())
             for row, one in zip(rows, measure(ranked, metrics, n_candidates, bootstrap), strict=True):
                 found[Entry(row.name)][seed] = one
     controls = [Entry(row.name) for row in rows if row.role == "oracle"]
-    table = summarise(place, dict(found), metrics, controls)
+    table = summarise(task, dict(found), metrics, controls)
     return table.select(name for name in SUMMARY if name not in ("dataset", "protocol", "decision"))
 
 
@@ -425,8 +425,8 @@ def _fit_and_rank(
 ) -> Ranked:
     """Do what the stages `fit` and `rank` do."""
     problem = Problem(split.first, case.seed, pool, features, words)
-    model = select(row.method, row.settings, problem, split, _search(row, case.place.protocol), case).model
-    rules = load_protocol(case.place.protocol)
+    model = select(row.method, row.settings, problem, split, _search(row, case.task.protocol), case).model
+    rules = load_protocol(case.task.protocol)
     by_labels = rules.leaves_cold and row.method.knows_labels_alone()
     for_cold = by_frequency(split.final.labels) if by_labels else None
     return Ranked(

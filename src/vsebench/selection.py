@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError
-from vsebench.core.places import Case
+from vsebench.core.tasks import Case
 from vsebench.data.problem import Problem, Split
 from vsebench.evaluation.ranking import score_deviation
 from vsebench.methods.base import Ensemble, EnsembleSettings, Fitter, Settings

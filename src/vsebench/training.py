@@ -11,8 +11,8 @@ import polars as pl
 
 from vsebench.config.method import Epochs
 from vsebench.core.errors import UserError
-from vsebench.core.places import Case
 from vsebench.core.schemas import HISTORY
+from vsebench.core.tasks import Case
 from vsebench.core.workers import workers
 from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training, Words
 from vsebench.data.streams import VALIDATION_SAMPLE, generator

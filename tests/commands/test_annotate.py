@@ -45,12 +45,12 @@ def test_an_image_gets_the_labels_of_its_group(suffix, batch, fitted, tmp_path, 
     path = write(tmp_path, suffix)
     assert run(*command(fitted, path, "--top", 6, "--image", "photo")) == 0
     found = pl.read_csv(tmp_path / "found.csv", schema_overrides={"image": pl.String})
-    assert found.columns == ["image", "place", "label", "score"]
+    assert found.columns == ["image", "rank", "label", "score"]
     names = list("abcde") if suffix == "parquet" else list("12345")
     assert found["image"].unique(maintain_order=True).to_list() == names
     for name, group in zip(names, GROUPS, strict=True):
         own = found.filter(image=name)
-        assert own["place"].to_list() == [1, 2, 3, 4, 5, 6]
+        assert own["rank"].to_list() == [1, 2, 3, 4, 5, 6]
         assert set(own["label"]) == {f"l{label}" for label in range(6 * group, 6 * group + 6)}
         assert own["score"].is_sorted(descending=True)
 

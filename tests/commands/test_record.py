@@ -8,15 +8,15 @@ import yaml
 
 from tests.stages.small import fit, run, split, write_processed
 from vsebench.core.errors import UserError
-from vsebench.core.places import Place
 from vsebench.core.storage import read_json, write_json
+from vsebench.core.tasks import Task
 from vsebench.formats.simulators.simulator import Options
 from vsebench.plan import read_plan
 from vsebench.plan.settings import not_tuned, recorded_search, settings_of, starting_settings
 from vsebench.stages.gather import settings_used
 
 CONFIG = Path(__file__).parents[2] / "config"
-PLACE = Place("sim-iapr", "distinct")
+TASK = Task("sim-iapr", "distinct")
 SCALE = {"scale": 0.1}
 
 
@@ -58,7 +58,7 @@ def recorded(folder, tmp_path):
 
 
 def rates(plan, *seeds):
-    return [starting_settings(plan, "opt_auc", PLACE, seed)["learning_rate"] for seed in seeds]
+    return [starting_settings(plan, "opt_auc", TASK, seed)["learning_rate"] for seed in seeds]
 
 
 def test_a_run_takes_what_was_chosen_with_the_split_of_each_seed(recorded):
@@ -78,13 +78,13 @@ def test_a_seed_without_a_record_takes_the_first_ones(recorded):
 
 def test_a_run_without_a_record_takes_the_rows_own(folder):
     plan = plan_of(folder)
-    assert starting_settings(plan, "opt_auc", PLACE, 1) == settings_of(plan, "opt_auc", "sim-iapr")
+    assert starting_settings(plan, "opt_auc", TASK, 1) == settings_of(plan, "opt_auc", "sim-iapr")
     assert set(not_tuned(plan).values()) == {0}
 
 
 def test_a_run_that_tunes_starts_from_the_rows_own(recorded):
     plan = plan_of(recorded, tune=True)
-    assert starting_settings(plan, "opt_auc", PLACE, 1) == settings_of(plan, "opt_auc", "sim-iapr")
+    assert starting_settings(plan, "opt_auc", TASK, 1) == settings_of(plan, "opt_auc", "sim-iapr")
     assert not_tuned(plan) == {}
 
 
@@ -95,7 +95,7 @@ def test_a_run_that_tunes_starts_from_the_rows_own(recorded):
 )
 def test_what_was_chosen_under_other_conditions_does_not_count(recorded, changes):
     plan = plan_of(recorded, **changes)
-    assert starting_settings(plan, "opt_auc", PLACE, 1) == settings_of(plan, "opt_auc", "sim-iapr")
+    assert starting_settings(plan, "opt_auc", TASK, 1) == settings_of(plan, "opt_auc", "sim-iapr")
     assert set(not_tuned(plan).values()) == {0}
 
 
@@ -181,4 +181,4 @@ def test_every_record_of_the_project_counts_in_the_run_that_it_is_for(path, else
     plan = read_plan(CONFIG, yaml.safe_load((CONFIG / run).read_text()), [])
     for protocol, searches in plan.chosen[path.stem].protocols.items():
         for row in searches.rows:
-            assert recorded_search(plan, row, Place(path.stem, protocol)) is not None, row
+            assert recorded_search(plan, row, Task(path.stem, protocol)) is not None, row

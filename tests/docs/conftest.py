@@ -112,7 +112,7 @@ def plans(copy: Copy) -> dict[str, Any]:
     for name, (file, heading) in by_section.items():
         (command,) = COMMAND.findall(section(page(f"docs/{file}.md"), heading))
         changes[name] = overrides(command)
-    changes["places"] = {
+    changes["tasks"] = {
         "datasets": {"sim-features": {"protocols": ["images", "distinct"]}, "sim-iapr": {"protocols": ["regions"]}},
         "methods": ["popularity", "conditional", "nearest_centroid"],
     }

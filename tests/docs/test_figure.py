@@ -8,18 +8,18 @@ import pytest
 
 from tests.docs.conftest import Copy
 from tests.rendering.conftest import make_results
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 
-PLACES = (Place("sim-iapr", "distinct"), Place("saiapr", "regions"))
+TASKS = (Task("sim-iapr", "distinct"), Task("saiapr", "regions"))
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_results(tmp_path_factory.mktemp("results") / "results", PLACES, seeds=2, epochs=8)
+    return make_results(tmp_path_factory.mktemp("results") / "results", TASKS, seeds=2, epochs=8)
 
 
 def test_every_run_has_the_figure_at_each_place_and_the_table(plans: dict[str, Any]) -> None:
-    names = plans["places"]["names"]
+    names = plans["tasks"]["names"]
     assert [name for name in names if name.startswith("accuracy-by-epoch-time")] == [
         "accuracy-by-epoch-time-sim-features-images",
         "accuracy-by-epoch-time-sim-features-distinct",
@@ -30,7 +30,7 @@ def test_every_run_has_the_figure_at_each_place_and_the_table(plans: dict[str, A
 
 def test_the_example_of_a_figure_is_drawn(copy: Copy, results: Path, tmp_path: Path) -> None:
     command = ["figure", "some-name", "--kind", "accuracy_by_epoch_time", "--results", results]
-    parameters = '{"place": "saiapr/regions", "metric": "recall@10"}'
+    parameters = '{"task": "saiapr/regions", "metric": "recall@10"}'
     copy.stages([*command, "--parameters", parameters, "--out", tmp_path / "some-name"])
     for suffix in ("pdf", "svg", "png"):
         assert (tmp_path / f"some-name.{suffix}").stat().st_size > 5000

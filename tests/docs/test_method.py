@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from tests.docs.conftest import Copy
-from vsebench.core.places import Case, Place
 from vsebench.core.schemas import IMAGES
 from vsebench.core.storage import write_table
+from vsebench.core.tasks import Case, Task
 from vsebench.data import splits
 from vsebench.data.features import Features, write_features
 from vsebench.data.problem import Dataset, LabelMatrix
@@ -51,14 +51,14 @@ def labels() -> LabelMatrix:
 
 def fit_and_rank(copy: Copy, case: Case, plan: dict[str, Any], metric: str, processed: Path, results: Path) -> None:
     """Run the stages `fit` and `rank` with the settings and the grid of a plan."""
-    protocol = case.place.protocol
+    protocol = case.task.protocol
     split = load_protocol(protocol).split(Dataset(labels()), split_generator(protocol, case.seed))
     splits.save(split, case.split(results))
     folder = case.folder(results)
     file = processed / "features.npy"
     features = ["--features", file] if file.is_file() else []
     fit = [
-        "fit", "--split", case.split(results), *features, "--dataset", case.place.dataset, "--protocol",
+        "fit", "--split", case.split(results), *features, "--dataset", case.task.dataset, "--protocol",
         protocol, "--row", case.row, "--module", case.row, "--settings", json.dumps(plan["settings"][case.row]),
         "--grid", json.dumps(plan["grids"][case.row]), "--seed", case.seed, "--metric", metric, "--images", 1000,
         "--out", folder,
@@ -71,19 +71,19 @@ def fit_and_rank(copy: Copy, case: Case, plan: dict[str, Any], metric: str, proc
 
 
 @pytest.mark.parametrize(
-    ("row", "place", "metric", "missing"),
+    ("row", "task", "metric", "missing"),
     [
         ("conditional", "visual-genome-500/distinct", "ndcg@10", 3),  # two of the group's labels are known
         ("nearest_centroid", "sim-features/images", "map", 5),
     ],
 )
 def test_the_example_puts_the_labels_of_the_group_first(
-    row: str, place: str, metric: str, missing: int, copy: Copy, plans: dict[str, Any], processed: Path, tmp_path: Path
+    row: str, task: str, metric: str, missing: int, copy: Copy, plans: dict[str, Any], processed: Path, tmp_path: Path
 ) -> None:
-    assert row in plans[row]["rows"][place]
-    case = Case(Place("made-up", Place.of(place).protocol), row, 1)
+    assert row in plans[row]["rows"][task]
+    case = Case(Task("made-up", Task.of(task).protocol), row, 1)
     fit_and_rank(copy, case, plans[row], metric, processed, tmp_path)
-    first = pl.read_parquet(case.folder(tmp_path) / "lists.parquet").filter(pl.col("place") <= missing)
+    first = pl.read_parquet(case.folder(tmp_path) / "lists.parquet").filter(pl.col("task") <= missing)
     right = first["label"] // LABELS_PER_GROUP == first["image"] % GROUPS
     assert right.mean() > 0.98
     record = json.loads((case.folder(tmp_path) / "run.json").read_text())
@@ -91,7 +91,7 @@ def test_the_example_puts_the_labels_of_the_group_first(
 
 
 def test_the_examples_are_left_out_where_they_cannot_run(plans: dict[str, Any]) -> None:
-    assert plans["places"]["rows"] == {
+    assert plans["tasks"]["rows"] == {
         "sim-features/images": ["popularity", "nearest_centroid"],
         "sim-features/distinct": ["popularity", "conditional", "nearest_centroid"],
         "sim-iapr/regions": ["popularity", "conditional"],

@@ -7,18 +7,18 @@ import polars as pl
 import pytest
 
 from tests.docs.conftest import STAGES, Copy
-from vsebench.core.places import Case, Place
 from vsebench.core.schemas import LISTS, PAIRS, RANKS, SPLIT_LABELS
 from vsebench.core.storage import write_table
+from vsebench.core.tasks import Case, Task
 
-PLACE = Place("made-up", "images")
+TASK = Task("made-up", "images")
 # Image 0 has a hit at place 2; image 1 a tie from place 3 to 4; image 2 places 3 and 9; image 3 a miss.
 HELD_OUT = [(0, 1, 1, 0, 1, 9), (1, 1, 2, 1, 1, 9), (2, 1, 2, 0, 1, 8), (2, 2, 7, 0, 2, 8), (3, 1, None, None, None, 9)]
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    case = Case(PLACE, "some_row", 1)
+    case = Case(TASK, "some_row", 1)
     ranks = pl.DataFrame([(*line, False) for line in HELD_OUT], schema=RANKS, orient="row")
     write_table(ranks, RANKS, case.folder(tmp_path) / "ranks.parquet")
     write_table(pl.DataFrame(schema=LISTS), LISTS, case.folder(tmp_path) / "lists.parquet")
@@ -31,7 +31,7 @@ def results(tmp_path: Path) -> Path:
 
 def command(results: Path, *metrics: str) -> list[object]:
     return [
-        "measure", "--results", results, "--dataset", PLACE.dataset, "--protocol", PLACE.protocol, "--rows", "some_row",
+        "measure", "--results", results, "--dataset", TASK.dataset, "--protocol", TASK.protocol, "--rows", "some_row",
         "--seeds", 1, "--metrics", *metrics, "--bootstrap", 100, "--out", results / "metrics.parquet",
         "--summary", results / "summary.parquet", "--cold", results / "cold.parquet",
         "--by-frequency", results / "by_frequency.parquet",

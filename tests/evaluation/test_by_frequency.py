@@ -43,7 +43,7 @@ def test_the_groups_are_those_of_a_sorted_list(n_labels, seed):
     order = sorted(counts, key=lambda label: (-counts[label], label))
     bands = min(5, n_labels)
     for band, labels, fewest, most, value in found.iter_rows():
-        own = [label for place, label in enumerate(order) if place * bands // n_labels == band - 1]
+        own = [label for index, label in enumerate(order) if index * bands // n_labels == band - 1]
         assert (labels, fewest, most) == (len(own), min(map(counts.get, own)), max(map(counts.get, own)))
         assert value == pytest.approx(np.mean([above[label] < 3 for label in own]))
     assert found["labels"].sum() == n_labels

@@ -6,8 +6,8 @@ import pytest
 from sklearn import metrics as sklearn_metrics
 
 from tests.builders import Given, held_out_of
-from vsebench.core.places import Entry, Place
 from vsebench.core.schemas import METRICS, SIBLINGS
+from vsebench.core.tasks import Entry, Task
 from vsebench.core.workers import workers
 from vsebench.evaluation.measuring import Ranked, measure
 from vsebench.evaluation.metrics import mean_metric
@@ -125,7 +125,7 @@ def test_models_are_compared_on_the_same_resamples(data):
 def test_a_metric_of_labels_cannot_be_had_where_images_were_not_ranked(data):
     (found,) = measure([ranked(*data, label_ranks=False)], ["map", "label_map"], N_LABELS, 50)
     assert np.isnan(found.values).tolist() == [False, True]
-    table = metrics_table(Place("d", "distinct"), {Entry("row"): {1: found}}, ["map", "label_map"])
+    table = metrics_table(Task("d", "distinct"), {Entry("row"): {1: found}}, ["map", "label_map"])
     assert table["metric"].to_list() == ["map"]
 
 
@@ -140,7 +140,7 @@ def test_an_image_without_candidates_has_an_empty_predicted_set():
 
 def test_table_has_one_row_per_metric_with_its_interval(data):
     b, a = measure([ranked(*data)] * 2, NAMES, N_LABELS, 200)
-    table = metrics_table(Place("d", "official"), {Entry("b"): {1: b, 2: b}, Entry("a"): {1: a, 2: a}}, NAMES)
+    table = metrics_table(Task("d", "official"), {Entry("b"): {1: b, 2: b}, Entry("a"): {1: a, 2: a}}, NAMES)
     assert table.schema == pl.Schema(METRICS)
     assert table.select("method", "seed").unique(maintain_order=True).rows() == [("b", 1), ("b", 2), ("a", 1), ("a", 2)]
     assert table.filter(method="a", seed=2)["metric"].to_list() == NAMES
@@ -205,5 +205,5 @@ def test_without_siblings_their_metrics_are_left_out(data):
     names = ["sibling_precision@5", "map"]
     (found,) = measure([ranked(*data)], names, N_LABELS, 100)
     assert np.isnan(found.values).tolist() == [True, False]
-    table = metrics_table(Place("a", "images"), {Entry("row"): {1: found}}, names)
+    table = metrics_table(Task("a", "images"), {Entry("row"): {1: found}}, names)
     assert table["metric"].to_list() == ["map"]

@@ -184,11 +184,11 @@ def librec_auc(ranked, relevant, n_negatives):
     return (n_negatives - ranked.index(relevant)) / n_negatives
 
 
-@pytest.mark.parametrize("place", [1, 2, 9, 10, 11, 25])
-def test_cut_auc_agrees_with_the_definition_of_librec(place):
+@pytest.mark.parametrize("rank", [1, 2, 9, 10, 11, 25])
+def test_cut_auc_agrees_with_the_definition_of_librec(rank):
     ranked = [f"label {r}" for r in range(1, 31)]
-    expected = librec_auc(ranked[:10], f"label {place}", 29)
-    assert of(single((place - 1, 0, 29)))["auc@10"] == pytest.approx(expected)
+    expected = librec_auc(ranked[:10], f"label {rank}", 29)
+    assert of(single((rank - 1, 0, 29)))["auc@10"] == pytest.approx(expected)
 
 
 def test_recall_of_one_label_is_k_times_its_precision():

@@ -44,7 +44,7 @@ def slow_lists(scores, held_out):
     for row, image in enumerate(held_out.images):
         labels = np.flatnonzero(held_out.candidates & ~known[row])
         order = sorted(labels, key=lambda label: (-scores[row, label], right[row, label], label))
-        lines += [(to_int(image), place, to_int(label)) for place, label in enumerate(order[:10], 1)]
+        lines += [(to_int(image), index, to_int(label)) for index, label in enumerate(order[:10], 1)]
     return pl.DataFrame(lines, schema=LISTS, orient="row")
 
 

@@ -2,17 +2,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from vsebench.core.places import Entry, Place
 from vsebench.core.schemas import RANKS, SUMMARY
+from vsebench.core.tasks import Entry, Task
 from vsebench.evaluation.measuring import Ranked, measure
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.summary import summarise
 
 NAMES = ["recall@10", "coverage"]
-PLACE = Place("d", "distinct")
+TASK = Task("d", "distinct")
 
 
-def places(share_right, seed, n=400):
+def tasks(share_right, seed, n=400):
     """First place for a share of the images, place 30 for the others."""
     above = np.where(np.random.default_rng(seed).random(n) < share_right, 0, 29)
     zeros = np.zeros(n, dtype=int)
@@ -21,7 +21,7 @@ def places(share_right, seed, n=400):
 
 
 TESTED = {
-    row: [places(share, seed) for seed in seeds]
+    row: [tasks(share, seed) for seed in seeds]
     for row, share, seeds in (
         ("weak", 0.2, (1, 2, 21)),
         ("strong", 0.6, (3, 4, 22)),
@@ -42,7 +42,7 @@ def measured(rows, resamples=500):
 
 @pytest.fixture(scope="module")
 def everything():
-    return summarise(PLACE, measured(TESTED), NAMES, [Entry("oracle")])
+    return summarise(TASK, measured(TESTED), NAMES, [Entry("oracle")])
 
 
 @pytest.fixture(scope="module")
@@ -94,5 +94,5 @@ def test_interval_holds_the_value(summary):
 
 
 def test_where_there_is_only_an_oracle_it_is_the_best():
-    alone = summarise(PLACE, measured(["oracle"], 100), NAMES, [Entry("oracle")])
+    alone = summarise(TASK, measured(["oracle"], 100), NAMES, [Entry("oracle")])
     assert alone["best"].all()

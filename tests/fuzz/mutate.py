@@ -28,18 +28,18 @@ class Edit(NamedTuple):
 
 
 def flip(data: bytes, edit: Edit, files: Files) -> bytes:
-    place = edit.first % len(data)
-    return data[:place] + bytes([data[place] ^ (1 << edit.second % 8)]) + data[place + 1 :]
+    position = edit.first % len(data)
+    return data[:position] + bytes([data[position] ^ (1 << edit.second % 8)]) + data[position + 1 :]
 
 
 def put_token(data: bytes, edit: Edit, files: Files) -> bytes:
-    place = edit.first % (len(data) + 1)
-    return data[:place] + TOKENS[edit.second % len(TOKENS)] + data[place + edit.third % 3 :]
+    position = edit.first % (len(data) + 1)
+    return data[:position] + TOKENS[edit.second % len(TOKENS)] + data[position + edit.third % 3 :]
 
 
 def cut(data: bytes, edit: Edit, files: Files) -> bytes:
-    place = edit.first % len(data)
-    return data[:place] + data[place + 1 + edit.second % 8 :]
+    position = edit.first % len(data)
+    return data[:position] + data[position + 1 + edit.second % 8 :]
 
 
 def truncate(data: bytes, edit: Edit, files: Files) -> bytes:
@@ -47,14 +47,14 @@ def truncate(data: bytes, edit: Edit, files: Files) -> bytes:
 
 
 def repeat(data: bytes, edit: Edit, files: Files) -> bytes:
-    place = edit.first % len(data)
-    return data[: place + 1 + edit.second % 8] + data[place:]
+    position = edit.first % len(data)
+    return data[: position + 1 + edit.second % 8] + data[position:]
 
 
 def splice(data: bytes, edit: Edit, files: Files) -> bytes:
     other = list(files.values())[edit.second % len(files)]
-    place, start = edit.first % len(data), edit.third % (len(other) + 1)
-    return data[:place] + other[start : start + 20] + data[place:]
+    position, start = edit.first % len(data), edit.third % (len(other) + 1)
+    return data[:position] + other[start : start + 20] + data[position:]
 
 
 def drop_line(data: bytes, edit: Edit, files: Files) -> bytes:

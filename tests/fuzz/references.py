@@ -207,16 +207,16 @@ def table_text(data: bytes) -> str | None:
 def csv_rows(text: str) -> list[list[str]] | None:
     """Cut a text into cells: quoted ones may hold commas, line breaks and doubled quotes; an empty line is no cell."""
     rows: list[list[str]] = []
-    text, place, row = text + ("" if text.endswith("\n") else "\n"), 0, []
-    while place < len(text):
-        quoted = re.compile(r'"((?:[^"]|"")*)"(?=[,\n])').match(text, place)
-        plain = re.compile(r'(?!")[^,\n\r]*(?=[,\n])').match(text, place)
+    text, position, row = text + ("" if text.endswith("\n") else "\n"), 0, []
+    while position < len(text):
+        quoted = re.compile(r'"((?:[^"]|"")*)"(?=[,\n])').match(text, position)
+        plain = re.compile(r'(?!")[^,\n\r]*(?=[,\n])').match(text, position)
         found = quoted or plain
         if found is None:
             return None
         row.append(quoted[1].replace('""', '"') if quoted else found[0])
-        place = found.end() + 1
-        if text[place - 1] == "\n":
+        position = found.end() + 1
+        if text[position - 1] == "\n":
             rows.append(row if quoted or row != [""] else [])
             row = []
     return rows
@@ -454,9 +454,9 @@ def mirflickr(files: Files) -> Reading | None:
 
 def arff_tokens(line: str) -> list[str]:
     """Split a header line into words, quoted names as '"' and the name, up to a comment."""
-    words, place = [], 0
-    while place < len(line) and line[place] != "%":
-        sign, end = line[place], place + 1
+    words, position = [], 0
+    while position < len(line) and line[position] != "%":
+        sign, end = line[position], position + 1
         if sign in "'\"":
             name = '"'
             while end < len(line) and line[end] != sign:
@@ -466,13 +466,13 @@ def arff_tokens(line: str) -> list[str]:
             words.append(name if end < len(line) else "")
             end += 1
         elif sign == "{":
-            end = line.find("}", place) + 1 or len(line)
-            words.append("".join(line[place:end].split()))
+            end = line.find("}", position) + 1 or len(line)
+            words.append("".join(line[position:end].split()))
         elif not sign.isspace():
             while end < len(line) and not line[end].isspace() and line[end] not in "{},%'\"":
                 end += 1
-            words.append(line[place:end])
-        place = end
+            words.append(line[position:end])
+        position = end
     return words
 
 

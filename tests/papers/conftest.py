@@ -21,13 +21,13 @@ def results(tmp_path):
 def judge(results, tmp_path):
     """Test one claim by the command, and return the rows of claims.csv."""
 
-    def run(places=None, **claim):
+    def run(tasks=None, **claim):
         # What is of no data set has no families.
         common = {} if claim["test"] in ("growth", "untested") else {"families": ["iapr"]}
         content = {
             "title": "P",
             "citation": "c",
-            "places": places or {},
+            "tasks": tasks or {},
             "claims": [{"claim": "c", "where": "w", "method": "good"} | common | claim],
         }
         (tmp_path / "p.yaml").write_text(yaml.safe_dump(content))

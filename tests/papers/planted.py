@@ -5,12 +5,12 @@ import polars as pl
 import pytest
 
 from vsebench.core import schemas
-from vsebench.core.places import Case, Place
 from vsebench.core.storage import write_json, write_table
+from vsebench.core.tasks import Case, Task
 from vsebench.core.yaml_files import check
 from vsebench.evaluation.measuring import Ranked
 from vsebench.evaluation.sets import LabelSets
-from vsebench.papers.evidence import Evidence, RunPlace
+from vsebench.papers.evidence import Evidence, RunTask
 from vsebench.papers.verdicts import load_test
 
 SEEDS = [1, 2, 3]
@@ -37,9 +37,9 @@ def write_results(folder):
     """Write results of two methods on real and simulated data: `good` ranks better and needs half the time."""
     timing, history, sweeps = [], [], []
     for entry in DATASETS:
-        place = Place(entry["name"], "distinct")
+        task = Task(entry["name"], "distinct")
         for method, shift, factor in (("good", 0, 1.0), ("bad", 8, 2.0)):
-            for case in (Case(place, method, seed) for seed in SEEDS):
+            for case in (Case(task, method, seed) for seed in SEEDS):
                 write_table(ranks(case.seed, shift), schemas.RANKS, case.folder(folder) / "ranks.parquet")
                 for epoch in range(1, 21):
                     keys = case.keys | {"epoch": epoch, "seconds": factor * (1 + 0.01 * case.seed), "loss": 1.0}
@@ -47,12 +47,12 @@ def write_results(folder):
                     history.append(keys | {"phase": "selection", "validation": -abs(epoch - 10.0)})
                     history.append(keys | {"phase": "refit", "validation": None})
             for repeat in (1, 2, 3):
-                keys = {"dataset": place.dataset, "protocol": "distinct", "method": method, "phase": "epoch"}
+                keys = {"dataset": task.dataset, "protocol": "distinct", "method": method, "phase": "epoch"}
                 keys |= {"repeat": repeat, "seconds": factor * (1 + 0.02 * repeat), "peak_rss_bytes": int(1e6 * factor)}
                 timing.append(keys)
                 all_epochs = {"phase": "training", "seed": repeat - 1, "seconds": 10 * keys["seconds"]}
                 timing.append(keys | all_epochs)
-        for case in (Case(place, "good", seed) for seed in SEEDS):
+        for case in (Case(task, "good", seed) for seed in SEEDS):
             swept = [ranks(case.seed, 8).with_columns(value=0.0), ranks(case.seed, 0).with_columns(value=0.5)]
             write_table(
                 pl.concat(swept).select(*schemas.SWEEP_RANKS),
@@ -81,8 +81,8 @@ def planted(datasets=("real", "sim")):
         for repeat in range(3)
     ]
     return Evidence(
-        places=[
-            RunPlace(Place(name, "distinct"), "iapr", "simulated" if name == "sim" else "other", ["good", "bad"])
+        tasks=[
+            RunTask(Task(name, "distinct"), "iapr", "simulated" if name == "sim" else "other", ["good", "bad"])
             for name in datasets
         ],
         seeds=SEEDS,
@@ -96,7 +96,7 @@ def planted(datasets=("real", "sim")):
     )
 
 
-def decided(place):
+def decided(task):
     """Evidence of two rows with two decisions each on 400 images of six labels, of which two are right.
 
     The decision `sharp` chooses the right labels of most images, `blunt` of few; all else is the same.
@@ -121,7 +121,7 @@ def decided(place):
 
     rows = [*("one", "other"), *(f"{row}/{decision}" for row in ("one", "other") for decision in ("sharp", "blunt"))]
     empty = {name: pl.DataFrame() for name in ("timing", "history")}
-    return Evidence([RunPlace(place, "other", "other", rows)], SEEDS, 400, **empty, sweeps=None, scaling=None,
+    return Evidence([RunTask(task, "other", "other", rows)], SEEDS, 400, **empty, sweeps=None, scaling=None,
                     read_ranks=lambda case: read_ranked(case).ranks, read_sweep_ranks=None, read_ranked=read_ranked,
                     read_sets=read_sets, n_labels=lambda case: 6)  # fmt: skip
 

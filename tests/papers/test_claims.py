@@ -101,7 +101,7 @@ def test_a_claim_is_tested_on_real_data_of_any_family_and_on_simulated_data_of_i
 
 
 def test_without_real_data_or_any_of_its_families_a_claim_cannot_be_tested():
-    evidence = replace(planted(), places=[place for place in planted().places if place.data == "simulated"])
+    evidence = replace(planted(), tasks=[task for task in planted().tasks if task.data == "simulated"])
     test = check(load_test("memory", "here"), {"method": "good", "families": ["flickr"], "rivals": ["bad"]}, "here")
     with pytest.raises(
         UntestableError, match=r"^The run has neither real data nor simulated data of the family flickr\.$"
@@ -112,8 +112,8 @@ def test_without_real_data_or_any_of_its_families_a_claim_cannot_be_tested():
 def test_a_test_says_whether_the_data_is_the_papers_own(judge):
     claim = {"test": "accuracy", "rivals": ["bad"], "metrics": ["recall@10"]}
     assert [(row["dataset"], row["data"]) for row in judge(**claim)] == [("real", "other"), ("sim", "simulated")]
-    places = {"theirs": {"title": "T", "dataset": "real"}, "drawn": {"title": "D", "dataset": "sim"}}
-    rows = judge(**claim, places=places)
+    tasks = {"theirs": {"title": "T", "dataset": "real"}, "drawn": {"title": "D", "dataset": "sim"}}
+    rows = judge(**claim, tasks=tasks)
     assert [(row["dataset"], row["data"]) for row in rows] == [("real", "paper"), ("sim", "simulated")]
     assert rows[0]["verdict"] == "holds"
 
@@ -146,7 +146,7 @@ def test_the_correction_is_for_each_kind_of_data_apart(tmp_path):
         {"claim": test, "where": "w", "test": test, "method": "good", "families": ["iapr"], "rivals": ["bad"]}
         for test in ("time_of_epoch", "memory")
     ]
-    paper = {"title": "P", "citation": "c", "claims": claims, "places": {"a": {"title": "A", "dataset": "own"}}}
+    paper = {"title": "P", "citation": "c", "claims": claims, "tasks": {"a": {"title": "A", "dataset": "own"}}}
     (tmp_path / "p.yaml").write_text(yaml.safe_dump(paper))
     found = verdicts(Paper.read(tmp_path / "p.yaml"), planted(("real", "sim", "own", "more"))).to_dicts()
     assert [row["data"] for row in found] == ["paper", "other", "other", "simulated"] * 2

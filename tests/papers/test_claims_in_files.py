@@ -7,7 +7,7 @@ import pytest
 from vsebench.config.method import read_method_config
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_that_define
-from vsebench.core.places import Entry
+from vsebench.core.tasks import Entry
 from vsebench.methods.base import load_method
 from vsebench.papers.base import Paper
 from vsebench.papers.claim import ClaimTest

@@ -6,13 +6,13 @@ import pytest
 from tests.papers.planted import SEEDS, decided, effects, frame
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.papers.evidence import Evidence, UntestableError
 
 
 def test_label_sets_of_decisions_are_compared_on_the_same_images():
-    found = effects("accuracy", decided(Place("d", "official")), method="one/sharp", rivals=["one/blunt"],
+    found = effects("accuracy", decided(Task("d", "official")), method="one/sharp", rivals=["one/blunt"],
                     metrics=["exact_match", "macro_f1", "map"])  # fmt: skip
     effect, verdict = found["exact_match"]
     assert effect.value == pytest.approx(0.2, abs=0.04)
@@ -24,7 +24,7 @@ def test_label_sets_of_decisions_are_compared_on_the_same_images():
 
 @pytest.mark.parametrize(("by", "verdict"), [(0.1, "holds"), (0.2, "undecided"), (0.3, "fails")])
 def test_an_advantage_is_tested_against_the_claims_margin(by, verdict):
-    found = effects("accuracy_by_margin", decided(Place("d", "official")), method="one/sharp", rivals=["one/blunt"],
+    found = effects("accuracy_by_margin", decided(Task("d", "official")), method="one/sharp", rivals=["one/blunt"],
                     metrics=["exact_match"], by=by)  # fmt: skip
     effect, judged = found["exact_match"]
     assert effect.neutral == by
@@ -38,7 +38,7 @@ def test_an_advantage_is_tested_against_the_claims_margin(by, verdict):
 )
 def test_accuracies_that_are_about_the_same(rival, within, verdict):
     """The row `other` has a wrong label before its two right ones: MAP (1/2 + 2/3) / 2."""
-    found = effects("same_accuracy", decided(Place("d", "official")), method="one", rivals=[rival], metrics=["map"],
+    found = effects("same_accuracy", decided(Task("d", "official")), method="one", rivals=[rival], metrics=["map"],
                     within=within)  # fmt: skip
     assert found["map"][0].value == pytest.approx(0 if rival == "one" else 1 - 7 / 12)
     assert found["map"][1] == verdict
@@ -68,7 +68,7 @@ def test_a_claim_that_cannot_be_tested_is_refused(parameters, message):
 def test_a_metric_that_cannot_be_computed_gets_no_verdict():
     """Images were not ranked, so there is no MAP of labels."""
     with pytest.raises(UntestableError, match="label_map cannot be computed at d/official"):
-        effects("accuracy", decided(Place("d", "official")), method="one", rivals=["other"], metrics=["label_map"])
+        effects("accuracy", decided(Task("d", "official")), method="one", rivals=["other"], metrics=["label_map"])
 
 
 def test_epochs_to_the_best_are_compared_as_seconds_are():
@@ -78,14 +78,14 @@ def test_epochs_to_the_best_are_compared_as_seconds_are():
         for row, best in (("one", 5), ("other", 10)) for seed in SEEDS for epoch in range(1, 15)
     ]  # fmt: skip
     history = frame(rows, schemas.HISTORY)
-    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"history": history}))
+    evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"history": history}))
     found = effects("time_to_converge", evidence, method="one", rivals=["other"], counted_in="epochs")
     assert found["epochs to best epoch, ratio"][0].value == pytest.approx(2)
 
 
 def test_seconds_to_the_best_epoch_need_to_have_been_timed():
     tables = {"timing": frame([], schemas.TIMING)}
-    evidence = Evidence(**(vars(decided(Place("d", "official"))) | tables))
+    evidence = Evidence(**(vars(decided(Task("d", "official"))) | tables))
     with pytest.raises(UntestableError, match=r"needs timing\.to_best_epoch: true"):
         effects("time_to_converge", evidence, method="one", rivals=["other"])
 
@@ -97,7 +97,7 @@ def test_thresholds_that_grow_with_difficulty():
         for row in ("bce", "oracle") for seed in SEEDS for label in range(9)
     ]  # fmt: skip
     tables = {"thresholds_and_difficulty": frame(table, load_analysis("thresholds_and_difficulty").SCHEMA)}
-    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
+    evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"on_request": tables}))
     asked = {"method": "one/sharp", "above": 0.1}
     ((effect, verdict),) = effects("threshold_difficulty", evidence, references=["oracle", "bce"], **asked).values()
     assert effect.value == pytest.approx(0.48)
@@ -120,7 +120,7 @@ def test_words_that_training_pulls_apart():
         for label, vector in zip(["red", "blue", "green", "cat", "dog", "cow"], of_row, strict=True)
     ]  # fmt: skip
     tables = {"label_vectors": frame(table, load_analysis("label_vectors").SCHEMA)}
-    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
+    evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"on_request": tables}))
     colours, animals = ["red", "blue", "green", "unknown"], ["cat", "dog", "cow"]
     asked = {"method": "one", "fixed": "other"}
     ((effect, verdict),) = effects("words_apart", evidence, words=colours, beside=animals, **asked).values()
@@ -141,7 +141,7 @@ def test_a_full_sample_loss_is_compared_at_one_beta_0_by_seeds():
         for row, loss in (("one", 0.1), ("other", 0.2)) for seed in SEEDS for beta_0 in (1.0, 2.0)
     ]  # fmt: skip
     tables = {"full_sample_loss": frame(table, load_analysis("full_sample_loss").SCHEMA)}
-    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
+    evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"on_request": tables}))
     asked = {"method": "one", "rivals": ["other"]}
     ((effect, verdict),) = effects("full_sample_loss", evidence, beta_0=2.0, **asked).values()
     assert effect.value == pytest.approx(2.0)
@@ -158,7 +158,7 @@ def test_the_distance_of_a_sampler_is_judged_by_its_interval(at_most, verdict):
         for seed in SEEDS for image in range(50)
     ]  # fmt: skip
     tables = {"sampler_distance": frame(table, load_analysis("sampler_distance").SCHEMA)}
-    evidence = Evidence(**(vars(decided(Place("d", "official"))) | {"on_request": tables}))
+    evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"on_request": tables}))
     ((effect, judged),) = effects("sampler_distance", evidence, method="one", at_most=at_most).values()
     assert effect.value == pytest.approx(0.195)
     assert effect.low < 0.195 < effect.high

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from vsebench.core import schemas
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.papers.claim import ClaimCase
 from vsebench.papers.claims.accuracy import TradeOff
@@ -20,25 +20,25 @@ from vsebench.papers.claims.ratios import FullMatrixRatio, ModelBytes, ScoringTi
 from vsebench.papers.claims.ratios_of_metric import GainOverBest, ShareOfMetric, SizeSpread
 from vsebench.papers.claims.sibling_precision import SiblingPrecision
 from vsebench.papers.claims.warp_sampling import ExpectedTrials, SampledRank, sampled_loss, trials
-from vsebench.papers.evidence import Effect, Evidence, RunPlace, UntestableError
+from vsebench.papers.evidence import Effect, Evidence, RunTask, UntestableError
 from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, _no_evidence, _row, examine
 
-PLACE = Place("tree", "official")
+TASK = Task("tree", "official")
 ROWS = {"first": 50, "second": 46, "third": 30, "popular": 2}  # images in 100 whose label is first
 SEEDS = [1, 2]
 
 
-NOISY = Place("noisier tree", "official")
+NOISY = Task("noisier tree", "official")
 NOISY_ROWS = {"first": 20, "second": 40}
 CLEAN_AND_NOISY = [
-    RunPlace(PLACE, "tree", "simulated", list(ROWS)),
-    RunPlace(NOISY, "tree", "simulated", list(NOISY_ROWS)),
+    RunTask(TASK, "tree", "simulated", list(ROWS)),
+    RunTask(NOISY, "tree", "simulated", list(NOISY_ROWS)),
 ]
 
 
 def ranks(case):
     """Return ranks of 100 images: the label is first in as many as ROWS says, and at place 12 in the others."""
-    number = NOISY_ROWS[case.row] if case.place == NOISY else ROWS[case.row]
+    number = NOISY_ROWS[case.row] if case.task == NOISY else ROWS[case.row]
     above = np.where(np.arange(100) < number, 0, 11)
     columns = {
         "image": np.arange(100),
@@ -55,7 +55,7 @@ def ranks(case):
 def lists(case):
     """Return lists of two: `first` lists the right label 0 and a stranger, the others a sibling twice."""
     labels = [0, 9] if case.row == "first" else [1, 2]
-    rows = [(image, place, label) for image in range(100) for place, label in enumerate(labels, start=1)]
+    rows = [(image, index, label) for image in range(100) for index, label in enumerate(labels, start=1)]
     return pl.DataFrame(rows, schema=schemas.LISTS, orient="row")
 
 
@@ -64,7 +64,7 @@ def evidence(data="other", family="tree", **tables):
     frames = {name: pl.DataFrame(rows, schema=getattr(schemas, name.upper())) for name, rows in filled.items()}
     siblings = pl.DataFrame({"label": [0, 0], "sibling": [1, 2]}, schema={"label": pl.Int32, "sibling": pl.Int32})
     return Evidence(
-        places=[RunPlace(PLACE, family, data, list(ROWS))],
+        tasks=[RunTask(TASK, family, data, list(ROWS))],
         seeds=SEEDS,
         resamples=200,
         timing=frames["timing"],
@@ -137,11 +137,11 @@ def test_sibling_precision_and_its_ratio_to_precision():
 
 
 def test_what_noisier_labels_leave_of_two_rows():
-    found = Evidence(**(vars(evidence()) | {"places": CLEAN_AND_NOISY}))
+    found = Evidence(**(vars(evidence()) | {"tasks": CLEAN_AND_NOISY}))
     make = partial(NoisierLabels, clean="tree", noisy="noisier tree", metric="precision@1")
     falls = make(method="first", steadier="second")
     (case,) = falls.cases(found)
-    assert (case.place, case.data, case.rival, case.measured) == (NOISY, "simulated", "second", "precision@1")
+    assert (case.task, case.data, case.rival, case.measured) == (NOISY, "simulated", "second", "precision@1")
     effect = falls.test(found, case)
     assert effect.value == pytest.approx((40 / 46) / (20 / 50))
     assert 1 < effect.low < effect.value < effect.high
@@ -154,7 +154,7 @@ def test_what_noisier_labels_leave_of_two_rows():
 
 def test_what_noisier_labels_leave_of_sibling_precision():
     siblings = dict.fromkeys(("tree", "noisier tree"), evidence().siblings["tree"])
-    found = Evidence(**(vars(evidence()) | {"places": CLEAN_AND_NOISY, "siblings": siblings}))
+    found = Evidence(**(vars(evidence()) | {"tasks": CLEAN_AND_NOISY, "siblings": siblings}))
     make = partial(NoisierLabels, clean="tree", noisy="noisier tree", method="first")
     test = make(metric="precision@2")
     (case,) = test.cases(found)
@@ -237,9 +237,9 @@ def test_expected_trials_by_hand():
 def neighbours(seed):
     keys = {"dataset": "tree", "protocol": "official", "method": "first", "seed": seed, "n_labels": 21, "cosine": 0.5}
     for siblings, near in ((2, [True, True]), (2, [True, False]), (0, [False, False])):
-        for number, (place, sibling) in itertools.product(range(20), enumerate(near, start=1)):
+        for number, (task, sibling) in itertools.product(range(20), enumerate(near, start=1)):
             label = f"{siblings} {near} {number}"
-            yield keys | {"label": label, "siblings": siblings, "place": place, "sibling": sibling}
+            yield keys | {"label": label, "siblings": siblings, "task": task, "sibling": sibling}
 
 
 def test_siblings_among_the_nearest_labels_are_held_against_chance():
@@ -268,4 +268,4 @@ def test_a_verdict_on_simulated_data_says_so(judged):
 
 
 def test_a_case_without_a_place_is_of_no_data():
-    assert ClaimCase("x").place == Place("", "")
+    assert ClaimCase("x").task == Task("", "")

@@ -14,8 +14,8 @@ from tests.rendering.conftest import MACHINE, SMALL, WORDS, MadeUp, dataset_entr
 from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
-from vsebench.core.places import Place
 from vsebench.core.storage import write_json, write_table
+from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
 from vsebench.plan import read_plan
 from vsebench.rendering.kinds import FigureKind, instances_of_run
@@ -25,7 +25,7 @@ from vsebench.rendering.table import MISSING
 ROOT = Path(__file__).parents[2]
 CODE = ROOT / "src" / "vsebench"
 NAME = "rankbox"
-REAL = Place("saiapr", "regions")
+REAL = Task("saiapr", "regions")
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +58,13 @@ def results(config, plan):
         schema = getattr(schemas, name.upper())
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
     write_json([run.settings(case) for case in run.cases()], folder / "settings.json")
-    write_json([dataset_entry(place.dataset) for place in SMALL], folder / "datasets.json")
+    write_json([dataset_entry(task.dataset) for task in SMALL], folder / "datasets.json")
     write_json([WORDS], folder / "words.json")
     write_json(MACHINE, folder / "machine.json")
     for case in run.cases():
         write_table(run.ranks(case), schemas.RANKS, case.folder(folder) / "ranks.parquet")
     papers = ["--papers", *(str(paper.path) for paper in plan.papers)]
-    rows = [f"{place}/{row}" for place in SMALL for row in run.rows(place)]
+    rows = [f"{task}/{row}" for task in SMALL for row in run.rows(task)]
     stage("audit", *papers, "--out", folder / "audit.csv")
     stage("compare", *papers, "--results", folder, "--out", folder / "comparison.csv")
     stage("claims", *papers, "--results", folder, "--rows", *rows, "--seeds", *run.seeds, "--bootstrap", 1000,

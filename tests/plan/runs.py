@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,7 +24,7 @@ def default(**changes):
 ONE = {"protocols": ["distinct"]}
 
 
-IAPR = Place("sim-iapr", "distinct")
+IAPR = Task("sim-iapr", "distinct")
 
 
 TREE = {"dataset": "sim-tree", "repeats": 2, "images": [10, 20], "terms": [5, 10]}

@@ -27,13 +27,13 @@ def decided(**changes):
 
 def test_a_run_says_which_rows_get_which_decisions():
     plan = decided()
-    (place,) = plan.places
-    assert [str(entry) for entry in plan.decided(place)] == [
+    (task,) = plan.tasks
+    assert [str(entry) for entry in plan.decided(task)] == [
         "ridge/threshold", "ridge/label_count", "popularity/threshold",
     ]  # fmt: skip
     assert plan.outline.metrics == ["map", "macro_f1@5"]
     assert plan.outline.decision_metrics == ["exact_match"]
-    assert plan.outline.decided == [place]
+    assert plan.outline.decided == [task]
     assert "decisions-sim-features-images" in plan.tables
 
 
@@ -47,20 +47,20 @@ def test_a_run_says_which_rows_get_which_decisions():
 )
 def test_decisions_of_rows_that_the_run_has_not_or_that_nothing_measures_are_left_out(changes, expected):
     plan = decided(**changes)
-    assert [str(entry) for place in plan.places for entry in plan.decided(place)] == expected
+    assert [str(entry) for task in plan.tasks for entry in plan.decided(task)] == expected
 
 
 def test_no_decision_is_made_where_the_models_learn_the_validation_images():
     plan = decided(datasets={"sim-features": {"protocols": ["images"]}})
-    assert plan.decided(plan.places[0]) == []
+    assert plan.decided(plan.tasks[0]) == []
     assert left_out_lines(plan) == [f"Left out at sim-features/images: decisions: {NO_DECISIONS}."]
 
 
 def test_decisions_are_made_where_test_images_are_new():
     both = {"sim-features": {"protocols": ["images", "distinct"], "refit": False}}
     plan = decided(datasets=both, methods=["popularity"], decisions={"top_k": ["popularity"]})
-    assert [len(plan.decided(place)) for place in plan.places] == [1, 0]
-    assert plan.outline.decided == plan.places[:1]
+    assert [len(plan.decided(task)) for task in plan.tasks] == [1, 0]
+    assert plan.outline.decided == plan.tasks[:1]
 
 
 @pytest.mark.parametrize(
@@ -111,5 +111,5 @@ def test_the_best_possible_label_sets_are_known_where_the_law_of_the_labels_is()
     }
     rows = {"score_above_0": ["oracle"], "best_exact_match": ["oracle"]}
     plan = decided(datasets=datasets, methods=["popularity", "oracle"], decisions=rows)
-    assert [len(plan.decided(place)) for place in plan.places] == [2, 2, 1]
-    assert all(entry.row == "oracle" for place in plan.places for entry in not_compared(plan, place))
+    assert [len(plan.decided(task)) for task in plan.tasks] == [2, 2, 1]
+    assert all(entry.row == "oracle" for task in plan.tasks for entry in not_compared(plan, task))

@@ -54,10 +54,10 @@ def test_method_files_are_valid_with_every_setting_they_try(path):
 def test_run_files_are_valid(path):
     needs_peers(values(path)["methods"])
     plan = read_plan(CONFIG, values(path), [path])
-    assert plan.places
-    for place in plan.places:
-        assert plan.rows(place)
-        assert ("oracle" in plan.rows(place)) <= bool(knows(plan.datasets[place.dataset].adapter))
+    assert plan.tasks
+    for task in plan.tasks:
+        assert plan.rows(task)
+        assert ("oracle" in plan.rows(task)) <= bool(knows(plan.datasets[task.dataset].adapter))
 
 
 @pytest.mark.parametrize("path", sorted((CONFIG / "siblings").glob("*.yaml")), ids=lambda path: path.stem)

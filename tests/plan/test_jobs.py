@@ -7,16 +7,16 @@ from itertools import pairwise
 import pytest
 
 from tests.plan.runs import CONFIG, IAPR, ONE, default, own_table, with_partition
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.plan import read_plan
 from vsebench.plan.jobs import Wildcards, job
 from vsebench.plan.jobs.results import parts
 
-OFFICIAL = Place("corel5k-densehue", "official")
+OFFICIAL = Task("corel5k-densehue", "official")
 
 
-def job_of(plan, rule, place, row="", seed=1, **more):
-    return job(plan, rule, Wildcards(place.dataset, place.protocol, str(seed), row, **more))
+def job_of(plan, rule, task, row="", seed=1, **more):
+    return job(plan, rule, Wildcards(task.dataset, task.protocol, str(seed), row, **more))
 
 
 def value(options, name):
@@ -67,8 +67,8 @@ def test_a_fit_reads_what_its_method_needs_and_the_sources_of_its_method_and_met
 def test_a_fit_chooses_from_the_grid_or_takes_over_what_the_first_seed_has_chosen():
     sets = {"sim-tree": {"protocols": ["official"]}}
     plan = read_plan(CONFIG, default(datasets=sets, methods=["ridge"], seeds=[7, 2], tune=True), [])
-    place = Place("sim-tree", "official")  # the same split with every seed
-    first, second = (job_of(plan, "fit", place, "ridge", seed) for seed in (7, 2))
+    task = Task("sim-tree", "official")  # the same split with every seed
+    first, second = (job_of(plan, "fit", task, "ridge", seed) for seed in (7, 2))
     assert value(first.options, "--grid") == plan.methods["ridge"].grid
     assert value(first.options, "--beyond") == plan.config.tuning_beyond_edges
     assert "--grid" not in second.options
@@ -79,7 +79,7 @@ def test_a_fit_chooses_from_the_grid_or_takes_over_what_the_first_seed_has_chose
 def test_a_model_that_keeps_the_validation_labels_out_says_so_wherever_it_is_read():
     sets = {"sim-features": {"protocols": ["images"], "refit": False}, "sim-iapr": ONE | {"refit": False}}
     plan = read_plan(CONFIG, default(datasets=sets, methods=["popularity", "opt_auc", "ridge"]), [])
-    new = Place("sim-features", "images")
+    new = Task("sim-features", "images")
     assert "--no-refit" in job_of(plan, "fit", new, "ridge").options
     assert "--no-refit" in job_of(plan, "time_methods", new).options
     assert "--no-refit" in job_of(plan, "rank", IAPR, "popularity").options
@@ -104,13 +104,13 @@ def test_decisions_read_the_truth_where_they_need_the_law_of_the_labels():
     decisions = {"score_above_0": ["oracle"], "best_exact_match": ["oracle"], "threshold": ["popularity"]}
     changes = {"methods": ["popularity", "oracle"], "decisions": decisions, "metrics": ["map", "exact_match"]}
     plan = read_plan(CONFIG, default(datasets=sets, papers=[], sweeps={}, **changes), [])
-    place = Place("sim-catalogue", "official")
-    oracle, popularity = (job_of(plan, "decide", place, row) for row in ("oracle", "popularity"))
+    task = Task("sim-catalogue", "official")
+    oracle, popularity = (job_of(plan, "decide", task, row) for row in ("oracle", "popularity"))
     assert "data/processed/sim-catalogue/truth.npz" in oracle.inputs["needs"]
     assert list(value(oracle.options, "--decisions")) == ["best_exact_match", "score_above_0"]
     assert popularity.inputs["needs"] == []
     assert any(file.endswith("metrics/label_sets.py") for file in popularity.inputs["sources"])  # it is tuned for it
-    measure = job_of(plan, "measure", place)
+    measure = job_of(plan, "measure", task)
     assert "--not-compared oracle oracle/score_above_0 oracle/best_exact_match " in measure.options
     assert [path.split("/")[4] for path in measure.inputs["decisions"][:2]] == ["popularity", "oracle"]
 
@@ -119,7 +119,7 @@ def test_siblings_are_read_where_a_metric_of_the_run_reads_them():
     def siblings(metrics):
         sets = {"corel5k": ONE, "sim-iapr": ONE}
         plan = read_plan(CONFIG, default(datasets=sets, methods=["popularity"], papers=[], metrics=metrics), [])
-        return [job_of(plan, "measure", Place(name, "distinct")).inputs["siblings"] for name in sets]
+        return [job_of(plan, "measure", Task(name, "distinct")).inputs["siblings"] for name in sets]
 
     assert siblings(["map"]) == [[], []]
     assert siblings(["map", "sibling_precision@10"]) == [["data/processed/corel5k/siblings.parquet"], []]

@@ -4,7 +4,7 @@ import pytest
 
 from tests.plan.runs import CONFIG, ENSEMBLE, IAPR, ONE, default, with_partition, with_rows
 from vsebench.core.errors import UserError
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.data.needs import NEEDS
 from vsebench.plan import read_plan
 from vsebench.plan.checks import left_out_lines
@@ -14,8 +14,8 @@ from vsebench.plan.settings import settings_of, timed_rows
 
 def test_a_data_set_gets_the_rows_that_the_run_names_for_it():
     plan = read_plan(CONFIG, with_rows(["popularity", "ridge"]), [])
-    assert plan.rows(Place("corel5k-densehue", "official")) == ["ridge", "popularity"]
-    assert plan.obstacles(Place("corel5k-densehue", "official")) == {}
+    assert plan.rows(Task("corel5k-densehue", "official")) == ["ridge", "popularity"]
+    assert plan.obstacles(Task("corel5k-densehue", "official")) == {}
     assert plan.rows(IAPR) == ["popularity"]
 
 
@@ -24,13 +24,13 @@ def test_a_protocol_can_have_rows_of_its_own():
     entry["protocol_methods"] = {"distinct": ["opt_auc", "popularity"]}
     values = default(datasets={"corel5k-densehue": entry}, papers=[], methods=["opt_auc", "popularity", "ridge"])
     plan = read_plan(CONFIG, values, [])
-    assert plan.rows(Place("corel5k-densehue", "official")) == ["popularity", "ridge"]
-    assert plan.rows(Place("corel5k-densehue", "distinct")) == ["opt_auc", "popularity"]
+    assert plan.rows(Task("corel5k-densehue", "official")) == ["popularity", "ridge"]
+    assert plan.rows(Task("corel5k-densehue", "distinct")) == ["opt_auc", "popularity"]
 
 
 def test_a_row_runs_where_the_place_offers_what_it_needs():
     plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "popularity", "oracle", "ridge"]), [])
-    official, distinct = Place("corel5k-densehue", "official"), Place("corel5k-densehue", "distinct")
+    official, distinct = Task("corel5k-densehue", "official"), Task("corel5k-densehue", "distinct")
     assert plan.rows(official) == ["popularity", "ridge"]
     assert plan.rows(distinct) == ["opt_auc", "popularity", "ridge"]
     assert plan.rows(IAPR) == ["opt_auc", "popularity", "oracle"]
@@ -47,9 +47,9 @@ def test_a_row_runs_where_the_place_offers_what_it_needs():
 
 def test_an_ensemble_runs_like_any_row():
     plan = read_plan(CONFIG, with_partition(methods=[ENSEMBLE, "wsabie_100", "wsabie_200", "random"]), [])
-    place = Place("corel5k-densehue", "official")
-    assert timed_rows(plan, place) == [ENSEMBLE, "wsabie_100", "wsabie_200"]
-    assert settings_of(plan, ENSEMBLE, place.dataset) == {}
+    task = Task("corel5k-densehue", "official")
+    assert timed_rows(plan, task) == [ENSEMBLE, "wsabie_100", "wsabie_200"]
+    assert settings_of(plan, ENSEMBLE, task.dataset) == {}
     assert plan.rows(IAPR) == ["random"]
 
 
@@ -58,7 +58,7 @@ def test_methods_are_timed_with_the_named_protocols():
 
     def timed(**timing):
         changes = {"datasets": sets, "methods": ["ridge"], "timing": {"repeats": 1, "epochs": 1} | timing}
-        return [place.protocol for place in read_plan(CONFIG, default(**changes), []).timed_places]
+        return [task.protocol for task in read_plan(CONFIG, default(**changes), []).timed_tasks]
 
     assert timed() == ["official", "images"]
     assert timed(protocols=["images"]) == ["images"]
@@ -77,10 +77,10 @@ def test_where_all_candidates_are_unseen_rows_run_that_know_labels_otherwise():
     rows = ["popularity", "ridge", "conse", "x_ent", "constant_direction", "random", "unseen_frequency"]
     protocols = ["official", "unseen_labels", "unseen_labels_all", "unseen_labels_by_frequency"]
     plan = read_plan(CONFIG, unseen_labels(protocols, rows), [])
-    found = {name: plan.rows(Place("corel5k-densehue", name)) for name in protocols}
+    found = {name: plan.rows(Task("corel5k-densehue", name)) for name in protocols}
     for name in ("unseen_labels", "unseen_labels_by_frequency"):
         assert found[name] == rows[2:]
-        assert plan.oracles(Place("corel5k-densehue", name)) == ["unseen_frequency"]
+        assert plan.oracles(Task("corel5k-densehue", name)) == ["unseen_frequency"]
     assert found["official"] == rows[:-1]
     assert found["unseen_labels_all"] == rows
     assert left_out_lines(plan)[0].endswith(f"official: unseen_frequency: {NEEDS['test_labels'].missing_reason}.")
@@ -101,8 +101,8 @@ def test_unseen_labels_without_words_are_refused_in_one_line():
 def test_no_decision_is_taught_where_validation_asks_for_other_labels_than_the_test():
     changes = {"metrics": ["map", "exact_match"], "decisions": {"threshold": ["x_ent"]}, "entry": {"refit": False}}
     plan = read_plan(CONFIG, unseen_labels(["official", "unseen_labels"], ["x_ent"], **changes), [])
-    assert [entry.row for entry in plan.decided(Place("corel5k-densehue", "official"))] == ["x_ent"]
-    assert plan.decided(Place("corel5k-densehue", "unseen_labels")) == []
+    assert [entry.row for entry in plan.decided(Task("corel5k-densehue", "official"))] == ["x_ent"]
+    assert plan.decided(Task("corel5k-densehue", "unseen_labels")) == []
     assert any("its validation images are asked for other labels" in line for line in left_out_lines(plan))
 
 
@@ -117,7 +117,7 @@ def test_a_protocol_under_which_no_row_can_run_is_left_out_and_said_so():
     chosen = {"sim-tags-rho05": {"protocols": ["official", "unseen_labels"]}}
     values = default(datasets=chosen, methods=["popularity"], decisions={}, sweeps={}, papers=[], metrics=["map"])
     plan = read_plan(CONFIG, values, [])
-    assert plan.places == [Place("sim-tags-rho05", "official")]
+    assert plan.tasks == [Task("sim-tags-rho05", "official")]
     reason = NEEDS["trained_labels"].missing_reason
     assert f"Left out at sim-tags-rho05/unseen_labels: popularity: {reason}." in left_out_lines(plan)
 
@@ -133,19 +133,19 @@ def transfer(protocol="from-sim-features", **entries):
 
 def test_a_row_runs_after_transfer_where_both_data_sets_have_what_it_needs():
     plan = read_plan(CONFIG, transfer(), [])
-    place = Place("corel5k-densehue", "from-sim-features")
-    assert plan.rows(place) == ["random", "conse", "ridge", "popularity"]
-    assert joined_tasks(plan) == [place]
-    assert joined_features(plan, place) == [
+    task = Task("corel5k-densehue", "from-sim-features")
+    assert plan.rows(task) == ["random", "conse", "ridge", "popularity"]
+    assert joined_tasks(plan) == [task]
+    assert joined_features(plan, task) == [
         "data/processed/corel5k-densehue/features.npy", "data/processed/sim-features/features.npy",
     ]  # fmt: skip
     assert "sim-features" in plan.outline.protocols["from-sim-features"]
     plan = read_plan(CONFIG, transfer("from-corel5k"), [])
-    place = Place("corel5k-densehue", "from-corel5k")
-    assert plan.rows(place) == ["random", "popularity"]  # corel5k has no features
-    assert "given_labels" in plan.provides(place)
-    assert "given_labels" not in plan.provides(Place("sim-features", "images"))
-    assert joined_features(plan, place) == []
+    task = Task("corel5k-densehue", "from-corel5k")
+    assert plan.rows(task) == ["random", "popularity"]  # corel5k has no features
+    assert "given_labels" in plan.provides(task)
+    assert "given_labels" not in plan.provides(Task("sim-features", "images"))
+    assert joined_features(plan, task) == []
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from tests.plan.runs import CONFIG, IAPR, ONE, TREE, change_method, default, values, with_grid, with_partition
 from vsebench.core.errors import UserError
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.plan import read_plan
 from vsebench.plan.settings import (
     beyond_edges,
@@ -36,7 +36,7 @@ def test_a_row_whose_file_names_factors_keeps_them(folder):
 
 def test_no_row_of_the_default_run_has_factors_of_its_own():
     plan = read_plan(CONFIG, values(CONFIG / "config.yaml"), [])
-    found = {settings_of(plan, row, place.dataset).get("factors") for place in plan.places for row in plan.rows(place)}
+    found = {settings_of(plan, row, task.dataset).get("factors") for task in plan.tasks for row in plan.rows(task)}
     assert found == {None, plan.config.factors}
 
 
@@ -100,7 +100,7 @@ def test_how_far_a_search_goes_beyond_the_edges_of_a_grid():
 def test_the_first_seed_chooses_settings_where_all_seeds_have_the_same_split():
     sets = {"sim-tree": {"protocols": ["official", "images"]}}
     plan = read_plan(CONFIG, default(datasets=sets, methods=["ridge", "random"], seeds=[7, 2], tune=True), [])
-    official, images = (Place("sim-tree", name) for name in ("official", "images"))
+    official, images = (Task("sim-tree", name) for name in ("official", "images"))
     assert [seed_of_settings(plan, "ridge", official, seed) for seed in (7, 2)] == [7, 7]
     assert [seed_of_settings(plan, "ridge", images, seed) for seed in (7, 2)] == [7, 2]
     assert seed_of_settings(plan, "random", official, 2) == 2  # nothing is tried
@@ -109,7 +109,7 @@ def test_the_first_seed_chooses_settings_where_all_seeds_have_the_same_split():
 def test_settings_are_chosen_by_the_protocols_metric_unless_the_run_names_one():
     plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "popularity"]), [])
     assert validation_metric(plan, IAPR) == "ndcg@10"
-    assert validation_metric(plan, Place("corel5k-densehue", "official")) == "map"
+    assert validation_metric(plan, Task("corel5k-densehue", "official")) == "map"
     plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "popularity"], validation_metric="mrr"), [])
     assert validation_metric(plan, IAPR) == "mrr"
 

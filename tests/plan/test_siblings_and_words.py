@@ -6,7 +6,7 @@ import pytest
 
 from tests.plan.runs import CONFIG, IAPR, ONE, default, own_table
 from vsebench.core.errors import UserError
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.data.needs import NEEDS
 from vsebench.methods.base import load_method
 from vsebench.plan import read_plan
@@ -72,7 +72,7 @@ def test_a_run_names_the_words_of_a_data_set():
     assert list(plan.words) == ["sim-iapr"]
     assert shown(plan, "sim-iapr")["words"]["title"] == "GloVe 6B, 300 dimensions"
     assert "words" in plan.provides(IAPR)
-    assert "words" not in plan.provides(Place("corel5k", "distinct"))
+    assert "words" not in plan.provides(Task("corel5k", "distinct"))
     assert "words" in plan.outline.files
     assert "words" in plan.tables
 

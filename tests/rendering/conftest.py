@@ -15,12 +15,12 @@ import pytest
 
 from vsebench.cli import main
 from vsebench.core import schemas
-from vsebench.core.places import Case, Place
 from vsebench.core.storage import numbered, write_json, write_table
+from vsebench.core.tasks import Case, Task
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.papers.base import read_papers
-from vsebench.papers.evidence import Evidence, RunPlace
+from vsebench.papers.evidence import Evidence, RunTask
 from vsebench.papers.verdicts import verdicts
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
 from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineRow
@@ -59,36 +59,36 @@ DATASETS = {
     "sim-flickr": "Flickr & 100 % tags_of",
     "saiapr": "SAIAPR TC-12 (region labels)",
 }
-SMALL = (Place("sim-iapr", "distinct"), Place("saiapr", "regions"))
-LARGE = tuple(Place(name, protocol) for name in DATASETS if name != "saiapr" for protocol in ("distinct", "regions"))
+SMALL = (Task("sim-iapr", "distinct"), Task("saiapr", "regions"))
+LARGE = tuple(Task(name, protocol) for name in DATASETS if name != "saiapr" for protocol in ("distinct", "regions"))
 
 
 class MadeUp:
     """The results of a run at some places, over seeds 1 to `seeds`."""
 
-    def __init__(self, places: Sequence[Place], seeds: int, epochs: int) -> None:
-        self.places, self.seeds, self.epochs = places, list(range(1, seeds + 1)), epochs
+    def __init__(self, tasks: Sequence[Task], seeds: int, epochs: int) -> None:
+        self.tasks, self.seeds, self.epochs = tasks, list(range(1, seeds + 1)), epochs
         self.rng = np.random.default_rng(1)
 
-    def rows(self, place: Place) -> list[str]:
-        return [row for row in ROWS if row != "oracle" or place.dataset.startswith("sim")]
+    def rows(self, task: Task) -> list[str]:
+        return [row for row in ROWS if row != "oracle" or task.dataset.startswith("sim")]
 
-    def trained(self, place: Place) -> list[str]:
-        return [row for row in self.rows(place) if row not in UNTRAINED]
+    def trained(self, task: Task) -> list[str]:
+        return [row for row in self.rows(task) if row not in UNTRAINED]
 
     def cases(self) -> Iterator[Case]:
-        return (Case(p, row, seed) for p in self.places for row in self.rows(p) for seed in self.seeds)
+        return (Case(p, row, seed) for p in self.tasks for row in self.rows(p) for seed in self.seeds)
 
     def timed(self) -> Iterator[tuple[dict[str, str], str]]:
-        for place in self.places:
-            for row in self.trained(place):
-                yield {"dataset": place.dataset, "protocol": place.protocol, "method": row}, row
+        for task in self.tasks:
+            for row in self.trained(task):
+                yield {"dataset": task.dataset, "protocol": task.protocol, "method": row}, row
 
     def outline(self) -> Outline:
         left_out = [LeftOut(dataset=p.dataset, protocol=p.protocol, method="oracle", reason="it needs simulated data.")
-                    for p in self.places if "oracle" not in self.rows(p)]  # fmt: skip
+                    for p in self.tasks if "oracle" not in self.rows(p)]  # fmt: skip
         return Outline(
-            places=list(self.places),
+            tasks=list(self.tasks),
             rows={
                 row: OutlineRow(title=title, role=role, source=f"a made-up source of {row}, equation 4 (simulated)")
                 for row, (title, role, _) in ROWS.items()
@@ -103,15 +103,15 @@ class MadeUp:
         )
 
     def summary(self) -> Iterator[dict[str, Any]]:
-        for place in self.places:
-            rows = self.rows(place)
+        for task in self.tasks:
+            rows = self.rows(task)
             for metric, share in SHARES.items():
                 values = {row: share * (ROWS[row][2] + self.rng.normal(0, 0.004)) for row in rows}
                 best = max((row for row in rows if row != "oracle"), key=values.__getitem__)
                 for row, value in values.items():
                     gap = value - values[best]
                     yield {
-                        "dataset": place.dataset, "protocol": place.protocol, "method": row, "decision": "",
+                        "dataset": task.dataset, "protocol": task.protocol, "method": row, "decision": "",
                         "metric": metric, "value": value, "ci_low": value * 0.97, "ci_high": value * 1.035,
                         "n_seeds": len(self.seeds),
                         "best": row == best,
@@ -135,7 +135,7 @@ class MadeUp:
     def timing(self) -> Iterator[dict[str, Any]]:
         seconds = {"compile": [0.41], "epoch": [0.02, 0.02, 0.02], "evaluate": [0.1], "score": [0.05]}
         for keys, row in self.timed():
-            scale = 8.0 ** self.places.index(Place(keys["dataset"], keys["protocol"])) * (10 if "publ" in row else 1)
+            scale = 8.0 ** self.tasks.index(Task(keys["dataset"], keys["protocol"])) * (10 if "publ" in row else 1)
             for repeat in range(1, 4):
                 for phase in (phase for phase, times in seconds.items() for _ in times):
                     measured = seconds[phase][0] * scale * self.rng.lognormal(0, 0.04)
@@ -148,7 +148,7 @@ class MadeUp:
     def history(self) -> Iterator[dict[str, Any]]:
         for case in self.cases():
             sampled = case.row.startswith("warp")
-            for phase in ("selection", "refit") if case.row in self.trained(case.place) else ():
+            for phase in ("selection", "refit") if case.row in self.trained(case.task) else ():
                 for epoch in range(1, self.epochs - int(self.rng.integers(0, self.epochs // 4)) + 1):
                     level = ROWS[case.row][2] * 0.58 * (1 - np.exp(-epoch / 6)) + self.rng.normal(0, 0.002)
                     yield case.keys | {
@@ -171,7 +171,7 @@ class MadeUp:
 
     def cold(self) -> Iterator[dict[str, Any]]:
         for case in self.cases():
-            for metric, share in SHARES.items() if case.place.protocol == "regions" else ():
+            for metric, share in SHARES.items() if case.task.protocol == "regions" else ():
                 for images, part, n in (("all", 0.9, 500), ("cold", 0.6, 50), ("others", 0.95, 450)):
                     value = share * ROWS[case.row][2] * part
                     yield case.keys | {"metric": metric, "images": images, "value": value, "n": n}
@@ -199,7 +199,7 @@ class MadeUp:
 
     def settings(self, case: Case) -> dict[str, Any]:
         """Return what `run.json` holds."""
-        trained, tuned = case.row in self.trained(case.place), case.row == "vse_fs"
+        trained, tuned = case.row in self.trained(case.task), case.row == "vse_fs"
         return case.keys | {
             "settings": {"factors": 128, "learning_rate": 0.01} if trained else {},
             "epochs": 20 + case.seed if trained else None,
@@ -212,12 +212,12 @@ class MadeUp:
 
     def claims(self) -> pl.DataFrame:
         """Return the real claims, tested on made-up ranks."""
-        places = [
-            RunPlace(p, "iapr", "simulated" if p.dataset.startswith("sim") else "other", self.rows(p))
-            for p in self.places
+        tasks = [
+            RunTask(p, "iapr", "simulated" if p.dataset.startswith("sim") else "other", self.rows(p))
+            for p in self.tasks
         ]
         evidence = Evidence(
-            places=places,
+            tasks=tasks,
             seeds=self.seeds,
             resamples=100,
             timing=frame(self.timing(), schemas.TIMING),
@@ -282,9 +282,9 @@ def analyses(**rows: list[dict[str, Any]]) -> Callable[[str], pl.DataFrame]:
     return {name: pl.DataFrame(own, schema=load_analysis(name).SCHEMA) for name, own in rows.items()}.__getitem__
 
 
-def make_results(folder: Path, places: Sequence[Place] = SMALL, seeds: int = 3, epochs: int = 40) -> Path:
+def make_results(folder: Path, tasks: Sequence[Task] = SMALL, seeds: int = 3, epochs: int = 40) -> Path:
     """Write everything that tables, figures and the page are made from into `folder`."""
-    run = MadeUp(places, seeds, epochs)
+    run = MadeUp(tasks, seeds, epochs)
     folder.mkdir(parents=True, exist_ok=True)
     outline = numbered(run.outline().model_dump(mode="json"))  # as the workflow writes it, in the order of display
     (folder / "outline.json").write_text(json.dumps(outline), encoding="utf-8")
@@ -292,7 +292,7 @@ def make_results(folder: Path, places: Sequence[Place] = SMALL, seeds: int = 3, 
         schema = getattr(schemas, name.upper())
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
     write_json([run.settings(case) for case in run.cases()], folder / "settings.json")
-    write_json([dataset_entry(name) for name in dict.fromkeys(p.dataset for p in places)], folder / "datasets.json")
+    write_json([dataset_entry(name) for name in dict.fromkeys(p.dataset for p in tasks)], folder / "datasets.json")
     write_json([WORDS], folder / "words.json")
     write_json(MACHINE, folder / "machine.json")
     run.claims().write_csv(folder / "claims.csv")
@@ -338,4 +338,4 @@ def results(results_folder: Path) -> Results:
 
 
 if __name__ == "__main__":
-    make_results(Path(sys.argv[1]), places=(*LARGE, Place("saiapr", "regions")), epochs=60)
+    make_results(Path(sys.argv[1]), tasks=(*LARGE, Task("saiapr", "regions")), epochs=60)

@@ -19,16 +19,14 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
 def test_the_chart_has_every_value_of_the_summary(results: Results) -> None:
     found = numbers(results)
-    places = results.places_of(results.summary)
+    tasks = results.tasks_of(results.summary)
     metrics, rows = results.outline.metrics, list(results.outline.rows)
-    assert [place["title"] for place in found["places"]] == [results.place_title(place) for place in places]
+    assert [task["title"] for task in found["tasks"]] == [results.task_title(task) for task in tasks]
     values = {(p, m, r): (value, low, high) for p, m, r, value, low, high, _ in found["values"]}
     expected = {}
     for entry in results.summary.filter(pl.col("metric").is_in(metrics), decision="").iter_rows(named=True):
-        place = next(
-            n for n, p in enumerate(places) if (p.dataset, p.protocol) == (entry["dataset"], entry["protocol"])
-        )
-        key = (place, metrics.index(entry["metric"]), rows.index(entry["method"]))
+        task = next(n for n, p in enumerate(tasks) if (p.dataset, p.protocol) == (entry["dataset"], entry["protocol"]))
+        key = (task, metrics.index(entry["metric"]), rows.index(entry["method"]))
         expected[key] = tuple(entry[name] for name in ("value", "ci_low", "ci_high"))
     assert values.keys() == expected.keys()
     for key, wanted in expected.items():
@@ -53,9 +51,9 @@ def test_a_browser_draws_a_mark_for_each_timed_method(results: Results, tmp_path
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--dump-dom"]
     shown = subprocess.run([str(CHROMIUM), *options, page.as_uri()], capture_output=True, text=True, check=True).stdout
     data = json.loads(re.search('id="numbers">(.*?)</script>', shown, re.DOTALL)[1])  # type: ignore[index]
-    metric = data["places"][0]["metric"]
-    measured = {method for place, what, method, *_ in data["values"] if (place, what) == (0, metric)}
-    timed = {method for place, method, _ in data["seconds"] if place == 0} & measured
+    metric = data["tasks"][0]["metric"]
+    measured = {method for task, what, method, *_ in data["values"] if (task, what) == (0, metric)}
+    timed = {method for task, method, _ in data["seconds"] if task == 0} & measured
     assert timed
     chart = re.search('<div class="chart">(.*?)</div>', shown, re.DOTALL)
     assert chart is not None

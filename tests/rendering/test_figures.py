@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from tests.rendering.conftest import SMALL, figure_kind, figures
 from vsebench.cli import main
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.drawing import draw_lines
 from vsebench.rendering.figures import effects_of_claims, memory_and_settings, wins_and_losses
 from vsebench.rendering.history import validated_epochs
@@ -51,9 +51,9 @@ def test_a_figure_of_a_run_says_what_is_simulated(results: Results) -> None:
     for name, instance in figures(results).items():
         kind = figure_kind(results, name)
         if instance.paper is None and "comparison" not in kind.needs:  # papers print numbers of real data alone
-            place = instance.parameters.get("place")
+            task = instance.parameters.get("task")
             with style():
-                of_real_data = place is not None and not results.is_simulated(Place.of(place).dataset)
+                of_real_data = task is not None and not results.is_simulated(Task.of(task).dataset)
                 assert ("imulated" in texts(kind.figure(results))) == (not of_real_data), name
 
 
@@ -158,8 +158,8 @@ def test_a_run_without_trained_methods_says_so(name: str, results: Results) -> N
 
 
 def test_a_method_with_one_epoch_is_a_marker(results: Results) -> None:
-    place = SMALL[1]
-    frame = results.history.filter(dataset=place.dataset, protocol=place.protocol)
+    task = SMALL[1]
+    frame = results.history.filter(dataset=task.dataset, protocol=task.protocol)
     once = frame.filter(pl.col("epoch") == pl.col("epoch").min().over("method"))
     figure = Figure()
     axis = figure.subplots()

@@ -56,7 +56,7 @@ def test_the_page_has_a_section_for_every_table_and_figure_of_a_run(base: type, 
     in_sections = [name for names in sections.values() for name in names]
     assert len(set(in_sections)) == len(in_sections)
     for name, instance in instances.items():
-        elsewhere = "place" in instance.parameters or find(base, instance.kind).section is None
+        elsewhere = "task" in instance.parameters or find(base, instance.kind).section is None
         assert (name in in_sections) != elsewhere, name
 
 
@@ -124,8 +124,8 @@ def test_the_names_are_known_without_what_draws(results_folder: Path) -> None:
     ("kind", "parameters", "message"),
     [
         ("acuracy", {}, "there is no kind of tables 'acuracy'; there are "),
-        ("accuracy", {}, "table1: place: this key is missing"),
-        ("accuracy", {"place": "a/b", "metrics": 3}, "table1: metrics: unknown key"),
+        ("accuracy", {}, "table1: task: this key is missing"),
+        ("accuracy", {"task": "a/b", "metrics": 3}, "table1: metrics: unknown key"),
         ("audit", {"verdict": "maybe"}, "table1: verdict: "),
     ],
 )
@@ -141,7 +141,7 @@ def test_a_wrong_kind_or_parameter_is_one_line(kind: str, parameters: dict[str, 
     [
         ({}, "made_up.yaml: figures.figure1.kind: this key is missing"),
         ({"kind": "trails"}, "made_up.yaml: figures.figure1.kind: there is no kind of figures 'trails'"),
-        ({"kind": "trials", "place": "x"}, "made_up.yaml: figures.figure1: place: unknown key"),
+        ({"kind": "trials", "task": "x"}, "made_up.yaml: figures.figure1: task: unknown key"),
     ],
 )
 def test_a_mistake_in_a_paper_names_its_file_and_key(entry: dict[str, object], message: str) -> None:
@@ -162,7 +162,7 @@ def test_parameters_that_are_no_json_object(text: str) -> None:
         read_parameters(text)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"places": 3}'])
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"tasks": 3}'])
 def test_a_damaged_outline(text: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"outline\.json: no such file"):
         read_outline(tmp_path / "outline.json")
@@ -179,7 +179,7 @@ def test_an_outline_without_a_number_is_read_and_one_with_a_newer_number_is_refu
     path = tmp_path / "outline.json"
     path.write_text(results.outline.model_dump_json(), encoding="utf-8")
     assert read_outline(path) == results.outline
-    path.write_text('{"schema": 99, "places": "as nobody knows yet"}', encoding="utf-8")
+    path.write_text('{"schema": 99, "tasks": "as nobody knows yet"}', encoding="utf-8")
     with pytest.raises(UserError, match=r"outline\.json: schema number 99, but this version"):
         read_outline(path)
 

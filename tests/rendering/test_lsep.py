@@ -8,7 +8,7 @@ import pytest
 
 from tests.rendering.conftest import PAPERS, analyses, frame
 from vsebench.core import schemas
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, instances_of_run, make
 from vsebench.rendering.outline import GATHERED, Outline, OutlineRow
 from vsebench.rendering.results import Results
@@ -18,7 +18,7 @@ from vsebench.rendering.writers.csv import to_csv
 from vsebench.rendering.writers.latex import to_latex
 
 (PAPER,) = (paper for paper in PAPERS if paper.name == "lsep")
-PLACE = Place("scene", "official")
+TASK = Task("scene", "official")
 KEYS = {"dataset": "scene", "protocol": "official"}
 EXACT = {
     ("lsep", "class_threshold"): 0.62, ("lsep", "top_k"): 0.69, ("bce", "score_above_0"): 0.6,
@@ -48,7 +48,7 @@ def summary() -> list[dict[str, Any]]:
 @pytest.fixture
 def results() -> Results:
     outline = Outline(
-        places=[PLACE],
+        tasks=[TASK],
         rows={"lsep": row("LSEP"), "bce": row("BCE", "baseline"), "oracle": row("Oracle", "oracle")},
         protocols={"official": "whole images"},
         seeds=[1, 2],
@@ -60,7 +60,7 @@ def results() -> Results:
             "score_above_0": row("Score above 0", "baseline"),
             "best_exact_match": row("Best", "oracle"),
         },
-        decided=[PLACE],
+        decided=[TASK],
         left_out=[],
         metrics_left_out=[],
         papers={"lsep": "LSEP"},
@@ -102,8 +102,8 @@ def of_paper(base: Any, name: str) -> Any:
 
 
 def column(table: Table, key: str) -> list[Any]:
-    place = [column.key for column in table.columns].index(key)
-    return [row.cells[place] for row in table.rows]
+    task = [column.key for column in table.columns].index(key)
+    return [row.cells[task] for row in table.rows]
 
 
 def test_a_row_per_method_and_decision_with_oracles_apart(results: Results) -> None:

@@ -70,8 +70,8 @@ def folder(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def command(folder: Path) -> list[str]:
     papers = [str(paper.path) for paper in PAPERS]
-    places = ["--results", str(folder / "results"), "--figures", str(folder / "figures"), "--papers", *papers]
-    return ["report", *places, "--out", str(folder / "results" / "report.html")]
+    tasks = ["--results", str(folder / "results"), "--figures", str(folder / "figures"), "--papers", *papers]
+    return ["report", *tasks, "--out", str(folder / "results" / "report.html")]
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +171,7 @@ def test_the_page_has_the_numbers_of_the_csv(page: Page, folder: Path, results: 
 
 def test_each_paper_has_a_section_with_its_tables_and_all_its_claims(page: Page, folder: Path) -> None:
     sections = [attributes["id"] for tag, attributes in page.elements if tag == "section"]
-    expected = ["result", "claims", "overview", *SHOWN, *(place.name for place in SMALL)]
+    expected = ["result", "claims", "overview", *SHOWN, *(task.name for task in SMALL)]
     assert sections[: len(expected)] == expected
     of_papers = [name for name in shown_tables(page) if name.startswith(SHOWN)]
     assert of_papers == [f"{paper.name}_{key}" for paper in PAPERS for key in paper.tables]
@@ -185,7 +185,7 @@ def test_each_paper_has_a_section_with_its_tables_and_all_its_claims(page: Page,
 def test_claims_cannot_be_judged_on_simulated_data(folder: Path, page: Page, tmp_path: Path) -> None:
     sentence = "they cannot be judged on simulated data"
     assert sentence not in words(page)
-    make_results(tmp_path / "results", places=SMALL[:1])
+    make_results(tmp_path / "results", tasks=SMALL[:1])
     shutil.copytree(folder / "figures", tmp_path / "figures")
     assert main(command(tmp_path)) == 0
     assert sentence in " ".join((tmp_path / "results" / "report.html").read_text(encoding="utf-8").split())

@@ -66,11 +66,11 @@ def test_folded_latex_repeats_the_text_and_shows_each_number_once() -> None:
 
 def test_a_table_of_many_blocks_has_a_row_on_each_page_at_least() -> None:
     numbers = [Column(f"n{number}", f"N{number}", "score") for number in range(40)]
-    rows = [Row((Cell(f"row {place}"), *(Cell(float(place + 1)) for _ in numbers))) for place in range(3)]
+    rows = [Row((Cell(f"row {index}"), *(Cell(float(index + 1)) for _ in numbers))) for index in range(3)]
     table = Table((Column("name", "Name"), *numbers), tuple(rows), caption="Wide", fold=2)
     text = to_latex(table, "tab:wide")
     check_latex(text)
-    assert all(f"row {place}" in text for place in range(3))
+    assert all(f"row {index}" in text for index in range(3))
 
 
 def test_a_long_latex_table_is_continued_without_a_second_label() -> None:

@@ -66,9 +66,9 @@ def test_accuracy_shows_the_metrics_of_the_run_in_their_order(results: Results, 
 
 def test_one_best_per_metric_and_the_oracle_apart(results: Results) -> None:
     table = table_kind(results, "accuracy-sim-iapr-distinct").table(results)
-    for place, column in enumerate(table.columns):
+    for index, column in enumerate(table.columns):
         if column.interval:
-            best = [row for row in table.rows if row.cells[place].bold]
+            best = [row for row in table.rows if row.cells[index].bold]
             assert len(best) == 1
             assert not best[0].apart
     assert [row.apart for row in table.rows] == [False] * 9 + [True]
@@ -91,8 +91,8 @@ def test_a_dagger_marks_what_is_not_significantly_worse(results: Results, tmp_pa
     )
     changed.write_parquet(folder / "summary.parquet")
     table = table_kind(results, "accuracy-saiapr-regions").table(Results(folder))
-    place = next(n for n, column in enumerate(table.columns) if column.key == "recall_10")
-    assert {row.cells[2].value for row in table.rows if row.cells[place].dagger} == {"opt_auc", "warp"}
+    task = next(n for n, column in enumerate(table.columns) if column.key == "recall_10")
+    assert {row.cells[2].value for row in table.rows if row.cells[task].dagger} == {"opt_auc", "warp"}
 
 
 def test_training_time_is_the_median_over_repeats(results: Results, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_the_best_method_has_its_numbers(results: Results, tmp_path: Path) -> No
     rows = written(results, "best", tmp_path)
     summary = results.summary.filter(metric="recall@10", best=True)
     assert [float(row["recall_10"]) for row in rows] == [
-        summary.filter(dataset=place.dataset)["value"].item() for place in SMALL
+        summary.filter(dataset=task.dataset)["value"].item() for task in SMALL
     ]
     assert [row["oracle"] != "" for row in rows] == [True, False]
 
@@ -221,9 +221,9 @@ def test_one_table_has_every_method_on_every_data_set(results: Results, tmp_path
     rows = written(results, "methods-by-places", tmp_path)
     headline = results.summary.filter(metric="recall@10", decision="")
     for row in rows:
-        for place in SMALL:
-            values = headline.filter(method=row["method"], dataset=place.dataset)["value"].to_list()
-            assert row[f"{place.dataset}_{place.protocol}"] == (str(values[0]) if values else "")
+        for task in SMALL:
+            values = headline.filter(method=row["method"], dataset=task.dataset)["value"].to_list()
+            assert row[f"{task.dataset}_{task.protocol}"] == (str(values[0]) if values else "")
     assert [row["method"] for row in rows] == [*results.competitors_of(headline), "oracle"]
     source = (tmp_path / "methods-by-places.tex").read_text(encoding="utf-8")
     assert len(re.findall(r"\\begin\{table\*?\}", source)) == 1
@@ -269,13 +269,13 @@ def test_missing_and_empty_results_are_one_line(
 
 
 def test_a_metric_that_is_left_out_is_named_with_the_reason(results: Results) -> None:
-    place = results.outline.places[0]
-    keys = {"dataset": place.dataset, "protocol": place.protocol}
+    task = results.outline.tasks[0]
+    keys = {"dataset": task.dataset, "protocol": task.protocol}
     missing = MetricLeftOut(**keys, metric="sibling_precision@10", reason="no siblings")
     outline = results.outline.model_copy(update={"metrics_left_out": [missing]})
     changed = Results(results.folder)
     changed.__dict__["outline"] = outline
-    assert notes(changed, place, results.accuracy(place))[-1] == "Sibling precision@10 is left out: no siblings"
+    assert notes(changed, task, results.accuracy(task))[-1] == "Sibling precision@10 is left out: no siblings"
 
 
 def test_with_one_seed_the_intervals_are_said_to_be_over_images(results: Results) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.rendering.conftest import PAPERS, analyses, frame
 from vsebench.core import schemas
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, make
 from vsebench.rendering.outline import GATHERED, Outline, OutlineRow
 from vsebench.rendering.page.page import template
@@ -20,7 +20,7 @@ from vsebench.rendering.writers.latex import to_latex
 from vsebench.rendering.writers.markdown import to_markdown
 
 (PAPER,) = (paper for paper in PAPERS if paper.name == "wsabie")
-PLACE = Place("sim-tree", "official")
+TASK = Task("sim-tree", "official")
 ROWS = {"wsabie": 0.4, "wsabie_auc": 0.3, "pamir_ia": 0.35, "one_vs_rest": 0.2}
 KEYS = {"dataset": "sim-tree", "protocol": "official"}
 
@@ -46,11 +46,11 @@ def timing() -> list[dict[str, Any]]:
 
 def neighbours() -> list[dict[str, Any]]:
     return [
-        KEYS | {"method": "wsabie", "seed": seed, "label": label, "frequency": frequency, "place": place}
+        KEYS | {"method": "wsabie", "seed": seed, "label": label, "frequency": frequency, "task": task}
         | {"neighbour": neighbour, "sibling": sibling, "siblings": 1, "n_labels": 3, "cosine": 0.5}
         for seed in (1, 2)
         for label, frequency in (("sky", 9), ("sea", 20), ("car", 1))
-        for place, neighbour, sibling in ((1, "cloud_s", True), (2, "b&w", False))
+        for task, neighbour, sibling in ((1, "cloud_s", True), (2, "b&w", False))
     ]  # fmt: skip
 
 
@@ -60,10 +60,10 @@ LISTED = ((1, "sky", True, True), (2, "cloud", False, True), (3, "car", False, F
 def examples() -> list[dict[str, Any]]:
     return [
         KEYS | {"method": row, "seed": 1, "image": f"i{number}", "number": number, "truth": "sky, sea"}
-        | {"place": place, "label": label, "right": right, "sibling": sibling}
+        | {"task": task, "label": label, "right": right, "sibling": sibling}
         for row in ROWS
         for number in (1, 2, 3, 4)
-        for place, label, right, sibling in LISTED
+        for task, label, right, sibling in LISTED
     ]  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def history() -> list[dict[str, Any]]:
 @pytest.fixture
 def results() -> Results:
     outline = Outline(
-        places=[PLACE],
+        tasks=[TASK],
         rows={row: OutlineRow(title=row.upper(), role="paper", source="made up") for row in ROWS},
         protocols={"official": "whole images"},
         seeds=[1, 2],
@@ -120,8 +120,8 @@ def table(results: Results, name: str) -> Table:
 
 
 def column(table: Table, key: str) -> list[Any]:
-    place = [column.key for column in table.columns].index(key)
-    return [row.cells[place].value for row in table.rows]
+    task = [column.key for column in table.columns].index(key)
+    return [row.cells[task].value for row in table.rows]
 
 
 @pytest.mark.parametrize("name", PAPER.tables)
@@ -199,12 +199,12 @@ def test_shares_in_percent_and_small_memory() -> None:
 def test_cost_by_formula_and_measured(results: Results) -> None:
     found = table(results, "table6")
     lines = list(zip(column(found, "dataset"), column(found, "method"), strict=True))
-    place = lines.index(("ImageNet", "WSABIE"))
-    assert column(found, "memory_by_formula")[place] == (15952 + 10000) * 100 * 8
-    assert column(found, "memory")[place] == 12 * 2**20
-    assert column(found, "operations")[place] == (15952 + 245) * 100
-    assert column(found, "image_seconds")[place] == pytest.approx(0.0240, abs=5e-5)
-    assert column(found, "printed")[place] == "5.6 hours, 12 MB"
+    task = lines.index(("ImageNet", "WSABIE"))
+    assert column(found, "memory_by_formula")[task] == (15952 + 10000) * 100 * 8
+    assert column(found, "memory")[task] == 12 * 2**20
+    assert column(found, "operations")[task] == (15952 + 245) * 100
+    assert column(found, "image_seconds")[task] == pytest.approx(0.0240, abs=5e-5)
+    assert column(found, "printed")[task] == "5.6 hours, 12 MB"
     assert column(found, "image_seconds")[lines.index(("ImageNet", "k-NN"))] == pytest.approx(26.25, abs=0.005)
     ours = found.rows[-1].cells
     assert ours[6].value == pytest.approx(0.002)  # the median of 0.2, 0.4 and 0.6 seconds for 200 images

@@ -10,14 +10,14 @@ from tests.builders import matrix_of
 from tests.stages.small import run
 from vsebench import models
 from vsebench.core import schemas
-from vsebench.core.places import Case, Place
 from vsebench.core.storage import write_table
+from vsebench.core.tasks import Case, Task
 from vsebench.data import splits
 from vsebench.data.problem import HeldOut, LabelMatrix, Split, Training
 from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.models import Embeddings
 
-CASE = Case(Place("tiny", "official"), "my_row", 1)
+CASE = Case(Task("tiny", "official"), "my_row", 1)
 IMAGES = np.array([[9, 9], [1, 0], [4, 3], [0, 2]], dtype=np.float32)  # image 0 is trained on
 LABELS = np.array([[1, 0], [0, 1], [1, 1]], dtype=np.float32)
 

@@ -38,13 +38,13 @@ def folder(tmp_path):
     write_table(pl.DataFrame(images, schema=schemas.IMAGES), schemas.IMAGES, processed / "images.parquet")
     siblings = pl.DataFrame({"label": [0, 2], "sibling": [2, 0]}, schema=schemas.SIBLINGS)
     write_table(siblings, schemas.SIBLINGS, processed / "siblings.parquet")
-    places = ((0, 0, 0, 1, 2), (0, 1, 2, 2, 2), (2, 2, 2, 1, 3))  # the labels of every image are ranked 0, 3, 2, 1
+    tasks = ((0, 0, 0, 1, 2), (0, 1, 2, 2, 2), (2, 2, 2, 1, 3))  # the labels of every image are ranked 0, 3, 2, 1
     keys = ("image", "label", "above", "right", "negatives")
     right = pl.DataFrame(
-        [dict(zip(keys, row, strict=True)) | {"tied": 0, "cold": False} for row in places], schema=schemas.RANKS
+        [dict(zip(keys, row, strict=True)) | {"tied": 0, "cold": False} for row in tasks], schema=schemas.RANKS
     )
     write_table(right, schemas.RANKS, case / "ranks.parquet")
-    listed = [(image, place, label) for image in range(3) for place, label in enumerate([0, 3, 2], start=1)]
+    listed = [(image, index, label) for image in range(3) for index, label in enumerate([0, 3, 2], start=1)]
     write_table(pl.DataFrame(listed, schema=schemas.LISTS, orient="row"), schemas.LISTS, case / "lists.parquet")
     return tmp_path
 

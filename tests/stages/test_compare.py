@@ -8,20 +8,20 @@ import pytest
 
 from vsebench.cli import main
 from vsebench.core import schemas
-from vsebench.core.places import Place
 from vsebench.core.storage import write_json, write_table
+from vsebench.core.tasks import Task
 
 PAPERS = sorted((Path(__file__).parents[2] / "config" / "papers").glob("*.yaml"))
-PLACES = (Place("saiapr", "regions"), Place("nuswide", "distinct"), Place("saiapr", "distinct"))
+TASKS = (Task("saiapr", "regions"), Task("nuswide", "distinct"), Task("saiapr", "distinct"))
 
 
 @pytest.fixture
 def results(tmp_path):
     """Results on the real counterpart of the papers' IAPR TC-12, and on a simulated set under a real one's name."""
     summary, timing, history = [], [], []
-    for place in PLACES:
+    for task in TASKS:
         for method, value, seconds in (("vse_fs", 0.45, 1.0), ("warp", 0.40, 3.0), ("warp_published", 0.428, 5.0)):
-            keys = {"dataset": place.dataset, "protocol": place.protocol, "method": method}
+            keys = {"dataset": task.dataset, "protocol": task.protocol, "method": method}
             numbers = {"value": value, "ci_low": value - 0.001, "ci_high": value + 0.001}
             summary.append(keys | {"decision": "", "metric": "recall@10"} | numbers)
             for n in (1, 2, 3):
@@ -92,9 +92,9 @@ def test_simulated_data_and_other_protocols_are_never_compared(compare):
     ],
 )
 def test_percentages_are_compared_as_shares_give_or_take_their_rounding(compare, tmp_path, printed, verdict):
-    place = "{title: D, dataset: saiapr, protocol: regions}"
+    task = "{title: D, dataset: saiapr, protocol: regions}"
     row = "{title: M, ours: [vse_fs]}"
-    (tmp_path / "p.yaml").write_text(f"{{title: P, citation: c, rows: {{m: {row}}}, places: {{d: {place}}}}}")
+    (tmp_path / "p.yaml").write_text(f"{{title: P, citation: c, rows: {{m: {row}}}, places: {{d: {task}}}}}")
     header = "paper,table,row,column,value,unit,protocol,note\n"
     (tmp_path / "p.csv").write_text(header + f"p,table1,d/m,recall@10,{printed},percent,held_out_images,\n")
     (line,) = compare([tmp_path / "p.yaml"])

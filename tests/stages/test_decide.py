@@ -12,8 +12,8 @@ from sklearn import metrics as sklearn_metrics
 from tests.stages.analysed import analysed
 from tests.stages.small import run, split, write_processed
 from vsebench.core import schemas
-from vsebench.core.places import Case, Place
 from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.tasks import Case, Task
 from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset
 from vsebench.evaluation.analyses.pooled_precision import normalised_scores, pooled_precision
 from vsebench.evaluation.analyses.thresholds_and_difficulty import correlations, difficulties
@@ -24,7 +24,7 @@ DECISIONS = {
     "count": {"decision": "label_count", "settings": {"hidden": [8], "epochs": 5}},
     "class_threshold": {"decision": "class_threshold", "tuned_for": "macro_f1", "settings": {"hidden": []}},
 }
-PLACE = ["--dataset", "tiny", "--protocol", "images"]
+TASK = ["--dataset", "tiny", "--protocol", "images"]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
     (data / "split").rename(seed / "split")
     case = seed / "lsep"
     common = ["--split", seed / "split", "--features", data / "features.npy"]
-    assert run("fit", *common, *PLACE, "--row", "lsep", "--module", "lsep", "--settings", json.dumps(NETWORK),
+    assert run("fit", *common, *TASK, "--row", "lsep", "--module", "lsep", "--settings", json.dumps(NETWORK),
                "--seed", 1, "--epochs", json.dumps({"maximum": 8, "patience": 8}), "--metric", "map", "--images", 100,
                "--no-refit", "--out", case) == 0  # fmt: skip
     assert run("rank", *common, "--model", case / "model.npz", "--ranks", case / "ranks.parquet", "--lists",
@@ -52,7 +52,7 @@ def decide(top, decisions):
     seed, data = top / "results" / "tiny" / "images" / "seed1", top / "processed" / "tiny"
     case = seed / "lsep"
     return run("decide", "--split", seed / "split", "--features", data / "features.npy", "--model", case / "model.npz",
-               *PLACE, "--row", "lsep", "--seed", 1, "--decisions", json.dumps(decisions), "--out",
+               *TASK, "--row", "lsep", "--seed", 1, "--decisions", json.dumps(decisions), "--out",
                case / "decisions.parquet", "--thresholds", case / "thresholds.parquet", "--record",
                case / "decisions.json")  # fmt: skip
 
@@ -97,7 +97,7 @@ def test_metrics_of_label_sets_agree_with_scikit_learn(folder, tmp_path):
     names += ["macro_f1_of_present", "exact_match@4"]
     out, summary = tmp_path / "metrics.parquet", tmp_path / "summary.parquet"
     decided = [f"lsep/{name}" for name in DECISIONS]
-    assert run("measure", "--results", folder / "results", *PLACE, "--rows", "lsep", "--decisions", *decided,
+    assert run("measure", "--results", folder / "results", *TASK, "--rows", "lsep", "--decisions", *decided,
                "--seeds", 1, "--metrics", *names, "--bootstrap", 50, "--out", out,
                "--summary", summary, "--cold", tmp_path / "cold.parquet",
                "--by-frequency", tmp_path / "by_frequency.parquet") == 0  # fmt: skip
@@ -126,7 +126,7 @@ def test_metrics_of_label_sets_agree_with_scikit_learn(folder, tmp_path):
 
 def test_no_size_of_a_label_set_is_the_best(folder, tmp_path):
     out, summary = tmp_path / "metrics.parquet", tmp_path / "summary.parquet"
-    assert run("measure", "--results", folder / "results", *PLACE, "--rows", "lsep", "--decisions", "lsep/best_k",
+    assert run("measure", "--results", folder / "results", *TASK, "--rows", "lsep", "--decisions", "lsep/best_k",
                "lsep/count", "--seeds", 1, "--metrics", "map", "set_size", "--bootstrap", 50, "--out", out, "--summary",
                summary, "--cold", tmp_path / "cold.parquet",
                "--by-frequency", tmp_path / "by_frequency.parquet") == 0  # fmt: skip
@@ -153,8 +153,8 @@ def test_the_pooled_curve_is_that_of_scikit_learn_with_ties():
     assert found["average_precision"][0] == pytest.approx(sklearn_metrics.average_precision_score(*pairs))
     precision, recall, _ = sklearn_metrics.precision_recall_curve(*pairs)
     for at, value in found.select("recall", "precision").iter_rows():
-        place = np.flatnonzero(recall >= at - 1e-12)[-1]  # scikit-learn's recall falls
-        assert value == pytest.approx(precision[place])
+        task = np.flatnonzero(recall >= at - 1e-12)[-1]  # scikit-learn's recall falls
+        assert value == pytest.approx(precision[task])
 
 
 def test_a_level_that_differs_from_image_to_image_does_not_matter_after_it_is_taken_out():
@@ -208,7 +208,7 @@ def test_difficulty_is_told_by_the_scores_of_another_row(folder):
     assert set(found["reference"]) <= {"lsep"}
     processed = folder / "processed" / "tiny"
     dataset = AnalysedDataset(processed, processed / "features.npy", has_siblings=False)
-    case = AnalysedCase(Case(Place("tiny", "images"), "lsep", 1), "", folder / "results", dataset)
+    case = AnalysedCase(Case(Task("tiny", "images"), "lsep", 1), "", folder / "results", dataset)
     difficulty = difficulties(case)
     assert difficulty.select("image", "label").equals(
         read(folder, "ranks").select(pl.col("image"), pl.col("label")), null_equal=True

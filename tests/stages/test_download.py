@@ -125,10 +125,10 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-@pytest.mark.parametrize("place", ["source", "mirror folder"])
-def test_bad_content_is_refused_wherever_it_is_from(server, fetch, tmp_path, monkeypatch, case, place):
+@pytest.mark.parametrize("rank", ["source", "mirror folder"])
+def test_bad_content_is_refused_wherever_it_is_from(server, fetch, tmp_path, monkeypatch, case, task):
     content, known, message = REFUSED[case]
-    if place == "source":
+    if task == "source":
         server.files["/x.zip"] = content
     else:
         server.files.clear()

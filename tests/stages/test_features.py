@@ -126,27 +126,27 @@ def test_an_output_behind_an_average_over_all_pixels(folder):
         np.testing.assert_allclose(row, wanted, atol=1e-3)
 
 
-def odd_kinds(place):
+def odd_kinds(task):
     """Save images of odd kinds; return for each the RGB pixels that it stands for."""
     rng = np.random.default_rng(5)
     rgb, grey = rng.integers(0, 256, (4, 4, 3)), np.arange(16).reshape(4, 4) * 17
     as_rgb = np.repeat(grey[:, :, None], 3, axis=2)
-    save(grey, place / "grey.png")
-    Image.fromarray((grey * 257).astype(np.uint16)).save(place / "grey16.png")
-    Image.fromarray((grey * 257).astype(np.uint16)).save(place / "grey16.tif")
-    (place / "grey16.pgm").write_bytes(b"P5 4 4 65535\n" + (grey * 257).astype(">u2").tobytes())
-    Image.fromarray(grey > 100).save(place / "black-and-white.png")
+    save(grey, task / "grey.png")
+    Image.fromarray((grey * 257).astype(np.uint16)).save(task / "grey16.png")
+    Image.fromarray((grey * 257).astype(np.uint16)).save(task / "grey16.tif")
+    (task / "grey16.pgm").write_bytes(b"P5 4 4 65535\n" + (grey * 257).astype(">u2").tobytes())
+    Image.fromarray(grey > 100).save(task / "black-and-white.png")
     palette = Image.fromarray(rgb.astype(np.uint8)).quantize(16)
-    palette.save(place / "palette.png", transparency=bytes(range(16)))
-    Image.fromarray(np.dstack([rgb, grey]).astype(np.uint8)).save(place / "transparent.png")
+    palette.save(task / "palette.png", transparency=bytes(range(16)))
+    Image.fromarray(np.dstack([rgb, grey]).astype(np.uint8)).save(task / "transparent.png")
     ink = np.dstack([255 - rgb, np.zeros((4, 4))]).astype(np.uint8)  # without black, each ink takes away one colour
-    Image.frombytes("CMYK", (4, 4), ink.tobytes()).save(place / "cmyk.tif")
-    Image.new("CMYK", (4, 4), (0, 255, 255, 0)).save(place / "cmyk.jpg")
+    Image.frombytes("CMYK", (4, 4), ink.tobytes()).save(task / "cmyk.tif")
+    Image.new("CMYK", (4, 4), (0, 255, 255, 0)).save(task / "cmyk.jpg")
     turned = Image.Exif()
     turned[0x0112] = 6  # the camera was turned: to be shown a quarter to the right
-    save(rgb, place / "turned.png", exif=turned)
+    save(rgb, task / "turned.png", exif=turned)
     frames = [Image.fromarray(np.full((4, 4, 3), value, dtype=np.uint8)) for value in (255, 0)]
-    frames[0].save(place / "frames.gif", save_all=True, append_images=frames[1:])
+    frames[0].save(task / "frames.gif", save_all=True, append_images=frames[1:])
     return {
         **dict.fromkeys(["grey.png", "grey16.png", "grey16.tif", "grey16.pgm"], as_rgb),
         "black-and-white.png": 255 * (as_rgb > 100),

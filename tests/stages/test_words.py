@@ -191,11 +191,11 @@ def test_it_is_swept_with_words(folder):
 
 def test_it_is_timed_with_words(folder, monkeypatch):
     results = folder / "results"
-    place = results / "tiny" / "distinct" / "seed1"
-    out = ["--out", place / "split"]
+    task = results / "tiny" / "distinct" / "seed1"
+    out = ["--out", task / "split"]
     assert run("split", "--processed", folder, "--protocol", "distinct", "--seed", 1, *out) == 0
-    (place / "row").mkdir()
-    (place / "row" / "run.json").write_text('{"selection": {"settings": {"factors": 2}, "epochs": 3}}')
+    (task / "row").mkdir()
+    (task / "row" / "run.json").write_text('{"selection": {"settings": {"factors": 2}, "epochs": 3}}')
     monkeypatch.setattr(timing.os, "sched_setaffinity", lambda process, cores: None)
     arguments = Namespace(results=results, dataset="tiny", protocol="distinct", no_refit=False, features=None, epochs=2,
                           modules={"row": "by_words"}, words=folder / "words.npz", to_best_epoch=True)  # fmt: skip

@@ -66,14 +66,14 @@ def test_two_folders_with_the_same_workflow_and_kernel_cache(finished, fresh, tm
     for path in fresh.folder.rglob("*.nbc"):
         path.write_bytes(b"old code")
         os.utime(path, (0, 0))
-    places = [Project(tmp_path / name) for name in ("one", "two")]
+    tasks = [Project(tmp_path / name) for name in ("one", "two")]
     started = []
-    for place in places:
-        place.folder.mkdir()
-        started.append(fresh.start("results/metrics.parquet", "--directory", place.folder))
+    for task in tasks:
+        task.folder.mkdir()
+        started.append(fresh.start("results/metrics.parquet", "--directory", task.folder))
     for process in started:
         assert process.wait(timeout=300) == 0, fresh.started[-5000:]
-    for place in places:
-        made = place.found(*MODELS_AND_RANKS)
+    for task in tasks:
+        made = task.found(*MODELS_AND_RANKS)
         assert len(made) > len(METHODS)
         assert made == {name: finished.project.found(name)[name] for name in made}

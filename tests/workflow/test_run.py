@@ -9,7 +9,7 @@ from tests.workflow.project import IMAGE_ROWS, LABEL_ROWS, ROOT, TINY, TRAINED
 from vsebench.core import schemas
 from vsebench.plan import read_plan
 
-PLACES = {("sim-iapr", "regions"): LABEL_ROWS, ("sim-features", "images"): IMAGE_ROWS}
+TASKS = {("sim-iapr", "regions"): LABEL_ROWS, ("sim-features", "images"): IMAGE_ROWS}
 
 
 def test_every_result_is_there_and_no_half_written_file(finished):
@@ -20,14 +20,14 @@ def test_every_result_is_there_and_no_half_written_file(finished):
     expected += [f"results/{name}.csv" for name in ("audit", "claims", "comparison")]
     expected += [f"results/tables/{name}.{suffix}" for name in plan.tables for suffix in ("csv", "md", "tex")]
     expected += [f"figures/{name}.{suffix}" for name in plan.figures for suffix in ("pdf", "svg", "png")]
-    for (dataset, protocol), rows in PLACES.items():
-        place = f"results/{dataset}/{protocol}"
-        expected += [f"{place}/{name}.parquet" for name in ("metrics", "summary", "timing")]
+    for (dataset, protocol), rows in TASKS.items():
+        task = f"results/{dataset}/{protocol}"
+        expected += [f"{task}/{name}.parquet" for name in ("metrics", "summary", "timing")]
         parts = ("train", "valid", "test", "images", "labels")
-        expected += [f"{place}/seed1/split/{name}.parquet" for name in parts]
+        expected += [f"{task}/seed1/split/{name}.parquet" for name in parts]
         names = ["model.npz", "history.parquet", "run.json", "ranks.parquet", "lists.parquet"]
         names += ["label_ranks.parquet"] * (protocol == "images")
-        expected += [f"{place}/seed1/{row}/{name}" for row in rows for name in names]
+        expected += [f"{task}/seed1/{row}/{name}" for row in rows for name in names]
     assert [name for name in expected if not (folder / name).is_file() or not (folder / name).stat().st_size] == []
     assert not list(folder.rglob("*.tmp*"))
 
@@ -74,11 +74,11 @@ def test_metrics_have_one_row_per_model_and_metric(finished):
     metrics = pl.read_parquet(finished.project.folder / "results" / "metrics.parquet")
     keys = metrics.select("dataset", "protocol", "method", "seed", "metric").rows()
     expected = {
-        (*place, row, 1, metric)
-        for place, rows in PLACES.items()
+        (*task, row, 1, metric)
+        for task, rows in TASKS.items()
         for row in rows
         for metric in TINY["metrics"]
-        if metric != "label_map" or place[1] == "images"  # known images are not ranked for a label
+        if metric != "label_map" or task[1] == "images"  # known images are not ranked for a label
     }
     assert len(keys) == len(expected)
     assert set(keys) == expected

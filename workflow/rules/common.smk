@@ -69,12 +69,12 @@ BIN = shlex.quote(str(Path(sys.executable).parent))
 shell.prefix(f"BIN={BIN}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; ")
 
 PROCESSED = "data/processed/{dataset}"
-PLACE = "results/{dataset}/{protocol}"
-MODEL = f"{PLACE}/seed{{seed}}/{{row}}"
-SPLIT = f"{PLACE}/seed{{seed}}/split"
+TASK = "results/{dataset}/{protocol}"
+MODEL = f"{TASK}/seed{{seed}}/{{row}}"
+SPLIT = f"{TASK}/seed{{seed}}/split"
 SPLITS = expand(
-    "results/{place}/seed{seed}/split/split.json",
-    place=PLAN.places,
+    "results/{task}/seed{seed}/split/split.json",
+    task=PLAN.tasks,
     seed=PLAN.config.seeds,
 )
 KNOWN_IMAGES = [

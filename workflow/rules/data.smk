@@ -113,18 +113,18 @@ rule words:
 
 
 # Two data sets as one, for a protocol that trains on another data set than it tests on.
-for place in joined_tasks(PLAN):
-    join = job("join", dataset=place.dataset, protocol=place.protocol)
+for task in joined_tasks(PLAN):
+    join = job("join", dataset=task.dataset, protocol=task.protocol)
 
     rule:
         name:
-            f"join_{place.name.replace('-', '_')}"
+            f"join_{task.name.replace('-', '_')}"
         input:
             **join.inputs,
         output:
-            multiext(f"{PLAN.processed(place)}/", *joined_files(PLAN, place)),
+            multiext(f"{PLAN.processed(task)}/", *joined_files(PLAN, task)),
         log:
-            f"results/logs/join/{place.name}.log",
+            f"results/logs/join/{task.name}.log",
         params:
             out=subpath(output[0], parent=True),
             options=literally(join.options),

@@ -58,7 +58,7 @@ rule decide:
 
 
 rule measure:
-    """Compute the metrics of all models at a place, from their ranks and decisions."""
+    """Compute the metrics of all models at a task, from their ranks and decisions."""
     input:
         unpack(job_inputs("measure")),
         split=expand(
@@ -68,12 +68,12 @@ rule measure:
             allow_missing=True,
         ),
     output:
-        metrics=f"{PLACE}/metrics.parquet",
-        summary=f"{PLACE}/summary.parquet",
-        cold=f"{PLACE}/cold.parquet",
-        by_frequency=f"{PLACE}/by_frequency.parquet",
+        metrics=f"{TASK}/metrics.parquet",
+        summary=f"{TASK}/summary.parquet",
+        cold=f"{TASK}/cold.parquet",
+        by_frequency=f"{TASK}/by_frequency.parquet",
     log:
-        f"{PLACE}/measure.log",
+        f"{TASK}/measure.log",
     params:
         options=job_options("measure"),
     shell:
@@ -99,7 +99,7 @@ if "sweeps" in PLAN.outline.files:
 
 
 rule gather:
-    """Put the parts of all data sets, places or models together in one file."""
+    """Put the parts of all data sets, tasks or models together in one file."""
     input:
         unpack(job_inputs("gather")),
     output:

@@ -11,9 +11,9 @@ rule time_methods:
             allow_missing=True,
         ),
     output:
-        f"{PLACE}/timing.parquet",
+        f"{TASK}/timing.parquet",
     log:
-        f"{PLACE}/timing.log",
+        f"{TASK}/timing.log",
     threads: 1
     resources:
         slot=100,

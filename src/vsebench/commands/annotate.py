@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ids", type=Path, help="text file with one image id per row (default: 1, 2, 3, ...)")
     parser.add_argument("--image", default="image", help="column of image ids in a .parquet file (default: image)")
     parser.add_argument("--top", type=int, default=5, help="number of labels per image (default: 5)")
-    parser.add_argument("--out", type=Path, required=True, help="CSV file to write: image, place, label, score")
+    parser.add_argument("--out", type=Path, required=True, help="CSV file to write: image, task, label, score")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
     n_images, n_labels = top.shape
     columns = {
         "image": np.repeat(ids, n_labels),
-        "place": np.tile(np.arange(1, n_labels + 1), n_images),
+        "rank": np.tile(np.arange(1, n_labels + 1), n_images),
         "label": labels.gather(top.ravel()),
         "score": scores.ravel(),
     }

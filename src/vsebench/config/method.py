@@ -54,7 +54,7 @@ class Search(Strict):
     seeds: dict[int, dict[str, Any]] = Field(min_length=1)  # seed of the split -> all settings of the method
 
 
-class SearchesAtPlace(Strict):
+class SearchesAtTask(Strict):
     """The searches on a data set under one protocol."""
 
     validation_metric: str  # the metric that settings were chosen by
@@ -66,7 +66,7 @@ class ChosenSettings(Strict):
 
     options: dict[str, Any]  # all options of the data set in that run
     vocabulary: Vocabulary  # the data set's filters in that run
-    protocols: dict[str, SearchesAtPlace]  # protocol -> the searches under it
+    protocols: dict[str, SearchesAtTask]  # protocol -> the searches under it
 
 
 class Decided(Strict):

@@ -14,8 +14,8 @@ Schema = dict[Any, type[pl.DataType] | pl.DataType]  # names and types of column
 # misread it: when a column or key is removed or changes its meaning. Files without a number are older than 1.
 SCHEMA_VERSION = 1
 
-PLACE: Schema = {"dataset": pl.String, "protocol": pl.String}
-CASE: Schema = PLACE | {"method": pl.String, "seed": pl.Int64}  # method: the name of its file in config/methods
+TASK: Schema = {"dataset": pl.String, "protocol": pl.String}
+CASE: Schema = TASK | {"method": pl.String, "seed": pl.Int64}  # method: the name of its file in config/methods
 
 # data/processed/<dataset>/
 PAIRS: Schema = {"image": pl.Int32, "label": pl.Int32, "count": pl.Int32}
@@ -77,7 +77,7 @@ THRESHOLDS: Schema = {  # for decisions with a threshold per image and label: th
     "threshold": pl.Float32,
 }
 DECISIONS: Schema = {"decision": pl.String, "image": pl.Int32, "label": pl.Int32}  # the chosen label sets
-LISTS: Schema = {"image": pl.Int32, "place": pl.Int32, "label": pl.Int32}
+LISTS: Schema = {"image": pl.Int32, "rank": pl.Int32, "label": pl.Int32}
 LABEL_RANKS: Schema = {  # as RANKS, with the roles swapped: each label ranks the test images
     "label": pl.Int32,
     "image": pl.Int32,
@@ -110,7 +110,7 @@ BY_FREQUENCY: Schema = CASE | {  # recall of labels in groups of equal size, by 
     "cutoff": pl.Int64,
     "value": pl.Float64,  # mean over the labels of the group
 }
-SUMMARY: Schema = PLACE | {
+SUMMARY: Schema = TASK | {
     "method": pl.String,
     "decision": pl.String,
     "metric": pl.String,
@@ -133,7 +133,7 @@ SWEEP: Schema = CASE | {
 }
 SWEEPS: Schema = SWEEP | {"metric": pl.String, "test": pl.Float64}
 SWEEP_RANKS: Schema = {"value": pl.Float64} | RANKS
-TIMING: Schema = PLACE | {
+TIMING: Schema = TASK | {
     "method": pl.String,
     "threads": pl.Int32,
     "seed": pl.Int64,  # whose split and settings were timed
@@ -164,7 +164,7 @@ SCALING: Schema = {
 }
 
 # written by the stage `annotate`, as CSV
-ANNOTATIONS: Schema = {"image": pl.String, "place": pl.Int32, "label": pl.String, "score": pl.Float32}
+ANNOTATIONS: Schema = {"image": pl.String, "rank": pl.Int32, "label": pl.String, "score": pl.Float32}
 
 # results/
 CLAIMS: Schema = {

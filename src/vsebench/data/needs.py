@@ -24,7 +24,7 @@ Truth = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class PlaceData:
+class TaskData:
     """What is known of a task's data before they are read.
 
     Attributes
@@ -64,10 +64,10 @@ class Need(ABC):
     missing_reason: ClassVar[str]
 
     @abstractmethod
-    def is_provided(self, data: PlaceData) -> bool:
+    def is_provided(self, data: TaskData) -> bool:
         """Return whether a task has this input."""
 
-    def files(self, data: PlaceData, split: str) -> list[str]:
+    def files(self, data: TaskData, split: str) -> list[str]:
         """Return the files that a job has to read for this need; `split` is the folder of the split."""
         return []
 
@@ -110,10 +110,10 @@ class FeaturesNeed(FileNeed["Features"]):
     missing_reason = "the data set has no image features"
     description = "the image features of its data set"
 
-    def is_provided(self, data: PlaceData) -> bool:
+    def is_provided(self, data: TaskData) -> bool:
         return data.features_name is not None
 
-    def files(self, data: PlaceData, split: str) -> list[str]:
+    def files(self, data: TaskData, split: str) -> list[str]:
         return [f"{data.processed}/{data.features_name}", f"{data.processed}/images.parquet"]
 
     def load(self, path: Path) -> "Features":
@@ -130,10 +130,10 @@ class WordsNeed(FileNeed[Words]):
     missing_reason = "no word vectors are configured for this data set"
     description = "the word vectors of its data set's labels"
 
-    def is_provided(self, data: PlaceData) -> bool:
+    def is_provided(self, data: TaskData) -> bool:
         return data.has_words
 
-    def files(self, data: PlaceData, split: str) -> list[str]:
+    def files(self, data: TaskData, split: str) -> list[str]:
         return [f"{data.processed}/words.npz"]
 
     def load(self, path: Path) -> Words:
@@ -151,10 +151,10 @@ class TruthNeed(FileNeed[Truth]):
     missing_reason = "true label probabilities exist only for simulated data"
     description = "the truth.npz of a simulated data set"
 
-    def is_provided(self, data: PlaceData) -> bool:
+    def is_provided(self, data: TaskData) -> bool:
         return self.key in data.simulated
 
-    def files(self, data: PlaceData, split: str) -> list[str]:
+    def files(self, data: TaskData, split: str) -> list[str]:
         return [f"{data.tested}/truth.npz"]
 
     def load(self, path: Path) -> Truth:
@@ -167,7 +167,7 @@ class TreeNeed(Need):
     key = "tree"
     missing_reason = "the labels were not drawn from a tree of labels"
 
-    def is_provided(self, data: PlaceData) -> bool:
+    def is_provided(self, data: TaskData) -> bool:
         return self.key in data.simulated
 
 
@@ -178,10 +178,10 @@ class TestLabelsNeed(Need):
     key = "test_labels"
     missing_reason = "all labels are trained, and this oracle is for unseen labels"
 
-    def is_provided(self, data: PlaceData) -> bool:
+    def is_provided(self, data: TaskData) -> bool:
         return data.unseen
 
-    def files(self, data: PlaceData, split: str) -> list[str]:
+    def files(self, data: TaskData, split: str) -> list[str]:
         return [f"{split}/test.parquet"]
 
     def of(self, problem: Problem) -> HeldOut:
@@ -196,10 +196,10 @@ class GivenLabelsNeed(FileNeed[LabelMatrix]):
     missing_reason = "the test images have no second annotation (user tags)"
     description = "the labels that another data set has for the tested images"
 
-    def is_provided(self, data: PlaceData) -> bool:
+    def is_provided(self, data: TaskData) -> bool:
         return data.is_joined
 
-    def files(self, data: PlaceData, split: str) -> list[str]:
+    def files(self, data: TaskData, split: str) -> list[str]:
         return [f"{data.processed}/given.parquet"]
 
     def load(self, path: Path) -> LabelMatrix:
@@ -219,7 +219,7 @@ class KnownLabelsNeed(Need):
     key = "known_labels"
     missing_reason = "the test images are new, and this method knows an image only by its labels"
 
-    def is_provided(self, data: PlaceData) -> bool:
+    def is_provided(self, data: TaskData) -> bool:
         return not data.new_images
 
 
@@ -229,7 +229,7 @@ class TrainedLabelsNeed(Need):
     key = "trained_labels"
     missing_reason = "the test labels are never trained, and this method knows a label only by its training images"
 
-    def is_provided(self, data: PlaceData) -> bool:
+    def is_provided(self, data: TaskData) -> bool:
         return not data.only_unseen
 
 
@@ -243,7 +243,7 @@ NEEDS: dict[str, Need] = {
 FILE_NEEDS: tuple[FileNeed[Any], ...] = tuple(need for need in NEEDS.values() if isinstance(need, FileNeed))
 
 
-def provided(data: PlaceData) -> set[str]:
+def provided(data: TaskData) -> set[str]:
     """Return the keys of the needs that a task provides, including those of its simulator alone."""
     return {key for key, need in NEEDS.items() if need.is_provided(data)} | data.simulated
 

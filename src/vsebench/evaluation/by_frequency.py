@@ -6,7 +6,7 @@ where most methods differ.
 
 import polars as pl
 
-from vsebench.evaluation.metrics import with_places
+from vsebench.evaluation.metrics import with_ranks
 from vsebench.evaluation.metrics.base import within
 
 BANDS = 5
@@ -29,7 +29,7 @@ def recall_by_frequency(ranks: pl.DataFrame, training: pl.DataFrame, cutoff: int
     One row for each of up to five groups, the most frequent labels first: band (from 1), labels (their number), fewest
     and most (training images of a label), and value.
     """
-    labels = with_places(ranks).group_by("label").agg(value=within(cutoff).mean())
+    labels = with_ranks(ranks).group_by("label").agg(value=within(cutoff).mean())
     counts = training.group_by("label").agg(images=pl.len().cast(pl.Int64))
     labels = labels.join(counts, on="label", how="left").with_columns(pl.col("images").fill_null(0))
     labels = labels.sort("images", "label", descending=[True, False]).with_row_index("rank")

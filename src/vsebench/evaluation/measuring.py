@@ -180,7 +180,7 @@ def first_labels(model: Ranked, cutoff: int | None, n_labels: int) -> LabelSets:
     can be the number of candidates, and means do not include labels that are never queried.
     """
     images = model.ranks["image"].unique().sort()
-    predicted = model.lists.filter(pl.col("place") <= cutoff).select("image", "label")
+    predicted = model.lists.filter(pl.col("rank") <= cutoff).select("image", "label")
     both = pl.concat([predicted.with_columns(right=False), model.ranks.select("image", "label", right=True)])
     both = both.with_columns(label=pl.col("label").rank("dense") - 1)
     return LabelSets.of_pairs(both.filter(~pl.col("right")), both.filter("right"), images, n_labels)

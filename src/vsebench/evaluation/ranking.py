@@ -152,7 +152,7 @@ def list_tops(
     """
     check_labels(model, held_out, "model")
     parts = [(model, held_out)] if for_cold is None else by_ranking_model(model, for_cold, held_out)
-    return pl.concat(_list_tops(own, images, features, pool) for own, images in parts).sort("image", "place")
+    return pl.concat(_list_tops(own, images, features, pool) for own, images in parts).sort("image", "rank")
 
 
 def _list_tops(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
@@ -164,7 +164,7 @@ def _list_tops(model: Model, held_out: HeldOut, features: "Features | None", poo
 
     pool.run(list_chunk, chunks(held_out))
     list_ranks = np.tile(np.arange(1, LIST_LENGTH + 1, dtype=np.int32), len(lists))
-    columns = {"image": np.repeat(held_out.images, LIST_LENGTH), "place": list_ranks, "label": lists.ravel()}
+    columns = {"image": np.repeat(held_out.images, LIST_LENGTH), "rank": list_ranks, "label": lists.ravel()}
     frame = pl.DataFrame(columns, schema=LISTS)
     return frame.filter(pl.col("label") >= 0)
 

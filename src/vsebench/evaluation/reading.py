@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from vsebench.core.places import Case
 from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.tasks import Case
 from vsebench.evaluation.measuring import Ranked
 from vsebench.evaluation.sets import LabelSets
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from vsebench.core.places import Entry, Place
 from vsebench.core.schemas import METRICS, SUMMARY
+from vsebench.core.tasks import Entry, Task
 from vsebench.evaluation.estimates import Estimate, Estimates
 from vsebench.evaluation.measuring import Measured
 from vsebench.evaluation.metrics.base import load_metric
@@ -15,7 +15,7 @@ from vsebench.evaluation.significance import INTERVAL, Values, adjust
 BySeed = Mapping[int, Measured]
 
 
-def metrics_table(place: Place, measured: Mapping[Entry, BySeed], metrics: Sequence[str]) -> pl.DataFrame:
+def metrics_table(task: Task, measured: Mapping[Entry, BySeed], metrics: Sequence[str]) -> pl.DataFrame:
     """Return `schemas.METRICS`, sorted by entry and then by seed, without metrics that could not be computed."""
     lines = []
     for entry, seeds in measured.items():
@@ -25,13 +25,13 @@ def metrics_table(place: Place, measured: Mapping[Entry, BySeed], metrics: Seque
                 if not np.isnan(metrics_of_seed.values[column]):
                     numbers = (metrics_of_seed.values[column], low[column], high[column])
                     values = dict(zip(("value", "ci_low", "ci_high"), map(float, numbers), strict=True))
-                    keys = _keys(place, entry) | {"seed": seed, "metric": metric}
+                    keys = _keys(task, entry) | {"seed": seed, "metric": metric}
                     lines.append(keys | values | {"n": int(metrics_of_seed.n[column])})
     return pl.DataFrame(lines, schema=METRICS)
 
 
 def summarise(
-    place: Place, measured: Mapping[Entry, BySeed], metrics: Sequence[str], not_compared: Collection[Entry]
+    task: Task, measured: Mapping[Entry, BySeed], metrics: Sequence[str], not_compared: Collection[Entry]
 ) -> pl.DataFrame:
     """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
 
@@ -50,7 +50,7 @@ def summarise(
         p_values = {} if best is None else _p_values(estimates, contenders, best)
         low, high = estimates.each().interval()
         for n, entry in enumerate(entries):
-            line = _keys(place, entry) | {"metric": metric}
+            line = _keys(task, entry) | {"metric": metric}
             line |= {"value": float(estimates.means[n]), "ci_low": float(low[n]), "ci_high": float(high[n])}
             if best is not None:
                 line |= _difference(estimates.minus(best, [n]))
@@ -59,9 +59,9 @@ def summarise(
     return pl.DataFrame([line for own_lines in lines.values() for line in own_lines], schema=SUMMARY)
 
 
-def _keys(place: Place, entry: Entry) -> dict[str, object]:
+def _keys(task: Task, entry: Entry) -> dict[str, object]:
     return {
-        "dataset": place.dataset, "protocol": place.protocol, "method": entry.row, "decision": entry.decision,
+        "dataset": task.dataset, "protocol": task.protocol, "method": entry.row, "decision": entry.decision,
     }  # fmt: skip
 
 

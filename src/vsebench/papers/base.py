@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import Field, PrivateAttr
 
 from vsebench.core.errors import UserError
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import Strict, check, read_yaml
 from vsebench.papers.published import PrintedCell, PrintedCells, read_published
 from vsebench.papers.statement import Statement
@@ -25,7 +25,7 @@ class PaperRow(Strict):
     ours: list[str] = Field(default_factory=list)  # "method" or "method/decision"
 
 
-class PaperPlace(Strict):
+class PaperTask(Strict):
     """A data set of a paper, and our corresponding data set and protocol, if any."""
 
     title: str
@@ -34,19 +34,19 @@ class PaperPlace(Strict):
     note: str | None = None
 
     @property
-    def ours(self) -> Place | None:
+    def ours(self) -> Task | None:
         """Our task whose accuracies can be compared with the paper's."""
-        return Place(self.dataset, self.protocol) if self.dataset and self.protocol else None
+        return Task(self.dataset, self.protocol) if self.dataset and self.protocol else None
 
 
 class Paper(Strict):
-    """A paper (`config/papers/<paper>.yaml`); the keys of `rows` and `places` are names in the CSV file."""
+    """A paper (`config/papers/<paper>.yaml`); the keys of `rows` and `tasks` are names in the CSV file."""
 
     title: str = Field(min_length=1)  # short, for headings
     citation: str
     link: str | None = None
     rows: dict[str, PaperRow] = Field(default_factory=dict)
-    places: dict[str, PaperPlace] = Field(default_factory=dict)
+    tasks: dict[str, PaperTask] = Field(default_factory=dict)
     tables: dict[str, dict[str, Any]] = Field(
         default_factory=dict
     )  # name -> kind and its parameters, which the kind validates
@@ -71,9 +71,9 @@ class Paper(Strict):
             raise UserError(f"{path}: is a folder, but must be a paper's YAML file")
         paper = check(cls, read_yaml(path), str(path))
         paper._path = path
-        for key, place in paper.places.items():
-            if place.protocol and not place.dataset:
-                raise UserError(f"{path}: places.{key}: protocol: also give our `dataset`")
+        for key, task in paper.tasks.items():
+            if task.protocol and not task.dataset:
+                raise UserError(f"{path}: tasks.{key}: protocol: also give our `dataset`")
         return paper
 
     @property
@@ -94,12 +94,12 @@ class Paper(Strict):
     @property
     def datasets(self) -> list[str]:
         """Our data sets with the same data as the paper's."""
-        return sorted({place.dataset for place in self.places.values() if place.dataset is not None})
+        return sorted({task.dataset for task in self.tasks.values() if task.dataset is not None})
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The part of the YAML file that comparisons and tables read: titles, rows and places."""
-        return self.model_dump(include={"title", "rows", "places"})
+        """The part of the YAML file that comparisons and tables read: titles, rows and tasks."""
+        return self.model_dump(include={"title", "rows", "tasks"})
 
     @property
     def audited(self) -> dict[str, Any]:
@@ -128,9 +128,9 @@ class Paper(Strict):
         """Return the title of one of the paper's methods, or its name if it has none."""
         return self.rows[row].title if row in self.rows else row
 
-    def place_title(self, place: str) -> str:
+    def task_title(self, task: str) -> str:
         """Return the title of one of the paper's data sets, or its name if it has none."""
-        return self.places[place].title if place in self.places else place
+        return self.tasks[task].title if task in self.tasks else task
 
 
 def read_papers(paths: Sequence[Path]) -> list[Paper]:

@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from vsebench.config.dataset import Family
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import Strict
-from vsebench.papers.evidence import Effect, Evidence, RunPlace, UntestableError
+from vsebench.papers.evidence import Effect, Evidence, RunTask, UntestableError
 from vsebench.papers.verdict import FAILS, HOLDS, SIGNIFICANT, UNDECIDED, Data, Verdict
 
-NOWHERE = Place("", "")  # for a case that is not about a single data set
+NOWHERE = Task("", "")  # for a case that is not about a single data set
 Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # lowest and highest, both included
 
 
@@ -23,7 +23,7 @@ class ClaimCase:
     """One combination that a claim is tested on, such as a task, a rival and a metric; a claim may have many."""
 
     measured: str  # the effect's heading: a metric's name, or a quantity in words
-    place: Place = NOWHERE
+    task: Task = NOWHERE
     data: Data | None = None  # the kind of data; none: the effect is computed without any
     rival: str = ""  # the method that the claim's method is compared with; empty if there is none
 
@@ -80,7 +80,7 @@ class ClaimTest(Strict, ABC):
         return HOLDS if effect.value > effect.neutral else FAILS
 
 
-class AtPlaces(ClaimTest):
+class AtTasks(ClaimTest):
     """A test on each task with the method, of real data and of simulated data of the families."""
 
     families: list[Family] = Field(min_length=1)  # of the data that the claim is about
@@ -89,37 +89,37 @@ class AtPlaces(ClaimTest):
     # data that the paper did not use
     named: list[str] | None = Field(default=None, min_length=1)
 
-    def places(self, evidence: Evidence) -> list[RunPlace]:
+    def tasks(self, evidence: Evidence) -> list[RunTask]:
         """Return the tasks, at least one; raises `UntestableError` if there is none."""
-        usable = [place for place in evidence.places if place.data != "simulated" or place.family in self.families]
+        usable = [task for task in evidence.tasks if task.data != "simulated" or task.family in self.families]
         if not usable:
             raise UntestableError(
                 f"The run has neither real data nor simulated data of the family {in_words(self.families)}."
             )
         if self.protocols is not None:
-            usable = [place for place in usable if place.place.protocol in self.protocols]
+            usable = [task for task in usable if task.task.protocol in self.protocols]
         if not usable:
             raise UntestableError(f"The run has no such data set with the protocol {in_words(self.protocols or [])}.")
-        with_method = [place for place in usable if self.method in place.rows]
+        with_method = [task for task in usable if self.method in task.rows]
         if not with_method:
             raise UntestableError(f"The run has no method {self.method} on such data.")
         return [
-            replace(place, data="other")
-            if place.data == "paper" and self.named is not None and place.place.dataset not in self.named
-            else place
-            for place in with_method
+            replace(task, data="other")
+            if task.data == "paper" and self.named is not None and task.task.dataset not in self.named
+            else task
+            for task in with_method
         ]
 
     def each_metric(self, evidence: Evidence, rows: Sequence[str], metrics: Sequence[str]) -> Iterator[ClaimCase]:
         """Yield one case per metric and task with all these methods; `UntestableError` if there is no such task."""
-        places = [place for place in self.places(evidence) if set(rows) <= set(place.rows)]
-        if not places:
+        tasks = [task for task in self.tasks(evidence) if set(rows) <= set(task.rows)]
+        if not tasks:
             raise UntestableError(f"The run lacks one of the methods {in_words(rows)}.")
-        for place, metric in itertools.product(places, metrics):
-            yield ClaimCase(metric, place.place, place.data)
+        for task, metric in itertools.product(tasks, metrics):
+            yield ClaimCase(metric, task.task, task.data)
 
 
-class AgainstRivals(AtPlaces):
+class AgainstRivals(AtTasks):
     """A test of a method against each of its rivals, on each task."""
 
     rivals: list[str] = Field(min_length=1)
@@ -130,9 +130,9 @@ class AgainstRivals(AtPlaces):
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per task, rival and measured quantity."""
-        pairs = [(place, rival) for place in self.places(evidence) for rival in self.rivals if rival in place.rows]
-        for (place, rival), measured in itertools.product(pairs, self.measured()):
-            yield ClaimCase(measured, place.place, place.data, rival)
+        pairs = [(task, rival) for task in self.tasks(evidence) for rival in self.rivals if rival in task.rows]
+        for (task, rival), measured in itertools.product(pairs, self.measured()):
+            yield ClaimCase(measured, task.task, task.data, rival)
         if not pairs:
             raise UntestableError(f"The run has no method {in_words(self.rivals)} to compare with.")
 

@@ -1,6 +1,6 @@
 """Published numbers compared with ours, where data and protocol are the same; never on simulated data.
 
-A paper's `places` and `rows` state which of our tasks and methods correspond to the paper's. The verdict on an accuracy
+A paper's `tasks` and `rows` state which of our tasks and methods correspond to the paper's. The verdict on an accuracy
 is inside if our 95 % interval over images and seeds contains the published value, otherwise outside. Times get no
 verdict: they were measured on different machines, so only their ratios can be compared.
 """
@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from vsebench.core.places import Entry, Place
 from vsebench.core.schemas import COMPARISON
+from vsebench.core.tasks import Entry, Task
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
 from vsebench.papers.base import Paper
 from vsebench.papers.published import SECONDS, PrintedCell
@@ -36,28 +36,28 @@ class Ours:
     history: pl.DataFrame
     real: set[str]
 
-    def find(self, column: str, place: Place, row: str) -> Numbers | None:
+    def find(self, column: str, task: Task, row: str) -> Numbers | None:
         """Return our value for a published column, with its bounds; None if the run lacks it."""
-        return TIMES[column].find(self, place, row) if column in TIMES else self.accuracy(column, place, row)
+        return TIMES[column].find(self, task, row) if column in TIMES else self.accuracy(column, task, row)
 
-    def accuracy(self, metric: str, place: Place, row: str) -> Numbers | None:
+    def accuracy(self, metric: str, task: Task, row: str) -> Numbers | None:
         """Return the mean and 95 % interval of a metric of a method, or of a "method/decision"."""
         entry = Entry.of(row)
-        entries = _of(self.summary, place, entry.row).filter(decision=entry.decision, metric=metric)
+        entries = _of(self.summary, task, entry.row).filter(decision=entry.decision, metric=metric)
         return entries.select("value", "ci_low", "ci_high").row(0) if len(entries) else None
 
-    def seconds_of_epoch(self, place: Place, row: str) -> Numbers | None:
+    def seconds_of_epoch(self, task: Task, row: str) -> Numbers | None:
         """Return the median, lowest and highest seconds per epoch over the repeats."""
-        epochs = _of(self.timing, place, row).filter(phase="epoch")
+        epochs = _of(self.timing, task, row).filter(phase="epoch")
         return _range(epochs.group_by("repeat").agg(pl.col("seconds").median())["seconds"].to_list())
 
-    def seconds_to_converge(self, place: Place, row: str) -> Numbers | None:
+    def seconds_to_converge(self, task: Task, row: str) -> Numbers | None:
         """Return the median, lowest and highest training seconds up to the best epoch over the seeds.
 
         The times come from exclusive jobs if the run has such timings, otherwise from jobs that ran next to others.
         """
-        timed = list(seconds_by_seed(_of(self.timing, place, row)).values())
-        return _range(timed or to_best_epoch(_of(self.history, place, row))["seconds"].to_list())
+        timed = list(seconds_by_seed(_of(self.timing, task, row)).values())
+        return _range(timed or to_best_epoch(_of(self.history, task, row))["seconds"].to_list())
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Time:
     """Our measurement of a time that papers print."""
 
     words: str  # definition of the seconds and their bounds, for a table's notes
-    find: Callable[[Ours, Place, str], Numbers | None]
+    find: Callable[[Ours, Task, str], Numbers | None]
 
 
 TIMES = {  # by the column's name in the CSV files
@@ -90,15 +90,15 @@ def compare(paper: Paper, ours: Ours) -> pl.DataFrame:
 def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]]:
     """Return one line for each of our variants that a published cell can be compared with."""
     dataset, _, method = cell.row.partition("/")
-    place = paper.places[dataset].ours if dataset in paper.places else None
-    if place is None or cell.in_text or cell.is_words or place.dataset not in ours.real or method not in paper.rows:
+    task = paper.tasks[dataset].ours if dataset in paper.tasks else None
+    if task is None or cell.in_text or cell.is_words or task.dataset not in ours.real or method not in paper.rows:
         return []
     lines = []
     for row in paper.rows[method].ours:
-        numbers = ours.find(cell.column, place, row)
+        numbers = ours.find(cell.column, task, row)
         if numbers is not None:
             keys = {"paper": paper.name, "table": cell.table, "row": cell.row, "column": cell.column}
-            keys |= {"dataset": place.dataset, "protocol": place.protocol, "method": row}
+            keys |= {"dataset": task.dataset, "protocol": task.protocol, "method": row}
             lines.append(keys | _judged(cell, *numbers))
     return lines
 
@@ -115,8 +115,8 @@ def _judged(cell: PrintedCell, value: float, low: float, high: float) -> dict[st
     return numbers | {"unit": "1", "verdict": "inside" if inside else "outside"}
 
 
-def _of(frame: pl.DataFrame, place: Place, row: str) -> pl.DataFrame:
-    return frame.filter(dataset=place.dataset, protocol=place.protocol, method=row)
+def _of(frame: pl.DataFrame, task: Task, row: str) -> pl.DataFrame:
+    return frame.filter(dataset=task.dataset, protocol=task.protocol, method=row)
 
 
 def _range(values: list[float]) -> Numbers | None:

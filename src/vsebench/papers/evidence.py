@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from scipy.special import stdtr, stdtrit  # scipy.stats takes a second more to import
 
 from vsebench.core.errors import UserError
-from vsebench.core.places import Case, Entry, Place
+from vsebench.core.tasks import Case, Entry, Task
 from vsebench.evaluation.estimates import Estimate, Estimates, stack
 from vsebench.evaluation.lists import list_values
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets
@@ -27,7 +27,7 @@ from vsebench.evaluation.significance import adjust, bootstrap_all
 from vsebench.papers.verdict import Data
 
 __all__ = [
-    "AnyMetricName", "Effect", "Estimates", "Evidence", "MetricName", "RunPlace", "UntestableError",
+    "AnyMetricName", "Effect", "Estimates", "Evidence", "MetricName", "RunTask", "UntestableError",
     "adjust", "difference", "differences", "interval", "of_units", "ratio",
 ]  # fmt: skip
 
@@ -83,13 +83,13 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class RunPlace:
+class RunTask:
     """A task of the run, the family of its data set, and its methods (with decisions as "method/decision").
 
     `data` is "simulated" or "other" until a paper claims the data set as its own (`Evidence.seen_by`).
     """
 
-    place: Place
+    task: Task
     family: str
     data: Data
     rows: list[str]
@@ -101,7 +101,7 @@ class Evidence:
 
     Attributes
     ----------
-    places : all tasks of the run, in display order
+    tasks : all tasks of the run, in display order
     seeds : seeds of the run
     resamples : number of bootstrap resamples
     timing, history : the tables TIMING and HISTORY of `core.schemas`
@@ -116,7 +116,7 @@ class Evidence:
     on_request : the tables of analyses, by their names
     """
 
-    places: list[RunPlace]
+    tasks: list[RunTask]
     seeds: list[int]
     resamples: int
     timing: pl.DataFrame
@@ -135,13 +135,13 @@ class Evidence:
 
     def seen_by(self, datasets: Collection[str]) -> "Evidence":
         """Return the same results with these real data sets marked as the paper's own."""
-        places = [
-            replace(place, data="paper") if place.data == "other" and place.place.dataset in datasets else place
-            for place in self.places
+        tasks = [
+            replace(task, data="paper") if task.data == "other" and task.task.dataset in datasets else task
+            for task in self.tasks
         ]
-        return replace(self, places=places)
+        return replace(self, tasks=tasks)
 
-    def requested(self, name: str, place: Place, row: str) -> pl.DataFrame:
+    def requested(self, name: str, task: Task, row: str) -> pl.DataFrame:
         """Return the rows of an analysis for a method or "method/decision" on a task.
 
         Raises
@@ -152,36 +152,36 @@ class Evidence:
         if name not in self.on_request:
             raise UntestableError(f"The run has no analysis {name}.")
         entry = Entry.of(row)
-        keys = {"dataset": place.dataset, "protocol": place.protocol, "method": entry.row}
+        keys = {"dataset": task.dataset, "protocol": task.protocol, "method": entry.row}
         return self.on_request[name].filter(**keys | ({"decision": entry.decision} if entry.decision else {}))
 
-    def cases(self, place: Place, row: str) -> list[Case]:
+    def cases(self, task: Task, row: str) -> list[Case]:
         """Return the fitted models of a method, one per seed."""
-        return [Case(place, row, seed) for seed in self.seeds]
+        return [Case(task, row, seed) for seed in self.seeds]
 
-    def both(self, place: Place, ours: str, rival: str, metric: str) -> Estimates:
+    def both(self, task: Task, ours: str, rival: str, metric: str) -> Estimates:
         """Return a metric of two entries (each "method" or "method/decision") as two quantities on the same resamples.
 
         Metrics of label sets are computed from the decisions' sets, all others from the methods' rankings.
         """
-        seeds = list(zip(self._measured(place, ours, metric), self._measured(place, rival, metric), strict=True))
+        seeds = list(zip(self._measured(task, ours, metric), self._measured(task, rival, metric), strict=True))
         if any(first.n[0] != second.n[0] for first, second in seeds):
-            raise UserError(f"{place}: {ours} and {rival} have different test images; delete them and run again")
+            raise UserError(f"{task}: {ours} and {rival} have different test images; delete them and run again")
         by_seed = np.array([[model.values[0] for model in models] for models in seeds])
         if np.isnan(by_seed).any():
-            raise UntestableError(f"The metric {metric} cannot be computed on {place}.")
+            raise UntestableError(f"The metric {metric} cannot be computed on {task}.")
         samples = np.stack([np.hstack([model.samples for model in models]) for models in seeds])
         return Estimates(by_seed, samples, min(int(first.n[0]) for first, _ in seeds))
 
-    def _measured(self, place: Place, name: str, metric: str) -> list[Measured]:
+    def _measured(self, task: Task, name: str, metric: str) -> list[Measured]:
         """Return a metric of an entry for each seed; cached, because an entry is compared with many others.
 
         Resamples depend on the number of images only, so two entries are resampled on the same images.
         """
-        key = (place, name, metric)
+        key = (task, name, metric)
         if key not in self._kept:
             entry = Entry.of(name)
-            self._kept[key] = [self._measure(case, entry.decision, metric) for case in self.cases(place, entry.row)]
+            self._kept[key] = [self._measure(case, entry.decision, metric) for case in self.cases(task, entry.row)]
         return self._kept[key]
 
     def _measure(self, case: Case, decision: str, metric: str) -> Measured:
@@ -196,15 +196,15 @@ class Evidence:
         assert self.n_labels is not None
         return measure([self.read_ranked(case)], [metric], self.n_labels(case), self.resamples)[0]
 
-    def resampled(self, place: Place, rows: Sequence[str], metric: str) -> Estimates:
+    def resampled(self, task: Task, rows: Sequence[str], metric: str) -> Estimates:
         """Return one metric of several methods, one quantity per method, on the same resamples."""
-        by_row = [[self.read_ranks(case) for case in self.cases(place, row)] for row in rows]
+        by_row = [[self.read_ranks(case) for case in self.cases(task, row)] for row in rows]
         for tables in by_row[1:]:
             check_same_images(by_row[0], tables)
         seeds = [np.hstack([by_image(ranks, [metric]) for ranks in of_seed]) for of_seed in zip(*by_row, strict=True)]
         return of_units(seeds, self.resamples)
 
-    def sibling_precisions(self, place: Place, rows: Sequence[str], cutoff: int) -> Estimates:
+    def sibling_precisions(self, task: Task, rows: Sequence[str], cutoff: int) -> Estimates:
         """Return precision and sibling precision of the first `cutoff` labels, two quantities per method.
 
         Raises
@@ -212,12 +212,12 @@ class Evidence:
         UntestableError
             The data set has no siblings, or the run has no lists.
         """
-        siblings = self.siblings.get(place.dataset)
+        siblings = self.siblings.get(task.dataset)
         if siblings is None or self.read_lists is None:
-            raise UntestableError(f"The data set {place.dataset} has no table of siblings.")
+            raise UntestableError(f"The data set {task.dataset} has no table of siblings.")
         seeds = []
         for seed in self.seeds:
-            cases = [Case(place, row, seed) for row in rows]
+            cases = [Case(task, row, seed) for row in rows]
             ranks = [self.read_ranks(case) for case in cases]
             for others in ranks[1:]:
                 check_same_images(ranks[:1], [others])
@@ -244,7 +244,7 @@ class Evidence:
             raise UntestableError(f"The growth of {row}{with_size} was not measured.")
         return rows
 
-    def median_by_repeat(self, place: Place, row: str, column: str, phase: str = "epoch") -> Values:
+    def median_by_repeat(self, task: Task, row: str, column: str, phase: str = "epoch") -> Values:
         """Return the median of a column of TIMING over the laps of a phase, per repeat, (n_repeats,).
 
         Raises
@@ -252,7 +252,7 @@ class Evidence:
         UntestableError
             The method was not timed on this task.
         """
-        laps = self.timing.filter(phase=phase, dataset=place.dataset, protocol=place.protocol, method=row)
+        laps = self.timing.filter(phase=phase, dataset=task.dataset, protocol=task.protocol, method=row)
         if laps.is_empty():
             raise UntestableError(f"The run did not time {row} on this data.")
         medians = laps.group_by("repeat").agg(pl.col(column).median()).sort("repeat")

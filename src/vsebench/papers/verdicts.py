@@ -97,7 +97,7 @@ def claims_read(papers: Sequence[Paper]) -> set[str]:
 def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
     """Test the claims of a paper on a run's results and judge them; returns the table CLAIMS of `core.schemas`.
 
-    A claim's tests on the paper's own data sets (those in its `places`) come before tests on other data.
+    A claim's tests on the paper's own data sets (those in its `tasks`) come before tests on other data.
     """
     seen = evidence.seen_by(paper.datasets)
     tested = [row for claim in read_claims(paper) for row in sorted(examine(claim, seen), key=_order)]
@@ -149,7 +149,7 @@ def _row(row: Tested, p: float | None) -> dict[str, Any]:
     if row.case is None or row.effect is None:
         return columns | {"verdict": UNTESTABLE, "reason": row.reason}
     case, effect = row.case, row.effect
-    columns |= {"dataset": case.place.dataset or None, "protocol": case.place.protocol or None}
+    columns |= {"dataset": case.task.dataset or None, "protocol": case.task.protocol or None}
     columns |= {
         "data": case.data,
         "rival": case.rival or None,
@@ -162,5 +162,5 @@ def _row(row: Tested, p: float | None) -> dict[str, Any]:
     }
     if _no_evidence(row):
         return columns | {"verdict": UNTESTABLE, "reason": ON_SIMULATED}
-    judged = JUDGED if case.data == "simulated" and case.place.dataset else None
+    judged = JUDGED if case.data == "simulated" and case.task.dataset else None
     return columns | {"verdict": test.verdict(effect, p), "reason": judged}

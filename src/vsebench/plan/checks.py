@@ -9,7 +9,7 @@ from vsebench.config.dataset import DatasetConfig, Network
 from vsebench.config.method import MethodConfig
 from vsebench.config.run import GROWTH, SIZED, RunConfig
 from vsebench.core.errors import ONNX, UserError, missing_package
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import check
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
@@ -48,7 +48,7 @@ def check_plan(plan: Plan, where: str) -> None:
     check_scaling(plan, where)
     check_lists_of_siblings(plan, where)
     check_papers(plan)
-    check_places(plan, where)
+    check_tasks(plan, where)
 
 
 def check_config(config: RunConfig, where: str) -> None:
@@ -126,11 +126,11 @@ def check_members(plan: Plan, where: str) -> None:
                 raise UserError(f"{where}: methods: {row} is an ensemble of {member}, which is missing; add it")
             if not issubclass(plan.method_class(member), module.member_type):
                 raise UserError(f"{file}: members: {module.__name__} cannot add up {member}; name other rows")
-    for place in plan.places:
-        rows = plan.rows(place)
+    for task in plan.tasks:
+        rows = plan.rows(task)
         missing = [(row, member) for row in rows for member in plan.methods[row].members if member not in rows]
         for row, member in missing:
-            key = f"datasets.{place.dataset}.methods"
+            key = f"datasets.{task.dataset}.methods"
             raise UserError(f"{where}: {key}: {row} is an ensemble of {member}, which is missing; add it")
 
 
@@ -214,7 +214,7 @@ def check_decisions(plan: Plan, where: str) -> None:
 def check_timing(plan: Plan, where: str) -> None:
     """Check that every protocol with which methods are timed is one of the run's."""
     for name in plan.config.timing.protocols or ():
-        if name not in {place.protocol for place in plan.places}:
+        if name not in {task.protocol for task in plan.tasks}:
             raise UserError(f"{where}: timing.protocols: no data set of the run has the protocol {name}; remove it")
 
 
@@ -241,29 +241,29 @@ def check_scaling(plan: Plan, where: str) -> None:
             raise UserError(f"{where}: scaling.methods: {row} {reason}")
 
 
-def check_places(plan: Plan, where: str) -> None:
+def check_tasks(plan: Plan, where: str) -> None:
     """Check that at least one row can run on every data set, and that unseen labels can be drawn."""
-    for place in plan.named_places:
-        if load_protocol(place.protocol).unseen:
-            check_words(plan, place, f"{where}: datasets.{place.dataset}.protocols: {place.protocol}")
-        if place.dataset not in {found.dataset for found in plan.places}:
-            reasons = "; ".join(f"{row}: {reason}" for row, reason in plan.obstacles(place).items())
-            raise UserError(f"{where}: datasets.{place.dataset}: no method can run under {place.protocol} ({reasons})")
+    for task in plan.named_tasks:
+        if load_protocol(task.protocol).unseen:
+            check_words(plan, task, f"{where}: datasets.{task.dataset}.protocols: {task.protocol}")
+        if task.dataset not in {found.dataset for found in plan.tasks}:
+            reasons = "; ".join(f"{row}: {reason}" for row, reason in plan.obstacles(task).items())
+            raise UserError(f"{where}: datasets.{task.dataset}: no method can run under {task.protocol} ({reasons})")
 
 
-def check_words(plan: Plan, place: Place, key: str) -> None:
-    """Check that all labels of a place with unseen labels have words from the same source."""
-    for name in [place.dataset, *source_datasets([place.protocol])]:
+def check_words(plan: Plan, task: Task, key: str) -> None:
+    """Check that all labels of a task with unseen labels have words from the same source."""
+    for name in [task.dataset, *source_datasets([task.protocol])]:
         if name not in plan.words:
             wanted = f"name a file of {plan.folder}/words under `words` of {name}"
             raise UserError(f"{key} is for labels with word vectors, and nothing says where these are from; {wanted}")
-        if plan.datasets[name].words != plan.datasets[place.dataset].words:
-            sources = f"{plan.datasets[place.dataset].words} and {plan.datasets[name].words}"
+        if plan.datasets[name].words != plan.datasets[task.dataset].words:
+            sources = f"{plan.datasets[task.dataset].words} and {plan.datasets[name].words}"
             raise UserError(f"{key}: the words are from {sources}; name the same file under `words` for both")
 
 
 def check_lists_of_siblings(plan: Plan, where: str) -> None:
-    """Check that a metric of siblings can be computed at one place at least."""
+    """Check that a metric of siblings can be computed at one task at least."""
     if plan.list_metrics and not plan.siblings:
         raise UserError(
             f"{where}: metrics: {plan.list_metrics[0]}: no data set of the run says which labels are siblings; "
@@ -364,15 +364,15 @@ def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
 def left_out_lines(plan: Plan) -> list[str]:
     """Return one line per data set under a protocol and reason that says which rows are left out."""
     lines = []
-    for place in plan.named_places:
-        obstacles = plan.obstacles(place)
+    for task in plan.named_tasks:
+        obstacles = plan.obstacles(task)
         for reason in dict.fromkeys(obstacles.values()):
             rows = ", ".join(row for row in obstacles if obstacles[row] == reason)
-            lines.append(f"Left out at {place}: {rows}: {reason}.")
-        deciding = {row for rows in plan.config.decisions.values() for row in rows} & set(plan.rows(place))
-        obstacle = plan.obstacle_to_decisions(place)
-        if deciding and load_protocol(place.protocol).new_images and obstacle:
-            lines.append(f"Left out at {place}: decisions: {obstacle}.")
-        if missing := plan.missing_metrics(place):
-            lines.append(f"Left out at {place}: {', '.join(missing)}: {NO_SIBLINGS}.")
+            lines.append(f"Left out at {task}: {rows}: {reason}.")
+        deciding = {row for rows in plan.config.decisions.values() for row in rows} & set(plan.rows(task))
+        obstacle = plan.obstacle_to_decisions(task)
+        if deciding and load_protocol(task.protocol).new_images and obstacle:
+            lines.append(f"Left out at {task}: decisions: {obstacle}.")
+        if missing := plan.missing_metrics(task):
+            lines.append(f"Left out at {task}: {', '.join(missing)}: {NO_SIBLINGS}.")
     return lines

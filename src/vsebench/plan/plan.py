@@ -7,8 +7,8 @@ from pathlib import Path
 from vsebench.config.dataset import DatasetConfig, SiblingsConfig, WordsConfig
 from vsebench.config.method import ChosenSettings, DecisionConfig, MethodConfig
 from vsebench.config.run import RunConfig
-from vsebench.core.places import Entry, Place
-from vsebench.data.needs import PlaceData, provided
+from vsebench.core.tasks import Entry, Task
+from vsebench.data.needs import TaskData, provided
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.decisions.base import load_decision
 from vsebench.evaluation.metrics.base import ListMetric, is_of_decision, load_metric
@@ -48,125 +48,125 @@ class Plan:
     chosen: dict[str, ChosenSettings]  # of the data sets with recorded searches for settings
 
     @cached_property
-    def places(self) -> list[Place]:
+    def tasks(self) -> list[Task]:
         """Every data set with each of its protocols, where one of the run's rows can run there."""
-        return [place for place in self.named_places if self.rows(place)]
+        return [task for task in self.named_tasks if self.rows(task)]
 
     @property
-    def named_places(self) -> list[Place]:
+    def named_tasks(self) -> list[Task]:
         """Return every data set with each of its protocols."""
-        return [Place(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
+        return [Task(name, protocol) for name, entry in self.config.datasets.items() for protocol in entry.protocols]
 
-    def processed(self, place: Place) -> str:
-        """Return the folder that a place is split from: the data set's, or that of the two that are joined."""
-        source = source_of(place.protocol)
-        return f"data/processed/{place.dataset}" + (f"/{FROM}{source}" if source else "")
+    def processed(self, task: Task) -> str:
+        """Return the folder that a task is split from: the data set's, or that of the two that are joined."""
+        source = source_of(task.protocol)
+        return f"data/processed/{task.dataset}" + (f"/{FROM}{source}" if source else "")
 
-    def data_of(self, place: Place) -> PlaceData:
-        """Return what is known of a place's data before it is read."""
-        dataset, rules = self.datasets[place.dataset], load_protocol(place.protocol)
-        sources = [dataset, *(self.datasets[name] for name in source_datasets([place.protocol]))]
-        return PlaceData(
-            processed=self.processed(place),
-            tested=f"data/processed/{place.dataset}",
+    def data_of(self, task: Task) -> TaskData:
+        """Return what is known of a task's data before it is read."""
+        dataset, rules = self.datasets[task.dataset], load_protocol(task.protocol)
+        sources = [dataset, *(self.datasets[name] for name in source_datasets([task.protocol]))]
+        return TaskData(
+            processed=self.processed(task),
+            tested=f"data/processed/{task.dataset}",
             features_name=dataset.features_name if all(source.features_name for source in sources) else None,
-            has_words=place.dataset in self.words,
-            is_joined=source_of(place.protocol) is not None,
+            has_words=task.dataset in self.words,
+            is_joined=source_of(task.protocol) is not None,
             new_images=rules.new_images,
             unseen=rules.unseen,
             only_unseen=rules.only_unseen,
             simulated=knows(dataset.adapter),
         )
 
-    def provides(self, place: Place) -> set[str]:
-        """Return which of the needs of methods a place satisfies (keys of `needs.NEEDS`)."""
-        return provided(self.data_of(place))
+    def provides(self, task: Task) -> set[str]:
+        """Return which of the needs of methods a task satisfies (keys of `needs.NEEDS`)."""
+        return provided(self.data_of(task))
 
     def method_class(self, row: str) -> type[Fitter]:
         """Return the class of a row's method."""
         return load_method(self.methods[row].method)
 
-    def chosen_rows(self, place: Place) -> list[str]:
-        """Return the rows that the run wants at a place, in its order: all, or those that it names for it."""
-        entry = self.config.datasets[place.dataset]
-        named = entry.protocol_methods.get(place.protocol, entry.methods)
+    def chosen_rows(self, task: Task) -> list[str]:
+        """Return the rows that the run wants at a task, in its order: all, or those that it names for it."""
+        entry = self.config.datasets[task.dataset]
+        named = entry.protocol_methods.get(task.protocol, entry.methods)
         return [row for row in self.methods if named is None or row in named]
 
-    def rows(self, place: Place) -> list[str]:
-        """Return the rows that run at a place."""
-        left_out = self.obstacles(place)
-        return [row for row in self.chosen_rows(place) if row not in left_out]
+    def rows(self, task: Task) -> list[str]:
+        """Return the rows that run at a task."""
+        left_out = self.obstacles(task)
+        return [row for row in self.chosen_rows(task) if row not in left_out]
 
-    def obstacles(self, place: Place) -> dict[str, str]:
-        """Return the rows that cannot run at a place, and why."""
-        present = self.provides(place)
-        found = {row: self.method_class(row).obstacle(present) for row in self.chosen_rows(place)}
+    def obstacles(self, task: Task) -> dict[str, str]:
+        """Return the rows that cannot run at a task, and why."""
+        present = self.provides(task)
+        found = {row: self.method_class(row).obstacle(present) for row in self.chosen_rows(task)}
         return {row: reason for row, reason in found.items() if reason is not None}
 
-    def oracles(self, place: Place) -> list[str]:
-        """Return the rows of a place that are not compared with the others."""
-        return [row for row in self.rows(place) if self.methods[row].role == "oracle"]
+    def oracles(self, task: Task) -> list[str]:
+        """Return the rows of a task that are not compared with the others."""
+        return [row for row in self.rows(task) if self.methods[row].role == "oracle"]
 
     @cached_property
-    def cold_places(self) -> list[Place]:
-        """The places where a test image can have no training label while others have some."""
-        return [place for place in self.places if load_protocol(place.protocol).leaves_cold]
+    def cold_tasks(self) -> list[Task]:
+        """The tasks where a test image can have no training label while others have some."""
+        return [task for task in self.tasks if load_protocol(task.protocol).leaves_cold]
 
     @property
     def list_metrics(self) -> list[str]:
         """Return the metrics of the run that need the siblings of labels."""
         return [name for name in self.config.metrics if isinstance(load_metric(name), ListMetric)]
 
-    def missing_metrics(self, place: Place) -> list[str]:
-        """Return the metrics that cannot be computed at a place, because nothing says which labels are siblings."""
-        return [] if place.dataset in self.siblings else self.list_metrics
+    def missing_metrics(self, task: Task) -> list[str]:
+        """Return the metrics that cannot be computed at a task, because nothing says which labels are siblings."""
+        return [] if task.dataset in self.siblings else self.list_metrics
 
-    def decisions_of(self, row: str, place: Place) -> list[str]:
-        """Return the decisions that a row gets at a place: none where test images are known, a model is refit, or
+    def decisions_of(self, row: str, task: Task) -> list[str]:
+        """Return the decisions that a row gets at a task: none where test images are known, a model is refit, or
         labels are unseen.
 
         One that needs the law of the labels is left out where that is not known.
         """
-        if not load_protocol(place.protocol).new_images or self.obstacle_to_decisions(place):
+        if not load_protocol(task.protocol).new_images or self.obstacle_to_decisions(task):
             return []
         given = [name for name, rows in self.config.decisions.items() if row in rows]
-        has_law = "law" in self.provides(place)
+        has_law = "law" in self.provides(task)
         return [name for name in given if has_law or "law" not in load_decision(self.decisions[name].decision).needs]
 
-    def obstacle_to_decisions(self, place: Place) -> str | None:
-        """Return why no decision can be taught at a place of new images, or None if it can."""
-        if load_protocol(place.protocol).unseen:
+    def obstacle_to_decisions(self, task: Task) -> str | None:
+        """Return why no decision can be taught at a task of new images, or None if it can."""
+        if load_protocol(task.protocol).unseen:
             return NO_DECISIONS_OF_UNSEEN
-        return NO_DECISIONS if self.config.datasets[place.dataset].refit else None
+        return NO_DECISIONS if self.config.datasets[task.dataset].refit else None
 
-    def decided(self, place: Place) -> list[Entry]:
-        """Return each row of a place with each of its decisions; none if the run has no metric of label sets."""
+    def decided(self, task: Task) -> list[Entry]:
+        """Return each row of a task with each of its decisions; none if the run has no metric of label sets."""
         if not any(map(is_of_decision, self.config.metrics)):
             return []
-        return [Entry(row, name) for row in self.rows(place) for name in self.decisions_of(row, place)]
+        return [Entry(row, name) for row in self.rows(task) for name in self.decisions_of(row, task)]
 
     @property
-    def timed_places(self) -> list[Place]:
-        """The places where methods are timed."""
+    def timed_tasks(self) -> list[Task]:
+        """The tasks where methods are timed."""
         protocols = self.config.timing.protocols
-        return [place for place in self.places if protocols is None or place.protocol in protocols]
+        return [task for task in self.tasks if protocols is None or task.protocol in protocols]
 
-    def sweeps(self, place: Place) -> list[tuple[str, str]]:
-        """Return each (row, setting) that is varied at a place."""
-        protocols = self.config.datasets[place.dataset].sweeps
-        rows = self.rows(place) if protocols is None or place.protocol in protocols else []
+    def sweeps(self, task: Task) -> list[tuple[str, str]]:
+        """Return each (row, setting) that is varied at a task."""
+        protocols = self.config.datasets[task.dataset].sweeps
+        rows = self.rows(task) if protocols is None or task.protocol in protocols else []
         return [(row, parameter) for row, sweep in self.config.sweeps.items() if row in rows for parameter in sweep]
 
     @cached_property
     def outline(self) -> Outline:
         """What the run consists of, for tables, figures and the report."""
-        makes = {"scaling": self.config.scaling is not None, "sweeps": any(map(self.sweeps, self.places))}
-        makes |= {"words": bool(self.words), "cold": bool(self.cold_places)}
+        makes = {"scaling": self.config.scaling is not None, "sweeps": any(map(self.sweeps, self.tasks))}
+        makes |= {"words": bool(self.words), "cold": bool(self.cold_tasks)}
         makes |= {name: bool(self.rows_read(name)) for name in known_analyses()}
-        protocols = {place.protocol: load_protocol(place.protocol).words for place in self.places}
+        protocols = {task.protocol: load_protocol(task.protocol).words for task in self.tasks}
         return Outline(
             configuration=self.name,
-            places=self.places,
+            tasks=self.tasks,
             rows={
                 row: OutlineRow(title=method.title, role=method.role, source=method.source)
                 for row, method in self.methods.items()
@@ -179,16 +179,16 @@ class Plan:
                 name: OutlineRow(title=decision.title, role=decision.role, source=decision.source)
                 for name, decision in self.decisions.items()
             },
-            decided=[place for place in self.places if self.decided(place)],
+            decided=[task for task in self.tasks if self.decided(task)],
             left_out=[
-                LeftOut(dataset=place.dataset, protocol=place.protocol, method=row, reason=reason)
-                for place in self.places
-                for row, reason in self.obstacles(place).items()
+                LeftOut(dataset=task.dataset, protocol=task.protocol, method=row, reason=reason)
+                for task in self.tasks
+                for row, reason in self.obstacles(task).items()
             ],
             metrics_left_out=[
-                MetricLeftOut(dataset=place.dataset, protocol=place.protocol, metric=metric, reason=NO_SIBLINGS)
-                for place in self.places
-                for metric in self.missing_metrics(place)
+                MetricLeftOut(dataset=task.dataset, protocol=task.protocol, metric=metric, reason=NO_SIBLINGS)
+                for task in self.tasks
+                for metric in self.missing_metrics(task)
             ],
             papers={paper.name: paper.title for paper in self.papers},
             files=[name for name in GATHERED if makes.get(name, True)],
@@ -211,15 +211,15 @@ class Plan:
         return found
 
     def rows_read(self, name: str) -> list[str]:
-        """Return the rows at all places, as dataset/protocol/row, that an analysis is made of.
+        """Return the rows at all tasks, as dataset/protocol/row, that an analysis is made of.
 
         Those with a decision are named as dataset/protocol/row/decision.
         """
         wanted = self._analysed_rows[name]
         return [
-            f"{place}/{entry}"
-            for place in self.places
-            for entry in [*self.rows(place), *map(str, self.decided(place))]
+            f"{task}/{entry}"
+            for task in self.tasks
+            for entry in [*self.rows(task), *map(str, self.decided(task))]
             if entry in wanted
         ]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from vsebench.config.dataset import DatasetConfig
 from vsebench.config.method import ChosenSettings, Epochs, Search
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import check
 from vsebench.formats.adapters import load_adapter
 from vsebench.methods.base import Ensemble, with_factors
@@ -22,14 +22,14 @@ def is_validated(plan: Plan, row: str) -> bool:
     return bool(method.epochs or method.grid or method.members)
 
 
-def timed_rows(plan: Plan, place: Place) -> list[str]:
+def timed_rows(plan: Plan, task: Task) -> list[str]:
     """Return the rows that are timed: those for which something is chosen."""
-    return [row for row in plan.rows(place) if is_validated(plan, row)]
+    return [row for row in plan.rows(task) if is_validated(plan, row)]
 
 
-def validation_metric(plan: Plan, place: Place) -> str:
+def validation_metric(plan: Plan, task: Task) -> str:
     """Return the metric that settings and epochs are chosen by."""
-    return plan.config.validation_metric or load_protocol(place.protocol).validation_metric
+    return plan.config.validation_metric or load_protocol(task.protocol).validation_metric
 
 
 def epochs_of(plan: Plan, row: str, dataset: str) -> Epochs | None:
@@ -56,29 +56,29 @@ def compiled_settings(plan: Plan, row: str) -> dict[str, Any]:
     return with_factors(plan.method_class(row), plan.methods[row].settings, plan.config.factors)
 
 
-def starting_settings(plan: Plan, row: str, place: Place, seed: int) -> dict[str, Any]:
-    """Return the settings that a row is fitted with at a place, or that its grid varies where the run tunes.
+def starting_settings(plan: Plan, row: str, task: Task, seed: int) -> dict[str, Any]:
+    """Return the settings that a row is fitted with at a task, or that its grid varies where the run tunes.
 
     Where a search is recorded, they are those that it chose with the seed's split, or with its first one.
     """
-    search = recorded_search(plan, row, place)
+    search = recorded_search(plan, row, task)
     if search is None:
-        return settings_of(plan, row, place.dataset)
+        return settings_of(plan, row, task.dataset)
     return search.seeds.get(seed, next(iter(search.seeds.values())))
 
 
-def recorded_search(plan: Plan, row: str, place: Place) -> Search | None:
-    """Return the recorded search for a row's settings at a place; None where the run tunes, or if there is none.
+def recorded_search(plan: Plan, row: str, task: Task) -> Search | None:
+    """Return the recorded search for a row's settings at a task; None where the run tunes, or if there is none.
 
     One of other data, by another metric, or with other settings where its grid has no values, does not count.
     """
-    chosen = plan.chosen.get(place.dataset)
-    if plan.config.tune or chosen is None or not _is_of_data(chosen, plan.datasets[place.dataset]):
+    chosen = plan.chosen.get(task.dataset)
+    if plan.config.tune or chosen is None or not _is_of_data(chosen, plan.datasets[task.dataset]):
         return None
-    at_place = chosen.protocols.get(place.protocol)
-    if at_place is None or at_place.validation_metric != validation_metric(plan, place):
+    at_task = chosen.protocols.get(task.protocol)
+    if at_task is None or at_task.validation_metric != validation_metric(plan, task):
         return None
-    search, own = at_place.rows.get(row), settings_of(plan, row, place.dataset)
+    search, own = at_task.rows.get(row), settings_of(plan, row, task.dataset)
     if search is None or not all(_is_of_grid(settings, own, search.grid) for settings in search.seeds.values()):
         return None
     return search
@@ -103,8 +103,8 @@ def not_tuned(plan: Plan) -> dict[str, int]:
     """
     if plan.config.tune:
         return {}
-    tasks = [(place, row) for place in plan.places for row in plan.rows(place) if plan.methods[row].grid]
-    searches = {f"{place}/{row}": recorded_search(plan, row, place) for place, row in tasks}
+    tasks = [(task, row) for task in plan.tasks for row in plan.rows(task) if plan.methods[row].grid]
+    searches = {f"{task}/{row}": recorded_search(plan, row, task) for task, row in tasks}
     return {name: 0 if search is None else search.configurations for name, search in searches.items()}
 
 
@@ -121,10 +121,10 @@ def beyond_edges(plan: Plan, row: str, sweep: bool = False) -> int:
     return plan.config.tuning_beyond_edges if own is None else own
 
 
-def seed_of_settings(plan: Plan, row: str, place: Place, seed: int) -> int:
+def seed_of_settings(plan: Plan, row: str, task: Task, seed: int) -> int:
     """Return the seed that chooses the settings of a row: its own, or the first where all have the same split."""
     first = plan.config.seeds[0]
-    return first if grid_of(plan, row) and load_protocol(place.protocol).fixed else seed
+    return first if grid_of(plan, row) and load_protocol(task.protocol).fixed else seed
 
 
 def scaled_rows(plan: Plan) -> dict[str, tuple[str, dict[str, Any]]]:

@@ -1,6 +1,6 @@
 """Counts that papers print of a data set, computed from our data."""
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
 from vsebench.rendering.metrics import few_metrics
 from vsebench.rendering.results import Results, at
@@ -19,9 +19,9 @@ def our_count(results: Results, paper: Paper, dataset: str, column: str) -> floa
     dataset : the paper's name of the data set
     column : the column's name in the paper's CSV file
     """
-    place = paper.places.get(dataset)
-    entry = results.datasets.get(place.dataset) if place and place.dataset else None
-    if place is None or entry is None:
+    task = paper.tasks.get(dataset)
+    entry = results.datasets.get(task.dataset) if task and task.dataset else None
+    if task is None or entry is None:
         return None
     counts = entry["counts"]
     positive = float(counts["labels_per_image"]["mean"])
@@ -34,19 +34,19 @@ def our_count(results: Results, paper: Paper, dataset: str, column: str) -> floa
             return float(counts["vocabulary"] - positive)
         case "non_positives_per_positive":
             return (counts["vocabulary"] - positive) / positive if positive else None
-    test = held_out(results, place.ours) if place.ours and place.ours.protocol in COUNTED else None
-    if test is None or place.protocol is None:
+    test = held_out(results, task.ours) if task.ours and task.ours.protocol in COUNTED else None
+    if test is None or task.protocol is None:
         return None
     match column:
         case "test_pairs":
             return float(test)
         case "train_pairs":
-            return float(counts[COUNTED[place.protocol]] - test)
+            return float(counts[COUNTED[task.protocol]] - test)
     return None
 
 
-def held_out(results: Results, place: Place) -> int | None:
+def held_out(results: Results, task: Task) -> int | None:
     """Return the number of images with a held-out label, which is the `n` of the headline metric."""
     headline = few_metrics(results.outline.metrics)[0]
-    counts = at(results.metrics, place).filter(metric=headline, decision="")["n"].to_list()
+    counts = at(results.metrics, task).filter(metric=headline, decision="")["n"].to_list()
     return max(counts) if counts else None

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.results import Results, near_best, pick
 from vsebench.rendering.style import SINGLE, Look, looks
 
@@ -65,9 +65,9 @@ def nothing(message: str) -> Figure:
     return figure
 
 
-def panel_title(results: Results, place: Place) -> str:
+def panel_title(results: Results, task: Task) -> str:
     """Return a panel's title on lines that fit a quarter of a page."""
-    return fill(results.dataset_title(place.dataset), 26) + f"\nprotocol {place.protocol}"
+    return fill(results.dataset_title(task.dataset), 26) + f"\nprotocol {task.protocol}"
 
 
 def simulated_share(results: Results) -> str:

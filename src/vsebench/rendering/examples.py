@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Cell, Column, Row
 
@@ -23,17 +23,17 @@ def example_rows(results: Results, methods: Sequence[str], images: int) -> Itera
     """Yield the lists of each method for the first test images of each task, image by image; first seed only."""
     seed = results.outline.seeds[0]
     shown = results.analysis("examples").filter(pl.col("number") <= images, pl.col("method").is_in(methods), seed=seed)
-    for place in results.places_of(shown):
-        for _, of_image in at(shown, place).group_by("number", maintain_order=True):
+    for task in results.tasks_of(shown):
+        for _, of_image in at(shown, task).group_by("number", maintain_order=True):
             for method in results.methods_of(of_image):
-                yield _row(results, place, of_image.filter(method=method), method)
+                yield _row(results, task, of_image.filter(method=method), method)
 
 
-def _row(results: Results, place: Place, labels: pl.DataFrame, method: str) -> Row:
-    title = results.place_title(place)
+def _row(results: Results, task: Task, labels: pl.DataFrame, method: str) -> Row:
+    title = results.task_title(task)
     texts = (
         title,
-        place.dataset,
+        task.dataset,
         labels["image"][0],
         labels["truth"][0],
         results.method_title(method),
@@ -45,7 +45,7 @@ def _row(results: Results, place: Place, labels: pl.DataFrame, method: str) -> R
 def labels_as_text(labels: pl.DataFrame) -> str:
     """Return the labels of one list: correct labels bold, siblings of correct labels in italics."""
     words = []
-    for row in labels.sort("place").iter_rows(named=True):
+    for row in labels.sort("rank").iter_rows(named=True):
         mark = "**" if row["right"] else "*" if row["sibling"] else ""
         words.append(mark + row["label"].replace("*", "") + mark)
     return ", ".join(words)

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results
 
@@ -39,11 +39,11 @@ def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
     return selection if len(selection) else sampled
 
 
-def validation_metric(results: Results, place: Place) -> str:
+def validation_metric(results: Results, task: Task) -> str:
     """Return the title of the metric by which the epochs were chosen."""
     names = {
         entry["validation_metric"]
         for entry in results.settings
-        if Place(entry["dataset"], entry["protocol"]) == place and entry["validation_metric"]
+        if Task(entry["dataset"], entry["protocol"]) == task and entry["validation_metric"]
     }
     return metric_title(names.pop()) if len(names) == 1 else "metric"

@@ -47,7 +47,7 @@ class Kind(Strict, ABC):
     # no other file of results does. Files that the run does not make are left out; the kind then says what is missing.
     needs: ClassVar[tuple[str, ...]]
     # The section of the page that shows the tables or figures which every run has of this kind; None: the page shows
-    # them in a way of its own. What has a parameter `place` is in the section on that place, whatever stands here, and
+    # them in a way of its own. What has a parameter `task` is in the section on that task, whatever stands here, and
     # the tables and figures of a paper are in the section on the paper.
     section: ClassVar[Section | None] = "more"
     position: ClassVar[int] = 100  # in the section: smaller ones come first, and equal ones by their kinds' names
@@ -160,7 +160,7 @@ def by_section(base: type[Kind], instances: Mapping[str, Instance]) -> dict[str,
     names: dict[str, list[str]] = {section: [] for section in get_args(Section)}
     for name, instance in sorted(instances.items(), key=lambda item: find(base, item[1].kind).position):
         section = find(base, instance.kind).section
-        if "place" in instance.parameters or section is None:
+        if "task" in instance.parameters or section is None:
             continue
         if section not in names:
             raise UserError(

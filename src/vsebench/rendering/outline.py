@@ -11,8 +11,8 @@ from pydantic import Field, ValidationError
 
 from vsebench.config.method import Role
 from vsebench.core.errors import UserError
-from vsebench.core.places import Place
 from vsebench.core.storage import read_json
+from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import Strict
 from vsebench.evaluation.analyses import known_analyses
 
@@ -68,14 +68,14 @@ class Outline(Strict):
     """A run's tasks, methods, protocols, seeds and metrics, in display order."""
 
     configuration: str = ""  # the name of its file; empty if it has none
-    places: list[Place]
+    tasks: list[Task]
     rows: dict[str, OutlineRow]
     protocols: dict[str, str]  # name -> what is held out, in words
     seeds: list[int]
     metrics: list[str] = Field(min_length=1)  # of rankings, as in the column `metric`, such as recall@10
     decision_metrics: list[str] = Field(default_factory=list)  # of label sets, such as exact_match
     decisions: dict[str, OutlineRow] = Field(default_factory=dict)  # in display order
-    decided: list[Place] = Field(default_factory=list)  # the tasks where methods have decisions
+    decided: list[Task] = Field(default_factory=list)  # the tasks where methods have decisions
     left_out: list[LeftOut]
     metrics_left_out: list[MetricLeftOut]
     papers: dict[str, str]  # name -> title
@@ -88,7 +88,7 @@ class Outline(Strict):
 
 def read_outline(path: Path) -> Outline:
     """Read the outline of a run; a missing or damaged file raises a `UserError`."""
-    text = json.dumps(read_json(path))  # JSON input, because places are objects in JSON only
+    text = json.dumps(read_json(path))  # JSON input, because tasks are objects in JSON only
     try:
         return Outline.model_validate_json(text)
     except ValidationError:

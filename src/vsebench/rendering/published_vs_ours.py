@@ -31,10 +31,10 @@ def compared(results: Results, paper: Paper, table: str) -> pl.DataFrame:
     return results.comparison.filter(paper=paper.name, table=table)
 
 
-def notes_of_places(paper: Paper, printed: Iterable[PrintedCell]) -> list[str]:
+def notes_of_tasks(paper: Paper, printed: Iterable[PrintedCell]) -> list[str]:
     """Return the remarks in the paper's YAML file on the data sets of a table, as sentences."""
-    places = [paper.places.get(dataset) for dataset in dict.fromkeys(cell.dataset for cell in printed)]
-    return [f"{place.title}: {place.note}." for place in places if place is not None and place.note]
+    tasks = [paper.tasks.get(dataset) for dataset in dict.fromkeys(cell.dataset for cell in printed)]
+    return [f"{task.title}: {task.note}." for task in tasks if task is not None and task.note]
 
 
 def lines_of(printed: Iterable[PrintedCell]) -> Iterator[tuple[str, str]]:

@@ -11,9 +11,9 @@ import polars as pl
 
 from vsebench.core.errors import UserError
 from vsebench.core.modules import modules_in
-from vsebench.core.places import Entry, Place
 from vsebench.core.schemas import CLAIMS, COMPARISON, Schema
 from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.tasks import Entry, Task
 from vsebench.papers.verdict import SIGNIFICANT
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import GATHERED, Outline, read_outline
@@ -106,10 +106,10 @@ class Results:
             return read_parquet(self.folder / GATHERED[name])
         return pl.DataFrame(schema=import_module(modules_in("evaluation/analyses")[name]).SCHEMA)
 
-    def places_of(self, frame: pl.DataFrame) -> list[Place]:
+    def tasks_of(self, frame: pl.DataFrame) -> list[Task]:
         """Return the tasks that occur in a table, in display order."""
         pairs = set(frame.select("dataset", "protocol").unique().iter_rows())
-        return [place for place in self.outline.places if (place.dataset, place.protocol) in pairs]
+        return [task for task in self.outline.tasks if (task.dataset, task.protocol) in pairs]
 
     def methods_of(self, frame: pl.DataFrame) -> list[str]:
         """Return the names in a table's column `method`, in display order."""
@@ -168,15 +168,15 @@ class Results:
             title += " (simulated)"
         return title[:1].upper() + title[1:]
 
-    def place_title(self, place: Place) -> str:
-        return f"{self.dataset_title(place.dataset)}, protocol {place.protocol}"
+    def task_title(self, task: Task) -> str:
+        return f"{self.dataset_title(task.dataset)}, protocol {task.protocol}"
 
-    def accuracy(self, place: Place) -> pl.DataFrame:
+    def accuracy(self, task: Task) -> pl.DataFrame:
         """Return the rows of `summary` for one task."""
-        rows = at(self.summary, place)
+        rows = at(self.summary, task)
         if rows.is_empty():
             raise UserError(
-                f"{self.folder / GATHERED['summary']}: no results on {place.dataset} with protocol {place.protocol}"
+                f"{self.folder / GATHERED['summary']}: no results on {task.dataset} with protocol {task.protocol}"
             )
         return rows
 
@@ -205,9 +205,9 @@ class Results:
         return value
 
 
-def at(frame: pl.DataFrame, place: Place) -> pl.DataFrame:
+def at(frame: pl.DataFrame, task: Task) -> pl.DataFrame:
     """Return the rows of a table for one task."""
-    return frame.filter(pl.col("dataset") == place.dataset, pl.col("protocol") == place.protocol)
+    return frame.filter(pl.col("dataset") == task.dataset, pl.col("protocol") == task.protocol)
 
 
 def pick(accuracy: pl.DataFrame, metric: str, row: str) -> dict[str, Any] | None:
@@ -225,16 +225,16 @@ def best_of(accuracy: pl.DataFrame, metric: str, rows: Sequence[str]) -> str | N
     return next((row for row, numbers in numbers_of.items() if numbers["best"]), None)
 
 
-def best_sentence(results: Results, place: Place) -> str:
+def best_sentence(results: Results, task: Task) -> str:
     """Return a sentence on the best method of a task in the headline metric; empty if no method is the best."""
-    accuracy = results.accuracy(place)
+    accuracy = results.accuracy(task)
     metric = few_metrics(results.outline.metrics)[0]
     best = best_of(accuracy, metric, results.competitors_of(accuracy))
     entry = pick(accuracy, metric, best) if best else None
     if best is None or entry is None:
         return ""
     numbers = f"{results.method_title(best)}, {entry['value']:.4f}"
-    return f"{results.place_title(place)}: best {metric_title(metric)} on the test labels: {numbers}."
+    return f"{results.task_title(task)}: best {metric_title(metric)} on the test labels: {numbers}."
 
 
 def near_best(entry: dict[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from statistics import median
 
 import polars as pl
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell
 
@@ -53,8 +53,8 @@ def training_seconds(timing: pl.DataFrame, epochs: Sequence[int]) -> float | Non
     return seconds * sum(epochs) / len(epochs) if isinstance(seconds, float) and epochs else None
 
 
-def chosen_epochs(results: Results, place: Place, row: str) -> list[int]:
+def chosen_epochs(results: Results, task: Task, row: str) -> list[int]:
     """Return the chosen numbers of epochs of a method on a task, one per seed; empty for a closed form."""
-    keys = (place.dataset, place.protocol, row)
+    keys = (task.dataset, task.protocol, row)
     entries = [entry for entry in results.settings if (entry["dataset"], entry["protocol"], entry["method"]) == keys]
     return [entry["epochs"] for entry in entries if entry["epochs"]]

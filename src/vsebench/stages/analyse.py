@@ -8,10 +8,10 @@ from pathlib import Path
 import polars as pl
 
 from vsebench.core.modules import modules_in
-from vsebench.core.places import Case, entry_at_place
 from vsebench.core.schemas import Schema
 from vsebench.core.sources import summary_of
 from vsebench.core.storage import write_table
+from vsebench.core.tasks import Case, entry_at_task
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset, load_analysis
 
@@ -49,13 +49,13 @@ def of_case(table: pl.DataFrame, case: AnalysedCase, schema: Schema) -> pl.DataF
 
 def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
     """Yield the cases that the arguments name: every method with every seed."""
-    entries = [entry_at_place(name) for name in arguments.rows]
-    datasets = {place.dataset: analysed_dataset(arguments, place.dataset) for place, _ in entries}
-    for place, entry in entries:
-        analysed = [other.row for other_place, other in entries if other_place == place and not other.decision]
+    entries = [entry_at_task(name) for name in arguments.rows]
+    datasets = {task.dataset: analysed_dataset(arguments, task.dataset) for task, _ in entries}
+    for task, entry in entries:
+        analysed = [other.row for other_place, other in entries if other_place == task and not other.decision]
         for seed in arguments.seeds:
-            case, is_first = Case(place, entry.row, seed), seed == arguments.seeds[0]
-            yield AnalysedCase(case, entry.decision, arguments.results, datasets[place.dataset], is_first, analysed)
+            case, is_first = Case(task, entry.row, seed), seed == arguments.seeds[0]
+            yield AnalysedCase(case, entry.decision, arguments.results, datasets[task.dataset], is_first, analysed)
 
 
 def analysed_dataset(arguments: argparse.Namespace, name: str) -> AnalysedDataset:

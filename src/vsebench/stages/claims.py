@@ -7,12 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
-from vsebench.core.places import Case, Place
 from vsebench.core.schemas import CLAIMS
 from vsebench.core.storage import read_json, read_parquet, replacing
+from vsebench.core.tasks import Case, Task
 from vsebench.evaluation.reading import n_candidates_of, read_ranked, read_sets
 from vsebench.papers.base import read_papers
-from vsebench.papers.evidence import Evidence, RunPlace
+from vsebench.papers.evidence import Evidence, RunTask
 from vsebench.papers.verdicts import verdicts
 
 KEPT = 32  # cached cases; a claim compares the same two methods in several metrics
@@ -53,7 +53,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         return read_parquet(case.folder(results) / "sweep" / f"{parameter}-ranks.parquet")
 
     return Evidence(
-        places=places(arguments.rows, results),
+        tasks=tasks(arguments.rows, results),
         seeds=arguments.seeds,
         resamples=arguments.bootstrap,
         timing=read_parquet(results / "timing.parquet"),
@@ -71,15 +71,15 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
     )
 
 
-def places(names: list[str], results: Path) -> list[RunPlace]:
+def tasks(names: list[str], results: Path) -> list[RunTask]:
     """Return the tasks with their methods, given "dataset/protocol/row" and "dataset/protocol/row/decision"."""
     datasets = {entry["name"]: entry for entry in read_json(results / "datasets.json")}
-    rows: dict[Place, list[str]] = {}
+    rows: dict[Task, list[str]] = {}
     for name in names:
         dataset, protocol, row = name.split("/", 2)
-        rows.setdefault(Place(dataset, protocol), []).append(row)
+        rows.setdefault(Task(dataset, protocol), []).append(row)
     return [
-        RunPlace(place, entry["family"], "simulated" if entry["simulated"] else "other", names)
-        for place, names in rows.items()
-        for entry in [datasets[place.dataset]]
+        RunTask(task, entry["family"], "simulated" if entry["simulated"] else "other", names)
+        for task, names in rows.items()
+        for entry in [datasets[task.dataset]]
     ]

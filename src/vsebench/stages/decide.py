@@ -18,16 +18,16 @@ from tqdm import tqdm
 
 from vsebench import models
 from vsebench.config.method import Decided
-from vsebench.core.places import Case, Place
 from vsebench.core.schemas import DECISIONS, THRESHOLDS
 from vsebench.core.storage import write_json, write_table
+from vsebench.core.tasks import Case, Task
 from vsebench.core.yaml_files import check
 from vsebench.data import splits
 from vsebench.data.chunks import even_chunks
 from vsebench.data.features import Features
 from vsebench.data.needs import FEATURES, TRUTH
 from vsebench.data.problem import HeldOut, Ids, LabelMatrix, Mask, Matrix, Queries, Training
-from vsebench.evaluation.decisions.base import Decision, Labelled, Scored, Task, ThresholdDecision, make_decision
+from vsebench.evaluation.decisions.base import Decision, Labelled, Scored, ThresholdDecision, Tuning, make_decision
 from vsebench.evaluation.ranking import QUERIES_A_CHUNK, check_finite, check_labels, queries_of
 from vsebench.models import Embedded, Model, Thresholded
 
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
+    case = Case(Task(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
     split = splits.load(arguments.split, refit=False)
     model = models.load(arguments.model)
     check_labels(model, split.test, str(arguments.model))
@@ -82,8 +82,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def make(name: str, decided: Decided, seed: int, law: Mapping[str, NDArray[Any]] | None) -> Decision:
     """Return a decision that is configured in config/decisions."""
-    task = Task(decided.tuned_for, seed, law)
-    return make_decision(decided.decision, task, decided.settings, f"config/decisions/{name}.yaml: settings")
+    tuning = Tuning(decided.tuned_for, seed, law)
+    return make_decision(decided.decision, tuning, decided.settings, f"config/decisions/{name}.yaml: settings")
 
 
 def held_out_of(training: Training) -> HeldOut:

@@ -11,9 +11,9 @@ from typing import Any
 from vsebench import models
 from vsebench.cases import add_case_arguments, open_method, open_settings
 from vsebench.core.machine import describe
-from vsebench.core.places import Case, Place
 from vsebench.core.schemas import HISTORY
 from vsebench.core.storage import write_json, write_table
+from vsebench.core.tasks import Case, Task
 from vsebench.core.workers import workers
 from vsebench.data import splits
 from vsebench.data.needs import TEST_LABELS, load_needs
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
+    case = Case(Task(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
     method, search = open_method(arguments)
     settings, first_seed = open_settings(arguments, method)
     knows_test = TEST_LABELS.key in method.needs

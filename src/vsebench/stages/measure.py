@@ -12,9 +12,9 @@ from pathlib import Path
 import polars as pl
 
 from vsebench.core.errors import UserError
-from vsebench.core.places import Case, Entry, Place
 from vsebench.core.schemas import BY_FREQUENCY, COLD, METRICS, SUMMARY
 from vsebench.core.storage import read_parquet, write_table
+from vsebench.core.tasks import Case, Entry, Task
 from vsebench.evaluation.by_frequency import recall_by_frequency
 from vsebench.evaluation.measuring import Measured, Ranked, measure, measure_sets, values_of_cold
 from vsebench.evaluation.metrics.base import RankMetric, is_of_decision, load_metric
@@ -45,26 +45,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    place = Place(arguments.dataset, arguments.protocol)
+    task = Task(arguments.dataset, arguments.protocol)
     of_decisions = [name for name in arguments.metrics if is_of_decision(name)]
     of_rankings = [name for name in arguments.metrics if name not in of_decisions]
     not_compared = [Entry.of(name) for name in arguments.not_compared]
-    parts = [(of_rankings, measure_rankings(arguments, place, of_rankings))]
+    parts = [(of_rankings, measure_rankings(arguments, task, of_rankings))]
     if arguments.decisions and of_decisions:
-        parts.append((of_decisions, measure_decisions(arguments, place, of_decisions)))
-    write_table(pl.concat(metrics_table(place, measured, names) for names, measured in parts), METRICS, arguments.out)
-    summaries = [summarise(place, measured, names, not_compared) for names, measured in parts]
+        parts.append((of_decisions, measure_decisions(arguments, task, of_decisions)))
+    write_table(pl.concat(metrics_table(task, measured, names) for names, measured in parts), METRICS, arguments.out)
+    summaries = [summarise(task, measured, names, not_compared) for names, measured in parts]
     write_table(pl.concat(summaries), SUMMARY, arguments.summary)
-    write_table(measure_cold(arguments, place, of_rankings), COLD, arguments.cold)
-    write_table(measure_by_frequency(arguments, place, of_rankings), BY_FREQUENCY, arguments.by_frequency)
+    write_table(measure_cold(arguments, task, of_rankings), COLD, arguments.cold)
+    write_table(measure_by_frequency(arguments, task, of_rankings), BY_FREQUENCY, arguments.by_frequency)
 
 
-def measure_rankings(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> dict[Entry, BySeed]:
+def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> dict[Entry, BySeed]:
     """Return the metrics of every method's ranking."""
     siblings = read_parquet(arguments.siblings) if arguments.siblings else None
     by_entry: dict[Entry, dict[int, Measured]] = {Entry(row): {} for row in arguments.rows}
     for seed in arguments.seeds:
-        cases = [Case(place, row, seed) for row in arguments.rows]
+        cases = [Case(task, row, seed) for row in arguments.rows]
         ranked = [read_ranked(case, arguments.results) for case in cases]
         check_same_images(ranked, cases)
         measured = measure(ranked, metrics, n_candidates_of(cases[0], arguments.results), arguments.bootstrap, siblings)
@@ -73,9 +73,9 @@ def measure_rankings(arguments: argparse.Namespace, place: Place, metrics: list[
     return dict(by_entry)
 
 
-def measure_cold(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> pl.DataFrame:
+def measure_cold(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> pl.DataFrame:
     """Return metrics of images with and without a training label; no rows if there are no cold images."""
-    cases = [Case(place, row, seed) for row in arguments.rows for seed in arguments.seeds]
+    cases = [Case(task, row, seed) for row in arguments.rows for seed in arguments.seeds]
     names = [name for name in metrics if isinstance(load_metric(name), RankMetric)]
     parts = [pl.DataFrame(schema=COLD)]
     for case in cases:
@@ -86,26 +86,26 @@ def measure_cold(arguments: argparse.Namespace, place: Place, metrics: list[str]
     return pl.concat(parts)
 
 
-def measure_by_frequency(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> pl.DataFrame:
+def measure_by_frequency(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> pl.DataFrame:
     """Return the recall of frequent and rare labels at the first cut-off among the metrics, or at 10."""
     cutoff = next((cut for name in metrics if (cut := load_metric(name).cutoff)), 10)
     parts = [pl.DataFrame(schema=BY_FREQUENCY)]
     for seed in arguments.seeds:
-        training = read_parquet(Case(place, arguments.rows[0], seed).split(arguments.results) / "final.parquet")
+        training = read_parquet(Case(task, arguments.rows[0], seed).split(arguments.results) / "final.parquet")
         for row in arguments.rows:
-            case = Case(place, row, seed)
+            case = Case(task, row, seed)
             recall = recall_by_frequency(read_ranked(case, arguments.results).ranks, training, cutoff)
             keys = {key: pl.lit(value) for key, value in case.keys.items()}
             parts.append(recall.with_columns(cutoff=cutoff, **keys).select(*BY_FREQUENCY).cast(BY_FREQUENCY))
     return pl.concat(parts)
 
 
-def measure_decisions(arguments: argparse.Namespace, place: Place, metrics: list[str]) -> dict[Entry, BySeed]:
+def measure_decisions(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> dict[Entry, BySeed]:
     """Return the metrics of the label sets that decisions chose."""
     entries = [Entry.of(name) for name in arguments.decisions]
     by_entry: dict[Entry, dict[int, Measured]] = {entry: {} for entry in entries}
     for seed in arguments.seeds:
-        sets = [read_sets(Case(place, entry.row, seed), entry.decision, arguments.results) for entry in entries]
+        sets = [read_sets(Case(task, entry.row, seed), entry.decision, arguments.results) for entry in entries]
         for entry, measured in zip(entries, measure_sets(sets, metrics, arguments.bootstrap), strict=True):
             by_entry[entry][seed] = measured
     return dict(by_entry)

@@ -15,9 +15,9 @@ from tqdm import tqdm
 
 from vsebench.cases import add_case_arguments, open_method, open_settings
 from vsebench.core.errors import UserError
-from vsebench.core.places import Case, Place
 from vsebench.core.schemas import SWEEP, SWEEP_RANKS
 from vsebench.core.storage import write_table
+from vsebench.core.tasks import Case, Task
 from vsebench.core.workers import workers
 from vsebench.data import splits
 from vsebench.data.needs import load_needs
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    case = Case(Place(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
+    case = Case(Task(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
     method, search = open_method(arguments)
     if search is None:
         raise UserError("--metric: at each value a metric is compared; name one, such as ndcg@10")

@@ -18,10 +18,10 @@ from tqdm import tqdm
 from vsebench.cases import add_need_arguments
 from vsebench.core.errors import UserError
 from vsebench.core.machine import OtherProcesses, peak_memory_bytes, processor
-from vsebench.core.places import Case, Place
 from vsebench.core.processes import run_in_new_process
 from vsebench.core.schemas import TIMING
 from vsebench.core.storage import read_json, write_table
+from vsebench.core.tasks import Case, Task
 from vsebench.core.workers import workers
 from vsebench.data import splits
 from vsebench.data.needs import load_needs
@@ -67,7 +67,7 @@ def time_one(arguments: argparse.Namespace, seed: int, row: str) -> list[dict[st
     other_processes = OtherProcesses()
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
-    case = Case(Place(arguments.dataset, arguments.protocol), row, seed)
+    case = Case(Task(arguments.dataset, arguments.protocol), row, seed)
     split = splits.load(case.split(arguments.results), refit=not arguments.no_refit)
     chosen = read_json(case.folder(arguments.results) / "run.json")["selection"]
     method = load_method(arguments.modules[row])

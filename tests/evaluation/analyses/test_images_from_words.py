@@ -115,7 +115,7 @@ def results(tmp_path):
     keys = {"protocols": {"official": "words"}, "seeds": [1], "metrics": ["map"], "decision_metrics": [], "papers": {}}
     keys |= {"decisions": {}, "decided": [], "left_out": [], "metrics_left_out": [], "files": []}
     found = Results(Path("none"))
-    outline = Outline(places=[CASE.place], rows={"my_row": row}, **keys)
+    outline = Outline(tasks=[CASE.task], rows={"my_row": row}, **keys)
     datasets = {"tiny": {"title": "tiny set", "simulated": False}}
     vars(found).update(outline=outline, datasets=datasets, analysis={"images_from_words": table}.__getitem__)
     return found

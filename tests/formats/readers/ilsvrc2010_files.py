@@ -45,7 +45,7 @@ def sbow_mat(images, compressed=True, dtype=np.int16):
     """Return a file of visual words from (id, words) for each image."""
     rows = []
     for image, words in images:
-        places = np.zeros((1, len(words)), dtype=np.float32)
-        others = {"x": places, "y": places, "scale": places.astype(np.int8), "norm": places}
+        positions = np.zeros((1, len(words)), dtype=np.float32)
+        others = {"x": positions, "y": positions, "scale": positions.astype(np.int8), "norm": positions}
         rows.append({"ID": image, "sbow": {"word": np.array([words], dtype=dtype), **others}})
     return mat({"image_sbow": structs(rows)}, compressed)

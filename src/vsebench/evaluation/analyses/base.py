@@ -17,9 +17,9 @@ import polars as pl
 
 from vsebench import models
 from vsebench.core.modules import modules_in
-from vsebench.core.places import Case
 from vsebench.core.schemas import Schema
 from vsebench.core.storage import read_json, read_parquet
+from vsebench.core.tasks import Case
 from vsebench.data import splits
 from vsebench.data.needs import FEATURES
 from vsebench.data.problem import HeldOut, LabelMatrix, Matrix

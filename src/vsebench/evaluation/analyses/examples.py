@@ -9,7 +9,7 @@ SCHEMA: Schema = CASE | {
     "image": pl.String,
     "number": pl.Int32,  # of the image among the examples, from 1
     "truth": pl.String,  # its held-out labels
-    "place": pl.Int32,
+    "rank": pl.Int32,
     "label": pl.String,
     "right": pl.Boolean,
     "sibling": pl.Boolean,  # held-out label or sibling of one; null if the data set has no siblings
@@ -29,7 +29,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
         .join(shown, on="image")
         .join(names, on="label")
         .join(case.dataset.images.select("image", "id"), on="image")
-        .sort("number", "place")
+        .sort("number", "rank")
         .with_columns(image="id", label="name")
     )
 
@@ -45,7 +45,7 @@ def mark_correct(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFram
 
     Returns
     -------
-    `lists` with the Boolean columns right and sibling, sorted by image and place; sibling is null without `siblings`.
+    `lists` with the Boolean columns right and sibling, sorted by image and rank; sibling is null without `siblings`.
     """
     right = right.select(PAIR).unique()
     marked_lists = lists.join(right.select("image").unique(), on="image", how="semi")
@@ -53,9 +53,7 @@ def mark_correct(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFram
         pl.col("right").fill_null(False)
     )
     if siblings is None:
-        return marked_lists.with_columns(sibling=pl.lit(None, pl.Boolean)).sort("image", "place")
+        return marked_lists.with_columns(sibling=pl.lit(None, pl.Boolean)).sort("image", "rank")
     near = right.join(siblings, on="label").select("image", label="sibling").unique().with_columns(sibling=True)
     marked_lists = marked_lists.join(near, on=PAIR, how="left")
-    return marked_lists.with_columns(sibling=pl.col("sibling").fill_null(False) | pl.col("right")).sort(
-        "image", "place"
-    )
+    return marked_lists.with_columns(sibling=pl.col("sibling").fill_null(False) | pl.col("right")).sort("image", "rank")

@@ -15,7 +15,7 @@ SCHEMA: Schema = CASE | {
     "frequency": pl.Int32,  # images with the label
     "siblings": pl.Int32,  # number of siblings of the label; null if the data set has none
     "n_labels": pl.Int32,
-    "place": pl.Int32,
+    "rank": pl.Int32,
     "neighbour": pl.String,
     "cosine": pl.Float64,  # of the two labels' vectors
     "sibling": pl.Boolean,  # null if the data set has none
@@ -35,7 +35,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
     neighbours = pl.DataFrame(
         {
             "label": np.repeat(np.arange(n_labels, dtype=np.int32), n_nearest),
-            "place": np.tile(np.arange(1, n_nearest + 1, dtype=np.int32), n_labels),
+            "rank": np.tile(np.arange(1, n_nearest + 1, dtype=np.int32), n_labels),
             "other": order.ravel().astype(np.int32),
             "cosine": cosines.ravel().astype(np.float64),
         }
@@ -48,7 +48,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
         neighbours = neighbours.join(pairs, on=["label", "other"], how="left").join(numbers, on="label", how="left")
         neighbours = neighbours.with_columns(pl.col("sibling").fill_null(False), pl.col("siblings").fill_null(0))
     neighbours = neighbours.join(labels, on="label").join(labels.select(other="label", neighbour="name"), on="other")
-    return neighbours.sort("label", "place").with_columns(label="name", n_labels=pl.lit(n_labels))
+    return neighbours.sort("label", "rank").with_columns(label="name", n_labels=pl.lit(n_labels))
 
 
 def nearest(vectors: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

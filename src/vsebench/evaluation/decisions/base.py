@@ -56,7 +56,7 @@ class Labelled(Scored):
 
 
 @dataclass(frozen=True)
-class Task:
+class Tuning:
     """The context in which a decision is fitted.
 
     Attributes
@@ -94,8 +94,8 @@ class Decision(ABC):
     trains: ClassVar[bool] = False
     tunes: ClassVar[bool] = False
 
-    def __init__(self, task: Task, settings: Any) -> None:
-        self.task, self.settings = task, settings
+    def __init__(self, tuning: Tuning, settings: Any) -> None:
+        self.tuning, self.settings = tuning, settings
 
     @abstractmethod
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
@@ -130,10 +130,10 @@ def load_decision(name: str) -> type[Decision]:
     return decision
 
 
-def make_decision(name: str, task: Task, settings: Mapping[str, Any], where: str) -> Decision:
+def make_decision(name: str, tuning: Tuning, settings: Mapping[str, Any], where: str) -> Decision:
     """Return a decision with its settings; a mistake in them raises a `UserError` that names `where`."""
     kind = load_decision(name)
-    return kind(task, check(kind.settings_type, dict(settings), where))
+    return kind(tuning, check(kind.settings_type, dict(settings), where))
 
 
 def ranks_from_zero(scores: Matrix) -> NDArray[np.int32]:

@@ -30,8 +30,8 @@ class BestPossible(Decision):
     def decide(self, images: Scored) -> Mask:
         features = images.features()
         assert features is not None
-        assert self.task.law is not None
-        return GOALS[self.settings.goal](features, self.task.law).labels
+        assert self.tuning.law is not None
+        return GOALS[self.settings.goal](features, self.tuning.law).labels
 
 
 DECISION = BestPossible

@@ -38,7 +38,7 @@ class ClassThreshold(ThresholdDecision):
         settings, n_labels = self.settings, first.scores.shape[1]
         sizes = settings.hidden_per_label
         hidden = settings.hidden if sizes is None else tuple(size * n_labels for size in sizes)
-        self.head = Head(settings, hidden, self.task.seed)
+        self.head = Head(settings, hidden, self.tuning.seed)
 
         def loss(outputs: Matrix, images: NDArray[np.int64]) -> float:
             logits = first.scores[images] - outputs
@@ -46,7 +46,7 @@ class ClassThreshold(ThresholdDecision):
             outputs[...] = right - expit(logits)
             return float(np.logaddexp(0, np.where(right, -logits, logits)).sum())
 
-        epoch = self.head.train(first, n_labels, loss, lambda: self.task.value(self.decide(valid), valid.right))
+        epoch = self.head.train(first, n_labels, loss, lambda: self.tuning.value(self.decide(valid), valid.right))
         return {"hidden": list(hidden), "epoch": epoch}
 
     def thresholds(self, images: Scored) -> Matrix:

@@ -45,7 +45,7 @@ class LabelCount(Decision):
         self.largest = max(self.smallest, largest)
         classes = np.clip(counts, self.smallest, self.largest) - self.smallest
         right = valid.right.sum(axis=1)
-        self.head = Head(settings, settings.hidden, self.task.seed)
+        self.head = Head(settings, settings.hidden, self.tuning.seed)
 
         def loss(outputs: Matrix, images: NDArray[np.int64]) -> float:
             outputs -= outputs.max(axis=1, keepdims=True)

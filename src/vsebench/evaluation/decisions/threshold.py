@@ -29,7 +29,7 @@ class Threshold(Decision):
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
         highest = np.sort(valid.scores, axis=1)[:, -self.settings.highest :]
         tried = np.linspace(highest.min(), highest.max(), self.settings.steps, dtype=np.float32)
-        self.threshold = max(tried, key=lambda threshold: self.task.value(valid.scores > threshold, valid.right))
+        self.threshold = max(tried, key=lambda threshold: self.tuning.value(valid.scores > threshold, valid.right))
         return {"threshold": float(self.threshold)}
 
     def decide(self, images: Scored) -> Mask:

@@ -27,7 +27,7 @@ class TopK(Decision):
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
         ranks = ranks_from_zero(valid.scores)
         tried = range(1, min(self.settings.largest, valid.scores.shape[1]) + 1)
-        self.k = max(tried, key=lambda k: self.task.value(ranks < k, valid.right))
+        self.k = max(tried, key=lambda k: self.tuning.value(ranks < k, valid.right))
         return {"k": self.k}
 
     def decide(self, images: Scored) -> Mask:

@@ -17,12 +17,12 @@ def has_one_label_each(ranks: pl.DataFrame) -> bool:
     return ranks["image"].n_unique() == ranks.height
 
 
-def with_places(ranks: pl.DataFrame) -> pl.DataFrame:
-    """Add the column `place` that metrics read (see `RankMetric.value`)."""
+def with_ranks(ranks: pl.DataFrame) -> pl.DataFrame:
+    """Add the column `rank` that metrics read (see `RankMetric.value`)."""
     worst = pl.col("above") + pl.col("tied")
     if has_one_label_each(ranks):
-        return ranks.with_columns(place=worst + 1)
-    return ranks.with_columns(place=worst + worst.rank("ordinal").over("image").cast(pl.Int32))
+        return ranks.with_columns(rank=worst + 1)
+    return ranks.with_columns(rank=worst + worst.rank("ordinal").over("image").cast(pl.Int32))
 
 
 def of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
@@ -41,7 +41,7 @@ def of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 def _of_images(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     expressions = {name: _rank_metric(name).value().cast(pl.Float64) for name in metrics}
-    return with_places(ranks).group_by("image", maintain_order=True).agg(**expressions).select(metrics)
+    return with_ranks(ranks).group_by("image", maintain_order=True).agg(**expressions).select(metrics)
 
 
 def values(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:

@@ -44,7 +44,7 @@ class RankMetric(Metric):
     def value(self) -> pl.Expr:
         """Return the metric as an aggregate over the rows of one image.
 
-        Columns: `above`, `tied`, `right` and `negatives` as in `schemas.RANKS`, and `place`, the place of the label in
+        Columns: `above`, `tied`, `right` and `negatives` as in `schemas.RANKS`, and `rank`, the rank of the label in
         the list: above + tied + its number among the image's held-out labels in this order. All but `negatives` are
         null for a label that is excluded from the candidates (a miss). `pl.len()` is the number of held-out labels.
         """
@@ -62,7 +62,7 @@ class ListMetric(Metric):
     def value(self) -> pl.Expr:
         """Return the metric as an aggregate over the rows of one image, one row per label of its list.
 
-        Columns: `place` (counted from 1; null in the only row of an image without candidates) and `related` (the
+        Columns: `rank` (counted from 1; null in the only row of an image without candidates) and `related` (the
         label is one of the image's held-out labels or a sibling of one).
         """
 
@@ -123,7 +123,7 @@ def load_metric(name: str) -> Metric:
     if metric.takes_cutoff == "never" and cutoff is not None:
         raise UserError(f"the metric {plain!r} takes no cut-off")
     if issubclass(metric, SetMetric | ImageSetMetric | ListMetric) and int(cutoff or 0) > LARGEST_CUTOFF_OF_LISTS:
-        raise UserError(f"the metric {name!r}: lists end at place {LARGEST_CUTOFF_OF_LISTS}")
+        raise UserError(f"the metric {name!r}: lists end at rank {LARGEST_CUTOFF_OF_LISTS}")
     return metric(int(cutoff) if cutoff else None)
 
 
@@ -153,8 +153,8 @@ def _modules() -> Mapping[str, ModuleType]:
 
 def within(cutoff: int | None) -> pl.Expr:
     """Return whether a label is among the first `cutoff` of the list; a miss is not."""
-    place = pl.col("place")
-    return (place.is_not_null() if cutoff is None else place <= cutoff).fill_null(False)
+    rank = pl.col("rank")
+    return (rank.is_not_null() if cutoff is None else rank <= cutoff).fill_null(False)
 
 
 def share(part: Values, whole: Values) -> Values:

@@ -31,16 +31,16 @@ class Ndcg(RankMetric):
     takes_cutoff = "optional"
 
     def value(self) -> pl.Expr:
-        gain = pl.when(within(self.cutoff)).then(discount(pl.col("place"))).otherwise(0.0)
+        gain = pl.when(within(self.cutoff)).then(discount(pl.col("rank"))).otherwise(0.0)
         best_place = pl.int_range(1, pl.len() + 1)
         counted = pl.lit(True) if self.cutoff is None else best_place <= self.cutoff
         best = pl.when(counted).then(discount(best_place)).otherwise(0.0)
         return gain.sum() / best.sum()
 
 
-def discount(place: pl.Expr) -> pl.Expr:
+def discount(rank: pl.Expr) -> pl.Expr:
     """Return what a hit at a rank, counted from 1, adds."""
-    return 1 / (1 + place.cast(pl.Float64)).log(2)
+    return 1 / (1 + rank.cast(pl.Float64)).log(2)
 
 
 METRICS = {"map": Map, "ndcg": Ndcg}

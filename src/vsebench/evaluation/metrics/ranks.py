@@ -11,7 +11,7 @@ class ReciprocalRank(RankMetric):
     takes_cutoff = "never"
 
     def value(self) -> pl.Expr:
-        return (1 / pl.col("place").min().cast(pl.Float64)).fill_null(0.0)
+        return (1 / pl.col("rank").min().cast(pl.Float64)).fill_null(0.0)
 
 
 class OneError(RankMetric):
@@ -21,7 +21,7 @@ class OneError(RankMetric):
     lower_is_better = True
 
     def value(self) -> pl.Expr:
-        return (pl.col("place").min() > 1).fill_null(True).cast(pl.Float64)
+        return (pl.col("rank").min() > 1).fill_null(True).cast(pl.Float64)
 
 
 class Coverage(RankMetric):
@@ -35,9 +35,9 @@ class Coverage(RankMetric):
     lower_is_better = True
 
     def value(self) -> pl.Expr:
-        everything = pl.col("negatives").first() + pl.col("place").count()
-        last = (pl.col("above") + pl.col("tied")).max() + pl.col("place").count()
-        return pl.when(pl.col("place").has_nulls()).then(everything).otherwise(last).cast(pl.Float64)
+        everything = pl.col("negatives").first() + pl.col("rank").count()
+        last = (pl.col("above") + pl.col("tied")).max() + pl.col("rank").count()
+        return pl.when(pl.col("rank").has_nulls()).then(everything).otherwise(last).cast(pl.Float64)
 
 
 METRICS = {"mrr": ReciprocalRank, "one_error": OneError, "coverage": Coverage}

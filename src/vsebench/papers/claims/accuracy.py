@@ -46,7 +46,7 @@ class Accuracy(AgainstRivals):
         return self.metrics
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        both = evidence.both(case.place, self.method, case.rival, case.measured)
+        both = evidence.both(case.task, self.method, case.rival, case.measured)
         return advantage(both, load_metric(case.measured).lower_is_better, self.bound())
 
     def bound(self) -> float:
@@ -80,7 +80,7 @@ class SameAccuracy(AgainstRivals):
         return self.metrics
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        both = evidence.both(case.place, self.method, case.rival, case.measured)
+        both = evidence.both(case.task, self.method, case.rival, case.measured)
         return interval(both, lambda values: values[:, 0] - values[:, 1], 0.0)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
@@ -105,7 +105,7 @@ class TradeOff(AgainstRivals):
         """Return the difference of a metric, that of the rival less the method's where the rival is to lead."""
         metric = case.measured.removesuffix(RIVALS)
         pair = (self.method, case.rival) if metric == case.measured else (case.rival, self.method)
-        return advantage(evidence.both(case.place, *pair, metric), load_metric(metric).lower_is_better, 0.0)
+        return advantage(evidence.both(case.task, *pair, metric), load_metric(metric).lower_is_better, 0.0)
 
 
 def advantage(both: Estimates, lower_is_better: bool, bound: float) -> Effect:

@@ -23,7 +23,7 @@ class CostFormula(ClaimTest):
     within: float = Field(gt=0)
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case, without a place."""
+        """Yield one case, without a task."""
         yield ClaimCase("largest error of the formula", data="simulated")
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:

@@ -29,7 +29,7 @@ class Growth(ClaimTest):
         return self
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case, without a place."""
+        """Yield one case, without a task."""
         yield ClaimCase(f"exponent of {self.variable}", data="simulated")
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:

@@ -6,12 +6,12 @@ from typing import ClassVar
 import polars as pl
 from pydantic import Field
 
-from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
+from vsebench.papers.claim import AtTasks, ClaimCase, judge_by_interval
 from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, interval, of_units
 from vsebench.papers.verdict import Verdict
 
 
-class LabelNeighbours(AtPlaces):
+class LabelNeighbours(AtTasks):
     """The labels whose vectors are nearest to a label's are its siblings, a multiple of what chance gives.
 
     Over the labels that have siblings; chance is the mean of siblings / (labels - 1).
@@ -24,16 +24,16 @@ class LabelNeighbours(AtPlaces):
     times: float = Field(ge=1)
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per place."""
-        for place in self.places(evidence):
-            yield ClaimCase(f"siblings among {self.nearest} nearest labels", place.place, place.data)
+        """Yield one case per task."""
+        for task in self.tasks(evidence):
+            yield ClaimCase(f"siblings among {self.nearest} nearest labels", task.task, task.data)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the share of siblings over chance."""
-        of_method = evidence.requested("neighbours_of_labels", case.place, self.method)
-        found = of_method.filter(pl.col("place") <= self.nearest, pl.col("siblings") > 0)
+        of_method = evidence.requested("neighbours_of_labels", case.task, self.method)
+        found = of_method.filter(pl.col("rank") <= self.nearest, pl.col("siblings") > 0)
         if found.is_empty():
-            raise UntestableError(f"The data set {case.place.dataset} does not say which labels are siblings.")
+            raise UntestableError(f"The data set {case.task.dataset} does not say which labels are siblings.")
         seeds = [shares(own) for _, own in found.group_by("seed", maintain_order=True)]
         over_chance = of_units(seeds, evidence.resamples)
         return interval(over_chance, lambda values: values[:, 0] / values[:, 1], self.times)

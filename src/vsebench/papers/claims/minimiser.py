@@ -35,7 +35,7 @@ class Minimiser(ClaimTest):
     draws: int = Field(ge=1)  # distributions
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per number of labels, without a place."""
+        """Yield one case per number of labels, without a task."""
         for labels in self.labels:
             yield ClaimCase(f"{self.says} of the minimiser, {WORDS[self.sets]}, K = {labels}")
 

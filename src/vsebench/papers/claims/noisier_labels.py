@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.evaluation.ranking import LIST_LENGTH
 from vsebench.papers.claim import ClaimCase, ClaimTest
 from vsebench.papers.evidence import (
@@ -17,7 +17,7 @@ from vsebench.papers.evidence import (
     Estimates,
     Evidence,
     MetricName,
-    RunPlace,
+    RunTask,
     UntestableError,
     Values,
     difference,
@@ -59,31 +59,31 @@ class NoisierLabels(ClaimTest):
         return [self.metric]
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield the noisy place, once for each protocol that both data sets were tested by."""
-        pairs = itertools.product(self._places(evidence, self.clean), self._places(evidence, self.noisy))
-        places = [noisy for clean, noisy in pairs if clean.place.protocol == noisy.place.protocol]
-        if not places:
+        """Yield the noisy task, once for each protocol that both data sets were tested by."""
+        pairs = itertools.product(self._tasks(evidence, self.clean), self._tasks(evidence, self.noisy))
+        tasks = [noisy for clean, noisy in pairs if clean.task.protocol == noisy.task.protocol]
+        if not tasks:
             raise UntestableError(f"The run lacks {self.clean} or {self.noisy}, or one of the claim's rows there.")
         measured = self.metric if self.steadier else f"sibling_precision@{self.cutoff} and {self.metric}"
-        for noisy in places:
-            yield ClaimCase(measured, noisy.place, noisy.data, self.steadier or "")
+        for noisy in tasks:
+            yield ClaimCase(measured, noisy.task, noisy.data, self.steadier or "")
 
-    def _places(self, evidence: Evidence, dataset: str) -> list[RunPlace]:
+    def _tasks(self, evidence: Evidence, dataset: str) -> list[RunTask]:
         rows = {self.method, self.steadier or self.method}
-        return [place for place in evidence.places if place.place.dataset == dataset and rows <= set(place.rows)]
+        return [task for task in evidence.tasks if task.task.dataset == dataset and rows <= set(task.rows)]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the ratio of the shares."""
-        clean = self._quantities(evidence, Place(self.clean, case.place.protocol))
-        noisy = self._quantities(evidence, case.place)
+        clean = self._quantities(evidence, Task(self.clean, case.task.protocol))
+        noisy = self._quantities(evidence, case.task)
         found = difference(Estimates.side_by_side([clean, noisy]), log_ratio)
         return Effect(math.exp(found.value), math.exp(found.low), math.exp(found.high), found.p, 1.0)
 
-    def _quantities(self, evidence: Evidence, place: Place) -> Estimates:
+    def _quantities(self, evidence: Evidence, task: Task) -> Estimates:
         """Return the method's metric and the steadier quantity."""
         if self.steadier:
-            return evidence.resampled(place, [self.method, self.steadier], self.metric)
-        return evidence.sibling_precisions(place, [self.method], self.cutoff)
+            return evidence.resampled(task, [self.method, self.steadier], self.metric)
+        return evidence.sibling_precisions(task, [self.method], self.cutoff)
 
 
 def log_ratio(values: Values) -> Values:

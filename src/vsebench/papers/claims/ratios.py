@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
 from vsebench.papers.claim import AgainstRivals, ClaimCase, ClaimTest, judge_by_interval
 from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, ratio
@@ -25,12 +25,12 @@ class RatioToRival(AgainstRivals):
     ]  # what there is one value each of; the repeats of two methods alternate
 
     @abstractmethod
-    def values(self, evidence: Evidence, place: Place, row: str) -> Values:
+    def values(self, evidence: Evidence, task: Task, row: str) -> Values:
         """Return the quantity of a method, (n_pairs,)."""
 
     def compared(self, evidence: Evidence, case: ClaimCase) -> tuple[Values, Values]:
         """Return numerator and denominator, (n_pairs,) each."""
-        ours, theirs = (self.values(evidence, case.place, row) for row in (self.method, case.rival))
+        ours, theirs = (self.values(evidence, case.task, row) for row in (self.method, case.rival))
         return theirs, ours
 
     def bound(self) -> float:
@@ -61,8 +61,8 @@ class Memory(RatioToRival):
     quantity: ClassVar[str] = "peak memory"
     pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
 
-    def values(self, evidence: Evidence, place: Place, row: str) -> Values:
-        return evidence.median_by_repeat(place, row, "peak_rss_bytes")
+    def values(self, evidence: Evidence, task: Task, row: str) -> Values:
+        return evidence.median_by_repeat(task, row, "peak_rss_bytes")
 
     def compared(self, evidence: Evidence, case: ClaimCase) -> tuple[Values, Values]:
         theirs, ours = super().compared(evidence, case)
@@ -84,8 +84,8 @@ class FullSampleLoss(RatioToRival):
     def rows_read(self) -> list[str]:
         return [self.method, *self.rivals]
 
-    def values(self, evidence: Evidence, place: Place, row: str) -> Values:
-        table = evidence.requested("full_sample_loss", place, row).filter(beta_0=self.beta_0).sort("seed")
+    def values(self, evidence: Evidence, task: Task, row: str) -> Values:
+        table = evidence.requested("full_sample_loss", task, row).filter(beta_0=self.beta_0).sort("seed")
         if table.is_empty():
             raise UntestableError(f"The run has no full-sample loss of {row} with beta_0 = {self.beta_0:g}.")
         losses: Values = table["loss"].to_numpy().astype(np.float64)
@@ -98,8 +98,8 @@ class TimeOfEpoch(MultipleOfRival):
     quantity: ClassVar[str] = "seconds per epoch"
     pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
 
-    def values(self, evidence: Evidence, place: Place, row: str) -> Values:
-        return evidence.median_by_repeat(place, row, "seconds")
+    def values(self, evidence: Evidence, task: Task, row: str) -> Values:
+        return evidence.median_by_repeat(task, row, "seconds")
 
 
 class ScoringTime(MultipleOfRival):
@@ -112,8 +112,8 @@ class ScoringTime(MultipleOfRival):
 
     times: float = Field(ge=1)
 
-    def values(self, evidence: Evidence, place: Place, row: str) -> Values:
-        return evidence.median_by_repeat(place, row, "seconds", phase="score")
+    def values(self, evidence: Evidence, task: Task, row: str) -> Values:
+        return evidence.median_by_repeat(task, row, "seconds", phase="score")
 
 
 class TimeToConverge(MultipleOfRival):
@@ -126,10 +126,10 @@ class TimeToConverge(MultipleOfRival):
     def measured(self) -> list[str]:
         return [f"{self.counted_in} to best epoch, ratio"]
 
-    def values(self, evidence: Evidence, place: Place, row: str) -> Values:
+    def values(self, evidence: Evidence, task: Task, row: str) -> Values:
         if self.counted_in == "epochs":
-            return to_best_epoch(at(evidence.history, place, row))["epoch"].cast(pl.Float64).to_numpy()
-        seconds = seconds_by_seed(at(evidence.timing, place, row))
+            return to_best_epoch(at(evidence.history, task, row))["epoch"].cast(pl.Float64).to_numpy()
+        seconds = seconds_by_seed(at(evidence.timing, task, row))
         if not seconds:
             raise UntestableError("Training up to the best epoch was not timed; it needs timing.to_best_epoch: true.")
         return np.array(list(seconds.values()))
@@ -152,8 +152,8 @@ class TimeToShare(AgainstRivals):
         return [f"seconds to {100 * self.share:g} % of the best validation metric, ratio"]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        place = case.place
-        chosen = evidence.history.filter(phase="selection", dataset=place.dataset, protocol=place.protocol)
+        task = case.task
+        chosen = evidence.history.filter(phase="selection", dataset=task.dataset, protocol=task.protocol)
         both = [self._seconds(chosen.filter(seed=seed), case.rival) for seed in evidence.seeds]
         ours, theirs = np.array(both).T
         return ratio(theirs, ours, "seeds", self.times)
@@ -180,7 +180,7 @@ class ModelBytes(AgainstRivals):
         return ["bytes of the model, ratio"]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        ours, theirs = (at(evidence.timing, case.place, row)["model_bytes"].max() for row in (self.method, case.rival))
+        ours, theirs = (at(evidence.timing, case.task, row)["model_bytes"].max() for row in (self.method, case.rival))
         if not isinstance(ours, int) or not isinstance(theirs, int):
             raise UntestableError(f"The run did not time {self.method} and {case.rival}.")
         return exact(theirs / ours, self.times)
@@ -200,7 +200,7 @@ class FullMatrixRatio(ClaimTest):
     times: float = Field(ge=1)
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case, without a place."""
+        """Yield one case, without a task."""
         yield ClaimCase(f"Y d / ((Y + d) D) at Y = {self.labels:,}, d = {self.features:,}, D = {self.factors:,}")
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
@@ -222,9 +222,9 @@ def curve(history: pl.DataFrame) -> tuple[Values, Values]:
     return validated["elapsed"].to_numpy(), validated["validation"].to_numpy()
 
 
-def at(table: pl.DataFrame, place: Place, row: str) -> pl.DataFrame:
+def at(table: pl.DataFrame, task: Task, row: str) -> pl.DataFrame:
     """Return the rows of a table that are of one method for one data set under a protocol."""
-    return table.filter(dataset=place.dataset, protocol=place.protocol, method=row)
+    return table.filter(dataset=task.dataset, protocol=task.protocol, method=row)
 
 
 TESTS = {

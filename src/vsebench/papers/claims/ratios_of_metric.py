@@ -6,12 +6,12 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
+from vsebench.papers.claim import AtTasks, ClaimCase, judge_by_interval
 from vsebench.papers.evidence import Effect, Evidence, MetricName, UntestableError, Values, interval
 from vsebench.papers.verdict import Verdict
 
 
-class GainOverBest(AtPlaces):
+class GainOverBest(AtTasks):
     """The method is better than the best of its members by a share of that member's metric."""
 
     effect: ClassVar[str] = "relative gain over the best member (claimed: at least the claim's bound)"
@@ -24,12 +24,12 @@ class GainOverBest(AtPlaces):
         return self.metrics
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per place with all members and metric."""
+        """Yield one case per task with all members and metric."""
         return self.each_metric(evidence, self.members, self.metrics)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the relative gain over the member with the highest mean."""
-        found = evidence.resampled(case.place, [self.method, *self.members], case.measured)
+        found = evidence.resampled(case.task, [self.method, *self.members], case.measured)
         best = 1 + int(found.means[1:].argmax())
 
         def gain(values: Values) -> Values:
@@ -42,7 +42,7 @@ class GainOverBest(AtPlaces):
         return judge_by_interval(effect, self.at_least, float("inf"))
 
 
-class ShareOfMetric(AtPlaces):
+class ShareOfMetric(AtTasks):
     """A metric of the method is not what a simpler control reaches: that has only a share of it, below a bound."""
 
     effect: ClassVar[str] = "share of the metric that the control reaches (claimed: below the claim's bound)"
@@ -55,16 +55,16 @@ class ShareOfMetric(AtPlaces):
         return [self.metric]
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per place with the control."""
-        places = [place for place in self.places(evidence) if self.control in place.rows]
-        if not places:
+        """Yield one case per task with the control."""
+        tasks = [task for task in self.tasks(evidence) if self.control in task.rows]
+        if not tasks:
             raise UntestableError(f"The run has no row {self.control} on such data.")
-        for place in places:
-            yield ClaimCase(self.metric, place.place, place.data, self.control)
+        for task in tasks:
+            yield ClaimCase(self.metric, task.task, task.data, self.control)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the control's metric over the method's."""
-        both = evidence.resampled(case.place, [self.control, self.method], self.metric)
+        both = evidence.resampled(case.task, [self.control, self.method], self.metric)
         return interval(both, share, self.below)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
@@ -78,7 +78,7 @@ def share(values: Values) -> Values:
     return found
 
 
-class SizeSpread(AtPlaces):
+class SizeSpread(AtTasks):
     """A metric depends little on the size: its spread over the rows is below a bound.
 
     The largest and the smallest of noisy means are further apart than the true ones, so the spread is too large rather
@@ -95,11 +95,11 @@ class SizeSpread(AtPlaces):
         return self.metrics
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per place with all sizes and metric."""
+        """Yield one case per task with all sizes and metric."""
         return self.each_metric(evidence, self.sizes, self.metrics)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        return interval(evidence.resampled(case.place, self.sizes, case.measured), spread, self.below)
+        return interval(evidence.resampled(case.task, self.sizes, case.measured), spread, self.below)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
         return judge_by_interval(effect, float("-inf"), self.below)

@@ -5,12 +5,12 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
+from vsebench.papers.claim import AtTasks, ClaimCase, judge_by_interval
 from vsebench.papers.evidence import Effect, Evidence, interval, of_units
 from vsebench.papers.verdict import Verdict
 
 
-class SamplerDistance(AtPlaces):
+class SamplerDistance(AtTasks):
     """The negatives drawn from sorted lists have nearly the distribution of negatives drawn by rank (Eq. 5)."""
 
     effect: ClassVar[str] = (
@@ -22,13 +22,13 @@ class SamplerDistance(AtPlaces):
     at_most: float = Field(gt=0, lt=1)
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per place."""
-        for place in self.places(evidence):
-            yield ClaimCase("distance from the rank sampler, ratio", place.place, place.data)
+        """Yield one case per task."""
+        for task in self.tasks(evidence):
+            yield ClaimCase("distance from the rank sampler, ratio", task.task, task.data)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the mean distance over that of uniform draws."""
-        found = evidence.requested("sampler_distance", case.place, self.method)
+        found = evidence.requested("sampler_distance", case.task, self.method)
         by_seed = (own.sort("image") for _, own in found.group_by("seed", maintain_order=True))
         both = of_units([own.select("lists", "uniform").to_numpy() for own in by_seed], evidence.resamples)
         return interval(both, lambda means: means[:, 0] / means[:, 1], self.at_most)

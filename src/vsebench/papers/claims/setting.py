@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import polars as pl
 
-from vsebench.core.places import Place
-from vsebench.papers.claim import AtPlaces, Bounds, ClaimCase, judge_by_interval
+from vsebench.core.tasks import Task
+from vsebench.papers.claim import AtTasks, Bounds, ClaimCase, judge_by_interval
 from vsebench.papers.evidence import Effect, Evidence, MetricName, UntestableError, differences
 from vsebench.papers.verdict import Verdict
 
 
-class Setting(AtPlaces):
+class Setting(AtTasks):
     """The best value in one range of a setting ranks better than the best in another, both best in validation."""
 
     effect: ClassVar[str] = "difference of a metric (claimed: above 0, or within the claim's bounds)"
@@ -27,26 +27,26 @@ class Setting(AtPlaces):
         return [self.metric]
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per place where the run varies the setting."""
-        places = [place for place in self.places(evidence) if not self._varied(evidence, place.place).is_empty()]
-        if not places:
+        """Yield one case per task where the run varies the setting."""
+        tasks = [task for task in self.tasks(evidence) if not self._varied(evidence, task.task).is_empty()]
+        if not tasks:
             raise UntestableError(f"The run varies no setting {self.parameter} of {self.method}.")
-        for place in places:
-            yield ClaimCase(self.metric, place.place, place.data)
+        for task in tasks:
+            yield ClaimCase(self.metric, task.task, task.data)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the difference of the metric between the two best values."""
-        sweep = self._varied(evidence, case.place).filter(metric=self.metric)
+        sweep = self._varied(evidence, case.task).filter(metric=self.metric)
         chosen = [best_value(sweep, bounds, len(evidence.seeds)) for bounds in (self.better, self.worse)]
-        tables = [evidence.read_sweep_ranks(each, self.parameter) for each in evidence.cases(case.place, self.method)]
+        tables = [evidence.read_sweep_ranks(each, self.parameter) for each in evidence.cases(case.task, self.method)]
         better, worse = ([table.filter(pl.col("value") == value) for table in tables] for value in chosen)
         return differences(better, worse, [self.metric], evidence.resamples)[self.metric]
 
-    def _varied(self, evidence: Evidence, place: Place) -> pl.DataFrame:
-        """Return the rows of SWEEPS of the setting at a place; none where it is not varied."""
+    def _varied(self, evidence: Evidence, task: Task) -> pl.DataFrame:
+        """Return the rows of SWEEPS of the setting at a task; none where it is not varied."""
         if evidence.sweeps is None:
             return pl.DataFrame()
-        keys = {"dataset": place.dataset, "protocol": place.protocol, "method": self.method}
+        keys = {"dataset": task.dataset, "protocol": task.protocol, "method": self.method}
         return evidence.sweeps.filter(**keys, parameter=self.parameter)
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:

@@ -26,7 +26,7 @@ class SiblingPrecision(AgainstRivals):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the difference between the method and the rival."""
-        found = evidence.sibling_precisions(case.place, [self.method, case.rival], self.cutoff)
+        found = evidence.sibling_precisions(case.task, [self.method, case.rival], self.cutoff)
         statistic = of_ratios if case.measured == self.measured()[-1] and self.ratio else of_siblings
         return difference(found, statistic)
 

@@ -6,18 +6,18 @@ from typing import ClassVar
 import polars as pl
 from pydantic import Field
 
-from vsebench.papers.claim import AtPlaces, ClaimCase, in_words, judge_by_interval
+from vsebench.papers.claim import AtTasks, ClaimCase, in_words, judge_by_interval
 from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, interval, of_units
 from vsebench.papers.verdict import Verdict
 
 
-class ThresholdDifficulty(AtPlaces):
+class ThresholdDifficulty(AtTasks):
     """The thresholds of a label rise, over the images that carry it, with how difficult the image is."""
 
     effect: ClassVar[str] = "correlation of thresholds with difficulty (claimed: at least the claim's bound)"
     reads: ClassVar[tuple[str, ...]] = ("thresholds_and_difficulty",)
 
-    references: list[str] = Field(min_length=1)  # rows whose scores are log odds; the first that a place has counts
+    references: list[str] = Field(min_length=1)  # rows whose scores are log odds; the first that a task has counts
     above: float = Field(ge=0)
 
     def rows_read(self) -> list[str]:
@@ -25,20 +25,20 @@ class ThresholdDifficulty(AtPlaces):
         return [self.method, *self.references]
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per place."""
-        for place in self.places(evidence):
-            yield ClaimCase("correlation of threshold and difficulty", place.place, place.data)
+        """Yield one case per task."""
+        for task in self.tasks(evidence):
+            yield ClaimCase("correlation of threshold and difficulty", task.task, task.data)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the mean correlation over labels and seeds."""
-        found = evidence.requested("thresholds_and_difficulty", case.place, self.method)
+        found = evidence.requested("thresholds_and_difficulty", case.task, self.method)
         there = [row for row in self.references if row in set(found["reference"])]
         if not there:
             raise UntestableError(f"The run has no row {in_words(self.references)} to tell the difficulty by.")
         own = found.filter(reference=there[0])
         by_seed = own.pivot(on="seed", index="label", values="correlation").drop_nulls().drop("label")
         if by_seed.is_empty():
-            raise UntestableError(f"No label of {case.place.dataset} has enough test images.")
+            raise UntestableError(f"No label of {case.task.dataset} has enough test images.")
         seeds: list[Values] = [by_seed[seed].cast(pl.Float64).to_numpy()[:, None] for seed in by_seed.columns]
         return interval(of_units(seeds, evidence.resamples), lambda values: values[:, 0], self.above)
 

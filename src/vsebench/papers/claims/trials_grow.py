@@ -5,24 +5,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from vsebench.papers.claim import AtPlaces, ClaimCase
+from vsebench.papers.claim import AtTasks, ClaimCase
 from vsebench.papers.evidence import Effect, Evidence, UntestableError, ratio
 
 
-class TrialsGrow(AtPlaces):
+class TrialsGrow(AtTasks):
     """The method examines more and more negatives per training step."""
 
     effect: ClassVar[str] = "ratio (claimed: above 1)"
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per place."""
-        for place in self.places(evidence):
-            yield ClaimCase("trials per step, last tenth over first", place.place, place.data)
+        """Yield one case per task."""
+        for task in self.tasks(evidence):
+            yield ClaimCase("trials per step, last tenth over first", task.task, task.data)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the mean trials per step in the last tenth of the epochs over the mean in the first."""
         refit = evidence.history.filter(
-            phase="refit", dataset=case.place.dataset, protocol=case.place.protocol, method=self.method
+            phase="refit", dataset=case.task.dataset, protocol=case.task.protocol, method=self.method
         ).sort("seed", "epoch")
         if refit["trials_per_step"].null_count():
             raise UntestableError(f"The row {self.method} does not count trials.")

@@ -21,7 +21,7 @@ class ExpectedTrials(ClaimTest):
     labels: list[int] = Field(min_length=1)  # numbers of labels Y
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per number of labels, without a place."""
+        """Yield one case per number of labels, without a task."""
         for labels in self.labels:
             yield ClaimCase(f"scores of a step over the bound, Y = {labels}")
 
@@ -62,7 +62,7 @@ class SampledRank(ClaimTest):
     labels: list[int] = Field(min_length=1)  # numbers of labels Y
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per number of labels, without a place."""
+        """Yield one case per number of labels, without a task."""
         for labels in self.labels:
             yield ClaimCase(f"increments of the loss, Y = {labels}")
 

@@ -7,14 +7,14 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from vsebench.papers.claim import AtPlaces, ClaimCase, judge_by_interval
+from vsebench.papers.claim import AtTasks, ClaimCase, judge_by_interval
 from vsebench.papers.evidence import Effect, Estimates, Evidence, UntestableError, Values, interval, of_units
 from vsebench.papers.verdict import Verdict
 
 FEWEST = 3  # words of a group that a data set must have
 
 
-class WordsApart(AtPlaces):
+class WordsApart(AtTasks):
     """The cosines within one group of words fall by more than those within another, from a fixed row to a trained one.
 
     A label counts with its mean cosine with the others of its group.
@@ -32,19 +32,19 @@ class WordsApart(AtPlaces):
         return [self.method, self.fixed]
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per place with both rows."""
-        places = [place for place in self.places(evidence) if self.fixed in place.rows]
-        if not places:
+        """Yield one case per task with both rows."""
+        tasks = [task for task in self.tasks(evidence) if self.fixed in task.rows]
+        if not tasks:
             raise UntestableError(f"The run has no row {self.fixed} to compare with.")
-        for place in places:
-            yield ClaimCase("fall of the mean cosine", place.place, place.data, self.fixed)
+        for task in tasks:
+            yield ClaimCase("fall of the mean cosine", task.task, task.data, self.fixed)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the fall within `words` less that within `beside`."""
-        tables = [evidence.requested("label_vectors", case.place, row) for row in (self.method, self.fixed)]
+        tables = [evidence.requested("label_vectors", case.task, row) for row in (self.method, self.fixed)]
         groups = [[word for word in group if word in set(tables[0]["label"])] for group in (self.words, self.beside)]
         if min(map(len, groups)) < FEWEST:
-            raise UntestableError(f"The data set {case.place.dataset} has fewer than {FEWEST} words of a group.")
+            raise UntestableError(f"The data set {case.task.dataset} has fewer than {FEWEST} words of a group.")
         of_groups = [
             of_units([fall(tables, seed, group) for seed in evidence.seeds], evidence.resamples) for group in groups
         ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from vsebench.core.places import entry_at_place
+from vsebench.core.tasks import entry_at_task
 from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.plan.jobs.job import Job, Wildcards, model_file, options, siblings_files, sources
 from vsebench.plan.plan import Plan
@@ -38,7 +38,7 @@ def model_inputs(plan: Plan, name: str) -> Iterator[str]:
     """Yield the files of fitted models that an analysis reads; with a decision, also those of decisions."""
     reads = load_analysis(name).READS
     for row in plan.rows_read(name):
-        task, entry = entry_at_place(row)
+        task, entry = entry_at_task(row)
         for seed in plan.config.seeds:
             for file in (*reads.model, *(reads.decided if entry.decision else ())):
                 yield model_file(task, entry.row, seed, file)

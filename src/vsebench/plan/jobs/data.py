@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from vsebench.config.dataset import DatasetConfig
-from vsebench.core.places import Place
 from vsebench.core.storage import numbered
+from vsebench.core.tasks import Task
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.images.image_files import folders_of
 from vsebench.plan.jobs.job import Job, Wildcards, as_json, features_provided, module_of, options, sources
@@ -116,18 +116,18 @@ def join(plan: Plan, at: Wildcards) -> Job:
     return Job(inputs, options(tested=tested, trained=trained, features=features))
 
 
-def joined_tasks(plan: Plan) -> list[Place]:
+def joined_tasks(plan: Plan) -> list[Task]:
     """Return the tasks that train on another data set than they test on."""
-    return [task for task in plan.places if source_of(task.protocol)]
+    return [task for task in plan.tasks if source_of(task.protocol)]
 
 
-def joined_files(plan: Plan, task: Place) -> list[str]:
+def joined_files(plan: Plan, task: Task) -> list[str]:
     """Return the files that the stage `join` writes."""
     features = [Path(path).name for path in joined_features(plan, task)[:1]]
     return ["pairs.parquet", "images.parquet", "labels.parquet", "words.npz", "given.parquet", *features]
 
 
-def joined_features(plan: Plan, task: Place) -> list[str]:
+def joined_features(plan: Plan, task: Task) -> list[str]:
     """Return the files of features that are joined, those of the tested data set first; none if either has none."""
     if not features_provided(plan, task):
         return []

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from vsebench.core.modules import modules_in
-from vsebench.core.places import Case, Place
 from vsebench.core.sources import sources_of
+from vsebench.core.tasks import Case, Task
 from vsebench.data.needs import FEATURES, FILE_NEEDS, NEEDS, TRUTH
 from vsebench.evaluation.metrics.base import module_of_metric
 from vsebench.plan.plan import Plan
@@ -53,8 +53,8 @@ class Wildcards:
     analysis: str = ""
 
     @property
-    def task(self) -> Place:
-        return Place(self.dataset, self.protocol)
+    def task(self) -> Task:
+        return Task(self.dataset, self.protocol)
 
     @property
     def case(self) -> Case:
@@ -112,23 +112,23 @@ def method_modules(plan: Plan, rows: Iterable[str]) -> list[str]:
     return [module_of("methods", plan.methods[row].method) for row in rows]
 
 
-def model_file(task: Place, row: str, seed: int, name: str) -> str:
+def model_file(task: Task, row: str, seed: int, name: str) -> str:
     """Return a file in a model's folder."""
     return f"{Case(task, row, seed).folder(RESULTS)}/{name}"
 
 
-def model_files(plan: Plan, *names: str, tasks: Iterable[Place] | None = None) -> list[str]:
+def model_files(plan: Plan, *names: str, tasks: Iterable[Task] | None = None) -> list[str]:
     """Return files of the models of all rows and seeds, at all tasks or at some."""
     return [
         model_file(task, row, seed, name)
-        for task in (plan.places if tasks is None else tasks)
+        for task in (plan.tasks if tasks is None else tasks)
         for seed in plan.config.seeds
         for row in plan.rows(task)
         for name in names
     ]
 
 
-def decisions_made(plan: Plan, tasks: Iterable[Place]) -> list[str]:
+def decisions_made(plan: Plan, tasks: Iterable[Task]) -> list[str]:
     """Return the files of the label sets that the decisions of some tasks have chosen."""
     return [
         model_file(task, row, seed, "decisions.parquet")
@@ -147,13 +147,13 @@ def sweep_files(plan: Plan, suffix: str) -> list[str]:
     """Return the files of all sweeps: `.parquet` has their models, `-ranks.parquet` the ranks."""
     return [
         model_file(task, row, seed, f"sweep/{parameter}{suffix}")
-        for task in plan.places
+        for task in plan.tasks
         for seed in plan.config.seeds
         for row, parameter in plan.sweeps(task)
     ]
 
 
-def needs_read(plan: Plan, rows: Iterable[str], task: Place) -> set[str]:
+def needs_read(plan: Plan, rows: Iterable[str], task: Task) -> set[str]:
     """Return the keys of the needs that jobs of some rows read at a task.
 
     An oracle can need an image's features for the probabilities of its labels, where the task has some.
@@ -162,17 +162,17 @@ def needs_read(plan: Plan, rows: Iterable[str], task: Place) -> set[str]:
     return keys | features_provided(plan, task) if TRUTH.key in keys else keys
 
 
-def features_provided(plan: Plan, task: Place) -> set[str]:
+def features_provided(plan: Plan, task: Task) -> set[str]:
     return {FEATURES.key} & plan.provides(task)
 
 
-def need_files(plan: Plan, keys: Iterable[str], task: Place, split: str = "") -> list[str]:
+def need_files(plan: Plan, keys: Iterable[str], task: Task, split: str = "") -> list[str]:
     """Return the files that a job reads for these needs; `split` is the folder of its split."""
     data, read = plan.data_of(task), set(keys)
     return [path for key, need in NEEDS.items() if key in read for path in need.files(data, split)]
 
 
-def need_options(plan: Plan, keys: Iterable[str], task: Place) -> str:
+def need_options(plan: Plan, keys: Iterable[str], task: Task) -> str:
     """Return the options that name these files; the first file of a need is the one that its option names."""
     data, read = plan.data_of(task), set(keys)
     return " ".join(f"{need.option} {need.files(data, '')[0]}" for need in FILE_NEEDS if need.key in read)

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from vsebench.core.places import Entry, Place
 from vsebench.core.sources import sources_of
+from vsebench.core.tasks import Entry, Task
 from vsebench.data.needs import TEST_LABELS
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.metrics.base import RankMetric, load_metric
@@ -56,7 +56,7 @@ def measure(plan: Plan, at: Wildcards) -> Job:
     return Job(inputs, named)
 
 
-def not_compared(plan: Plan, task: Place) -> list[Entry]:
+def not_compared(plan: Plan, task: Task) -> list[Entry]:
     """Return the oracles of a task, which are not compared with the others: rows, and rows with decisions."""
     oracles = plan.oracles(task)
     decided = [
@@ -123,8 +123,8 @@ def gather(plan: Plan, at: Wildcards) -> Job:
 
 def parts(plan: Plan) -> dict[str, list[str]]:
     """Return the files that are gathered in each file of results; what has no parts in this run is left out."""
-    of_tasks = {"metrics": plan.places, "summary": plan.places, "by_frequency": plan.places}
-    of_tasks |= {"cold": plan.cold_places, "timing": plan.timed_places}
+    of_tasks = {"metrics": plan.tasks, "summary": plan.tasks, "by_frequency": plan.tasks}
+    of_tasks |= {"cold": plan.cold_tasks, "timing": plan.timed_tasks}
     files = {
         f"{name}.parquet": [f"results/{task}/{name}.parquet" for task in tasks] for name, tasks in of_tasks.items()
     }
@@ -146,14 +146,14 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
         "gathered": [f"results/{name}" for name in ("timing.parquet", "history.parquet", "datasets.json")],
         "ranks": model_files(plan, "ranks.parquet"),
         "lists": model_files(plan, "lists.parquet") if related else [],
-        "decisions": decisions_made(plan, plan.places),
+        "decisions": decisions_made(plan, plan.tasks),
         "siblings": list(related.values()),
         "sweeps": ["results/sweeps.parquet", *sweep_files(plan, "-ranks.parquet")] if swept else [],
         "scaling": ["results/scaling.parquet"] if scaled else [],
         "requested": requested,
     }
     named = options(
-        rows=[f"{task}/{name}" for task in plan.places for name in [*plan.rows(task), *plan.decided(task)]],
+        rows=[f"{task}/{name}" for task in plan.tasks for name in [*plan.rows(task), *plan.decided(task)]],
         seeds=plan.config.seeds,
         bootstrap=plan.config.bootstrap,
         sweeps="results/sweeps.parquet" if swept else None,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import FigureKind, Section
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
@@ -30,23 +30,23 @@ class AccuracyAgainstTime(FigureKind):
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
-        points_of_places = {place: points(results, place) for place in results.places_of(results.timing)}
-        points_of_places = {place: of_methods for place, of_methods in points_of_places.items() if of_methods}
+        points_of_places = {task: points(results, task) for task in results.tasks_of(results.timing)}
+        points_of_places = {task: of_methods for task, of_methods in points_of_places.items() if of_methods}
         if not points_of_places:
             return drawing.nothing("No method of this run was timed")
         width = style.SINGLE if len(points_of_places) == 1 else style.DOUBLE
         figure, axes = drawing.panels(len(points_of_places), width, 2.4, columns=min(len(points_of_places), 3))
         look = style.looks(results)
-        for axis, (place, of_methods) in zip(axes, points_of_places.items(), strict=True):
+        for axis, (task, of_methods) in zip(axes, points_of_places.items(), strict=True):
             for row, (seconds, value) in of_methods.items():
                 dot = drawing.line_style(look[row]) | {"linestyle": "", "markersize": 6}
                 axis.plot(seconds, value, **dot, clip_on=False, zorder=3)
             ends = sorted(of_methods[row] for row in front(of_methods))
             axis.plot(*zip(*ends, strict=True), color=style.GREY, linewidth=0.8, zorder=1, drawstyle="steps-post")
             axis.set(xscale="log", xlabel="training seconds (log)")
-            axis.set_ylabel(metric_title(leading_metric(results, place)))
+            axis.set_ylabel(metric_title(leading_metric(results, task)))
             drawing.whole_decades(axis)
-            axis.set_title(drawing.panel_title(results, place))
+            axis.set_title(drawing.panel_title(results, task))
         rows = {row for of_methods in points_of_places.values() for row in of_methods}
         drawing.legend_of_lines(figure, results, [row for row in results.outline.rows if row in rows], dots=True)
         return figure
@@ -61,20 +61,20 @@ class AccuracyAgainstTime(FigureKind):
 
     def alternative(self, results: Results) -> str:
         sentences = []
-        for place in results.places_of(results.timing):
-            of_methods = points(results, place)
+        for task in results.tasks_of(results.timing):
+            of_methods = points(results, task)
             names = ", ".join(results.method_title(row) for row in front(of_methods))
-            sentences += [f"{results.place_title(place)}: no other method beats {names} in both."] if of_methods else []
+            sentences += [f"{results.task_title(task)}: no other method beats {names} in both."] if of_methods else []
         return " ".join(["Dots of accuracy against training seconds, one panel per data set and protocol.", *sentences])
 
 
-def points(results: Results, place: Place) -> dict[str, Point]:
+def points(results: Results, task: Task) -> dict[str, Point]:
     """Return the training seconds and the leading metric of each timed competitor on a task."""
-    accuracy, timing = results.accuracy(place), at(results.timing, place)
-    metric = leading_metric(results, place)
+    accuracy, timing = results.accuracy(task), at(results.timing, task)
+    metric = leading_metric(results, task)
     of_methods = {}
     for method in results.competitors_of(accuracy):
-        seconds = training_seconds(timing.filter(method=method), chosen_epochs(results, place, method))
+        seconds = training_seconds(timing.filter(method=method), chosen_epochs(results, task, method))
         numbers = pick(accuracy, metric, method)
         if seconds is not None and numbers is not None:
             of_methods[method] = (seconds, float(numbers["value"]))

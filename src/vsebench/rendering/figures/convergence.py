@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.history import validated_epochs, validation_metric
 from vsebench.rendering.kinds import FigureKind
 from vsebench.rendering.outline import Outline
@@ -19,24 +19,24 @@ class Convergence(FigureKind):
 
     needs: ClassVar[tuple[str, ...]] = ("history", "settings", "datasets")
 
-    place: str  # <dataset>/<protocol>
+    task: str  # <dataset>/<protocol>
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {f"convergence-{place.name}": {"place": str(place)} for place in outline.places}
+        return {f"convergence-{task.name}": {"task": str(task)} for task in outline.tasks}
 
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
-        place = Place.of(self.place)
-        title = results.place_title(place)
-        history = validated_epochs(at(results.history, place))
+        task = Task.of(self.task)
+        title = results.task_title(task)
+        history = validated_epochs(at(results.history, task))
         if history.is_empty():
             return drawing.nothing(f"{title}: no method of this run was validated epoch by epoch")
         figure, (left, right) = drawing.panels(2, style.DOUBLE, 2.6, sharey=True)
         drawing.draw_lines(left, results, history, "epoch", "validation")
         drawing.draw_lines(right, results, history, "training_seconds", "validation")
-        left.set(xlabel="epoch", ylabel=f"{validation_metric(results, place)} (validation)")
+        left.set(xlabel="epoch", ylabel=f"{validation_metric(results, task)} (validation)")
         right.set(xlabel="training seconds", ylabel="")
         ends = history.group_by("method").agg(pl.col("training_seconds").max())["training_seconds"].to_numpy()
         if ends.max() > 5 * ends.min():
@@ -48,16 +48,16 @@ class Convergence(FigureKind):
 
     def caption(self, results: Results) -> str:
         return (
-            f"{results.place_title(Place.of(self.place))}. Validation metric during tuning, against epochs and "
+            f"{results.task_title(Task.of(self.task))}. Validation metric during tuning, against epochs and "
             "against seconds of training (without validation): mean over seeds up to the epoch that every seed "
             "reached, with a band from the lowest to the highest seed."
         )
 
     def alternative(self, results: Results) -> str:
-        place = Place.of(self.place)
-        history = validated_epochs(at(results.history, place))
+        task = Task.of(self.task)
+        history = validated_epochs(at(results.history, task))
         if history.is_empty():
-            return f"{results.place_title(place)}: nothing to draw."
+            return f"{results.task_title(task)}: nothing to draw."
         means = history.group_by("method", "epoch").agg(pl.col("validation").mean())
         top = means.filter(pl.col("validation") == pl.col("validation").max().over("method"))
         best = [
@@ -65,5 +65,5 @@ class Convergence(FigureKind):
             for method in results.methods_of(top)
             for numbers in [top.filter(method=method).sort("epoch").row(0, named=True)]
         ]
-        metric = validation_metric(results, place)
+        metric = validation_metric(results, task)
         return f"Lines of {metric} on validation labels, one per method; the best epoch of each: {', '.join(best)}."

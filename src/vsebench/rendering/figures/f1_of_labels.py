@@ -6,7 +6,7 @@ import polars as pl
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from vsebench.core.places import Entry
+from vsebench.core.tasks import Entry
 from vsebench.rendering.kinds import FigureKind
 from vsebench.rendering.results import Results, at
 
@@ -38,13 +38,13 @@ class F1OfLabels(FigureKind):
         from vsebench.rendering import drawing, style
 
         shown = self.shown(results)
-        places = results.places_of(shown)
-        if not places:
+        tasks = results.tasks_of(shown)
+        if not tasks:
             return drawing.nothing("This run has none of the methods of this figure")
         look = style.looks(results)
-        figure, axes = drawing.panels(len(places), style.DOUBLE, 2.4, columns=3)
-        for axis, place in zip(axes, places, strict=True):
-            means = at(shown, place).group_by("label", "method").agg(pl.col("images").max(), pl.col("f1").mean())
+        figure, axes = drawing.panels(len(tasks), style.DOUBLE, 2.4, columns=3)
+        for axis, task in zip(axes, tasks, strict=True):
+            means = at(shown, task).group_by("label", "method").agg(pl.col("images").max(), pl.col("f1").mean())
             labels = means.select("label", "images").unique().sort("images", "label", descending=[True, False])
             names = labels["label"].head(self.most_frequent).to_list()
             for method in results.methods_of(means):
@@ -56,7 +56,7 @@ class F1OfLabels(FigureKind):
             axis.set_yticks(range(len(names)), names)
             axis.invert_yaxis()
             axis.set(xlabel="F1", xlim=(0, 1))
-            axis.set_title(drawing.panel_title(results, place))
+            axis.set_title(drawing.panel_title(results, task))
         handles = [
             Line2D([], [], linestyle="", color=look[entry.row].colour, marker=look[entry.row].marker,
                    label=results.entry_title(str(entry)))

@@ -27,18 +27,18 @@ class LabelsByFrequency(FigureKind):
         from vsebench.rendering import drawing, style
 
         shown = without_oracles(results)
-        places = results.places_of(shown)
-        if not places:
+        tasks = results.tasks_of(shown)
+        if not tasks:
             return drawing.nothing("No held-out label of this run has a training image")
-        figure, axes = drawing.panels(len(places), style.SINGLE if len(places) == 1 else style.DOUBLE, 2.1)
-        for axis, place in zip(axes, places, strict=True):
-            of_place = at(shown, place)
-            drawing.draw_lines(axis, results, of_place.rename({"band": "group", "value": "recall"}), "group", "recall")
-            bands = of_place.group_by("band").agg(pl.col("fewest").median(), pl.col("most").median()).sort("band")
+        figure, axes = drawing.panels(len(tasks), style.SINGLE if len(tasks) == 1 else style.DOUBLE, 2.1)
+        for axis, task in zip(axes, tasks, strict=True):
+            of_task = at(shown, task)
+            drawing.draw_lines(axis, results, of_task.rename({"band": "group", "value": "recall"}), "group", "recall")
+            bands = of_task.group_by("band").agg(pl.col("fewest").median(), pl.col("most").median()).sort("band")
             names = [f"{fewest:g}\nto {most:g}" for _, fewest, most in bands.iter_rows()]
             axis.set_xticks(bands["band"].to_list(), names, fontsize=5.5)
             axis.set_ylim(bottom=0)
-            axis.set_title(drawing.panel_title(results, place))
+            axis.set_title(drawing.panel_title(results, task))
         drawing.label_edges(axes, "training images of a label", f"recall@{shown['cutoff'][0]} of a label")
         drawing.legend_of_lines(figure, results, results.methods_of(shown))
         return figure
@@ -55,14 +55,14 @@ class LabelsByFrequency(FigureKind):
             "Lines of recall from frequent to rare labels, one line per method, one panel per data set and protocol."
         ]
         shown = without_oracles(results)
-        for place in results.places_of(shown):
-            of_place = at(shown, place)
+        for task in results.tasks_of(shown):
+            of_task = at(shown, task)
             rarest = (
-                of_place.filter(pl.col("band") == pl.col("band").max()).group_by("method").agg(pl.col("value").mean())
+                of_task.filter(pl.col("band") == pl.col("band").max()).group_by("method").agg(pl.col("value").mean())
             )
             best, value = rarest.sort("value", "method", descending=[True, False]).row(0)
             title = results.method_title(best)
-            sentences.append(f"{results.place_title(place)}: best on the rarest labels is {title}, {value:.4f}.")
+            sentences.append(f"{results.task_title(task)}: best on the rarest labels is {title}, {value:.4f}.")
         return " ".join(sentences)
 
 

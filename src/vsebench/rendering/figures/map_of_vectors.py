@@ -31,14 +31,14 @@ class MapOfVectors(FigureKind):
         from vsebench.rendering import drawing, style
 
         shown = results.analysis("map_of_vectors").filter(pl.col("method").is_in(self.methods), protocol=self.protocol)
-        places = [place for place in results.places_of(shown) if not results.is_simulated(place.dataset)]
-        panels = [(place, method) for place in places for method in results.methods_of(at(shown, place))]
+        tasks = [task for task in results.tasks_of(shown) if not results.is_simulated(task.dataset)]
+        panels = [(task, method) for task in tasks for method in results.methods_of(at(shown, task))]
         if not panels:
             return drawing.nothing(NONE)
         figure, axes = drawing.panels(len(panels), style.DOUBLE, 2.6, columns=2)
-        for axis, (place, method) in zip(axes, panels, strict=True):
-            draw(axis, at(shown, place).filter(method=method))
-            axis.set_title(f"{results.place_title(place)}\n{results.method_title(method)}")
+        for axis, (task, method) in zip(axes, panels, strict=True):
+            draw(axis, at(shown, task).filter(method=method))
+            axis.set_title(f"{results.task_title(task)}\n{results.method_title(method)}")
         return figure
 
     def caption(self, results: Results) -> str:

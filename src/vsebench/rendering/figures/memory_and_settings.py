@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import polars as pl
 from pydantic import Field
 
-from vsebench.core.places import Place
 from vsebench.core.schemas import SWEEPS
+from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import Strict
 from vsebench.rendering.kinds import FigureKind
 from vsebench.rendering.metrics import metric_title
@@ -44,12 +44,12 @@ class MemoryAndSettings(FigureKind):
         from vsebench.rendering import drawing
 
         timing = results.timing.filter(phase="epoch")
-        places = results.places_of(timing)
-        if not places:
+        tasks = results.tasks_of(timing)
+        if not tasks:
             return drawing.nothing("No method of this run is trained by epochs")
-        if len(places) > MOST_ROWS:
-            return self._in_one_row(results, places, timing)
-        return self._in_rows(results, places, timing)
+        if len(tasks) > MOST_ROWS:
+            return self._in_one_row(results, tasks, timing)
+        return self._in_rows(results, tasks, timing)
 
     def caption(self, results: Results) -> str:
         if not self._varied(self._sweeps(results)):
@@ -74,28 +74,28 @@ class MemoryAndSettings(FigureKind):
     def _varied(self, sweeps: pl.DataFrame) -> list[str]:
         return [setting for setting in self.settings if setting in sweeps["parameter"]]
 
-    def _in_rows(self, results: Results, places: Sequence[Place], timing: pl.DataFrame) -> "Figure":
+    def _in_rows(self, results: Results, tasks: Sequence[Task], timing: pl.DataFrame) -> "Figure":
         from matplotlib.figure import Figure
 
         from vsebench.rendering import drawing, style
 
         sweeps, methods = self._sweeps(results), results.methods_of(timing)
         varied = self._varied(sweeps)
-        figure = Figure(figsize=(style.DOUBLE, len(places) * (0.75 + 0.16 * max(len(methods), 5))))
+        figure = Figure(figsize=(style.DOUBLE, len(tasks) * (0.75 + 0.16 * max(len(methods), 5))))
         ratios = [1.25, *([1.0] * len(varied))]
-        grid = figure.subplots(len(places), 1 + len(varied), squeeze=False, width_ratios=ratios)
-        for axes, place in zip(grid, places, strict=True):
-            draw_memory(axes[0], results, at(timing, place), methods)
-            axes[0].set_title(drawing.panel_title(results, place))
+        grid = figure.subplots(len(tasks), 1 + len(varied), squeeze=False, width_ratios=ratios)
+        for axes, task in zip(grid, tasks, strict=True):
+            draw_memory(axes[0], results, at(timing, task), methods)
+            axes[0].set_title(drawing.panel_title(results, task))
             for axis, setting in zip(axes[1:], varied, strict=True):
-                values = at(sweeps, place).filter(parameter=setting)
+                values = at(sweeps, task).filter(parameter=setting)
                 axis.set_visible(not values.is_empty())  # a setting may be varied on some of the tasks only
                 self._draw_setting(axis, results, values)
                 self._label(axis, setting)
         grid[-1][0].set_xlabel(MEMORY)
         return figure
 
-    def _in_one_row(self, results: Results, places: Sequence[Place], timing: pl.DataFrame) -> "Figure":
+    def _in_one_row(self, results: Results, tasks: Sequence[Task], timing: pl.DataFrame) -> "Figure":
         """Draw each task with its own marker, and the metric as a share of its best mean."""
         from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
@@ -104,22 +104,22 @@ class MemoryAndSettings(FigureKind):
 
         sweeps, methods = self._sweeps(results), results.methods_of(timing)
         varied = self._varied(sweeps)
-        figure = Figure(figsize=(style.DOUBLE, 1.1 + 0.17 * len(methods) + 0.14 * len(places)))
+        figure = Figure(figsize=(style.DOUBLE, 1.1 + 0.17 * len(methods) + 0.14 * len(tasks)))
         ratios = [1.25, *([1.0] * len(varied))]
         memory, *panels = figure.subplots(1, 1 + len(varied), squeeze=False, width_ratios=ratios)[0]
         handles = []
-        for n, place in enumerate(places):
+        for n, task in enumerate(tasks):
             look: dict[str, Any] = {
                 "color": style.COLOURS[n % len(style.COLOURS)],
                 "marker": style.MARKERS[n % len(style.MARKERS)],
             }
-            peaks = [peak_memory(at(timing, place), method) for method in methods]
+            peaks = [peak_memory(at(timing, task), method) for method in methods]
             memory.plot(peaks, range(len(methods)), linestyle="none", **look)
             for axis, setting in zip(panels, varied, strict=True):
-                values = over_seeds(at(sweeps, place).filter(parameter=setting))
+                values = over_seeds(at(sweeps, task).filter(parameter=setting))
                 if not values.is_empty():
                     axis.plot(values["value"], values["mean"] / values["mean"].max(), **look)
-            handles.append(Line2D([], [], **look, label=results.place_title(place)))
+            handles.append(Line2D([], [], **look, label=results.task_title(task)))
         drawing.name_methods(memory, results, methods)
         memory.set_xscale("log")
         memory.set_xlabel(MEMORY)

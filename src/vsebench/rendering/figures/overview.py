@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import FigureKind, Section
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.outline import Outline
@@ -28,15 +28,15 @@ class Overview(FigureKind):
 
         metric = few_metrics(results.outline.metrics)[0]
         # Tasks with different methods, such as those with image features, get separate rows of panels.
-        groups: dict[tuple[str, ...], list[Place]] = {}
-        for place in results.places_of(results.summary):
-            groups.setdefault(tuple(results.competitors_of(results.accuracy(place))), []).append(place)
+        groups: dict[tuple[str, ...], list[Task]] = {}
+        for task in results.tasks_of(results.summary):
+            groups.setdefault(tuple(results.competitors_of(results.accuracy(task))), []).append(task)
         heights = [0.85 + 0.17 * len(methods) for methods in groups]
-        figure, panels = drawing.panels_of_groups([len(places) for places in groups.values()], style.DOUBLE, heights)
-        for axes, (methods, places) in zip(panels, groups.items(), strict=True):
-            for axis, place in zip(axes, places, strict=True):
-                drawing.draw_dots(axis, results, results.accuracy(place), metric, methods)
-                axis.set_title(drawing.panel_title(results, place))
+        figure, panels = drawing.panels_of_groups([len(tasks) for tasks in groups.values()], style.DOUBLE, heights)
+        for axes, (methods, tasks) in zip(panels, groups.items(), strict=True):
+            for axis, task in zip(axes, tasks, strict=True):
+                drawing.draw_dots(axis, results, results.accuracy(task), metric, methods)
+                axis.set_title(drawing.panel_title(results, task))
             drawing.label_edges(axes, metric_title(metric))
         drawing.legend_of_dots(figure, results, results.summary)
         return figure
@@ -49,6 +49,6 @@ class Overview(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        places = results.places_of(results.summary)
-        sentences = [best_sentence(results, place) for place in places]
+        tasks = results.tasks_of(results.summary)
+        sentences = [best_sentence(results, task) for task in tasks]
         return " ".join(["Dots with intervals, one panel per data set and protocol.", *sentences])

@@ -28,15 +28,15 @@ class PooledPrecision(FigureKind):
         from vsebench.rendering import drawing, style
 
         shown = results.analysis("pooled_precision").filter(pl.col("method").is_in(self.methods))
-        places = results.places_of(shown)
-        if not places:
+        tasks = results.tasks_of(shown)
+        if not tasks:
             return drawing.nothing("This run has none of the methods of this figure")
-        drawn = [(place, normalised) for place in places for normalised in FORMS]
+        drawn = [(task, normalised) for task in tasks for normalised in FORMS]
         figure, axes = drawing.panels(len(drawn), style.DOUBLE, 2.1, columns=2)
-        for axis, (place, normalised) in zip(axes, drawn, strict=True):
-            drawing.draw_lines(axis, results, at(shown, place).filter(normalised=normalised), "recall", "precision")
+        for axis, (task, normalised) in zip(axes, drawn, strict=True):
+            drawing.draw_lines(axis, results, at(shown, task).filter(normalised=normalised), "recall", "precision")
             axis.set(xlabel="recall", ylabel="precision", xlim=(0, 1), ylim=(0, 1))
-            axis.set_title(f"{results.dataset_title(place.dataset)}\n{FORMS[normalised]}")
+            axis.set_title(f"{results.dataset_title(task.dataset)}\n{FORMS[normalised]}")
         drawing.legend_of_lines(figure, results, results.methods_of(shown))
         return figure
 
@@ -52,14 +52,14 @@ class PooledPrecision(FigureKind):
     def averages(self, results: Results, shown: pl.DataFrame) -> str:
         """Return the average precision of every curve, in one sentence per task."""
         sentences = []
-        for place in results.places_of(shown):
-            means = at(shown, place).group_by("method", "normalised").agg(pl.col("average_precision").mean())
+        for task in results.tasks_of(shown):
+            means = at(shown, task).group_by("method", "normalised").agg(pl.col("average_precision").mean())
             average_of = {(method, normalised): value for method, normalised, value in means.iter_rows()}
             numbers = (
                 f"{results.method_title(method)} {average_of[method, False]:.3f} and {average_of[method, True]:.3f}"
                 for method in results.methods_of(means)
             )
-            where = results.place_title(place)
+            where = results.task_title(task)
             sentences.append(f"Average precision, left and right, on {where}: {', '.join(numbers)}.")
         return " ".join(sentences)
 

@@ -29,19 +29,19 @@ class PrecisionAtCutoffs(FigureKind):
 
         shown = results.analysis("precision_at").filter(pl.col("method").is_in(self.methods))
         drawn = [
-            (place, quantity)
-            for place in results.places_of(shown)
+            (task, quantity)
+            for task in results.tasks_of(shown)
             for quantity in QUANTITIES
-            if at(shown, place)[quantity].null_count() == 0
+            if at(shown, task)[quantity].null_count() == 0
         ]
         if not drawn:
             return drawing.nothing("This run has none of the methods of this figure")
         figure, axes = drawing.panels(len(drawn), style.DOUBLE, 2.1, columns=2)
-        for axis, (place, quantity) in zip(axes, drawn, strict=True):
-            drawing.draw_lines(axis, results, at(shown, place), "cutoff", quantity)
+        for axis, (task, quantity) in zip(axes, drawn, strict=True):
+            drawing.draw_lines(axis, results, at(shown, task), "cutoff", quantity)
             axis.set(xlabel="k", ylabel=QUANTITIES[quantity], ylim=(0, None))
             axis.set_xticks(range(1, 11))
-            axis.set_title(drawing.panel_title(results, place))
+            axis.set_title(drawing.panel_title(results, task))
         drawing.legend_of_lines(figure, results, results.methods_of(shown))
         return figure
 

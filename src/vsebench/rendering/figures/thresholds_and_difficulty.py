@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 from pydantic import Field
 
-from vsebench.core.places import Entry
+from vsebench.core.tasks import Entry
 from vsebench.rendering.kinds import FigureKind
 from vsebench.rendering.results import Results, at
 
@@ -29,21 +29,21 @@ class ThresholdsAndDifficulty(FigureKind):
 
         entry = Entry.of(self.entry)
         shown = results.analysis("thresholds_and_difficulty").filter(method=entry.row, decision=entry.decision)
-        places = results.places_of(shown)
-        if not places:
+        tasks = results.tasks_of(shown)
+        if not tasks:
             return drawing.nothing("This run has none of the methods of this figure")
         look = style.looks(results)[entry.row]
-        figure, axes = drawing.panels(len(places), style.DOUBLE, 2.0, columns=3)
-        for axis, place in zip(axes, places, strict=True):
-            of_place = at(shown, place)
-            reference = next(method for method in self.references if method in set(of_place["reference"]))
-            by_label = of_place.filter(reference=reference).group_by("label").agg(pl.col("correlation").mean())
+        figure, axes = drawing.panels(len(tasks), style.DOUBLE, 2.0, columns=3)
+        for axis, task in zip(axes, tasks, strict=True):
+            of_task = at(shown, task)
+            reference = next(method for method in self.references if method in set(of_task["reference"]))
+            by_label = of_task.filter(reference=reference).group_by("label").agg(pl.col("correlation").mean())
             values = sorted(by_label["correlation"].to_list())
             axis.plot(values, range(len(values)), linestyle="", marker=look.marker, color=look.colour, markersize=3,
                       markeredgecolor="white", markeredgewidth=0.3)  # fmt: skip
             axis.axvline(0, color="0.5", linewidth=0.7)
             axis.set(xlabel=f"correlation, mean {sum(values) / len(values):.2f}", xlim=(-1, 1), yticks=[])
-            axis.set_title(drawing.panel_title(results, place))
+            axis.set_title(drawing.panel_title(results, task))
         return figure
 
     def caption(self, results: Results) -> str:

@@ -31,19 +31,19 @@ class TrainingTime(FigureKind):
         timing = results.timing.filter(pl.col("phase") == "epoch")
         if timing.is_empty():
             return drawing.nothing("No method of this run is trained by epochs")
-        places, methods = results.places_of(timing), results.methods_of(timing)
-        width = style.SINGLE if len(places) == 1 else style.DOUBLE
-        figure, axes = drawing.panels(len(places), width, 0.8 + 0.17 * len(methods), sharey=True)
+        tasks, methods = results.tasks_of(timing), results.methods_of(timing)
+        width = style.SINGLE if len(tasks) == 1 else style.DOUBLE
+        figure, axes = drawing.panels(len(tasks), width, 0.8 + 0.17 * len(methods), sharey=True)
         look = style.looks(results)
-        for axis, place in zip(axes, places, strict=True):
+        for axis, task in zip(axes, tasks, strict=True):
             for height, method in enumerate(methods):
-                cell = epoch_cell(at(timing, place).filter(method=method))
+                cell = epoch_cell(at(timing, task).filter(method=method))
                 if isinstance(cell.value, float) and cell.low is not None and cell.high is not None:
                     interval = (cell.value, cell.low, cell.high)
                     drawing.draw_interval(axis, height, *interval, look[method], filled=True)
             axis.set_xscale("log")
             drawing.whole_decades(axis)
-            axis.set_title(drawing.panel_title(results, place))
+            axis.set_title(drawing.panel_title(results, task))
             drawing.name_methods(axis, results, methods)
         drawing.label_edges(axes, "seconds per epoch (log)")
         return figure
@@ -56,9 +56,9 @@ class TrainingTime(FigureKind):
 
     def alternative(self, results: Results) -> str:
         timing, sentences = results.timing.filter(pl.col("phase") == "epoch"), []
-        for place in results.places_of(timing):
-            rows = results.methods_of(at(timing, place))
-            cells = {row: epoch_cell(at(timing, place).filter(method=row)).value for row in rows}
+        for task in results.tasks_of(timing):
+            rows = results.methods_of(at(timing, task))
+            cells = {row: epoch_cell(at(timing, task).filter(method=row)).value for row in rows}
             seconds = {row: value for row, value in cells.items() if isinstance(value, float)}
             ends = [
                 (min(seconds, key=seconds.__getitem__), "shortest"),
@@ -67,7 +67,7 @@ class TrainingTime(FigureKind):
             words = [
                 f"{how} for {results.method_title(row)}, {format_value(seconds[row], 'seconds')} s" for row, how in ends
             ]
-            sentences.append(f"{results.place_title(place)}: an epoch is {' and '.join(words)}.")
+            sentences.append(f"{results.task_title(task)}: an epoch is {' and '.join(words)}.")
         return " ".join(
             ["Dots of seconds per epoch on a logarithmic scale, one panel per data set and protocol.", *sentences]
         )

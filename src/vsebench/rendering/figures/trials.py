@@ -27,13 +27,13 @@ class Trials(FigureKind):
         history = sampled_epochs(results.history)
         if history.is_empty():
             return drawing.nothing("No method of this run samples negatives")
-        places = results.places_of(history)
-        width = style.SINGLE if len(places) == 1 else style.DOUBLE
-        figure, axes = drawing.panels(len(places), width, 1.8)
-        for axis, place in zip(axes, places, strict=True):
-            drawing.draw_lines(axis, results, at(history, place), "epoch", "trials_per_step")
+        tasks = results.tasks_of(history)
+        width = style.SINGLE if len(tasks) == 1 else style.DOUBLE
+        figure, axes = drawing.panels(len(tasks), width, 1.8)
+        for axis, task in zip(axes, tasks, strict=True):
+            drawing.draw_lines(axis, results, at(history, task), "epoch", "trials_per_step")
             axis.set_yscale("log")  # from one draw to all labels
-            axis.set_title(drawing.panel_title(results, place))
+            axis.set_title(drawing.panel_title(results, task))
         drawing.label_edges(axes, "epoch", "trials per step (log)")
         drawing.legend_of_lines(figure, results, results.methods_of(history))
         return figure
@@ -46,14 +46,14 @@ class Trials(FigureKind):
 
     def alternative(self, results: Results) -> str:
         history, sentences = sampled_epochs(results.history), []
-        for place in results.places_of(history):
-            of_place = at(history, place)
-            for method in results.methods_of(of_place):
-                of_method = of_place.filter(method=method).sort("epoch")
+        for task in results.tasks_of(history):
+            of_task = at(history, task)
+            for method in results.methods_of(of_task):
+                of_method = of_task.filter(method=method).sort("epoch")
                 ends = [
                     of_method.filter(epoch=of_method["epoch"][end])["trials_per_step"].to_numpy().mean()
                     for end in (0, -1)
                 ]
                 words = " to ".join(f"{float(trials):.1f}" for trials in ends)
-                sentences.append(f"{results.place_title(place)}: {results.method_title(method)} from {words}.")
+                sentences.append(f"{results.task_title(task)}: {results.method_title(method)} from {words}.")
         return " ".join(["Lines of trials per step against epochs, from the first to the last.", *sentences])

@@ -24,18 +24,18 @@ class ValidationAgainstTime(FigureKind):
         from vsebench.rendering import drawing, style
 
         history = results.history.filter(pl.col("method").is_in(self.methods))
-        panels = [(place, validated_epochs(at(history, place))) for place in results.places_of(history)]
-        panels = [(place, epochs) for place, epochs in panels if len(epochs)]
+        panels = [(task, validated_epochs(at(history, task))) for task in results.tasks_of(history)]
+        panels = [(task, epochs) for task, epochs in panels if len(epochs)]
         if not panels:
             return drawing.nothing("This run trained none of the methods of this figure epoch by epoch")
         width = style.SINGLE if len(panels) == 1 else style.DOUBLE
         figure, axes = drawing.panels(len(panels), width, 2.2, columns=2)
-        for axis, (place, epochs) in zip(axes, panels, strict=True):
+        for axis, (task, epochs) in zip(axes, panels, strict=True):
             drawing.draw_lines(axis, results, epochs, "training_seconds", "validation")
             axis.set(xlabel="training seconds (log)", xscale="log")
-            axis.set_ylabel(f"{validation_metric(results, place)} (validation)")
+            axis.set_ylabel(f"{validation_metric(results, task)} (validation)")
             drawing.whole_decades(axis)
-            axis.set_title(drawing.panel_title(results, place))
+            axis.set_title(drawing.panel_title(results, task))
         drawing.legend_of_lines(figure, results, results.methods_of(pl.concat(epochs for _, epochs in panels)))
         return figure
 

@@ -86,9 +86,9 @@ def count_wins(results: Results) -> tuple[list[str], "np.ndarray[Any, Any]", "np
     """
     rows = results.competitors_of(results.metrics)
     wins, comparisons = np.zeros((2, len(rows), len(rows)))
-    for place in results.places_of(results.metrics):
-        of_place = at(results.metrics, place).filter(metric=leading_metric(results, place), decision="")
-        for _, of_seed in of_place.group_by("seed"):
+    for task in results.tasks_of(results.metrics):
+        of_task = at(results.metrics, task).filter(metric=leading_metric(results, task), decision="")
+        for _, of_seed in of_task.group_by("seed"):
             values = dict(of_seed.filter(pl.col("method").is_in(rows)).select("method", "value").iter_rows())
             has_value = np.array([row in values for row in rows])
             value = np.array([values.get(row, 0.0) for row in rows])

@@ -16,7 +16,7 @@ def numbers(results: Results) -> dict[str, Any]:
     Returns
     -------
     dict
-        `places`: tasks, each with its title and the index of its leading metric; `metrics`: titles; `methods`: title,
+        `tasks`: tasks, each with its title and the index of its leading metric; `metrics`: titles; `methods`: title,
         role, colour and marker of each; `values`: lists of task, metric, method, value, both ends of the 95 % interval,
         and 2 for the best, 1 if not significantly different from it, 0 otherwise; `seconds`: lists of task, method and
         seconds of training. Tasks, metrics and methods are given by their indices.
@@ -26,22 +26,22 @@ def numbers(results: Results) -> dict[str, Any]:
     from vsebench.rendering.style import looks  # imports Matplotlib
 
     look, metrics = looks(results), results.outline.metrics
-    places, rows = results.places_of(results.summary), list(results.outline.rows)
+    tasks, rows = results.tasks_of(results.summary), list(results.outline.rows)
     values, seconds = [], []
-    for number, place in enumerate(places):
-        accuracy, timing = results.accuracy(place), at(results.timing, place)
+    for number, task in enumerate(tasks):
+        accuracy, timing = results.accuracy(task), at(results.timing, task)
         for entry in accuracy.filter(pl.col("metric").is_in(metrics), decision="").iter_rows(named=True):
             ends = [None if entry[key] is None else round(entry[key], 5) for key in ("value", "ci_low", "ci_high")]
             mark = 2 if entry["best"] else int(near_best(entry))
             values.append([number, metrics.index(entry["metric"]), rows.index(entry["method"]), *ends, mark])
         for row in results.methods_of(timing):
-            trained = training_seconds(timing.filter(method=row), chosen_epochs(results, place, row))
+            trained = training_seconds(timing.filter(method=row), chosen_epochs(results, task, row))
             if trained is not None:
                 seconds.append([number, rows.index(row), float(f"{trained:.3g}")])
     return {
-        "places": [
-            {"title": results.place_title(place), "metric": metrics.index(leading_metric(results, place))}
-            for place in places
+        "tasks": [
+            {"title": results.task_title(task), "metric": metrics.index(leading_metric(results, task))}
+            for task in tasks
         ],
         "metrics": [metric_title(metric) for metric in metrics],
         "methods": [

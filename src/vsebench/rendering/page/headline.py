@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.results import Results, best_of, near_best, pick
 from vsebench.rendering.table import format_value
@@ -16,16 +16,16 @@ CHOICES = {
 
 def headlines(results: Results) -> list[str]:
     """Return the result on each task in one or two sentences, real data first."""
-    places = sorted(results.places_of(results.summary), key=lambda place: results.is_simulated(place.dataset))
-    return [text for place in places if (text := " ".join(headline(results, place)))]
+    tasks = sorted(results.tasks_of(results.summary), key=lambda task: results.is_simulated(task.dataset))
+    return [text for task in tasks if (text := " ".join(headline(results, task)))]
 
 
-def headline(results: Results, place: Place) -> Iterator[str]:
+def headline(results: Results, task: Task) -> Iterator[str]:
     """Yield the best method on a task, and the distance of the best of the papers' methods to it.
 
     Yield nothing if no method is the best, for example if the run has only oracles.
     """
-    accuracy, metric = results.accuracy(place), leading_metric(results, place)
+    accuracy, metric = results.accuracy(task), leading_metric(results, task)
     rows = results.competitors_of(accuracy)
     numbers_of = {row: numbers for row in rows if (numbers := pick(accuracy, metric, row))}
     best = best_of(accuracy, metric, rows)
@@ -37,7 +37,7 @@ def headline(results: Results, place: Place) -> Iterator[str]:
     equals = f"; not significantly different from it: {', '.join(equal)}" if equal else ""
     score = f"{metric_title(metric)} {value} (95 % interval {interval})"
     verb = "is best" if len(numbers_of) > 1 else "is the only method"
-    yield f"{results.place_title(place)}: {results.method_title(best)} {verb}, {score}{equals}."
+    yield f"{results.task_title(task)}: {results.method_title(best)} {verb}, {score}{equals}."
     of_papers = [row for row in numbers_of if results.outline.rows[row].role == "paper"]
     if of_papers and best not in of_papers:
         leader = max(of_papers, key=lambda row: numbers_of[row]["value"])
@@ -49,12 +49,12 @@ def headline(results: Results, place: Place) -> Iterator[str]:
         yield f"The best of the papers' methods is {title}: {reached}, {test}lower (by {behind})."
 
 
-def leading_metric(results: Results, place: Place) -> str:
+def leading_metric(results: Results, task: Task) -> str:
     """Return the run's headline metric, or the next metric that differs between the methods on a task.
 
     For example, recall@10 is 1 for every method if there are only ten labels.
     """
-    accuracy, metrics = results.accuracy(place), few_metrics(results.outline.metrics)
+    accuracy, metrics = results.accuracy(task), few_metrics(results.outline.metrics)
     for metric in metrics:
         entries = (pick(accuracy, metric, row) for row in results.competitors_of(accuracy))
         if len({numbers["value"] for numbers in entries if numbers}) > 1:
@@ -65,7 +65,7 @@ def leading_metric(results: Results, place: Place) -> str:
 def what_was_run(results: Results) -> list[tuple[str, str]]:
     """Return the facts about the run, as pairs of a name and a text."""
     outline = results.outline
-    protocols = dict.fromkeys(place.protocol for place in outline.places)
+    protocols = dict.fromkeys(task.protocol for task in outline.tasks)
     factors = sorted({entry["settings"]["factors"] for entry in results.settings if "factors" in entry["settings"]})
     return [
         ("Data sets", ", ".join(results.dataset_title(name) for name in results.datasets)),

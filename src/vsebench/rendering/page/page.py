@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from vsebench.config.dataset import Pictures
 from vsebench.core.errors import UserError
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering.claims import NOT_TESTED, count_claims
@@ -22,7 +22,7 @@ from vsebench.rendering.kinds import FigureKind, Instance, TableKind, by_section
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.page import explore
 from vsebench.rendering.page.headline import headlines, what_was_run
-from vsebench.rendering.page.paper_section import describe_audit, describe_paper, figures_of, place_in_paper, tables_of
+from vsebench.rendering.page.paper_section import describe_audit, describe_paper, figures_of, tables_of, task_in_paper
 from vsebench.rendering.page.pictures import find_pictures, ids_in
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table, format_interval, format_value, spans
@@ -83,7 +83,7 @@ def render(
         tables=shown,
         figures=drawings,
         packed=pack({name: each.svg for name, each in drawings.items()}),
-        places=[describe_place(results, place, tables, drawn) for place in results.outline.places],
+        tasks=[describe_task(results, task, tables, drawn) for task in results.outline.tasks],
         tables_of=by_section(TableKind, tables),
         figures_of=by_section(FigureKind, not_in_papers(drawn, of_papers)),
         datasets=[(results.dataset_title(name), entry) for name, entry in results.datasets.items()],
@@ -109,7 +109,7 @@ def template() -> Template:
 def by_verdict(results: Results) -> tuple[Table, Table]:
     """Return the summary of the claims that were tested, and that of those which this run cannot test."""
     table = make(TableKind, "claims_summary", {}, "claims-summary").table(results)
-    group = next(place for place, column in enumerate(table.columns) if column.key == "data")
+    group = next(index for index, column in enumerate(table.columns) if column.key == "data")
     untested = [row.cells[group].value == NOT_TESTED for row in table.rows]
     tested, others = (
         tuple(row for row, without in zip(table.rows, untested, strict=True) if without == wanted)
@@ -129,19 +129,19 @@ def notices(results: Results) -> Iterator[str]:
             yield f"{title}: {found} {key.replace('_', ' ')}, but {expected} were expected."
         for dropped in entry["dropped"]:
             yield f"{title}: dropped {format_value(dropped['number'], 'count')} {dropped['what']} ({dropped['why']})."
-    for at_place in results.outline.places:
-        counts = results.datasets[at_place.dataset]["counts"]
-        if load_protocol(at_place.protocol).by_occurrence and counts["occurrences"] == counts["pairs"]:
+    for at_task in results.outline.tasks:
+        counts = results.datasets[at_task.dataset]["counts"]
+        if load_protocol(at_task.protocol).by_occurrence and counts["occurrences"] == counts["pairs"]:
             yield (
-                f"{results.place_title(at_place)}: no label stands twice on an image of this data, so that an "
+                f"{results.task_title(at_task)}: no label stands twice on an image of this data, so that an "
                 "occurrence is a label; a column of counts says otherwise (docs/own-data.md)."
             )
     for left in results.outline.left_out:
-        place = results.place_title(Place(left.dataset, left.protocol))
-        yield f"{place}: {results.method_title(left.method)} is left out: {left.reason}"
+        task = results.task_title(Task(left.dataset, left.protocol))
+        yield f"{task}: {results.method_title(left.method)} is left out: {left.reason}"
     for missing in results.outline.metrics_left_out:
-        place = results.place_title(Place(missing.dataset, missing.protocol))
-        yield f"{place}: {metric_title(missing.metric)} is left out: {missing.reason}"
+        task = results.task_title(Task(missing.dataset, missing.protocol))
+        yield f"{task}: {metric_title(missing.metric)} is left out: {missing.reason}"
     diverged: dict[str, int] = {}
     for entry in results.settings:
         diverged[entry["method"]] = diverged.get(entry["method"], 0) + entry["diverged"]
@@ -151,17 +151,17 @@ def notices(results: Results) -> Iterator[str]:
             yield f"{results.method_title(method)}: {number} {runs} diverged while tuning, and none of them was chosen."
 
 
-def describe_place(
-    results: Results, place: Place, tables: Mapping[str, Instance], figures: Mapping[str, Instance]
+def describe_task(
+    results: Results, task: Task, tables: Mapping[str, Instance], figures: Mapping[str, Instance]
 ) -> dict[str, Any]:
-    """Return what the page shows of one place."""
+    """Return what the page shows of one task."""
     return {
-        "id": place.name,
-        "title": results.place_title(place),
-        "protocol": results.outline.protocols[place.protocol],
-        "simulated": results.is_simulated(place.dataset),
-        "tables": [name for name, one in tables.items() if one.parameters.get("place") == str(place)],
-        "figures": [name for name, one in figures.items() if one.parameters.get("place") == str(place)],
+        "id": task.name,
+        "title": results.task_title(task),
+        "protocol": results.outline.protocols[task.protocol],
+        "simulated": results.is_simulated(task.dataset),
+        "tables": [name for name, one in tables.items() if one.parameters.get("task") == str(task)],
+        "figures": [name for name, one in figures.items() if one.parameters.get("task") == str(task)],
     }
 
 
@@ -186,7 +186,7 @@ def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -
         file=link(path, folder),
         width=f"{PAGE_REM * min(1.0, width / (72 * PAGE_INCHES)):.0f}rem",
         ratio=f"{width:g} / {height:g}",
-        caption=place_in_paper(results, instance) + kind.caption(results),
+        caption=task_in_paper(results, instance) + kind.caption(results),
         alternative=kind.alternative(results),
     )
 

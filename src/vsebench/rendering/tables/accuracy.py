@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
@@ -18,15 +18,15 @@ class Accuracy(TableKind):
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
 
-    place: str  # <dataset>/<protocol>
+    task: str  # <dataset>/<protocol>
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {f"accuracy-{place.name}": {"place": str(place)} for place in outline.places}
+        return {f"accuracy-{task.name}": {"task": str(task)} for task in outline.tasks}
 
     def table(self, results: Results) -> Table:
-        place = Place.of(self.place)
-        accuracy = results.accuracy(place)
+        task = Task.of(self.task)
+        accuracy = results.accuracy(task)
         metrics = results.outline.metrics
         columns = [Column("dataset", "Data set", shown=False), Column("protocol", "Protocol", shown=False)]
         columns += [Column("method", "Name", shown=False), Column("title", "Method")]
@@ -36,20 +36,20 @@ class Accuracy(TableKind):
             columns.append(Column(f"{key}_p_adjusted", "p", "score", shown=False))
         rows = []
         for method in [*results.competitors_of(accuracy), *results.oracles_of(accuracy)]:
-            cells = [Cell(text) for text in (place.dataset, place.protocol, method, results.method_title(method))]
+            cells = [Cell(text) for text in (task.dataset, task.protocol, method, results.method_title(method))]
             for metric in metrics:
                 cells += accuracy_cells(results, pick(accuracy, metric, method))
             rows.append(Row(tuple(cells), apart=results.is_oracle(method)))
         return Table(
             tuple(columns),
             tuple(rows),
-            caption=f"Accuracy on {results.place_title(place)}",
-            notes=notes(results, place, accuracy),
+            caption=f"Accuracy on {results.task_title(task)}",
+            notes=notes(results, task, accuracy),
             fold=5,
         )
 
 
-def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, ...]:
+def notes(results: Results, task: Task, accuracy: pl.DataFrame) -> tuple[str, ...]:
     """Return notes on how the values were measured and on what is left out."""
     seeds = max(accuracy["n_seeds"].to_list())
     over = "images and seeds" if seeds > 1 else "images"
@@ -64,10 +64,10 @@ def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, 
         "Metrics with @N use the first N labels of the ranking, the others use all labels. In AUC@N, a label after the "
         "first N counts 0.5.",
     ]
-    if results.is_simulated(place.dataset):
+    if results.is_simulated(task.dataset):
         sentences.insert(0, "The data is simulated.")
-    counts = results.datasets[place.dataset]["counts"]
-    if place.protocol == "regions" and counts.get("occurrences") == counts["pairs"]:
+    counts = results.datasets[task.dataset]["counts"]
+    if task.protocol == "regions" and counts.get("occurrences") == counts["pairs"]:
         sentences.append(
             "No image of this data set has a label twice, so the protocol holds out a distinct label. Images with only "
             "one label are tested as well."
@@ -79,11 +79,11 @@ def notes(results: Results, place: Place, accuracy: pl.DataFrame) -> tuple[str, 
     left_out = [
         f"{results.outline.rows[entry.method].title} is left out: {entry.reason}"
         for entry in results.outline.left_out
-        if Place(entry.dataset, entry.protocol) == place
+        if Task(entry.dataset, entry.protocol) == task
     ]
     left_out += [
         f"{metric_title(entry.metric)} is left out: {entry.reason}"
         for entry in results.outline.metrics_left_out
-        if Place(entry.dataset, entry.protocol) == place
+        if Task(entry.dataset, entry.protocol) == task
     ]
     return (*sentences, *left_out)

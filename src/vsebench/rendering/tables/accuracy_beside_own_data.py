@@ -5,11 +5,11 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from vsebench.core.places import Entry, Place
+from vsebench.core.tasks import Entry, Task
 from vsebench.papers.base import Paper
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.metrics import metric_title
-from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, caption, lines_of, notes_of_places
+from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, caption, lines_of, notes_of_tasks
 from vsebench.rendering.results import Results, near_best, pick
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -46,19 +46,19 @@ class AccuracyBesideOwnData(TableKind):
         rows = []
         for dataset, method in lines_of(cells):
             published = {cell.column: cell.number for cell in cells if cell.row == f"{dataset}/{method}"}
-            texts = [Cell(paper.place_title(dataset)), Cell(paper.row_title(method)), Cell("published")]
+            texts = [Cell(paper.task_title(dataset)), Cell(paper.row_title(method)), Cell("published")]
             numbers = (Cell(published.get(metric)) for metric in metrics)
-            rows.append(Row((*texts, *numbers), group=paper.place_title(dataset)))
+            rows.append(Row((*texts, *numbers), group=paper.task_title(dataset)))
         methods = dict.fromkeys(method for _, method in lines_of(cells) if method in paper.rows)
         ours = list(dict.fromkeys(row for method in methods for row in paper.rows[method].ours))
-        for place in results.places_of(results.summary):
-            if self.protocols is not None and place.protocol not in self.protocols:
+        for task in results.tasks_of(results.summary):
+            if self.protocols is not None and task.protocol not in self.protocols:
                 continue
-            rows += our_rows(results, place, [*ours, *self.also], metrics)
+            rows += our_rows(results, task, [*ours, *self.also], metrics)
         notes = [
             *(note.format(units=results.units) for note in NOTES),
             *([self.note] if self.note else []),
-            *notes_of_places(paper, cells),
+            *notes_of_tasks(paper, cells),
         ]
         missing = [name for name in [*ours, *self.also] if not has(results, name)]
         notes += [f"Left out, because this run lacks these methods: {', '.join(missing)}."] if missing else []
@@ -73,9 +73,9 @@ def has(results: Results, name: str) -> bool:
     return entry.row in results.outline.rows and entry.decision in ("", *results.outline.decisions)
 
 
-def our_rows(results: Results, place: Place, methods: Sequence[str], metrics: Sequence[str]) -> list[Row]:
+def our_rows(results: Results, task: Task, methods: Sequence[str], metrics: Sequence[str]) -> list[Row]:
     """Return the table rows of one task in the order of `methods`; a method that did not run there is left out."""
-    accuracy, title = results.accuracy(place), results.place_title(place)
+    accuracy, title = results.accuracy(task), results.task_title(task)
     rows = []
     for method in methods:
         by_metric = [pick(accuracy, metric, method) for metric in metrics]

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from vsebench.papers.base import Paper
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.metrics import metric_title
-from vsebench.rendering.published_vs_ours import NOTHING_OF_OURS, caption, compared, lines_of, notes_of_places, ours_of
+from vsebench.rendering.published_vs_ours import NOTHING_OF_OURS, caption, compared, lines_of, notes_of_tasks, ours_of
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -34,7 +34,7 @@ class AccuracyBesidePublished(TableKind):
         columns += [Column(metric, metric_title(metric), "score", interval=True) for metric in metrics]
         rows = []
         for dataset, method in lines_of(cells):
-            line, group = f"{dataset}/{method}", paper.place_title(dataset)
+            line, group = f"{dataset}/{method}", paper.task_title(dataset)
             published = {cell.column: cell.number for cell in cells if cell.row == line}
             texts = [Cell(group), Cell(paper.row_title(method)), Cell("published")]
             rows.append(Row((*texts, *(Cell(published.get(metric)) for metric in metrics)), group=group))
@@ -47,7 +47,7 @@ class AccuracyBesidePublished(TableKind):
             *([self.note] if self.note else []),
         ]
         notes += [PERCENT] if any(cell.unit == "percent" for cell in cells) else []
-        notes += notes_of_places(paper, cells)
+        notes += notes_of_tasks(paper, cells)
         return Table(tuple(columns), tuple(rows), caption(paper, self.printed), notes=tuple(notes), fold=5)
 
 

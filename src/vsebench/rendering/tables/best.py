@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
 from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.metrics import few_metrics, metric_title
@@ -35,7 +35,7 @@ class Best(TableKind):
         )
         return Table(
             columns,
-            tuple(row_of(results, place, metrics, oracles) for place in results.places_of(results.summary)),
+            tuple(row_of(results, task, metrics, oracles) for task in results.tasks_of(results.summary)),
             caption=f"The method with the highest {headline} on each data set",
             notes=(
                 f"Means over seeds with 95 % intervals over {results.units}; bold: also the best in that "
@@ -45,9 +45,9 @@ class Best(TableKind):
         )
 
 
-def row_of(results: Results, place: Place, metrics: list[str], oracles: list[str]) -> Row:
+def row_of(results: Results, task: Task, metrics: list[str], oracles: list[str]) -> Row:
     """Return the row of one task."""
-    accuracy = results.accuracy(place)
+    accuracy = results.accuracy(task)
     competitors = results.competitors_of(accuracy)
     best = best_of(accuracy, metrics[0], competitors)
     in_headline = [(method, pick(accuracy, metrics[0], method)) for method in competitors]
@@ -56,8 +56,8 @@ def row_of(results: Results, place: Place, metrics: list[str], oracles: list[str
     ceilings = [pick(accuracy, metrics[0], oracle) for oracle in oracles]
     return Row(
         (
-            Cell(results.dataset_title(place.dataset)),
-            Cell(place.protocol),
+            Cell(results.dataset_title(task.dataset)),
+            Cell(task.protocol),
             Cell(results.method_title(best) if best else None),
             *(accuracy_cells(results, pick(accuracy, metric, best) if best else None)[0] for metric in metrics),
             Cell(equal),

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.claims import Test, claim_tests, paper_title
 from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.metrics import metric_title
@@ -13,7 +13,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 TEXTS = ("paper", "claim", "where", "dataset", "protocol", "data", "method", "rival", "effect_is", "reason")
 COLUMNS = (
     *(Column(name, name, shown=False) for name in TEXTS),
-    Column("place", "Data", width=0.2),
+    Column("task", "Data", width=0.2),
     Column("against", "Against", width=0.15),
     Column("metric", "Effect on", width=0.13),
     Column("effect", "Effect", "effect", interval=True),
@@ -63,5 +63,5 @@ def where_tested(results: Results, test: Test) -> str:
         return str(test["reason"])
     if test["dataset"] is None:
         return "Simulated, sizes varied" if test["data"] == "simulated" else "Computed"
-    place = results.place_title(Place(test["dataset"], test["protocol"]))
-    return f"{place} (the paper's data)" if test["data"] == "paper" else place
+    task = results.task_title(Task(test["dataset"], test["protocol"]))
+    return f"{task} (the paper's data)" if test["data"] == "paper" else task

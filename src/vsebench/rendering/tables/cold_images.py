@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
@@ -25,16 +25,16 @@ class ColdImages(TableKind):
 
     needs: ClassVar[tuple[str, ...]] = ("cold", "datasets")
 
-    place: str  # <dataset>/<protocol>
+    task: str  # <dataset>/<protocol>
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        places = [place for place in outline.places if load_protocol(place.protocol).leaves_cold]
-        return {f"cold-images-{place.name}": {"place": str(place)} for place in places}
+        tasks = [task for task in outline.tasks if load_protocol(task.protocol).leaves_cold]
+        return {f"cold-images-{task.name}": {"task": str(task)} for task in tasks}
 
     def table(self, results: Results) -> Table:
-        place = Place.of(self.place)
-        cold = at(results.cold, place)
+        task = Task.of(self.task)
+        cold = at(results.cold, task)
         metrics = [metric for metric in results.outline.metrics if metric in set(cold["metric"])]
         columns = [Column("dataset", "Data set", shown=False), Column("protocol", "Protocol", shown=False)]
         columns += [Column("method", "Name", shown=False), Column("title", "Method")]
@@ -46,14 +46,14 @@ class ColdImages(TableKind):
         rows = []
         for row in results.methods_of(cold):
             of_method = cold.filter(method=row)
-            cells = [Cell(text) for text in (place.dataset, place.protocol, row, results.method_title(row))]
+            cells = [Cell(text) for text in (task.dataset, task.protocol, row, results.method_title(row))]
             cells.append(Cell(mean_over_seeds(of_method, metrics[0], "cold", "n")))
             cells += [Cell(mean_over_seeds(of_method, metric, group)) for metric in metrics for group in GROUPS]
             rows.append(Row(tuple(cells), apart=results.is_oracle(row)))
         return Table(
             tuple(columns),
             tuple(sorted(rows, key=lambda row: row.apart)),
-            caption=f"Images without a training label: {results.place_title(place)}",
+            caption=f"Images without a training label: {results.task_title(task)}",
             notes=NOTES if rows else ("Every test image has a training label.",),
             fold=5,
         )

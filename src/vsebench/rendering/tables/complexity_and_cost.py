@@ -46,8 +46,8 @@ class ComplexityAndCost(TableKind):
         paper = Paper.read(self.paper)
         cells = paper.printed(self.printed)
         methods = [cell.row for cell in cells if cell.column == "time_complexity"]
-        places = dict.fromkeys(cell.dataset for cell in cells if "/" in cell.row)
-        rows = [printed_row(paper, cells, dataset, method) for dataset in places for method in methods]
+        tasks = dict.fromkeys(cell.dataset for cell in cells if "/" in cell.row)
+        rows = [printed_row(paper, cells, dataset, method) for dataset in tasks for method in methods]
         ours = [row for method in methods if method in paper.rows for row in paper.rows[method].ours]
         rows += our_rows(results, list(dict.fromkeys(ours)))
         return Table(COLUMNS, tuple(rows), caption(paper, self.printed, ON_OTHER_DATA), notes=NOTES, fold=2, small=True)
@@ -66,7 +66,7 @@ def printed_row(paper: Paper, cells: list[PrintedCell], dataset: str, method: st
     entry = SPARSE if "d_nz" in formulas[1].value else DOUBLE
     images = paper.cells.find(paper.name, dataset, "test_images")
     seconds = time.number / float(images.value) if time.unit in SECONDS and images else None
-    title = paper.place_title(dataset)
+    title = paper.task_title(dataset)
     return Row(
         (
             *(Cell(text) for text in (title, paper.row_title(method), *(formula.value for formula in formulas))),
@@ -87,8 +87,8 @@ def value_with_unit(cell: PrintedCell) -> str:
 
 def our_rows(results: Results, methods: list[str]) -> Iterator[Row]:
     """Yield the measured rows, task by task."""
-    for place in results.places_of(results.timing):
-        timing, title = at(results.timing, place), results.place_title(place)
+    for task in results.tasks_of(results.timing):
+        timing, title = at(results.timing, task), results.task_title(task)
         for method in (method for method in methods if method in set(timing["method"])):
             timed = timing.filter(method=method)
             texts = [Cell(title), Cell(results.method_title(method)), Cell(""), Cell(""), Cell("")]

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
@@ -25,15 +25,15 @@ class Decisions(TableKind):
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
 
-    place: str  # <dataset>/<protocol>
+    task: str  # <dataset>/<protocol>
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {f"decisions-{place.name}": {"place": str(place)} for place in outline.decided}
+        return {f"decisions-{task.name}": {"task": str(task)} for task in outline.decided}
 
     def table(self, results: Results) -> Table:
-        place = Place.of(self.place)
-        accuracy, metrics = results.accuracy(place), results.outline.decision_metrics
+        task = Task.of(self.task)
+        accuracy, metrics = results.accuracy(task), results.outline.decision_metrics
         columns = [Column("dataset", "Data set", shown=False), Column("protocol", "Protocol", shown=False)]
         columns += [Column("method", "Name", shown=False), Column("decision", "Decision name", shown=False)]
         columns += [Column("title", "Method"), Column("decision_title", "Decision", width=0.2)]
@@ -43,16 +43,16 @@ class Decisions(TableKind):
         rows = []
         for entry in results.decided_of(accuracy):
             titles = (results.method_title(entry.row), results.decision_title(entry.decision))
-            cells = [Cell(text) for text in (place.dataset, place.protocol, entry.row, entry.decision, *titles)]
+            cells = [Cell(text) for text in (task.dataset, task.protocol, entry.row, entry.decision, *titles)]
             for metric in metrics:
                 cells += accuracy_cells(results, pick(accuracy, metric, str(entry)))
             oracle = results.is_oracle(entry.row) or results.outline.decisions[entry.decision].role == "oracle"
             rows.append(Row(tuple(cells), apart=oracle))
-        simulated = ("The data is simulated.",) if results.is_simulated(place.dataset) else ()
+        simulated = ("The data is simulated.",) if results.is_simulated(task.dataset) else ()
         return Table(
             tuple(columns),
             tuple(sorted(rows, key=lambda row: row.apart)),
-            caption=f"Label sets on {results.place_title(place)}",
+            caption=f"Label sets on {results.task_title(task)}",
             notes=(*simulated, *(note.format(units=results.units) for note in NOTES)),
             fold=5,
         )

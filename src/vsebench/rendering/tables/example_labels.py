@@ -30,7 +30,7 @@ class ExampleLabels(TableKind):
         rows = []
         for cell in paper.printed(self.printed):
             dataset, image, method = cell.row.split("/")
-            title = f"{paper.place_title(dataset)} (published)"
+            title = f"{paper.task_title(dataset)} (published)"
             texts = (title, None, image, None, paper.row_title(method), cell.value)
             rows.append(Row(tuple(map(Cell, texts)), group=title))
         rows += example_rows(results, self.methods, self.images)

@@ -43,10 +43,10 @@ class ImagesFromWords(TableKind):
     def table(self, results: Results) -> Table:
         shown = results.analysis("images_from_words").filter(pl.col("method").is_in(self.rows_read()))
         rows = []
-        for place in results.places_of(shown.filter(pl.col("method").is_in(self.methods))):
-            of_place, title = at(shown, place), results.place_title(place)
-            for method in results.methods_of(of_place):
-                of_method = of_place.filter(method=method)
+        for task in results.tasks_of(shown.filter(pl.col("method").is_in(self.methods))):
+            of_task, title = at(shown, task), results.task_title(task)
+            for method in results.methods_of(of_task):
+                of_method = of_task.filter(method=method)
                 means = [mean_over_labels(of_method, measure, by) for measure in MEASURES for by in ("score", "cosine")]
                 cells = [title, results.method_title(method), of_method["label"].n_unique(), *means]
                 rows.append(Row(tuple(map(Cell, cells)), group=title))

@@ -35,7 +35,7 @@ class ImprovementBesidePublished(TableKind):
         rows = []
         for line in dict.fromkeys(cell.row for cell in cells):
             dataset, rival, _ = line.split("/")
-            group = paper.place_title(dataset)
+            group = paper.task_title(dataset)
             published = {cell.column: cell.number for cell in cells if cell.row == line}
             title = f"{paper.row_title(self.method)} over {paper.row_title(rival)}"
             rows.append(_row(group, title, "published", [published.get(metric) for metric in metrics]))

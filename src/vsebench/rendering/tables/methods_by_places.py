@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
 from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.metrics import few_metrics, metric_title
@@ -13,7 +13,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 HEADING = 14  # characters per line of a heading
 
 
-class MethodsByPlaces(TableKind):
+class MethodsByTasks(TableKind):
     """Methods by tasks in the headline metric; oracles follow in rows set apart."""
 
     needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
@@ -21,20 +21,20 @@ class MethodsByPlaces(TableKind):
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"methods-by-places": {}}
+        return {"methods-by-tasks": {}}
 
     def table(self, results: Results) -> Table:
         metric = few_metrics(results.outline.metrics)[0]
-        places = [place for place in results.places_of(results.summary) if _has(results, place, metric)]
+        tasks = [task for task in results.tasks_of(results.summary) if _has(results, task, metric)]
         columns = [Column("method", "Name", shown=False), Column("title", "Method")]
-        for place in places:
-            key = f"{place.dataset}_{place.protocol}"
-            columns.append(Column(key, _heading(results, place), "score", interval=True, narrow=True))
+        for task in tasks:
+            key = f"{task.dataset}_{task.protocol}"
+            columns.append(Column(key, _heading(results, task), "score", interval=True, narrow=True))
         rows = []
         for method in [*results.competitors_of(results.summary), *results.oracles_of(results.summary)]:
-            by_place = [pick(results.accuracy(place), metric, method) for place in places]
-            if any(by_place):
-                cells = [accuracy_cells(results, numbers)[0] for numbers in by_place]
+            by_task = [pick(results.accuracy(task), metric, method) for task in tasks]
+            if any(by_task):
+                cells = [accuracy_cells(results, numbers)[0] for numbers in by_task]
                 texts = Cell(method), Cell(results.method_title(method))
                 rows.append(Row((*texts, *cells), apart=results.is_oracle(method)))
         several = len(results.outline.seeds) > 1
@@ -47,16 +47,16 @@ class MethodsByPlaces(TableKind):
         return Table(tuple(columns), tuple(rows), caption, notes=notes, fold=6)
 
 
-def _has(results: Results, place: Place, metric: str) -> bool:
+def _has(results: Results, task: Task, metric: str) -> bool:
     """Return whether a metric differs between methods on a task: with ten labels, recall@10 is 1 for all."""
-    values = results.accuracy(place).filter(metric=metric)
+    values = results.accuracy(task).filter(metric=metric)
     return len(values) == 1 or values["value"].n_unique() > 1
 
 
-def _heading(results: Results, place: Place) -> str:
+def _heading(results: Results, task: Task) -> str:
     """Return a task's title in short lines, so that six columns fit."""
     lines = [""]
-    for word in [*results.dataset_title(place.dataset).split(), f"({place.protocol})"]:
+    for word in [*results.dataset_title(task.dataset).split(), f"({task.protocol})"]:
         joined = f"{lines[-1]} {word}".strip()
         lines = [*lines[:-1], joined] if len(joined) <= HEADING or not lines[-1] else [*lines, word]
     return "\n".join(lines)

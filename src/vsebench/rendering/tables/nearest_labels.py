@@ -37,13 +37,13 @@ class NearestLabels(TableKind):
         rows = []
         for cell in paper.printed(self.printed):
             dataset, _, label = cell.row.partition("/")
-            title = f"{paper.place_title(dataset)} (published)"
+            title = f"{paper.task_title(dataset)} (published)"
             rows.append(Row((Cell(title), Cell(label.replace("_", " ")), Cell(cell.value)), group=title))
         nearest = results.analysis("neighbours_of_labels").filter(method=self.method, seed=results.outline.seeds[0])
-        for place in results.places_of(nearest):
-            of_place, title = at(nearest, place), results.place_title(place)
-            for label in self._shown(of_place):
-                words = neighbours_as_text(of_place.filter(label=label))
+        for task in results.tasks_of(nearest):
+            of_task, title = at(nearest, task), results.task_title(task)
+            for label in self._shown(of_task):
+                words = neighbours_as_text(of_task.filter(label=label))
                 rows.append(Row((Cell(title), Cell(label), Cell(words)), group=title))
         notes = (
             "Italics: a sibling of the label, according to the paper or to the data set's table of siblings; a data "
@@ -68,6 +68,6 @@ class NearestLabels(TableKind):
 def neighbours_as_text(neighbours: pl.DataFrame) -> str:
     """Return the neighbours of one label, siblings in italics."""
     words = (
-        (row["neighbour"].replace("*", ""), row["sibling"]) for row in neighbours.sort("place").iter_rows(named=True)
+        (row["neighbour"].replace("*", ""), row["sibling"]) for row in neighbours.sort("rank").iter_rows(named=True)
     )
     return ", ".join(f"*{word}*" if sibling else word for word, sibling in words)

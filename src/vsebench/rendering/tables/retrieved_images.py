@@ -42,16 +42,16 @@ class RetrievedImages(TableKind):
             seed=results.outline.seeds[0],
         )
         rows = []
-        for place in results.places_of(shown):
-            title = results.place_title(place)
+        for task in results.tasks_of(shown):
+            title = results.task_title(task)
             for word in self.words:
-                of_word = at(shown, place).filter(label=word)
+                of_word = at(shown, task).filter(label=word)
                 for method in results.methods_of(of_word):
                     ranking = of_word.filter(method=method).row(0, named=True)
                     name = f"{word} ({ranking['images']})"
                     cells = (
                         title,
-                        place.dataset,
+                        task.dataset,
                         name,
                         results.method_title(method),
                         ids_as_text(ranking["first"], ranking["hits"]),

@@ -4,7 +4,7 @@ import json
 from itertools import groupby
 from typing import Any, ClassVar
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
@@ -39,11 +39,11 @@ class Settings(TableKind):
         return {"settings": {}}
 
     def table(self, results: Results) -> Table:
-        places, rows = results.outline.places, list(results.outline.rows)
+        tasks, rows = results.outline.tasks, list(results.outline.rows)
 
         def display_order(entry: dict[str, Any]) -> tuple[Any, ...]:
-            place = Place(entry["dataset"], entry["protocol"])
-            return (places.index(place), rows.index(entry["method"]), shared(entry), entry["seed"])
+            task = Task(entry["dataset"], entry["protocol"])
+            return (tasks.index(task), rows.index(entry["method"]), shared(entry), entry["seed"])
 
         entries = groupby(sorted(results.settings, key=display_order), key=shared)
         return Table(
@@ -84,4 +84,4 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
         ", ".join(epochs) or None,
         f"{first['validation_metric']}: {', '.join(values)}" if values else None,
     )
-    return Row(tuple(map(Cell, texts)), group=results.place_title(Place(first["dataset"], first["protocol"])))
+    return Row(tuple(map(Cell, texts)), group=results.task_title(Task(first["dataset"], first["protocol"])))

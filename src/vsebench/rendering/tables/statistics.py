@@ -40,9 +40,9 @@ class Statistics(TableKind):
 
 
 def _row(paper: Paper, cell: PrintedCell, results: Results) -> Row:
-    place = paper.places.get(cell.dataset)
-    entry = results.datasets.get(place.dataset) if place and place.dataset else None
-    title = paper.place_title(cell.dataset)
+    task = paper.tasks.get(cell.dataset)
+    entry = results.datasets.get(task.dataset) if task and task.dataset else None
+    title = paper.task_title(cell.dataset)
     texts = [Cell(title), Cell(cell.column.replace("_", " "))]
     numbers = [Cell(float(cell.value)), Cell(our_count(results, paper, cell.dataset, cell.column))]
     return Row((*texts, *numbers, Cell(str(entry["title"]) if entry else "")), group=title)

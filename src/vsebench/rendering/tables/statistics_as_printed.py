@@ -26,7 +26,7 @@ class StatisticsAsPrinted(TableKind):
         paper = Paper.read(self.paper)
         cells = [cell for cell in paper.printed(self.printed) if not cell.is_words]
         published = {(cell.dataset, cell.column): float(cell.value) for cell in cells}
-        datasets = {cell.dataset: paper.place_title(cell.dataset) for cell in cells}
+        datasets = {cell.dataset: paper.task_title(cell.dataset) for cell in cells}
         counts = {cell.column: _words(cell.column) for cell in cells}
         here = {key: our_count(results, paper, *key) for key in published}
         of_data = self.lines == "datasets"
@@ -57,12 +57,12 @@ def _notes(results: Results, paper: Paper, datasets: list[str]) -> tuple[str, ..
     """Return notes on our data sets, with the labels per image counted with and without repetitions."""
     notes = []
     for dataset in datasets:
-        place = paper.places.get(dataset)
-        entry = results.datasets.get(place.dataset) if place and place.dataset else None
+        task = paper.tasks.get(dataset)
+        entry = results.datasets.get(task.dataset) if task and task.dataset else None
         if entry is None:
             continue
         counts = entry["counts"]
-        notes.append(f"{paper.place_title(dataset)} here: {entry['title']}.")
+        notes.append(f"{paper.task_title(dataset)} here: {entry['title']}.")
         if counts["occurrences"] != counts["pairs"]:
             once, repeated = counts["labels_per_image"]["mean"], counts["occurrences_per_image"]["mean"]
             notes.append(

@@ -33,7 +33,7 @@ class TimeAsPrinted(TableKind):
         lines = list(lines_of(timed))
         datasets = list(dict.fromkeys(dataset for dataset, _ in lines))
         columns = [Column("method", "Model", width=0.3), Column("source", "Source")]
-        columns += [Column(dataset, paper.place_title(dataset)) for dataset in datasets]
+        columns += [Column(dataset, paper.task_title(dataset)) for dataset in datasets]
         rows = []
         base = self._ours(results, paper, self.accelerate) if self.accelerate else {}
         for method in dict.fromkeys(method for _, method in lines):

@@ -30,7 +30,7 @@ class TimeBesidePublished(TableKind):
         columns += [Column("ratio", f"Ratio to\n{paper.row_title(self.ratio_to)}", "mean")]
         rows = []
         for dataset, method in lines_of(cells):
-            line, base, group = f"{dataset}/{method}", f"{dataset}/{self.ratio_to}", paper.place_title(dataset)
+            line, base, group = f"{dataset}/{method}", f"{dataset}/{self.ratio_to}", paper.task_title(dataset)
             texts = [Cell(group), Cell(paper.row_title(method)), Cell("published")]
             values = [Cell(published[line]), Cell(_ratio(published[line], published.get(base)))]
             rows.append(Row((*texts, *values), group=group))

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from vsebench.core.places import Place
+from vsebench.core.tasks import Task
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
 from vsebench.rendering.kinds import Section, TableKind
 from vsebench.rendering.outline import Outline
@@ -42,11 +42,11 @@ class TrainingTime(TableKind):
 
     def table(self, results: Results) -> Table:
         rows = []
-        for place in results.places_of(results.timing):
-            timing = at(results.timing, place)
+        for task in results.tasks_of(results.timing):
+            timing = at(results.timing, task)
             for method in results.methods_of(timing):
-                cells = row_cells(results, place, method, timing.filter(method=method))
-                rows.append(Row(cells, group=results.place_title(place)))
+                cells = row_cells(results, task, method, timing.filter(method=method))
+                rows.append(Row(cells, group=results.task_title(task)))
         other_cores = results.timing["others"].drop_nulls()
         load = f"{max(other_cores.to_list()):.2g}" if len(other_cores) else "an unknown number of"
         timed = not results.timing.filter(phase="training").is_empty()
@@ -75,12 +75,12 @@ class TrainingTime(TableKind):
         )
 
 
-def row_cells(results: Results, place: Place, method: str, timed: pl.DataFrame) -> tuple[Cell, ...]:
+def row_cells(results: Results, task: Task, method: str, timed: pl.DataFrame) -> tuple[Cell, ...]:
     """Return the cells of one method; `timed` contains its rows of `timing` on the task."""
     compiled = timed.filter(phase="compile").group_by("repeat").agg(pl.col("seconds").sum())["seconds"]
-    converged = to_best_epoch(at(results.history, place).filter(method=method)).drop_nulls()
+    converged = to_best_epoch(at(results.history, task).filter(method=method)).drop_nulls()
     seconds = list(seconds_by_seed(timed).values()) or converged["seconds"].to_list()
-    texts = (place.dataset, place.protocol, method, results.method_title(method))
+    texts = (task.dataset, task.protocol, method, results.method_title(method))
     return (
         *(Cell(text) for text in texts),
         Cell(timed["threads"].first()),  # type: ignore[arg-type]

@@ -46,20 +46,20 @@
     return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, n) => ((first + n) * step).toFixed(digits));
   };
 
-  const [placeLabel, place] = choice("Data and protocol", data.places.map((each) => each.title));
+  const [taskLabel, task] = choice("Data and protocol", data.tasks.map((each) => each.title));
   const [metricLabel, metric] = choice("Metric", data.metrics);
   const [viewLabel, view] = choice("Shown", ["against training time", "with 95 % intervals"]);
   const controls = element("div", { class: "controls" });
-  controls.append(placeLabel, metricLabel, viewLabel);
+  controls.append(taskLabel, metricLabel, viewLabel);
   const chart = element("div", { class: "chart" }), legend = element("div", { class: "legend", role: "group", "aria-label": "Methods" });
   const tip = element("div", { class: "tip", role: "status" });
   box.append(controls, chart, legend, element("p", { class: "hint" }));
 
   // The methods on the chosen task, with their values in the chosen metric.
   const found = () => data.values
-    .filter(([where, what]) => where === +place.value && what === +metric.value)
+    .filter(([where, what]) => where === +task.value && what === +metric.value)
     .map(([, , method, value, low, high, best]) => {
-      const timed = data.seconds.find(([where, row]) => where === +place.value && row === method);
+      const timed = data.seconds.find(([where, row]) => where === +task.value && row === method);
       return { method, value, low, high, best, seconds: timed ? timed[2] : null, ...data.methods[method] };
     });
   const words = (row) => {
@@ -157,12 +157,12 @@
       ? "The line joins the methods that no other method beats in both respects. Methods that were not timed are not shown. Point at a mark for its numbers; press a name to hide it."
       : "Bold: the best method, and those that are not significantly different from it. Point at a mark for its numbers; press a name to hide it.";
   };
-  const choose_place = () => { metric.value = data.places[place.value].metric; redraw(); };
-  place.addEventListener("change", choose_place);
+  const choose_task = () => { metric.value = data.tasks[task.value].metric; redraw(); };
+  task.addEventListener("change", choose_task);
   [metric, view].forEach((select) => select.addEventListener("change", redraw));
   if (!data.seconds.length) view.value = "1";
   document.documentElement.classList.add("live");
-  choose_place();
+  choose_task();
   let width = chart.clientWidth;
   new ResizeObserver(() => { if (chart.clientWidth !== width) { width = chart.clientWidth; redraw(); } }).observe(chart);
 }

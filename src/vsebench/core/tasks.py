@@ -5,14 +5,14 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class Task:
     """A task: a data set under a protocol, on which methods are compared."""
 
     dataset: str
     protocol: str
 
     @classmethod
-    def of(cls, text: str) -> "Place":
+    def of(cls, text: str) -> "Task":
         """Read "<dataset>/<protocol>"."""
         dataset, _, protocol = text.partition("/")
         return cls(dataset, protocol)
@@ -34,30 +34,30 @@ class Place:
 class Case:
     """One fitted model: a task, a method with its settings, and a seed."""
 
-    place: Place
+    task: Task
     row: str  # the name of its file in config/methods
     seed: int
 
     def folder(self, results: Path) -> Path:
         """The model's folder, results/<dataset>/<protocol>/seed<k>/<row>."""
-        return self.place.folder(results) / f"seed{self.seed}" / self.row
+        return self.task.folder(results) / f"seed{self.seed}" / self.row
 
     def split(self, results: Path) -> Path:
         """The folder of the split that the model was fitted on."""
-        return self.place.folder(results) / f"seed{self.seed}" / "split"
+        return self.task.folder(results) / f"seed{self.seed}" / "split"
 
     @property
     def keys(self) -> dict[str, str | int]:
         """The columns that identify the case in every table."""
         return {
-            "dataset": self.place.dataset,
-            "protocol": self.place.protocol,
+            "dataset": self.task.dataset,
+            "protocol": self.task.protocol,
             "method": self.row,
             "seed": self.seed,
         }
 
     def __str__(self) -> str:
-        return f"{self.row} on {self.place.dataset} ({self.place.protocol}, seed {self.seed})"
+        return f"{self.row} on {self.task.dataset} ({self.task.protocol}, seed {self.seed})"
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Entry:
         return f"{self.row}/{self.decision}" if self.decision else self.row
 
 
-def entry_at_place(text: str) -> tuple[Place, Entry]:
+def entry_at_task(text: str) -> tuple[Task, Entry]:
     """Read "<dataset>/<protocol>/<row>" or "<dataset>/<protocol>/<row>/<decision>"."""
     dataset, protocol, entry = text.split("/", 2)
-    return Place(dataset, protocol), Entry.of(entry)
+    return Task(dataset, protocol), Entry.of(entry)
