@@ -52,9 +52,9 @@ class Contestant:
 
 
 @cache
-def warm(row: str, own: type[Method] | None) -> tuple[type[Method], dict[str, Any]]:
+def warm(variant: str, own: type[Method] | None) -> tuple[type[Method], dict[str, Any]]:
     """Return the method of a file in `config/methods`, or `own`, and its settings from there; load its kernels."""
-    path = CONFIG / "methods" / f"{row}.yaml"
+    path = CONFIG / "methods" / f"{variant}.yaml"
     config = read_method_config(path)
     method = own or load_method(config.method)
     if not issubclass(method, Method):
@@ -71,16 +71,16 @@ class Ours:
 
     def __init__(
         self,
-        row: str,
+        variant: str,
         fixed: Settings,
         train: LabelMatrix,
         settings: Settings,
         pool: Workers,
         method: type[Method] | None = None,
     ) -> None:
-        trained, values = warm(row, method)
+        trained, values = warm(variant, method)
         problem = Problem(Labels.all_of(train), SEED, pool)
-        self.method = trained(problem, read_settings(trained, values | fixed | settings, row))
+        self.method = trained(problem, read_settings(trained, values | fixed | settings, variant))
 
     def run(self, epochs: int) -> list[float]:
         seconds = []

@@ -64,7 +64,7 @@ def test_an_evaluation_is_the_workflows(folder):
     files = [word for name in written for word in (f"--{name}", folder / f"{name}.parquet")]
     where = ["--results", folder / "results", "--dataset", "sim-tiny", "--protocol", "distinct", "--seeds", 1]
     more = ["--metrics", "recall@10", "auc", "--bootstrap", 1000, *files]
-    assert run("measure", *where, "--rows", "vse_fs", "ease", *more) == 0
+    assert run("measure", *where, "--variants", "vse_fs", "ease", *more) == 0
     assert found.equals(pl.read_parquet(folder / "summary.parquet").select(found.columns))
 
 

@@ -19,7 +19,7 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     add_need_arguments(parser)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
-    parser.add_argument("--row", required=True, help="name of this method with its settings in the results")
+    parser.add_argument("--variant", required=True, help="name of this method with its settings in the results")
     parser.add_argument("--module", required=True, help="module in vsebench.methods")
     parser.add_argument("--settings", type=json.loads, required=True, help="JSON")
     parser.add_argument("--chosen", type=Path, help="run.json, whose settings are taken instead")
@@ -42,7 +42,7 @@ def add_need_arguments(parser: argparse.ArgumentParser) -> None:
 
 def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | None]:
     """Return the method that the arguments name, and how its settings are chosen; None if nothing is chosen."""
-    where = f"config/methods/{arguments.row}.yaml: epochs"
+    where = f"config/methods/{arguments.variant}.yaml: epochs"
     method = load_method(arguments.module)
     if issubclass(method, Method) != (arguments.epochs is not None):
         raise UserError(f"{where}: {epochs_mistake(method)}")
@@ -62,11 +62,11 @@ def open_settings(arguments: argparse.Namespace, method: type[Fitter]) -> tuple[
     if arguments.chosen:
         record = read_json(arguments.chosen)
         return read_settings(method, record["selection"]["settings"], str(arguments.chosen)), record["seed"]
-    return read_settings(method, arguments.settings, f"config/methods/{arguments.row}.yaml: settings"), None
+    return read_settings(method, arguments.settings, f"config/methods/{arguments.variant}.yaml: settings"), None
 
 
 def read_member(path: Path) -> Member:
-    """Read what a row was fitted with from its run.json."""
+    """Read what a variant was fitted with from its run.json."""
     record = read_json(path)
     chosen = {key: record["selection"][key] for key in ("settings", "epochs")}
     return check(Member, {"row": record["method"], "module": record["module"]} | chosen, str(path))

@@ -103,7 +103,7 @@ def select(
     if best is None or kept is None:
         raise DivergenceError(
             f"{case}: training diverged with every setting tried, such as {json.dumps(tries[0].settings.given())}; "
-            f"lower learning_rate or raise regularisation in config/methods/{case.row}.yaml"
+            f"lower learning_rate or raise regularisation in config/methods/{case.variant}.yaml"
         )
     if split.final is split.first:
         return Selection(best, tries, selected, kept)
@@ -132,7 +132,7 @@ def settings_to_try(settings: Settings, search: Search, tries: list[Attempt], ca
 
 def settings_key(case: Case) -> str:
     """Name the settings of a method in errors."""
-    return f"config/methods/{case.row}.yaml: settings"
+    return f"config/methods/{case.variant}.yaml: settings"
 
 
 def beyond(names: Iterable[str], best: Settings, tried: list[Settings]) -> Settings | None:
@@ -180,7 +180,9 @@ def weigh(method: type[Ensemble], settings: Settings, validation: Validation, ca
     deviations = [score_deviation(model, held_out, problem.features) for model in models]
     for member, model, deviation in zip(settings.members, models, deviations, strict=True):
         if not model.has_finite_scores() or not deviation > 0:
-            raise UserError(f"{case}: the scores of {member.row} are all the same or not finite; take another member")
+            raise UserError(
+                f"{case}: the scores of {member.variant} are all the same or not finite; take another member"
+            )
     for weights in weights_on_simplex(len(models)):
         members = [
             member.model_copy(update={"weight": weight, "deviation": deviation})

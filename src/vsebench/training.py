@@ -44,7 +44,7 @@ class Validation:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One set of settings tried: the best epoch (None for a row without epochs) and the metric there.
+    """One set of settings tried: the best epoch (None for a variant without epochs) and the metric there.
 
     `value` is None where training diverged, and where nothing was validated.
     """

@@ -38,13 +38,13 @@ def write_results(results, plan):
     """Write what a tuned run gathers: two seeds, which chose these rates for Opt-AUC under `distinct`."""
     entry = {"dataset": "sim-iapr", "protocol": "distinct", "validation_metric": "ndcg@10", "n_configurations": 8}
     entry |= {"grid": {"learning_rate": [0.1, 0.2], "regularisation": [0.003, 0.01, 0.02, 0.03]}}
-    rows = [
+    variants = [
         entry | {"method": "opt_auc", "seed": seed, "choice": "tuned", "settings": own | {"learning_rate": rate}}
         for own in [settings_of(plan, "opt_auc", "sim-iapr")]
         for seed, rate in ((2, 0.1), (1, 0.2))
     ]
     popularity = entry | {"method": "popularity", "seed": 1, "choice": "none", "settings": {}}
-    write_json([*rows, popularity], results / "settings.json")
+    write_json([*variants, popularity], results / "settings.json")
     options = Options(**plan.datasets["sim-iapr"].options).model_dump()
     write_json([{"name": "sim-iapr", "options": options, "vocabulary": {"seed": 0}}], results / "datasets.json")
 
@@ -118,7 +118,7 @@ def test_a_record_does_not_count_when_a_setting_outside_of_its_grid_has_changed(
 def test_a_record_keeps_its_own_grid_and_counts_when_that_of_the_row_has_changed(recorded):
     edit(recorded / "methods" / "opt_auc.yaml", "grid", {"learning_rate": [0.3, 0.4]})
     plan = plan_of(recorded)
-    assert plan.chosen["sim-iapr"].protocols["distinct"].rows["opt_auc"].grid["learning_rate"] == [0.1, 0.2]
+    assert plan.chosen["sim-iapr"].protocols["distinct"].variants["opt_auc"].grid["learning_rate"] == [0.1, 0.2]
     assert rates(plan, 1, 2) == [0.2, 0.1]
 
 
@@ -147,7 +147,9 @@ def test_a_run_that_did_not_tune_has_nothing_to_record(tmp_path, capsys):
 def test_a_mistake_in_a_record_names_file_and_key(recorded):
     path = recorded / "chosen" / "sim-iapr.yaml"
     path.write_text(path.read_text().replace("configurations: 8", "configurations: many"))
-    with pytest.raises(UserError, match=r"chosen/sim-iapr\.yaml: protocols\.distinct\.rows\.opt_auc\.configurations"):
+    with pytest.raises(
+        UserError, match=r"chosen/sim-iapr\.yaml: protocols\.distinct\.variants\.opt_auc\.configurations"
+    ):
         plan_of(recorded)
 
 
@@ -180,5 +182,5 @@ def test_every_record_of_the_project_counts_in_the_run_that_it_is_for(path, else
     run = "config.yaml" if path.stem == "visual-genome-500" else "tagging.yaml"
     plan = read_plan(CONFIG, yaml.safe_load((CONFIG / run).read_text()), [])
     for protocol, searches in plan.chosen[path.stem].protocols.items():
-        for row in searches.rows:
-            assert recorded_search(plan, row, Task(path.stem, protocol)) is not None, row
+        for variant in searches.variants:
+            assert recorded_search(plan, variant, Task(path.stem, protocol)) is not None, variant

@@ -32,7 +32,7 @@ for name, changes in json.loads(sys.argv[1]).items():
     plan = read_plan(file.parent, read_yaml(file) | changes, [file])
     found[name] = {
         "metrics": plan.config.metrics,
-        "rows": {str(place): plan.rows(place) for place in plan.places},
+        "variants": {str(place): plan.variants(place) for place in plan.places},
         "settings": {row: settings_of(plan, row, next(iter(plan.datasets))) for row in plan.methods},
         "grids": {row: method.grid for row, method in plan.methods.items()},
         "names": [*plan.tables, *plan.figures],

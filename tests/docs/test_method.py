@@ -59,8 +59,9 @@ def fit_and_rank(copy: Copy, case: Case, plan: dict[str, Any], metric: str, proc
     features = ["--features", file] if file.is_file() else []
     fit = [
         "fit", "--split", case.split(results), *features, "--dataset", case.task.dataset, "--protocol",
-        protocol, "--row", case.row, "--module", case.row, "--settings", json.dumps(plan["settings"][case.row]),
-        "--grid", json.dumps(plan["grids"][case.row]), "--seed", case.seed, "--metric", metric, "--images", 1000,
+        protocol, "--variant", case.variant, "--module", case.variant,
+        "--settings", json.dumps(plan["settings"][case.variant]),
+        "--grid", json.dumps(plan["grids"][case.variant]), "--seed", case.seed, "--metric", metric, "--images", 1000,
         "--out", folder,
     ]  # fmt: skip
     rank = [
@@ -80,7 +81,7 @@ def fit_and_rank(copy: Copy, case: Case, plan: dict[str, Any], metric: str, proc
 def test_the_example_puts_the_labels_of_the_group_first(
     row: str, task: str, metric: str, missing: int, copy: Copy, plans: dict[str, Any], processed: Path, tmp_path: Path
 ) -> None:
-    assert row in plans[row]["rows"][task]
+    assert row in plans[row]["variants"][task]
     case = Case(Task("made-up", Task.of(task).protocol), row, 1)
     fit_and_rank(copy, case, plans[row], metric, processed, tmp_path)
     first = pl.read_parquet(case.folder(tmp_path) / "lists.parquet").filter(pl.col("task") <= missing)
@@ -91,7 +92,7 @@ def test_the_example_puts_the_labels_of_the_group_first(
 
 
 def test_the_examples_are_left_out_where_they_cannot_run(plans: dict[str, Any]) -> None:
-    assert plans["tasks"]["rows"] == {
+    assert plans["tasks"]["variants"] == {
         "sim-features/images": ["popularity", "nearest_centroid"],
         "sim-features/distinct": ["popularity", "conditional", "nearest_centroid"],
         "sim-iapr/regions": ["popularity", "conditional"],

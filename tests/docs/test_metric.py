@@ -31,7 +31,8 @@ def results(tmp_path: Path) -> Path:
 
 def command(results: Path, *metrics: str) -> list[object]:
     return [
-        "measure", "--results", results, "--dataset", TASK.dataset, "--protocol", TASK.protocol, "--rows", "some_row",
+        "measure", "--results", results, "--dataset", TASK.dataset, "--protocol", TASK.protocol,
+        "--variants", "some_row",
         "--seeds", 1, "--metrics", *metrics, "--bootstrap", 100, "--out", results / "metrics.parquet",
         "--summary", results / "summary.parquet", "--cold", results / "cold.parquet",
         "--by-frequency", results / "by_frequency.parquet",

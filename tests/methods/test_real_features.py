@@ -84,12 +84,12 @@ def measured(prepared, dataset, module, settings, columns, seed=1, options=()):
     values = {"normalise": config.normalise} | settings if sees else settings
     keys = ["--dataset", dataset, "--protocol", "official"]
     features = ["--features", data / config.features_name] if sees else []
-    assert run("fit", "--split", split, *features, *keys, "--row", "row", "--module", module, "--settings",
+    assert run("fit", "--split", split, *features, *keys, "--variant", "row", "--module", module, "--settings",
                json.dumps(values), *options, "--seed", seed, "--out", out) == 0  # fmt: skip
     assert run("rank", "--split", split, "--model", out / "model.npz", *features, "--threads", 2, "--ranks",
                out / "ranks.parquet", "--lists", out / "lists.parquet", "--label-ranks",
                out / "label_ranks.parquet") == 0  # fmt: skip
-    assert run("measure", "--results", folder, *keys, "--rows", "row", "--seeds", 1, "--metrics", *columns,
+    assert run("measure", "--results", folder, *keys, "--variants", "row", "--seeds", 1, "--metrics", *columns,
                "--bootstrap", 100, "--out", out / "metrics.parquet", "--summary",
                out / "summary.parquet", "--cold", out / "cold.parquet",
                "--by-frequency", out / "by_frequency.parquet") == 0  # fmt: skip
@@ -143,7 +143,7 @@ def test_without_a_logarithm_scores_overflow_at_a_rate_that_lsep_stands(prepared
     split, data = folder / "corel5k374" / "official" / "seed1" / "split", folder / "data" / "corel5k374"
     settings = json.dumps(BLOBS | {"learning_rate": rate, "dropout": 0.0})
     assert run("fit", "--split", split, "--features", data / config.features_name, "--dataset", "corel5k374",
-               "--protocol", "official", "--row", "row", "--module", module, "--settings", settings, "--metric", "map",
+               "--protocol", "official", "--variant", "v", "--module", module, "--settings", settings, "--metric", "map",
                "--images", 500, "--epochs", '{"maximum": 30, "patience": 30}', "--seed", 1,
                "--out", split.parent / module) == status  # fmt: skip
     assert ("diverged" in capsys.readouterr().err) == (status == 1)

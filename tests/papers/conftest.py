@@ -32,7 +32,7 @@ def judge(results, tmp_path):
         }
         (tmp_path / "p.yaml").write_text(yaml.safe_dump(content))
         arguments = ["claims", "--papers", tmp_path / "p.yaml", "--results", results, "--seeds", *SEEDS]
-        arguments += ["--rows", *ROWS, "--bootstrap", 200, "--sweeps", results / "sweeps.parquet"]
+        arguments += ["--variants", *ROWS, "--bootstrap", 200, "--sweeps", results / "sweeps.parquet"]
         assert main([str(argument) for argument in [*arguments, "--out", tmp_path / "claims.csv"]]) == 0
         with (tmp_path / "claims.csv").open() as stream:
             return list(csv.DictReader(stream))

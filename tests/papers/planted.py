@@ -110,7 +110,7 @@ def decided(task):
         return LabelSets.of_pairs(wrong, right, pl.Series(np.arange(400)), 6)
 
     def read_ranked(case):
-        above = {"one": 0, "other": 1}[case.row]
+        above = {"one": 0, "other": 1}[case.variant]
         found = right.with_columns(above=pl.lit(above), tied=pl.lit(0), right=pl.int_range(2).over("image") + 1)
         return Ranked(
             found.with_columns(negatives=pl.lit(4), cold=pl.lit(value=False))

@@ -29,15 +29,15 @@ ABSENT = {"better": [0.1, 1.0], "worse": [0.0, 0.0], "metric": "ndcg@10"}
     ],
 )
 def test_a_planted_effect_is_found_on_real_data_only(judge, claim, effect):
-    rows = {row["dataset"]: row for row in judge(**claim)}
-    assert rows["real"]["verdict"] == "holds"
-    assert float(rows["real"]["p_adjusted"]) < 0.05
-    assert rows["sim"]["verdict"] == "not testable here"
-    assert rows["sim"]["p_adjusted"] == ""
-    for row in rows.values():
-        assert float(row["ci_low"]) <= float(row["effect"]) <= float(row["ci_high"])
+    variants = {variant["dataset"]: variant for variant in judge(**claim)}
+    assert variants["real"]["verdict"] == "holds"
+    assert float(variants["real"]["p_adjusted"]) < 0.05
+    assert variants["sim"]["verdict"] == "not testable here"
+    assert variants["sim"]["p_adjusted"] == ""
+    for variant in variants.values():
+        assert float(variant["ci_low"]) <= float(variant["effect"]) <= float(variant["ci_high"])
         if effect is not None:
-            assert float(row["effect"]) == pytest.approx(effect)
+            assert float(variant["effect"]) == pytest.approx(effect)
 
 
 def test_a_claim_can_name_its_protocols(judge):
@@ -47,21 +47,27 @@ def test_a_claim_can_name_its_protocols(judge):
 
 @pytest.mark.parametrize(("within", "verdict"), [([0.0, 1.0], "holds"), ([-1.0, 0.0], "fails")])
 def test_a_difference_between_values_of_a_setting_is_judged_by_bounds_if_it_has_any(judge, within, verdict):
-    rows = {row["dataset"]: row for row in judge(test="setting", parameter="a", within=within, **ABSENT)}
-    assert rows["real"]["verdict"] == verdict
+    variants = {
+        variant["dataset"]: variant for variant in judge(test="setting", parameter="a", within=within, **ABSENT)
+    }
+    assert variants["real"]["verdict"] == verdict
 
 
 def test_the_opposite_fails(judge):
-    rows = judge(test="accuracy", method="bad", rivals=["good"], metrics=["recall@10", "map@10"])
-    assert {row["verdict"] for row in rows if row["dataset"] == "real"} == {"fails"}
-    rows = judge(test="memory", rivals=["bad"])
-    assert {row["verdict"] for row in rows if row["dataset"] == "real"} == {"fails"}
+    variants = judge(test="accuracy", method="bad", rivals=["good"], metrics=["recall@10", "map@10"])
+    assert {variant["verdict"] for variant in variants if variant["dataset"] == "real"} == {"fails"}
+    variants = judge(test="memory", rivals=["bad"])
+    assert {variant["verdict"] for variant in variants if variant["dataset"] == "real"} == {"fails"}
 
 
 def test_no_difference_is_undecided(judge):
-    (row,) = [row for row in judge(test="accuracy", rivals=["good"], metrics=["recall@10"]) if row["dataset"] == "real"]
-    assert row["verdict"] == "undecided"
-    assert float(row["effect"]) == 0
+    (variant,) = [
+        variant
+        for variant in judge(test="accuracy", rivals=["good"], metrics=["recall@10"])
+        if variant["dataset"] == "real"
+    ]
+    assert variant["verdict"] == "undecided"
+    assert float(variant["effect"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -89,15 +95,15 @@ def test_no_difference_is_undecided(judge):
     ],
 )
 def test_a_claim_that_cannot_be_tested_says_why(judge, claim, reason):
-    (row,) = judge(**claim)
-    assert (row["verdict"], row["reason"], row["effect"]) == ("not testable here", reason, "")
+    (variant,) = judge(**claim)
+    assert (variant["verdict"], variant["reason"], variant["effect"]) == ("not testable here", reason, "")
 
 
 def test_a_claim_is_tested_on_real_data_of_any_family_and_on_simulated_data_of_its_own(judge):
     claim = {"test": "accuracy", "rivals": ["bad"], "metrics": ["recall@10"]}
-    assert [row["dataset"] for row in judge(**claim)] == ["real", "sim"]
-    (row,) = judge(**claim, families=["flickr", "nuswide"])
-    assert (row["dataset"], row["data"], row["verdict"]) == ("real", "other", "holds")
+    assert [variant["dataset"] for variant in judge(**claim)] == ["real", "sim"]
+    (variant,) = judge(**claim, families=["flickr", "nuswide"])
+    assert (variant["dataset"], variant["data"], variant["verdict"]) == ("real", "other", "holds")
 
 
 def test_without_real_data_or_any_of_its_families_a_claim_cannot_be_tested():
@@ -111,19 +117,22 @@ def test_without_real_data_or_any_of_its_families_a_claim_cannot_be_tested():
 
 def test_a_test_says_whether_the_data_is_the_papers_own(judge):
     claim = {"test": "accuracy", "rivals": ["bad"], "metrics": ["recall@10"]}
-    assert [(row["dataset"], row["data"]) for row in judge(**claim)] == [("real", "other"), ("sim", "simulated")]
+    assert [(variant["dataset"], variant["data"]) for variant in judge(**claim)] == [
+        ("real", "other"),
+        ("sim", "simulated"),
+    ]
     tasks = {"theirs": {"title": "T", "dataset": "real"}, "drawn": {"title": "D", "dataset": "sim"}}
-    rows = judge(**claim, tasks=tasks)
-    assert [(row["dataset"], row["data"]) for row in rows] == [("real", "paper"), ("sim", "simulated")]
-    assert rows[0]["verdict"] == "holds"
+    variants = judge(**claim, tasks=tasks)
+    assert [(variant["dataset"], variant["data"]) for variant in variants] == [("real", "paper"), ("sim", "simulated")]
+    assert variants[0]["verdict"] == "holds"
 
 
 def test_a_row_says_what_its_effect_is_and_why_it_has_no_verdict(judge):
-    rows = {row["dataset"]: row for row in judge(test="memory", rivals=["bad"])}
-    assert {row["metric"] for row in rows.values()} == {"peak memory, ratio"}
-    assert {row["effect_is"] for row in rows.values()} == {"ratio (claimed: above 1)"}
-    assert rows["real"]["reason"] == ""
-    assert rows["sim"]["reason"] == "Simulated data provides no evidence on the paper's data."
+    variants = {variant["dataset"]: variant for variant in judge(test="memory", rivals=["bad"])}
+    assert {variant["metric"] for variant in variants.values()} == {"peak memory, ratio"}
+    assert {variant["effect_is"] for variant in variants.values()} == {"ratio (claimed: above 1)"}
+    assert variants["real"]["reason"] == ""
+    assert variants["sim"]["reason"] == "Simulated data provides no evidence on the paper's data."
 
 
 def test_the_correction_is_over_the_claims_of_a_paper_on_real_data(tmp_path, results):
@@ -149,10 +158,11 @@ def test_the_correction_is_for_each_kind_of_data_apart(tmp_path):
     paper = {"title": "P", "citation": "c", "claims": claims, "tasks": {"a": {"title": "A", "dataset": "own"}}}
     (tmp_path / "p.yaml").write_text(yaml.safe_dump(paper))
     found = verdicts(Paper.read(tmp_path / "p.yaml"), planted(("real", "sim", "own", "more"))).to_dicts()
-    assert [row["data"] for row in found] == ["paper", "other", "other", "simulated"] * 2
+    assert [variant["data"] for variant in found] == ["paper", "other", "other", "simulated"] * 2
     small, large = (stats.ttest_1samp(np.log(ratios), 0).pvalue for ratios in RATIOS)
     by_data = {
-        data: [row["p_adjusted"] for row in found if row["data"] == data] for data in ("paper", "other", "simulated")
+        data: [variant["p_adjusted"] for variant in found if variant["data"] == data]
+        for data in ("paper", "other", "simulated")
     }
     assert by_data["paper"] == pytest.approx([min(2 * small, large), large], rel=1e-4)  # of two tests, not of six
     assert by_data["other"] == pytest.approx([min(2 * small, large)] * 2 + [large] * 2, rel=1e-4)  # of four

@@ -21,8 +21,8 @@ DECISIONS = METHODS.parent / "decisions"
 @pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.stem)
 def test_the_claims_of_the_papers_name_what_exists(path):
     for claim in read_claims(Paper.read(path)):
-        for entry in map(Entry.of, (*claim.test.rows_read(), *getattr(claim.test, "rivals", []))):
-            assert (METHODS / f"{entry.row}.yaml").is_file()
+        for entry in map(Entry.of, (*claim.test.variants_read(), *getattr(claim.test, "rivals", []))):
+            assert (METHODS / f"{entry.variant}.yaml").is_file()
             assert not entry.decision or (DECISIONS / f"{entry.decision}.yaml").is_file()
         if hasattr(claim.test, "parameter"):
             module = read_method_config(METHODS / f"{claim.test.method}.yaml").method

@@ -72,12 +72,12 @@ def test_a_metric_that_cannot_be_computed_gets_no_verdict():
 
 
 def test_epochs_to_the_best_are_compared_as_seconds_are():
-    rows = [
-        {"dataset": "d", "protocol": "official", "method": row, "seed": seed, "phase": "selection", "epoch": epoch,
+    variants = [
+        {"dataset": "d", "protocol": "official", "method": variant, "seed": seed, "phase": "selection", "epoch": epoch,
          "seconds": 1.0, "validation": -abs(epoch - best)}
-        for row, best in (("one", 5), ("other", 10)) for seed in SEEDS for epoch in range(1, 15)
+        for variant, best in (("one", 5), ("other", 10)) for seed in SEEDS for epoch in range(1, 15)
     ]  # fmt: skip
-    history = frame(rows, schemas.HISTORY)
+    history = frame(variants, schemas.HISTORY)
     evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"history": history}))
     found = effects("time_to_converge", evidence, method="one", rivals=["other"], counted_in="epochs")
     assert found["epochs to best epoch, ratio"][0].value == pytest.approx(2)
@@ -92,9 +92,9 @@ def test_seconds_to_the_best_epoch_need_to_have_been_timed():
 
 def test_thresholds_that_grow_with_difficulty():
     table = [
-        {"dataset": "d", "protocol": "official", "method": "one", "seed": seed, "decision": "sharp", "reference": row,
-         "label": str(label), "images": 20, "correlation": 0.4 + 0.02 * label if row == "oracle" else -0.5}
-        for row in ("bce", "oracle") for seed in SEEDS for label in range(9)
+        {"dataset": "d", "protocol": "official", "method": "one", "seed": seed, "decision": "sharp", "reference": name,
+         "label": str(label), "images": 20, "correlation": 0.4 + 0.02 * label if name == "oracle" else -0.5}
+        for name in ("bce", "oracle") for seed in SEEDS for label in range(9)
     ]  # fmt: skip
     tables = {"thresholds_and_difficulty": frame(table, load_analysis("thresholds_and_difficulty").SCHEMA)}
     evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"on_request": tables}))
@@ -115,9 +115,9 @@ def test_words_that_training_pulls_apart():
     shared = (np.hstack([np.eye(3), np.ones((3, 1))]) / np.sqrt(2)).tolist()
     vectors = {"other": same + same, "one": corners + shared}
     table = [
-        {"dataset": "d", "protocol": "official", "method": row, "seed": seed, "label": label, "vector": vector}
-        for row, of_row in vectors.items() for seed in SEEDS
-        for label, vector in zip(["red", "blue", "green", "cat", "dog", "cow"], of_row, strict=True)
+        {"dataset": "d", "protocol": "official", "method": variant, "seed": seed, "label": label, "vector": vector}
+        for variant, of_variant in vectors.items() for seed in SEEDS
+        for label, vector in zip(["red", "blue", "green", "cat", "dog", "cow"], of_variant, strict=True)
     ]  # fmt: skip
     tables = {"label_vectors": frame(table, load_analysis("label_vectors").SCHEMA)}
     evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"on_request": tables}))
@@ -137,8 +137,8 @@ def test_words_that_training_pulls_apart():
 
 def test_a_full_sample_loss_is_compared_at_one_beta_0_by_seeds():
     table = [
-        {"dataset": "d", "protocol": "official", "method": row, "seed": seed, "beta_0": beta_0, "loss": loss * beta_0}
-        for row, loss in (("one", 0.1), ("other", 0.2)) for seed in SEEDS for beta_0 in (1.0, 2.0)
+        {"dataset": "d", "protocol": "official", "method": name, "seed": seed, "beta_0": beta_0, "loss": loss * beta_0}
+        for name, loss in (("one", 0.1), ("other", 0.2)) for seed in SEEDS for beta_0 in (1.0, 2.0)
     ]  # fmt: skip
     tables = {"full_sample_loss": frame(table, load_analysis("full_sample_loss").SCHEMA)}
     evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"on_request": tables}))

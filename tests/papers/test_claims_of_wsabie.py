@@ -38,7 +38,7 @@ CLEAN_AND_NOISY = [
 
 def ranks(case):
     """Return ranks of 100 images: the label is first in as many as ROWS says, and at place 12 in the others."""
-    number = NOISY_ROWS[case.row] if case.task == NOISY else ROWS[case.row]
+    number = NOISY_ROWS[case.variant] if case.task == NOISY else ROWS[case.variant]
     above = np.where(np.arange(100) < number, 0, 11)
     columns = {
         "image": np.arange(100),
@@ -54,14 +54,14 @@ def ranks(case):
 
 def lists(case):
     """Return lists of two: `first` lists the right label 0 and a stranger, the others a sibling twice."""
-    labels = [0, 9] if case.row == "first" else [1, 2]
-    rows = [(image, index, label) for image in range(100) for index, label in enumerate(labels, start=1)]
-    return pl.DataFrame(rows, schema=schemas.LISTS, orient="row")
+    labels = [0, 9] if case.variant == "first" else [1, 2]
+    variants = [(image, index, label) for image in range(100) for index, label in enumerate(labels, start=1)]
+    return pl.DataFrame(variants, schema=schemas.LISTS, orient="row")
 
 
 def evidence(data="other", family="tree", **tables):
     filled = {"timing": [], "history": []} | tables
-    frames = {name: pl.DataFrame(rows, schema=getattr(schemas, name.upper())) for name, rows in filled.items()}
+    frames = {name: pl.DataFrame(variants, schema=getattr(schemas, name.upper())) for name, variants in filled.items()}
     siblings = pl.DataFrame({"label": [0, 0], "sibling": [1, 2]}, schema={"label": pl.Int32, "sibling": pl.Int32})
     return Evidence(
         tasks=[RunTask(TASK, family, data, list(ROWS))],
@@ -166,8 +166,8 @@ def test_what_noisier_labels_leave_of_sibling_precision():
             make(metric=metric)
 
 
-def history(row, seconds, values):
-    keys = {"dataset": "tree", "protocol": "official", "method": row, "phase": "selection"}
+def history(variant, seconds, values):
+    keys = {"dataset": "tree", "protocol": "official", "method": variant, "phase": "selection"}
     return [
         keys | {"seed": seed, "epoch": epoch, "seconds": seconds * (1 + 0.01 * seed), "validation": value}
         for seed in SEEDS
@@ -187,8 +187,8 @@ def test_the_time_to_a_share_of_the_quality_that_both_reach():
         only(test.model_copy(update={"rivals": ["third"]}), found)
 
 
-def timing(row, seconds, size):
-    keys = {"dataset": "tree", "protocol": "official", "method": row, "model_bytes": size}
+def timing(variant, seconds, size):
+    keys = {"dataset": "tree", "protocol": "official", "method": variant, "model_bytes": size}
     return [keys | {"repeat": n, "phase": "score", "seconds": seconds * (1 + n / 100)} for n in (1, 2, 3)]
 
 
@@ -243,8 +243,8 @@ def neighbours(seed):
 
 
 def test_siblings_among_the_nearest_labels_are_held_against_chance():
-    rows = [row for seed in SEEDS for row in neighbours(seed)]
-    table = pl.DataFrame(rows, schema=load_analysis("neighbours_of_labels").SCHEMA)
+    variants = [variant for seed in SEEDS for variant in neighbours(seed)]
+    table = pl.DataFrame(variants, schema=load_analysis("neighbours_of_labels").SCHEMA)
     found = Evidence(**(vars(evidence()) | {"on_request": {"neighbours_of_labels": table}}))
     test = LabelNeighbours(method="first", families=["tree"], nearest=2, times=4.0)
     effect = only(test, found)
@@ -260,9 +260,9 @@ def test_a_verdict_on_simulated_data_says_so(judged):
         method="first", families=["tree"], control="popular", metric="precision@1", below=0.2, judge_simulated=judged
     )
     claim = Claim(ClaimText(claim="c", where="w", test="share_of_metric"), test)
-    (row,) = examine(claim, evidence(data="simulated"))
-    assert _no_evidence(row) is not judged
-    line = _row(row, None)
+    (variant,) = examine(claim, evidence(data="simulated"))
+    assert _no_evidence(variant) is not judged
+    line = _row(variant, None)
     assert line["verdict"] == ("holds" if judged else "not testable here")
     assert (line["reason"] == JUDGED) is judged
 

@@ -67,7 +67,7 @@ def results(config, plan):
     rows = [f"{task}/{row}" for task in SMALL for row in run.rows(task)]
     stage("audit", *papers, "--out", folder / "audit.csv")
     stage("compare", *papers, "--results", folder, "--out", folder / "comparison.csv")
-    stage("claims", *papers, "--results", folder, "--rows", *rows, "--seeds", *run.seeds, "--bootstrap", 1000,
+    stage("claims", *papers, "--results", folder, "--variants", *rows, "--seeds", *run.seeds, "--bootstrap", 1000,
           "--scaling", folder / "scaling.parquet", "--out", folder / "claims.csv")  # fmt: skip
     return folder
 

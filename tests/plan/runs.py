@@ -36,16 +36,16 @@ def with_partition(**changes):
     return default(datasets=datasets, papers=[], **changes)
 
 
-def with_grid(row, grid, **changes):
-    return default(methods=["opt_auc"], tune=True, tuning_budget=2, grids={row: grid}) | changes
+def with_grid(variant, grid, **changes):
+    return default(methods=["opt_auc"], tune=True, tuning_budget=2, grids={variant: grid}) | changes
 
 
 ENSEMBLE = "wsabie_100_200"
 
 
-def with_rows(rows, **changes):
+def with_rows(variants, **changes):
     """A run that names the rows of one of its two data sets."""
-    chosen = {"protocols": ["official"], "methods": rows}
+    chosen = {"protocols": ["official"], "methods": variants}
     methods = ["wsabie_100", "wsabie_200", ENSEMBLE, "ridge", "popularity"]
     return default(datasets={"corel5k-densehue": chosen, "sim-iapr": ONE}, papers=[], methods=methods, **changes)
 

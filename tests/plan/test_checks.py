@@ -90,7 +90,7 @@ def test_mistakes_name_file_and_key(changes, message):
 
 
 @pytest.mark.parametrize(
-    ("row", "grid", "message"),
+    ("variant", "grid", "message"),
     [
         ("opt_auc", {"learning_rate": [0.1, -1]}, "the command line: grids.opt_auc: learning_rate"),
         ("opt_auc", {"learning_rat": [0.1, 0.2]}, "the command line: grids.opt_auc: learning_rat: unknown key"),
@@ -98,13 +98,13 @@ def test_mistakes_name_file_and_key(changes, message):
         ("ease", {"regularisation": [1, 2]}, "the command line: grids: ease is not among the run's methods"),
     ],
 )
-def test_mistakes_in_the_grid_of_a_run_name_it(row, grid, message):
+def test_mistakes_in_the_grid_of_a_run_name_it(variant, grid, message):
     with pytest.raises(UserError, match=re.escape(message)):
-        read_plan(CONFIG, with_grid(row, grid), [])
+        read_plan(CONFIG, with_grid(variant, grid), [])
 
 
 @pytest.mark.parametrize(
-    ("row", "changes", "message"),
+    ("variant", "changes", "message"),
     [
         ("opt_auc", {"epochs": None, "grid": None}, "epochs: this key is missing; OptAuc is trained by epochs"),
         ("popularity", {"epochs": {"maximum": 1, "patience": 1}}, "epochs: Popularity has no epochs; remove this key"),
@@ -116,11 +116,11 @@ def test_mistakes_in_the_grid_of_a_run_name_it(row, grid, message):
         ("opt_auc", {"family_settings": {"iapr": {"typo": 1}}}, "family_settings.iapr: typo: unknown key"),
     ],
 )
-def test_mistakes_in_the_file_of_a_row_name_it(folder, row, changes, message):
-    change_method(folder, row, **changes)
+def test_mistakes_in_the_file_of_a_row_name_it(folder, variant, changes, message):
+    change_method(folder, variant, **changes)
     with pytest.raises(UserError) as error:
-        read_plan(folder, default(methods=["vse_fs", row]), [])
-    assert str(error.value).startswith(f"{folder}/methods/{row}.yaml: ")
+        read_plan(folder, default(methods=["vse_fs", variant]), [])
+    assert str(error.value).startswith(f"{folder}/methods/{variant}.yaml: ")
     assert message in str(error.value)
 
 
@@ -130,7 +130,7 @@ def test_an_ensemble_of_rows_that_the_run_lacks_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("row", "changes", "message"),
+    ("variant", "changes", "message"),
     [
         (ENSEMBLE, {"members": ["wsabie_100"]}, "members: name two or more rows, each once"),
         (ENSEMBLE, {"members": ["wsabie_100", "wsabie_100"]}, "members: name two or more rows, each once"),
@@ -139,15 +139,15 @@ def test_an_ensemble_of_rows_that_the_run_lacks_is_refused():
         ("ridge", {"members": ["wsabie_100", "wsabie_200"]}, "members: Ridge is no ensemble; remove this key"),
     ],
 )
-def test_mistakes_about_members_name_file_and_key(folder, row, changes, message):
-    change_method(folder, row, **changes)
+def test_mistakes_about_members_name_file_and_key(folder, variant, changes, message):
+    change_method(folder, variant, **changes)
     with pytest.raises(UserError) as error:
         read_plan(folder, with_partition(methods=["wsabie_100", "wsabie_200", ENSEMBLE, "ridge"]), [])
-    assert str(error.value).startswith(f"{folder}/methods/{row}.yaml: {message}")
+    assert str(error.value).startswith(f"{folder}/methods/{variant}.yaml: {message}")
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    ("variants", "message"),
     [
         (["ridge", "softmax"], "softmax is not among the run's methods; add it there"),
         (["ridge", "ridge"], "'ridge' is there more than once"),
@@ -155,9 +155,9 @@ def test_mistakes_about_members_name_file_and_key(folder, row, changes, message)
         ([ENSEMBLE, "wsabie_100"], "wsabie_100_200 is an ensemble of wsabie_200, which is missing; add it"),
     ],
 )
-def test_mistakes_about_the_rows_of_a_data_set_name_the_key(rows, message):
+def test_mistakes_about_the_rows_of_a_data_set_name_the_key(variants, message):
     with pytest.raises(UserError) as error:
-        read_plan(CONFIG, with_rows(rows), [])
+        read_plan(CONFIG, with_rows(variants), [])
     assert f"datasets.corel5k-densehue.methods: {message}" in str(error.value)
 
 

@@ -109,7 +109,7 @@ def test_the_best_possible_label_sets_are_known_where_the_law_of_the_labels_is()
     datasets = {
         name: {"protocols": ["official"], "refit": False} for name in ("sim-catalogue", "sim-independent", "sim-tree")
     }
-    rows = {"score_above_0": ["oracle"], "best_exact_match": ["oracle"]}
-    plan = decided(datasets=datasets, methods=["popularity", "oracle"], decisions=rows)
+    variants = {"score_above_0": ["oracle"], "best_exact_match": ["oracle"]}
+    plan = decided(datasets=datasets, methods=["popularity", "oracle"], decisions=variants)
     assert [len(plan.decided(task)) for task in plan.tasks] == [2, 2, 1]
-    assert all(entry.row == "oracle" for task in plan.tasks for entry in not_compared(plan, task))
+    assert all(entry.variant == "oracle" for task in plan.tasks for entry in not_compared(plan, task))

@@ -20,11 +20,11 @@ RUNS = sorted(CONFIG.glob("*.yaml"))
 PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
 
 
-def needs_peers(rows):
+def needs_peers(variants):
     """Skip a test of rows whose packages are not installed."""
-    for row in rows:
-        if row in PEERS:
-            pytest.importorskip(PEERS[row], reason="optional, `make setup-peers` installs it")
+    for variant in variants:
+        if variant in PEERS:
+            pytest.importorskip(PEERS[variant], reason="optional, `make setup-peers` installs it")
 
 
 @pytest.mark.parametrize("path", sorted((CONFIG / "datasets").glob("*.yaml")), ids=lambda path: path.stem)
@@ -56,8 +56,8 @@ def test_run_files_are_valid(path):
     plan = read_plan(CONFIG, values(path), [path])
     assert plan.tasks
     for task in plan.tasks:
-        assert plan.rows(task)
-        assert ("oracle" in plan.rows(task)) <= bool(knows(plan.datasets[task.dataset].adapter))
+        assert plan.variants(task)
+        assert ("oracle" in plan.variants(task)) <= bool(knows(plan.datasets[task.dataset].adapter))
 
 
 @pytest.mark.parametrize("path", sorted((CONFIG / "siblings").glob("*.yaml")), ids=lambda path: path.stem)

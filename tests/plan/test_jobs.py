@@ -15,8 +15,8 @@ from vsebench.plan.jobs.results import parts
 OFFICIAL = Task("corel5k-densehue", "official")
 
 
-def job_of(plan, rule, task, row="", seed=1, **more):
-    return job(plan, rule, Wildcards(task.dataset, task.protocol, str(seed), row, **more))
+def job_of(plan, rule, task, variant="", seed=1, **more):
+    return job(plan, rule, Wildcards(task.dataset, task.protocol, str(seed), variant, **more))
 
 
 def value(options, name):
@@ -42,8 +42,8 @@ def value(options, name):
 )
 def test_a_fit_is_the_same_whatever_else_a_run_says(changes):
     plan, usual = read_plan(CONFIG, default(**changes), []), read_plan(CONFIG, default(), [])
-    for row in usual.rows(IAPR):
-        assert job_of(plan, "fit", IAPR, row) == job_of(usual, "fit", IAPR, row)
+    for variant in usual.variants(IAPR):
+        assert job_of(plan, "fit", IAPR, variant) == job_of(usual, "fit", IAPR, variant)
 
 
 def test_a_fit_reads_what_its_method_needs_and_the_sources_of_its_method_and_metric():
@@ -105,7 +105,7 @@ def test_decisions_read_the_truth_where_they_need_the_law_of_the_labels():
     changes = {"methods": ["popularity", "oracle"], "decisions": decisions, "metrics": ["map", "exact_match"]}
     plan = read_plan(CONFIG, default(datasets=sets, papers=[], sweeps={}, **changes), [])
     task = Task("sim-catalogue", "official")
-    oracle, popularity = (job_of(plan, "decide", task, row) for row in ("oracle", "popularity"))
+    oracle, popularity = (job_of(plan, "decide", task, variant) for variant in ("oracle", "popularity"))
     assert "data/processed/sim-catalogue/truth.npz" in oracle.inputs["needs"]
     assert list(value(oracle.options, "--decisions")) == ["best_exact_match", "score_above_0"]
     assert popularity.inputs["needs"] == []
@@ -138,7 +138,7 @@ def test_the_settings_are_gathered_with_titles_whatever_they_contain(folder):
     path.write_text(path.read_text().replace("title: ", "title: It's {braces} "))
     plan = read_plan(folder, default(methods=["popularity"], papers=[]), [])
     options = job(plan, "gather", Wildcards(name="settings.json")).options
-    assert value(options, "--rows")["popularity"]["title"].startswith("It's {braces} ")
+    assert value(options, "--variants")["popularity"]["title"].startswith("It's {braces} ")
 
 
 def test_a_users_own_table_is_read_and_not_downloaded(tmp_path):

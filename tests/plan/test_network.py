@@ -42,7 +42,7 @@ def test_what_is_prepared_are_the_files_that_the_stage_writes(read):
         "ids": "data/features/my-photos/ids.txt",
     }
     assert "features.npy" in processed_files(plan, "my-photos")
-    assert plan.rows(plan.tasks[0]) == ["popularity", "ridge"]
+    assert plan.variants(plan.tasks[0]) == ["popularity", "ridge"]
 
 
 def test_a_download_does_not_depend_on_the_network(read):

@@ -9,14 +9,14 @@ from vsebench.data.needs import NEEDS
 from vsebench.plan import read_plan
 from vsebench.plan.checks import left_out_lines
 from vsebench.plan.jobs.data import joined_features, joined_tasks
-from vsebench.plan.settings import settings_of, timed_rows
+from vsebench.plan.settings import settings_of, timed_variants
 
 
 def test_a_data_set_gets_the_rows_that_the_run_names_for_it():
     plan = read_plan(CONFIG, with_rows(["popularity", "ridge"]), [])
-    assert plan.rows(Task("corel5k-densehue", "official")) == ["ridge", "popularity"]
+    assert plan.variants(Task("corel5k-densehue", "official")) == ["ridge", "popularity"]
     assert plan.obstacles(Task("corel5k-densehue", "official")) == {}
-    assert plan.rows(IAPR) == ["popularity"]
+    assert plan.variants(IAPR) == ["popularity"]
 
 
 def test_a_protocol_can_have_rows_of_its_own():
@@ -24,17 +24,17 @@ def test_a_protocol_can_have_rows_of_its_own():
     entry["protocol_methods"] = {"distinct": ["opt_auc", "popularity"]}
     values = default(datasets={"corel5k-densehue": entry}, papers=[], methods=["opt_auc", "popularity", "ridge"])
     plan = read_plan(CONFIG, values, [])
-    assert plan.rows(Task("corel5k-densehue", "official")) == ["popularity", "ridge"]
-    assert plan.rows(Task("corel5k-densehue", "distinct")) == ["opt_auc", "popularity"]
+    assert plan.variants(Task("corel5k-densehue", "official")) == ["popularity", "ridge"]
+    assert plan.variants(Task("corel5k-densehue", "distinct")) == ["opt_auc", "popularity"]
 
 
 def test_a_row_runs_where_the_place_offers_what_it_needs():
     plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "popularity", "oracle", "ridge"]), [])
     official, distinct = Task("corel5k-densehue", "official"), Task("corel5k-densehue", "distinct")
-    assert plan.rows(official) == ["popularity", "ridge"]
-    assert plan.rows(distinct) == ["opt_auc", "popularity", "ridge"]
-    assert plan.rows(IAPR) == ["opt_auc", "popularity", "oracle"]
-    assert timed_rows(plan, distinct) == ["opt_auc", "ridge"]
+    assert plan.variants(official) == ["popularity", "ridge"]
+    assert plan.variants(distinct) == ["opt_auc", "popularity", "ridge"]
+    assert plan.variants(IAPR) == ["opt_auc", "popularity", "oracle"]
+    assert timed_variants(plan, distinct) == ["opt_auc", "ridge"]
     assert plan.oracles(IAPR) == ["oracle"]
     left_out = {(entry.dataset, entry.protocol, entry.method): entry.reason for entry in plan.outline.left_out}
     assert left_out == {
@@ -48,9 +48,9 @@ def test_a_row_runs_where_the_place_offers_what_it_needs():
 def test_an_ensemble_runs_like_any_row():
     plan = read_plan(CONFIG, with_partition(methods=[ENSEMBLE, "wsabie_100", "wsabie_200", "random"]), [])
     task = Task("corel5k-densehue", "official")
-    assert timed_rows(plan, task) == [ENSEMBLE, "wsabie_100", "wsabie_200"]
+    assert timed_variants(plan, task) == [ENSEMBLE, "wsabie_100", "wsabie_200"]
     assert settings_of(plan, ENSEMBLE, task.dataset) == {}
-    assert plan.rows(IAPR) == ["random"]
+    assert plan.variants(IAPR) == ["random"]
 
 
 def test_methods_are_timed_with_the_named_protocols():
@@ -66,23 +66,23 @@ def test_methods_are_timed_with_the_named_protocols():
         timed(protocols=["official", "regions"])
 
 
-def unseen_labels(protocols, rows, words="glove-6b", **changes):
+def unseen_labels(protocols, variants, words="glove-6b", **changes):
     """A run on a data set with features and words, under protocols of unseen labels."""
     entry = {"protocols": protocols} | ({"words": words} if words else {}) | changes.pop("entry", {})
     rest = {"metrics": ["map"], "decisions": {}, "sweeps": {}, "papers": []} | changes
-    return default(datasets={"corel5k-densehue": entry}, methods=rows, **rest)
+    return default(datasets={"corel5k-densehue": entry}, methods=variants, **rest)
 
 
 def test_where_all_candidates_are_unseen_rows_run_that_know_labels_otherwise():
-    rows = ["popularity", "ridge", "conse", "x_ent", "constant_direction", "random", "unseen_frequency"]
+    variants = ["popularity", "ridge", "conse", "x_ent", "constant_direction", "random", "unseen_frequency"]
     protocols = ["official", "unseen_labels", "unseen_labels_all", "unseen_labels_by_frequency"]
-    plan = read_plan(CONFIG, unseen_labels(protocols, rows), [])
-    found = {name: plan.rows(Task("corel5k-densehue", name)) for name in protocols}
+    plan = read_plan(CONFIG, unseen_labels(protocols, variants), [])
+    found = {name: plan.variants(Task("corel5k-densehue", name)) for name in protocols}
     for name in ("unseen_labels", "unseen_labels_by_frequency"):
-        assert found[name] == rows[2:]
+        assert found[name] == variants[2:]
         assert plan.oracles(Task("corel5k-densehue", name)) == ["unseen_frequency"]
-    assert found["official"] == rows[:-1]
-    assert found["unseen_labels_all"] == rows
+    assert found["official"] == variants[:-1]
+    assert found["unseen_labels_all"] == variants
     assert left_out_lines(plan)[0].endswith(f"official: unseen_frequency: {NEEDS['test_labels'].missing_reason}.")
     assert left_out_lines(plan)[1].endswith(
         f"unseen_labels: popularity, ridge: {NEEDS['trained_labels'].missing_reason}."
@@ -101,7 +101,7 @@ def test_unseen_labels_without_words_are_refused_in_one_line():
 def test_no_decision_is_taught_where_validation_asks_for_other_labels_than_the_test():
     changes = {"metrics": ["map", "exact_match"], "decisions": {"threshold": ["x_ent"]}, "entry": {"refit": False}}
     plan = read_plan(CONFIG, unseen_labels(["official", "unseen_labels"], ["x_ent"], **changes), [])
-    assert [entry.row for entry in plan.decided(Task("corel5k-densehue", "official"))] == ["x_ent"]
+    assert [entry.variant for entry in plan.decided(Task("corel5k-densehue", "official"))] == ["x_ent"]
     assert plan.decided(Task("corel5k-densehue", "unseen_labels")) == []
     assert any("its validation images are asked for other labels" in line for line in left_out_lines(plan))
 
@@ -134,7 +134,7 @@ def transfer(protocol="from-sim-features", **entries):
 def test_a_row_runs_after_transfer_where_both_data_sets_have_what_it_needs():
     plan = read_plan(CONFIG, transfer(), [])
     task = Task("corel5k-densehue", "from-sim-features")
-    assert plan.rows(task) == ["random", "conse", "ridge", "popularity"]
+    assert plan.variants(task) == ["random", "conse", "ridge", "popularity"]
     assert joined_tasks(plan) == [task]
     assert joined_features(plan, task) == [
         "data/processed/corel5k-densehue/features.npy", "data/processed/sim-features/features.npy",
@@ -142,7 +142,7 @@ def test_a_row_runs_after_transfer_where_both_data_sets_have_what_it_needs():
     assert "sim-features" in plan.outline.protocols["from-sim-features"]
     plan = read_plan(CONFIG, transfer("from-corel5k"), [])
     task = Task("corel5k-densehue", "from-corel5k")
-    assert plan.rows(task) == ["random", "popularity"]  # corel5k has no features
+    assert plan.variants(task) == ["random", "popularity"]  # corel5k has no features
     assert "given_labels" in plan.provides(task)
     assert "given_labels" not in plan.provides(Task("sim-features", "images"))
     assert joined_features(plan, task) == []

@@ -11,7 +11,7 @@ from vsebench.plan.settings import (
     compiled_settings,
     epochs_of,
     grid_of,
-    scaled_rows,
+    scaled_variants,
     seed_of_settings,
     settings_of,
     validation_metric,
@@ -31,12 +31,16 @@ def test_a_row_whose_file_names_factors_keeps_them(folder):
     plan = read_plan(folder, default(factors=7, methods=["opt_auc", "warp"]), [])
     assert settings_of(plan, "opt_auc", "sim-iapr")["factors"] == compiled_settings(plan, "opt_auc")["factors"] == 5
     assert settings_of(plan, "warp", "sim-iapr")["factors"] == compiled_settings(plan, "warp")["factors"] == 7
-    assert list(scaled_rows(plan)) == ["opt_auc", "warp"]  # growth is measured at other sizes anyway
+    assert list(scaled_variants(plan)) == ["opt_auc", "warp"]  # growth is measured at other sizes anyway
 
 
 def test_no_row_of_the_default_run_has_factors_of_its_own():
     plan = read_plan(CONFIG, values(CONFIG / "config.yaml"), [])
-    found = {settings_of(plan, row, task.dataset).get("factors") for task in plan.tasks for row in plan.rows(task)}
+    found = {
+        settings_of(plan, variant, task.dataset).get("factors")
+        for task in plan.tasks
+        for variant in plan.variants(task)
+    }
     assert found == {None, plan.config.factors}
 
 
@@ -73,7 +77,11 @@ def test_a_default_number_of_epochs_is_for_rows_that_are_not_named_and_have_epoc
     plan = read_plan(
         folder, values(CONFIG / "config.yaml") | changes | {"datasets": {"sim-iapr": {"protocols": ["distinct"]}}}, []
     )
-    found = {row: limits and limits.maximum for row in plan.methods for limits in [epochs_of(plan, row, "sim-iapr")]}
+    found = {
+        variant: limits and limits.maximum
+        for variant in plan.methods
+        for limits in [epochs_of(plan, variant, "sim-iapr")]
+    }
     assert found == {"popularity": None, "opt_auc": 7, "warp": 8}
 
 
@@ -90,7 +98,7 @@ def test_a_run_can_replace_the_grid_of_a_row():
 def test_how_far_a_search_goes_beyond_the_edges_of_a_grid():
     changes = {"methods": ["vse_ens", "vse_ens_published"], "tuning_beyond_edges": 3}
     plan = read_plan(CONFIG, default(**changes), [])
-    assert [beyond_edges(plan, row) for row in plan.methods] == [3, 0]  # the second stays in its printed range
+    assert [beyond_edges(plan, variant) for variant in plan.methods] == [3, 0]  # the second stays in its printed range
     assert beyond_edges(plan, "vse_ens", sweep=True) == 3
     plan = read_plan(CONFIG, default(**changes, sweeps_beyond_edges=9), [])
     assert beyond_edges(plan, "vse_ens") == 3
@@ -129,15 +137,15 @@ def test_a_data_set_without_sweeps():
 
 
 def test_growth_of_scoring_is_measured_of_rows_that_need_features_alone():
-    rows = ["opt_auc", "wsabie", "wsabie_100", "wsabie_200", "wsabie_100_200", "vote_by_cosine", "oracle"]
-    plan = read_plan(CONFIG, with_partition(methods=rows, scaling=TREE), [])
-    assert list(scaled_rows(plan)) == ["wsabie", "wsabie_100", "wsabie_200", "vote_by_cosine"]
-    module, settings = scaled_rows(plan)["wsabie"]
+    variants = ["opt_auc", "wsabie", "wsabie_100", "wsabie_200", "wsabie_100_200", "vote_by_cosine", "oracle"]
+    plan = read_plan(CONFIG, with_partition(methods=variants, scaling=TREE), [])
+    assert list(scaled_variants(plan)) == ["wsabie", "wsabie_100", "wsabie_200", "vote_by_cosine"]
+    module, settings = scaled_variants(plan)["wsabie"]
     assert (module, settings["normalise"]) == ("wsabie", ["root", "idf", "l2"])  # those of sim-tree
-    plan = read_plan(CONFIG, with_partition(methods=rows, scaling=TREE | {"methods": ["wsabie"]}), [])
-    assert list(scaled_rows(plan)) == ["wsabie"]
+    plan = read_plan(CONFIG, with_partition(methods=variants, scaling=TREE | {"methods": ["wsabie"]}), [])
+    assert list(scaled_variants(plan)) == ["wsabie"]
 
 
 def test_growth_is_measured_of_rows_that_learn_from_labels_alone():
     plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "warp", "ease", "wsabie", "linear_warp"]), [])
-    assert list(scaled_rows(plan)) == ["opt_auc", "warp"]
+    assert list(scaled_variants(plan)) == ["opt_auc", "warp"]

@@ -88,7 +88,7 @@ def test_a_row_that_needs_words_is_left_out_where_there_are_none(monkeypatch):
     monkeypatch.setattr(load_method("popularity"), "needs", frozenset({"words"}))
     datasets = {"sim-iapr": ONE | {"words": "glove-6b"}, "corel5k": ONE}
     plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity", "random"], papers=[]), [])
-    assert plan.rows(IAPR) == ["popularity", "random"]
+    assert plan.variants(IAPR) == ["popularity", "random"]
     assert left_out_lines(plan) == [f"Left out at corel5k/distinct: popularity: {NEEDS['words'].missing_reason}."]
 
 

@@ -23,7 +23,7 @@ from vsebench.papers.base import read_papers
 from vsebench.papers.evidence import Evidence, RunTask
 from vsebench.papers.verdicts import verdicts
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_of_run, make
-from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineRow
+from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineVariant
 from vsebench.rendering.page.paper_section import figures_of, tables_of
 from vsebench.rendering.results import Results
 
@@ -89,8 +89,8 @@ class MadeUp:
                     for p in self.tasks if "oracle" not in self.rows(p)]  # fmt: skip
         return Outline(
             tasks=list(self.tasks),
-            rows={
-                row: OutlineRow(title=title, role=role, source=f"a made-up source of {row}, equation 4 (simulated)")
+            variants={
+                row: OutlineVariant(title=title, role=role, source=f"a made-up source of {row}, equation 4 (simulated)")
                 for row, (title, role, _) in ROWS.items()
             },
             protocols={"distinct": "one distinct label of each image held out", "regions": "one region label held out"},
@@ -122,7 +122,7 @@ class MadeUp:
     def metrics(self) -> Iterator[dict[str, Any]]:
         for case in self.cases():
             for metric, share in SHARES.items():
-                value = share * (ROWS[case.row][2] + self.rng.normal(0, 0.01))
+                value = share * (ROWS[case.variant][2] + self.rng.normal(0, 0.01))
                 yield case.keys | {
                     "decision": "",
                     "metric": metric,
@@ -147,12 +147,12 @@ class MadeUp:
 
     def history(self) -> Iterator[dict[str, Any]]:
         for case in self.cases():
-            sampled = case.row.startswith("warp")
-            for phase in ("selection", "refit") if case.row in self.trained(case.task) else ():
+            sampled = case.variant.startswith("warp")
+            for phase in ("selection", "refit") if case.variant in self.trained(case.task) else ():
                 for epoch in range(1, self.epochs - int(self.rng.integers(0, self.epochs // 4)) + 1):
-                    level = ROWS[case.row][2] * 0.58 * (1 - np.exp(-epoch / 6)) + self.rng.normal(0, 0.002)
+                    level = ROWS[case.variant][2] * 0.58 * (1 - np.exp(-epoch / 6)) + self.rng.normal(0, 0.002)
                     yield case.keys | {
-                        "phase": phase, "epoch": epoch, "seconds": 0.2 if "publ" in case.row else 0.02,
+                        "phase": phase, "epoch": epoch, "seconds": 0.2 if "publ" in case.variant else 0.02,
                         "loss": float(np.exp(-epoch / 10)),
                         "trials_per_step": float(60 * (1 - np.exp(-epoch / 4)) + 2) if sampled else None,
                         "validation": float(level) if phase == "selection" else None,
@@ -161,7 +161,7 @@ class MadeUp:
     def sweeps(self) -> Iterator[dict[str, Any]]:
         values = {"beta_0": [1, 4, 16, 64, 256], "gamma": [0, 0.01, 0.04, 0.2, 1], "alpha": [0, 0.2, 0.4, 0.6, 0.8]}
         for case in self.cases():
-            for parameter, tried in values.items() if case.row == "vse_fs" else ():
+            for parameter, tried in values.items() if case.variant == "vse_fs" else ():
                 for value in tried:
                     test = 0.09 - 0.01 * abs(np.log1p(value) - 0.3) + self.rng.normal(0, 0.0005)
                     yield case.keys | {
@@ -173,13 +173,13 @@ class MadeUp:
         for case in self.cases():
             for metric, share in SHARES.items() if case.task.protocol == "regions" else ():
                 for images, part, n in (("all", 0.9, 500), ("cold", 0.6, 50), ("others", 0.95, 450)):
-                    value = share * ROWS[case.row][2] * part
+                    value = share * ROWS[case.variant][2] * part
                     yield case.keys | {"metric": metric, "images": images, "value": value, "n": n}
 
     def by_frequency(self) -> Iterator[dict[str, Any]]:
         for case in self.cases():
             for band in range(1, 6):
-                value = ROWS[case.row][2] / band
+                value = ROWS[case.variant][2] / band
                 sizes = {"labels": 51, "fewest": 1000 // 4**band, "most": 4000 // 4**band, "cutoff": 10}
                 yield case.keys | {"band": band, "value": value} | sizes
 
@@ -193,13 +193,13 @@ class MadeUp:
                 yield fixed | keys | {variable: size}
 
     def ranks(self, case: Case) -> pl.DataFrame:
-        above = np.random.default_rng(case.seed).geometric(ROWS[case.row][2] / 6, 40) - 1
+        above = np.random.default_rng(case.seed).geometric(ROWS[case.variant][2] / 6, 40) - 1
         frame = pl.DataFrame({"image": np.arange(40), "label": 0, "above": above, "tied": 0, "right": 1})
         return frame.with_columns(negatives=pl.lit(200), cold=pl.lit(value=False)).cast(schemas.RANKS)  # type: ignore[arg-type]
 
     def settings(self, case: Case) -> dict[str, Any]:
         """Return what `run.json` holds."""
-        trained, tuned = case.row in self.trained(case.task), case.row == "vse_fs"
+        trained, tuned = case.variant in self.trained(case.task), case.variant == "vse_fs"
         return case.keys | {
             "settings": {"factors": 128, "learning_rate": 0.01} if trained else {},
             "epochs": 20 + case.seed if trained else None,

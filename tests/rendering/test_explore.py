@@ -20,7 +20,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 def test_the_chart_has_every_value_of_the_summary(results: Results) -> None:
     found = numbers(results)
     tasks = results.tasks_of(results.summary)
-    metrics, rows = results.outline.metrics, list(results.outline.rows)
+    metrics, rows = results.outline.metrics, list(results.outline.variants)
     assert [task["title"] for task in found["tasks"]] == [results.task_title(task) for task in tasks]
     values = {(p, m, r): (value, low, high) for p, m, r, value, low, high, _ in found["values"]}
     expected = {}

@@ -178,11 +178,11 @@ def test_no_colour_vanishes_on_white(colour: str) -> None:
 
 def test_methods_differ_without_colour_and_controls_are_grey(results: Results) -> None:
     look = looks(results)
-    ranked = results.outline.rows_of_role("paper", "baseline")
+    ranked = results.outline.variants_of_role("paper", "baseline")
     assert len({look[row].marker for row in ranked}) == len(ranked)
     assert len({look[row].colour for row in ranked}) == len(ranked)
     assert len({str(look[row].dashes) for row in ranked}) == len(ranked)
-    assert {look[row].colour for row in results.outline.rows_of_role("control")} == {"0.45"}
+    assert {look[row].colour for row in results.outline.variants_of_role("control")} == {"0.45"}
     assert look["oracle"].colour == "black"
 
 

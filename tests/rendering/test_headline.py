@@ -41,7 +41,7 @@ def run(tmp_path):
             lines = [line | ({"value": 1.0} if line["metric"] == metrics[0] else {}) for line in lines]  # fmt: skip
         write_table(pl.DataFrame(lines, schema=schemas.SUMMARY), schemas.SUMMARY, tmp_path / "summary.parquet")
         titles = {row: {"title": row.title(), "role": ROWS[row], "source": ""} for row in values}
-        outline = {"configuration": "c.yaml", "tasks": [{"dataset": "d", "protocol": "distinct"}], "rows": titles}
+        outline = {"configuration": "c.yaml", "tasks": [{"dataset": "d", "protocol": "distinct"}], "variants": titles}
         outline |= {"protocols": {"distinct": "one label"}, "seeds": [1, 2, 3], "metrics": list(metrics), "papers": {}}
         outline |= {"decision_metrics": [], "decisions": {}, "decided": [], "left_out": [], "metrics_left_out": []}
         write_json(outline | {"files": ["summary"]}, tmp_path / "outline.json")

@@ -185,8 +185,8 @@ def test_an_outline_without_a_number_is_read_and_one_with_a_newer_number_is_refu
 
 
 def test_the_outline_keeps_the_order_of_display(results: Results) -> None:
-    assert list(results.outline.rows) == list(read_json(results.folder / "outline.json")["rows"])
-    assert list(results.outline.rows)[:4] == ["random", "popularity", "oracle", "ease"]
+    assert list(results.outline.variants) == list(read_json(results.folder / "outline.json")["variants"])
+    assert list(results.outline.variants)[:4] == ["random", "popularity", "oracle", "ease"]
 
 
 def test_the_same_results_give_the_same_bytes(results: Results, tmp_path: Path) -> None:

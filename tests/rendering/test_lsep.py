@@ -10,7 +10,7 @@ from tests.rendering.conftest import PAPERS, analyses, frame
 from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, instances_of_run, make
-from vsebench.rendering.outline import GATHERED, Outline, OutlineRow
+from vsebench.rendering.outline import GATHERED, Outline, OutlineVariant
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import style
 from vsebench.rendering.table import Table
@@ -26,8 +26,8 @@ EXACT = {
 }  # fmt: skip
 
 
-def row(title: str, role: Any = "paper") -> OutlineRow:
-    return OutlineRow(title=title, role=role, source="made up")
+def row(title: str, role: Any = "paper") -> OutlineVariant:
+    return OutlineVariant(title=title, role=role, source="made up")
 
 
 def summary() -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ def summary() -> list[dict[str, Any]]:
 def results() -> Results:
     outline = Outline(
         tasks=[TASK],
-        rows={"lsep": row("LSEP"), "bce": row("BCE", "baseline"), "oracle": row("Oracle", "oracle")},
+        variants={"lsep": row("LSEP"), "bce": row("BCE", "baseline"), "oracle": row("Oracle", "oracle")},
         protocols={"official": "whole images"},
         seeds=[1, 2],
         metrics=["map"],

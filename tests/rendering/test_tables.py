@@ -45,7 +45,7 @@ def written(results: Results, name: str, out: Path) -> list[dict[str, str]]:
 def test_accuracy_has_the_numbers_of_the_summary(results: Results, tmp_path: Path) -> None:
     rows = written(results, "accuracy-sim-iapr-distinct", tmp_path)
     summary = results.summary.filter(dataset="sim-iapr")
-    assert [row["method"] for row in rows] == [*(m for m in results.outline.rows if m != "oracle"), "oracle"]
+    assert [row["method"] for row in rows] == [*(m for m in results.outline.variants if m != "oracle"), "oracle"]
     for row in rows:
         for metric in results.outline.metrics:
             key = metric.replace("@", "_")

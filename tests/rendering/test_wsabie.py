@@ -10,7 +10,7 @@ from tests.rendering.conftest import PAPERS, analyses, frame
 from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, make
-from vsebench.rendering.outline import GATHERED, Outline, OutlineRow
+from vsebench.rendering.outline import GATHERED, Outline, OutlineVariant
 from vsebench.rendering.page.page import template
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import style
@@ -90,7 +90,7 @@ def history() -> list[dict[str, Any]]:
 def results() -> Results:
     outline = Outline(
         tasks=[TASK],
-        rows={row: OutlineRow(title=row.upper(), role="paper", source="made up") for row in ROWS},
+        variants={row: OutlineVariant(title=row.upper(), role="paper", source="made up") for row in ROWS},
         protocols={"official": "whole images"},
         seeds=[1, 2],
         metrics=["precision@1", "map"],

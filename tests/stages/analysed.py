@@ -58,7 +58,7 @@ def analyse(folder, name, *rows, siblings=False, features=None):
     if features:
         options += ["--features", json.dumps({"tiny": str(seen / "processed" / "tiny" / features)})]
     rows = rows or ["tiny/official/my_row"]
-    return run("analyse", name, "--results", seen / "results", "--processed", seen / "processed", "--rows", *rows,
+    return run("analyse", name, "--results", seen / "results", "--processed", seen / "processed", "--variants", *rows,
                "--seeds", 1, *options, "--out", folder / f"{name}.parquet")  # fmt: skip
 
 

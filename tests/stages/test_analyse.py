@@ -41,7 +41,7 @@ def folder(tmp_path):
     tasks = ((0, 0, 0, 1, 2), (0, 1, 2, 2, 2), (2, 2, 2, 1, 3))  # the labels of every image are ranked 0, 3, 2, 1
     keys = ("image", "label", "above", "right", "negatives")
     right = pl.DataFrame(
-        [dict(zip(keys, row, strict=True)) | {"tied": 0, "cold": False} for row in tasks], schema=schemas.RANKS
+        [dict(zip(keys, variant, strict=True)) | {"tied": 0, "cold": False} for variant in tasks], schema=schemas.RANKS
     )
     write_table(right, schemas.RANKS, case / "ranks.parquet")
     listed = [(image, index, label) for image in range(3) for index, label in enumerate([0, 3, 2], start=1)]
@@ -164,7 +164,7 @@ def test_a_new_analysis_is_one_file(folder):
     code = "from vsebench import cli; from vsebench.rendering.outline import GATHERED; import sys; "
     code += "print(GATHERED['factors']); cli.main(sys.argv[1:])"
     arguments = ["analyse", "factors", "--results", folder / "results", "--processed", folder / "processed"]
-    arguments += ["--rows", "tiny/official/my_row", "--seeds", "1", "--out", folder / "factors.parquet"]
+    arguments += ["--variants", "tiny/official/my_row", "--seeds", "1", "--out", folder / "factors.parquet"]
     environment = os.environ | {"PYTHONPATH": str(folder / "src")}
     done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)
     assert done.stdout == "factors.parquet\n", done.stderr

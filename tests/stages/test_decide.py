@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
     (data / "split").rename(seed / "split")
     case = seed / "lsep"
     common = ["--split", seed / "split", "--features", data / "features.npy"]
-    assert run("fit", *common, *TASK, "--row", "lsep", "--module", "lsep", "--settings", json.dumps(NETWORK),
+    assert run("fit", *common, *TASK, "--variant", "lsep", "--module", "lsep", "--settings", json.dumps(NETWORK),
                "--seed", 1, "--epochs", json.dumps({"maximum": 8, "patience": 8}), "--metric", "map", "--images", 100,
                "--no-refit", "--out", case) == 0  # fmt: skip
     assert run("rank", *common, "--model", case / "model.npz", "--ranks", case / "ranks.parquet", "--lists",
@@ -52,7 +52,7 @@ def decide(top, decisions):
     seed, data = top / "results" / "tiny" / "images" / "seed1", top / "processed" / "tiny"
     case = seed / "lsep"
     return run("decide", "--split", seed / "split", "--features", data / "features.npy", "--model", case / "model.npz",
-               *TASK, "--row", "lsep", "--seed", 1, "--decisions", json.dumps(decisions), "--out",
+               *TASK, "--variant", "lsep", "--seed", 1, "--decisions", json.dumps(decisions), "--out",
                case / "decisions.parquet", "--thresholds", case / "thresholds.parquet", "--record",
                case / "decisions.json")  # fmt: skip
 
@@ -97,7 +97,7 @@ def test_metrics_of_label_sets_agree_with_scikit_learn(folder, tmp_path):
     names += ["macro_f1_of_present", "exact_match@4"]
     out, summary = tmp_path / "metrics.parquet", tmp_path / "summary.parquet"
     decided = [f"lsep/{name}" for name in DECISIONS]
-    assert run("measure", "--results", folder / "results", *TASK, "--rows", "lsep", "--decisions", *decided,
+    assert run("measure", "--results", folder / "results", *TASK, "--variants", "lsep", "--decisions", *decided,
                "--seeds", 1, "--metrics", *names, "--bootstrap", 50, "--out", out,
                "--summary", summary, "--cold", tmp_path / "cold.parquet",
                "--by-frequency", tmp_path / "by_frequency.parquet") == 0  # fmt: skip
@@ -126,7 +126,7 @@ def test_metrics_of_label_sets_agree_with_scikit_learn(folder, tmp_path):
 
 def test_no_size_of_a_label_set_is_the_best(folder, tmp_path):
     out, summary = tmp_path / "metrics.parquet", tmp_path / "summary.parquet"
-    assert run("measure", "--results", folder / "results", *TASK, "--rows", "lsep", "--decisions", "lsep/best_k",
+    assert run("measure", "--results", folder / "results", *TASK, "--variants", "lsep", "--decisions", "lsep/best_k",
                "lsep/count", "--seeds", 1, "--metrics", "map", "set_size", "--bootstrap", 50, "--out", out, "--summary",
                summary, "--cold", tmp_path / "cold.parquet",
                "--by-frequency", tmp_path / "by_frequency.parquet") == 0  # fmt: skip
@@ -203,8 +203,8 @@ def test_correlations_are_those_of_scipy_for_labels_with_enough_images():
 
 def test_difficulty_is_told_by_the_scores_of_another_row(folder):
     """The row itself is the reference here: where it scores a label of an image high, the image is easy."""
-    rows = ["tiny/images/lsep", "tiny/images/lsep/class_threshold"]
-    found = analysed(folder, "thresholds_and_difficulty", *rows, features="features.npy")
+    variants = ["tiny/images/lsep", "tiny/images/lsep/class_threshold"]
+    found = analysed(folder, "thresholds_and_difficulty", *variants, features="features.npy")
     assert set(found["reference"]) <= {"lsep"}
     processed = folder / "processed" / "tiny"
     dataset = AnalysedDataset(processed, processed / "features.npy", has_siblings=False)

@@ -15,10 +15,21 @@ SETTINGS = {"learning_rate": 0.03, "maximum_norm": 2.0, "normalise": ["l2"]}
 WSABIE = ["--module", "wsabie", "--epochs", json.dumps({"maximum": 5, "patience": 5})]
 
 
-def fit(folder, row, *arguments, settings):
+def fit(folder, variant, *arguments, settings):
     shared = ["--split", folder / "split", *inputs(folder), "--dataset", "sim-tiny", "--protocol", "images"]
-    shared += ["--row", row, "--settings", json.dumps(settings), "--seed", 1, "--metric", "map", "--images", 1000]
-    return run("fit", *shared, *arguments, "--out", folder / row)
+    shared += [
+        "--variant",
+        variant,
+        "--settings",
+        json.dumps(settings),
+        "--seed",
+        1,
+        "--metric",
+        "map",
+        "--images",
+        1000,
+    ]
+    return run("fit", *shared, *arguments, "--out", folder / variant)
 
 
 @pytest.fixture(scope="module")

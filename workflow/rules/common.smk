@@ -18,7 +18,7 @@ from vsebench.core.sources import sources_of
 from vsebench.core.storage import numbered
 from vsebench.data.splits import FILES as SPLIT_NAMES
 from vsebench.data.splits import FIT_FILES
-from vsebench.plan import DATASET_NAME, ROW_NAME, jobs, read_plan
+from vsebench.plan import DATASET_NAME, VARIANT_NAME, jobs, read_plan
 from vsebench.plan.checks import left_out_lines
 from vsebench.plan.jobs.data import (
     MADE_FEATURES,
@@ -70,7 +70,7 @@ shell.prefix(f"BIN={BIN}; . {shlex.quote(str(ROOT / 'workflow' / 'job.sh'))}; ")
 
 PROCESSED = "data/processed/{dataset}"
 TASK = "results/{dataset}/{protocol}"
-MODEL = f"{TASK}/seed{{seed}}/{{row}}"
+MODEL = f"{TASK}/seed{{seed}}/{{variant}}"
 SPLIT = f"{TASK}/seed{{seed}}/split"
 SPLITS = expand(
     "results/{task}/seed{seed}/split/split.json",
@@ -89,7 +89,7 @@ wildcard_constraints:
     dataset=DATASET_NAME,
     protocol="|".join([*KNOWN_IMAGES, *NEW_IMAGES]),
     seed="[0-9]+",
-    row=ROW_NAME,
+    variant=VARIANT_NAME,
     parameter="[a-z0-9_]+",
 
 

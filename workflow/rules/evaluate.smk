@@ -53,7 +53,7 @@ rule decide:
         options=job_options("decide"),
     shell:
         "python -m vsebench decide --split {params.split} --model {input.model} --dataset {wildcards.dataset}"
-        " --protocol {wildcards.protocol} --row {wildcards.row} --seed {wildcards.seed} {params.options}"
+        " --protocol {wildcards.protocol} --variant {wildcards.variant} --seed {wildcards.seed} {params.options}"
         " --out {output.chosen} --thresholds {output.thresholds} --record {output.record} > {log} 2>&1"
 
 

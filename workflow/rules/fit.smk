@@ -1,15 +1,15 @@
 """Choose settings on the validation labels, then fit to training and validation labels; vary single settings."""
 
 
-# One job per row, with the sources that its models depend on. One job for all rows would need ancient() to keep the other
-# rows' models, and if an ancient() input is made again, Snakemake overlooks every other change (its issue 4166).
+# One job per variant, with the sources that its models depend on. One job for all variants would need ancient() to keep the other
+# variants' models, and if an ancient() input is made again, Snakemake overlooks every other change (its issue 4166).
 rule compile_kernels:
     input:
         unpack(job_inputs("compile_kernels")),
     output:
-        "results/kernels/{row}.json",
+        "results/kernels/{variant}.json",
     log:
-        "results/logs/compile/{row}.log",
+        "results/logs/compile/{variant}.log",
     params:
         options=job_options("compile_kernels"),
     shell:
@@ -34,7 +34,7 @@ rule describe_machine:
             "results/kernels/{name}.json",
             name=[
                 "ranking-and-simulator",
-                *(row for row in PLAN.methods if PLAN.methods[row].epochs),
+                *(variant for variant in PLAN.methods if PLAN.methods[variant].epochs),
             ],
         ),
     output:
@@ -63,7 +63,7 @@ rule fit:
         out=MODEL,
     shell:
         "python -m vsebench fit --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
-        " --row {wildcards.row} {params.options} --seed {wildcards.seed} --threads {threads}"
+        " --variant {wildcards.variant} {params.options} --seed {wildcards.seed} --threads {threads}"
         " --out {params.out} > {log} 2>&1"
 
 
@@ -86,5 +86,5 @@ rule sweep:
         options=job_options("sweep"),
     shell:
         "python -m vsebench sweep --split {params.split} --dataset {wildcards.dataset} --protocol {wildcards.protocol}"
-        " --row {wildcards.row} {params.options} --seed {wildcards.seed} --threads {threads} --chosen {input.chosen}"
+        " --variant {wildcards.variant} {params.options} --seed {wildcards.seed} --threads {threads} --chosen {input.chosen}"
         " --ranks {output.ranks} --out {output.table} > {log} 2>&1"

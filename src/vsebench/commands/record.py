@@ -63,7 +63,7 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
             "grid": next(entry["grid"] for entry in seeds if entry["grid"]),
             "seeds": {entry["seed"]: entry["settings"] for entry in seeds},
         }
-    return {"validation_metric": entries[0]["validation_metric"], "rows": variants}
+    return {"validation_metric": entries[0]["validation_metric"], "variants": variants}
 
 
 def write(record: dict[str, Any], path: Path) -> None:

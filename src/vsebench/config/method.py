@@ -58,7 +58,7 @@ class SearchesAtTask(Strict):
     """The searches on a data set under one protocol."""
 
     validation_metric: str  # the metric that settings were chosen by
-    rows: dict[str, Search]  # method -> its search
+    variants: dict[str, Search]  # method -> its search
 
 
 class ChosenSettings(Strict):

@@ -35,12 +35,12 @@ class Case:
     """One fitted model: a task, a method with its settings, and a seed."""
 
     task: Task
-    row: str  # the name of its file in config/methods
+    variant: str  # the name of its file in config/methods
     seed: int
 
     def folder(self, results: Path) -> Path:
-        """The model's folder, results/<dataset>/<protocol>/seed<k>/<row>."""
-        return self.task.folder(results) / f"seed{self.seed}" / self.row
+        """The model's folder, results/<dataset>/<protocol>/seed<k>/<variant>."""
+        return self.task.folder(results) / f"seed{self.seed}" / self.variant
 
     def split(self, results: Path) -> Path:
         """The folder of the split that the model was fitted on."""
@@ -52,32 +52,32 @@ class Case:
         return {
             "dataset": self.task.dataset,
             "protocol": self.task.protocol,
-            "method": self.row,
+            "method": self.variant,
             "seed": self.seed,
         }
 
     def __str__(self) -> str:
-        return f"{self.row} on {self.task.dataset} ({self.task.protocol}, seed {self.seed})"
+        return f"{self.variant} on {self.task.dataset} ({self.task.protocol}, seed {self.seed})"
 
 
 @dataclass(frozen=True)
 class Entry:
     """A line of the results: a method, alone or with a decision rule."""
 
-    row: str
+    variant: str
     decision: str = ""  # the name of its file in config/decisions; empty for metrics of the ranking
 
     @classmethod
     def of(cls, text: str) -> "Entry":
-        """Read "<row>" or "<row>/<decision>"."""
-        row, _, decision = text.partition("/")
-        return cls(row, decision)
+        """Read "<variant>" or "<variant>/<decision>"."""
+        variant, _, decision = text.partition("/")
+        return cls(variant, decision)
 
     def __str__(self) -> str:
-        return f"{self.row}/{self.decision}" if self.decision else self.row
+        return f"{self.variant}/{self.decision}" if self.decision else self.variant
 
 
 def entry_at_task(text: str) -> tuple[Task, Entry]:
-    """Read "<dataset>/<protocol>/<row>" or "<dataset>/<protocol>/<row>/<decision>"."""
+    """Read "<dataset>/<protocol>/<variant>" or "<dataset>/<protocol>/<variant>/<decision>"."""
     dataset, protocol, entry = text.split("/", 2)
     return Task(dataset, protocol), Entry.of(entry)

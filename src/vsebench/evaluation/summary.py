@@ -61,7 +61,7 @@ def summarise(
 
 def _keys(task: Task, entry: Entry) -> dict[str, object]:
     return {
-        "dataset": task.dataset, "protocol": task.protocol, "method": entry.row, "decision": entry.decision,
+        "dataset": task.dataset, "protocol": task.protocol, "method": entry.variant, "decision": entry.decision,
     }  # fmt: skip
 
 

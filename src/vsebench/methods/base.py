@@ -96,7 +96,7 @@ class Control(Fitter):
 class Member(Settings):
     """A member of an ensemble: how it is trained, and the weight of its scores."""
 
-    row: str
+    variant: str
     module: str
     settings: dict[str, Any]
     epochs: int = Field(ge=1)
@@ -142,7 +142,7 @@ class Ensemble(Control):
 
     def _trained(self, member: Member) -> Model:
         method = load_method(member.module)
-        fitter = method(self.problem, read_settings(method, member.settings, f"ensemble: {member.row}"))
+        fitter = method(self.problem, read_settings(method, member.settings, f"ensemble: {member.variant}"))
         assert isinstance(fitter, Method)
         for _ in range(member.epochs):
             fitter.epoch()

@@ -65,7 +65,7 @@ class ClaimTest(Strict, ABC):
             The run lacks something that the test needs; the message states what.
         """
 
-    def rows_read(self) -> list[str]:
+    def variants_read(self) -> list[str]:
         """Return the methods that the analyses in `reads` must cover."""
         return [self.method]
 
@@ -100,7 +100,7 @@ class AtTasks(ClaimTest):
             usable = [task for task in usable if task.task.protocol in self.protocols]
         if not usable:
             raise UntestableError(f"The run has no such data set with the protocol {in_words(self.protocols or [])}.")
-        with_method = [task for task in usable if self.method in task.rows]
+        with_method = [task for task in usable if self.method in task.variants]
         if not with_method:
             raise UntestableError(f"The run has no method {self.method} on such data.")
         return [
@@ -110,11 +110,11 @@ class AtTasks(ClaimTest):
             for task in with_method
         ]
 
-    def each_metric(self, evidence: Evidence, rows: Sequence[str], metrics: Sequence[str]) -> Iterator[ClaimCase]:
+    def each_metric(self, evidence: Evidence, variants: Sequence[str], metrics: Sequence[str]) -> Iterator[ClaimCase]:
         """Yield one case per metric and task with all these methods; `UntestableError` if there is no such task."""
-        tasks = [task for task in self.tasks(evidence) if set(rows) <= set(task.rows)]
+        tasks = [task for task in self.tasks(evidence) if set(variants) <= set(task.variants)]
         if not tasks:
-            raise UntestableError(f"The run lacks one of the methods {in_words(rows)}.")
+            raise UntestableError(f"The run lacks one of the methods {in_words(variants)}.")
         for task, metric in itertools.product(tasks, metrics):
             yield ClaimCase(metric, task.task, task.data)
 
@@ -130,7 +130,7 @@ class AgainstRivals(AtTasks):
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per task, rival and measured quantity."""
-        pairs = [(task, rival) for task in self.tasks(evidence) for rival in self.rivals if rival in task.rows]
+        pairs = [(task, rival) for task in self.tasks(evidence) for rival in self.rivals if rival in task.variants]
         for (task, rival), measured in itertools.product(pairs, self.measured()):
             yield ClaimCase(measured, task.task, task.data, rival)
         if not pairs:

@@ -43,7 +43,7 @@ class Ours:
     def accuracy(self, metric: str, task: Task, row: str) -> Numbers | None:
         """Return the mean and 95 % interval of a metric of a method, or of a "method/decision"."""
         entry = Entry.of(row)
-        entries = _of(self.summary, task, entry.row).filter(decision=entry.decision, metric=metric)
+        entries = _of(self.summary, task, entry.variant).filter(decision=entry.decision, metric=metric)
         return entries.select("value", "ci_low", "ci_high").row(0) if len(entries) else None
 
     def seconds_of_epoch(self, task: Task, row: str) -> Numbers | None:

@@ -92,7 +92,7 @@ class RunTask:
     task: Task
     family: str
     data: Data
-    rows: list[str]
+    variants: list[str]
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,8 @@ class Evidence:
         ]
         return replace(self, tasks=tasks)
 
-    def requested(self, name: str, task: Task, row: str) -> pl.DataFrame:
-        """Return the rows of an analysis for a method or "method/decision" on a task.
+    def requested(self, name: str, task: Task, variant: str) -> pl.DataFrame:
+        """Return the variants of an analysis for a method or "method/decision" on a task.
 
         Raises
         ------
@@ -151,13 +151,13 @@ class Evidence:
         """
         if name not in self.on_request:
             raise UntestableError(f"The run has no analysis {name}.")
-        entry = Entry.of(row)
-        keys = {"dataset": task.dataset, "protocol": task.protocol, "method": entry.row}
+        entry = Entry.of(variant)
+        keys = {"dataset": task.dataset, "protocol": task.protocol, "method": entry.variant}
         return self.on_request[name].filter(**keys | ({"decision": entry.decision} if entry.decision else {}))
 
-    def cases(self, task: Task, row: str) -> list[Case]:
+    def cases(self, task: Task, variant: str) -> list[Case]:
         """Return the fitted models of a method, one per seed."""
-        return [Case(task, row, seed) for seed in self.seeds]
+        return [Case(task, variant, seed) for seed in self.seeds]
 
     def both(self, task: Task, ours: str, rival: str, metric: str) -> Estimates:
         """Return a metric of two entries (each "method" or "method/decision") as two quantities on the same resamples.
@@ -181,7 +181,7 @@ class Evidence:
         key = (task, name, metric)
         if key not in self._kept:
             entry = Entry.of(name)
-            self._kept[key] = [self._measure(case, entry.decision, metric) for case in self.cases(task, entry.row)]
+            self._kept[key] = [self._measure(case, entry.decision, metric) for case in self.cases(task, entry.variant)]
         return self._kept[key]
 
     def _measure(self, case: Case, decision: str, metric: str) -> Measured:
@@ -196,15 +196,17 @@ class Evidence:
         assert self.n_labels is not None
         return measure([self.read_ranked(case)], [metric], self.n_labels(case), self.resamples)[0]
 
-    def resampled(self, task: Task, rows: Sequence[str], metric: str) -> Estimates:
+    def resampled(self, task: Task, variants: Sequence[str], metric: str) -> Estimates:
         """Return one metric of several methods, one quantity per method, on the same resamples."""
-        by_row = [[self.read_ranks(case) for case in self.cases(task, row)] for row in rows]
-        for tables in by_row[1:]:
-            check_same_images(by_row[0], tables)
-        seeds = [np.hstack([by_image(ranks, [metric]) for ranks in of_seed]) for of_seed in zip(*by_row, strict=True)]
+        by_variant = [[self.read_ranks(case) for case in self.cases(task, variant)] for variant in variants]
+        for tables in by_variant[1:]:
+            check_same_images(by_variant[0], tables)
+        seeds = [
+            np.hstack([by_image(ranks, [metric]) for ranks in of_seed]) for of_seed in zip(*by_variant, strict=True)
+        ]
         return of_units(seeds, self.resamples)
 
-    def sibling_precisions(self, task: Task, rows: Sequence[str], cutoff: int) -> Estimates:
+    def sibling_precisions(self, task: Task, variants: Sequence[str], cutoff: int) -> Estimates:
         """Return precision and sibling precision of the first `cutoff` labels, two quantities per method.
 
         Raises
@@ -217,7 +219,7 @@ class Evidence:
             raise UntestableError(f"The data set {task.dataset} has no table of siblings.")
         seeds = []
         for seed in self.seeds:
-            cases = [Case(task, row, seed) for row in rows]
+            cases = [Case(task, variant, seed) for variant in variants]
             ranks = [self.read_ranks(case) for case in cases]
             for others in ranks[1:]:
                 check_same_images(ranks[:1], [others])
@@ -228,23 +230,23 @@ class Evidence:
             seeds.append(np.hstack(tables))
         return of_units(seeds, self.resamples)
 
-    def times_of_sizes(self, row: str, variable: str | None = None) -> pl.DataFrame:
-        """Return the rows of SCALING for a method, all or those where `variable` varies.
+    def times_of_sizes(self, variant: str, variable: str | None = None) -> pl.DataFrame:
+        """Return the variants of SCALING for a method, all or those where `variable` varies.
 
         Raises
         ------
         UntestableError
-            The run has no such rows.
+            The run has no such variants.
         """
         if self.scaling is None:
             raise UntestableError("The run does not measure growth; this needs the key scaling.")
-        rows = self.scaling.filter(method=row, **({"variable": variable} if variable else {}))
-        if rows.is_empty():
+        variants = self.scaling.filter(method=variant, **({"variable": variable} if variable else {}))
+        if variants.is_empty():
             with_size = f" with the {variable}" if variable else ""
-            raise UntestableError(f"The growth of {row}{with_size} was not measured.")
-        return rows
+            raise UntestableError(f"The growth of {variant}{with_size} was not measured.")
+        return variants
 
-    def median_by_repeat(self, task: Task, row: str, column: str, phase: str = "epoch") -> Values:
+    def median_by_repeat(self, task: Task, variant: str, column: str, phase: str = "epoch") -> Values:
         """Return the median of a column of TIMING over the laps of a phase, per repeat, (n_repeats,).
 
         Raises
@@ -252,9 +254,9 @@ class Evidence:
         UntestableError
             The method was not timed on this task.
         """
-        laps = self.timing.filter(phase=phase, dataset=task.dataset, protocol=task.protocol, method=row)
+        laps = self.timing.filter(phase=phase, dataset=task.dataset, protocol=task.protocol, method=variant)
         if laps.is_empty():
-            raise UntestableError(f"The run did not time {row} on this data.")
+            raise UntestableError(f"The run did not time {variant} on this data.")
         medians = laps.group_by("repeat").agg(pl.col(column).median()).sort("repeat")
         return medians[column].cast(pl.Float64).to_numpy()
 
@@ -323,7 +325,7 @@ def check_same_images(ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFram
 
 
 def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
-    """Return metrics per image, (n_images, n_metrics), independent of the order of the rows."""
+    """Return metrics per image, (n_images, n_metrics), independent of the order of the variants."""
     return values(ranks.sort("image", "label"), metrics)
 
 

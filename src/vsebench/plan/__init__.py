@@ -14,7 +14,7 @@ from vsebench.core.yaml_files import check
 from vsebench.plan.checks import check_config, check_metrics, check_plan
 from vsebench.plan.files import (
     DATASET_NAME,
-    ROW_NAME,
+    VARIANT_NAME,
     check_keys,
     read_chosen,
     read_dataset,
@@ -27,7 +27,7 @@ from vsebench.plan.files import (
 )
 from vsebench.plan.plan import Plan
 
-__all__ = ["DATASET_NAME", "ROW_NAME", "Plan", "read_plan"]
+__all__ = ["DATASET_NAME", "VARIANT_NAME", "Plan", "read_plan"]
 
 
 def read_plan(folder: Path, values: dict[str, Any], files: list[Path], overridden: Collection[str] = ()) -> Plan:

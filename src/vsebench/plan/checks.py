@@ -20,7 +20,7 @@ from vsebench.papers.audit.reading import read_audited
 from vsebench.papers.verdicts import read_claims
 from vsebench.plan.files import read_named
 from vsebench.plan.plan import NO_SIBLINGS, Plan, source_datasets
-from vsebench.plan.settings import scaled_rows
+from vsebench.plan.settings import scaled_variants
 from vsebench.protocols.base import FROM, load_protocol
 from vsebench.rendering.kinds import (
     FigureKind,
@@ -30,7 +30,7 @@ from vsebench.rendering.kinds import (
 
 
 def check_plan(plan: Plan, where: str) -> None:
-    """Check what a run's configuration says of its data sets, rows and papers; raises a `UserError` that names the key.
+    """Check the data sets, variants and papers of a run's configuration; a `UserError` names the key.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def check_plan(plan: Plan, where: str) -> None:
     where : the files that the configuration is from
     """
     check_data(plan, where)
-    check_epochs(plan, where)  # before the rows' files: a wrong row here is no mistake of its file
+    check_epochs(plan, where)  # before the variants' files: a wrong variant here is no mistake of its file
     check_settings(plan, where)
     check_members(plan, where)
     check_grids(plan, where)
@@ -87,9 +87,9 @@ def check_data(plan: Plan, where: str) -> None:
 
 
 def check_settings(plan: Plan, where: str) -> None:
-    """Check every row's settings and each value of its grid before the first job."""
-    for row, method in plan.methods.items():
-        file = f"{plan.folder}/methods/{row}.yaml"
+    """Check every variant's settings and each value of its grid before the first job."""
+    for variant, method in plan.methods.items():
+        file = f"{plan.folder}/methods/{variant}.yaml"
         try:
             module = load_method(method.method)
         except UserError as error:
@@ -100,7 +100,7 @@ def check_settings(plan: Plan, where: str) -> None:
             raise UserError(f"{file}: role: {module.__name__} reads the test labels; set role: oracle")
         if issubclass(module, Ensemble) or method.members:
             continue  # its settings are its members, see _check_members
-        families, grid = method.family_settings.items(), grid_key(plan, row, where)
+        families, grid = method.family_settings.items(), grid_key(plan, variant, where)
         changes: list[tuple[str, dict[str, Any]]] = [(f"{file}: settings", {})]
         changes += [(f"{file}: family_settings.{family}", values) for family, values in families]
         changes += [(grid, {key: value}) for key, values in method.grid.items() for value in values]
@@ -110,9 +110,9 @@ def check_settings(plan: Plan, where: str) -> None:
 
 
 def check_members(plan: Plan, where: str) -> None:
-    """Check that ensembles, and they alone, name members: rows of the run of a kind that can be added up."""
-    for row, method in plan.methods.items():
-        file, module = f"{plan.folder}/methods/{row}.yaml", plan.method_class(row)
+    """Check that ensembles, and they alone, name members: variants of the run of a kind that can be added up."""
+    for variant, method in plan.methods.items():
+        file, module = f"{plan.folder}/methods/{variant}.yaml", plan.method_class(variant)
         if not issubclass(module, Ensemble):
             if method.members:
                 raise UserError(f"{file}: members: {module.__name__} is no ensemble; remove this key")
@@ -123,72 +123,79 @@ def check_members(plan: Plan, where: str) -> None:
             raise UserError(f"{file}: settings, family_settings, grid: an ensemble has none; remove these keys")
         for member in method.members:
             if member not in plan.methods:
-                raise UserError(f"{where}: methods: {row} is an ensemble of {member}, which is missing; add it")
+                raise UserError(f"{where}: methods: {variant} is an ensemble of {member}, which is missing; add it")
             if not issubclass(plan.method_class(member), module.member_type):
                 raise UserError(f"{file}: members: {module.__name__} cannot add up {member}; name other rows")
     for task in plan.tasks:
-        rows = plan.rows(task)
-        missing = [(row, member) for row in rows for member in plan.methods[row].members if member not in rows]
-        for row, member in missing:
+        variants = plan.variants(task)
+        missing = [
+            (variant, member)
+            for variant in variants
+            for member in plan.methods[variant].members
+            if member not in variants
+        ]
+        for variant, member in missing:
             key = f"datasets.{task.dataset}.methods"
-            raise UserError(f"{where}: {key}: {row} is an ensemble of {member}, which is missing; add it")
+            raise UserError(f"{where}: {key}: {variant} is an ensemble of {member}, which is missing; add it")
 
 
-def grid_key(plan: Plan, row: str, where: str) -> str:
-    """Return where a row's grid is from: the run or the row's file."""
-    return f"{where}: grids.{row}" if row in plan.config.grids else f"{plan.folder}/methods/{row}.yaml: grid"
+def grid_key(plan: Plan, variant: str, where: str) -> str:
+    """Return where a variant's grid is from: the run or the variant's file."""
+    return (
+        f"{where}: grids.{variant}" if variant in plan.config.grids else f"{plan.folder}/methods/{variant}.yaml: grid"
+    )
 
 
 def check_grids(plan: Plan, where: str) -> None:
-    """Check that the run's grids are of its rows, and that every grid has as many configurations as its budget."""
-    for row in plan.config.grids:
-        if row not in plan.methods:
-            raise UserError(f"{where}: grids: {row} is not among the run's methods; add it there")
-    for row, method in plan.methods.items():
+    """Check that the run's grids are of its variants, and that every grid has as many configurations as its budget."""
+    for variant in plan.config.grids:
+        if variant not in plan.methods:
+            raise UserError(f"{where}: grids: {variant} is not among the run's methods; add it there")
+    for variant, method in plan.methods.items():
         if plan.config.tune and method.grid and method.grid_size != plan.config.tuning_budget:
             raise UserError(
-                f"{grid_key(plan, row, where)}: {method.grid_size} configurations, but tuning_budget is "
+                f"{grid_key(plan, variant, where)}: {method.grid_size} configurations, but tuning_budget is "
                 f"{plan.config.tuning_budget}; every method gets the same number"
             )
 
 
 def check_epochs(plan: Plan, where: str) -> None:
-    """Check that the rows in the keys `epochs` are trained by epochs."""
-    for row in plan.config.epochs.keys() - {"default"}:
-        trained(plan, row, f"{where}: epochs")
+    """Check that the variants in the keys `epochs` are trained by epochs."""
+    for variant in plan.config.epochs.keys() - {"default"}:
+        trained(plan, variant, f"{where}: epochs")
     for dataset, entry in plan.config.datasets.items():
-        for row in entry.epochs:
-            trained(plan, row, f"{where}: datasets.{dataset}.epochs")
+        for variant in entry.epochs:
+            trained(plan, variant, f"{where}: datasets.{dataset}.epochs")
 
 
-def trained(plan: Plan, row: str, where: str) -> MethodConfig:
-    """Return a row that is trained by epochs; it need not be among the run's methods, but must have a file."""
-    method: MethodConfig = read_named(MethodConfig, plan.folder / "methods", row, where)
+def trained(plan: Plan, variant: str, where: str) -> MethodConfig:
+    """Return a variant that is trained by epochs; it need not be among the run's methods, but must have a file."""
+    method: MethodConfig = read_named(MethodConfig, plan.folder / "methods", variant, where)
     if not method.epochs:
-        raise UserError(f"{where}: {row} is not trained by epochs")
+        raise UserError(f"{where}: {variant} is not trained by epochs")
     return method
 
 
 def check_sweeps(plan: Plan, where: str) -> None:
     """Check each value of each setting that is varied."""
-    for row, sweeps in plan.config.sweeps.items():
-        method = trained(plan, row, f"{where}: sweeps")
+    for variant, sweeps in plan.config.sweeps.items():
+        method = trained(plan, variant, f"{where}: sweeps")
         module = load_method(method.method)
         for parameter, values in sweeps.items():
             for value in values:
                 changed = with_factors(module, method.settings | {parameter: value}, plan.config.factors)
-                read_settings(module, changed, f"{where}: sweeps.{row}")
+                read_settings(module, changed, f"{where}: sweeps.{variant}")
 
 
 def check_decisions(plan: Plan, where: str) -> None:
-    """Check the settings of decisions, that their rows exist, and that their models can teach them.
+    """Check the settings of decisions, that their variants exist, and that their models can teach them.
 
-    As with sweeps, a row that is not in the run is left out, so that a user can change its methods alone.
+    As with sweeps, a variant that is not in the run is left out, so that a user can change its methods alone.
     """
     for name, decision in plan.decisions.items():
         file = f"{plan.folder}/decisions/{name}.yaml"
-        for row in plan.config.decisions[name]:
-            read_named(MethodConfig, plan.folder / "methods", row, f"{where}: decisions.{name}")
+        for variant in plan.config.decisions[name]:
+            read_named(MethodConfig, plan.folder / "methods", variant, f"{where}: decisions.{name}")
         try:
             kind = load_decision(decision.decision)
             tuned = decision.tuned_for is not None and is_of_decision(decision.tuned_for)
@@ -196,9 +203,9 @@ def check_decisions(plan: Plan, where: str) -> None:
         except UserError as error:
             raise UserError(f"{file}: {error}") from None
         check(kind.settings_type, decision.settings, f"{file}: settings")
-        for row in set(plan.config.decisions[name]) & set(plan.methods):
-            if "thresholds" in kind.needs and "thresholds" not in plan.method_class(row).gives:
-                raise UserError(f"{where}: decisions.{name}: {row} learns no thresholds; name another row")
+        for variant in set(plan.config.decisions[name]) & set(plan.methods):
+            if "thresholds" in kind.needs and "thresholds" not in plan.method_class(variant).gives:
+                raise UserError(f"{where}: decisions.{name}: {variant} learns no thresholds; name another row")
         if kind.tunes and not (tuned and judged):
             raise UserError(f"{file}: tuned_for: a metric of label sets is needed, such as macro_f1 or exact_match")
         if not kind.tunes and decision.tuned_for is not None:
@@ -234,20 +241,20 @@ def check_scaling(plan: Plan, where: str) -> None:
             raise UserError(f"{where}: scaling.options.{key}: the sizes say it; remove this key")
     options = load_adapter(config.adapter, where).Options
     check(options, config.options | scaling.options, f"{where}: scaling.options")
-    measured = scaled_rows(plan)
-    for row in scaling.methods or ():
-        if row not in measured:
-            reason = "is not among the run's methods" if row not in plan.methods else "cannot be measured there"
-            raise UserError(f"{where}: scaling.methods: {row} {reason}")
+    measured = scaled_variants(plan)
+    for variant in scaling.methods or ():
+        if variant not in measured:
+            reason = "is not among the run's methods" if variant not in plan.methods else "cannot be measured there"
+            raise UserError(f"{where}: scaling.methods: {variant} {reason}")
 
 
 def check_tasks(plan: Plan, where: str) -> None:
-    """Check that at least one row can run on every data set, and that unseen labels can be drawn."""
+    """Check that at least one variant can run on every data set, and that unseen labels can be drawn."""
     for task in plan.named_tasks:
         if load_protocol(task.protocol).unseen:
             check_words(plan, task, f"{where}: datasets.{task.dataset}.protocols: {task.protocol}")
         if task.dataset not in {found.dataset for found in plan.tasks}:
-            reasons = "; ".join(f"{row}: {reason}" for row, reason in plan.obstacles(task).items())
+            reasons = "; ".join(f"{variant}: {reason}" for variant, reason in plan.obstacles(task).items())
             raise UserError(f"{where}: datasets.{task.dataset}: no method can run under {task.protocol} ({reasons})")
 
 
@@ -305,8 +312,8 @@ def check_lists(config: RunConfig, where: str) -> None:
     """Refuse duplicates, which would count twice in the results."""
     lists: dict[str, list[Any]] = {"methods": config.methods, "seeds": config.seeds, "metrics": config.metrics}
     lists |= {f"datasets.{name}.protocols": list(entry.protocols) for name, entry in config.datasets.items()}
-    lists |= {f"decisions.{name}": rows for name, rows in config.decisions.items()}
-    lists |= dict(chosen_rows(config))
+    lists |= {f"decisions.{name}": variants for name, variants in config.decisions.items()}
+    lists |= dict(chosen_variants(config))
     for key, values in lists.items():
         twice = [value for value in dict.fromkeys(values) if values.count(value) > 1]
         if twice:
@@ -316,11 +323,11 @@ def check_lists(config: RunConfig, where: str) -> None:
 
 
 def check_chosen_rows(config: RunConfig, where: str) -> None:
-    """Check that the rows named for a data set, or for one of its protocols, are rows of the run, and the protocols."""
-    for key, rows in chosen_rows(config):
-        for row in rows:
-            if row not in config.methods:
-                raise UserError(f"{where}: {key}: {row} is not among the run's methods; add it there")
+    """Check that the variants named for a data set or a protocol, and the protocols, are those of the run."""
+    for key, variants in chosen_variants(config):
+        for variant in variants:
+            if variant not in config.methods:
+                raise UserError(f"{where}: {key}: {variant} is not among the run's methods; add it there")
     for name, entry in config.datasets.items():
         for key, protocols in (("protocol_methods", list(entry.protocol_methods)), ("sweeps", entry.sweeps or [])):
             for protocol in protocols:
@@ -329,12 +336,12 @@ def check_chosen_rows(config: RunConfig, where: str) -> None:
                     raise UserError(f"{where}: datasets.{name}.{key}: {missing}")
 
 
-def chosen_rows(config: RunConfig) -> Iterator[tuple[str, list[str]]]:
-    """Yield each key that names rows for a data set or one of its protocols, with the rows."""
+def chosen_variants(config: RunConfig) -> Iterator[tuple[str, list[str]]]:
+    """Yield each key that names variants for a data set or one of its protocols, with the variants."""
     for name, entry in config.datasets.items():
         yield f"datasets.{name}.methods", entry.methods or []
-        for protocol, rows in entry.protocol_methods.items():
-            yield f"datasets.{name}.protocol_methods.{protocol}", rows
+        for protocol, variants in entry.protocol_methods.items():
+            yield f"datasets.{name}.protocol_methods.{protocol}", variants
 
 
 def check_protocols(config: RunConfig, where: str) -> None:
@@ -362,14 +369,16 @@ def check_network(dataset: DatasetConfig, network: Network, key: str) -> None:
 
 
 def left_out_lines(plan: Plan) -> list[str]:
-    """Return one line per data set under a protocol and reason that says which rows are left out."""
+    """Return one line per data set under a protocol and reason that says which variants are left out."""
     lines = []
     for task in plan.named_tasks:
         obstacles = plan.obstacles(task)
         for reason in dict.fromkeys(obstacles.values()):
-            rows = ", ".join(row for row in obstacles if obstacles[row] == reason)
-            lines.append(f"Left out at {task}: {rows}: {reason}.")
-        deciding = {row for rows in plan.config.decisions.values() for row in rows} & set(plan.rows(task))
+            variants = ", ".join(variant for variant in obstacles if obstacles[variant] == reason)
+            lines.append(f"Left out at {task}: {variants}: {reason}.")
+        deciding = {variant for variants in plan.config.decisions.values() for variant in variants} & set(
+            plan.variants(task)
+        )
         obstacle = plan.obstacle_to_decisions(task)
         if deciding and load_protocol(task.protocol).new_images and obstacle:
             lines.append(f"Left out at {task}: decisions: {obstacle}.")

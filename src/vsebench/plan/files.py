@@ -19,7 +19,7 @@ from vsebench.papers.base import Paper
 
 # These are names of folders, so the workflow must be able to distinguish them from others.
 DATASET_NAME = "[a-z][a-z0-9-]*"
-ROW_NAME = "[a-z][a-z0-9_]*"
+VARIANT_NAME = "[a-z][a-z0-9_]*"
 RESERVED = "split"
 INCLUDED = "data/included/"  # files that come with the project, wherever a run is started
 
@@ -39,11 +39,11 @@ def typed(value: Any) -> Any:
     return value
 
 
-def read_method(row: str, config: RunConfig, folder: Path, where: str) -> MethodConfig:
-    """Read a row, with the epochs and the grid that the run gives it."""
-    method: MethodConfig = read_named(MethodConfig, folder / "methods", row, where)
+def read_method(variant: str, config: RunConfig, folder: Path, where: str) -> MethodConfig:
+    """Read a variant, with the epochs and the grid that the run gives it."""
+    method: MethodConfig = read_named(MethodConfig, folder / "methods", variant, where)
     default = config.epochs.get("default") if method.epochs else None
-    replaced = {"epochs": config.epochs.get(row, default), "grid": config.grids.get(row)}
+    replaced = {"epochs": config.epochs.get(variant, default), "grid": config.grids.get(variant)}
     return method.model_copy(update={key: value for key, value in replaced.items() if value is not None})
 
 
@@ -180,7 +180,7 @@ def check_name(pattern: str, key: str, name: str, where: str) -> None:
 
 
 def read_named(model: Any, folder: Path, name: str, where: str) -> Any:
-    check_name(DATASET_NAME if model is DatasetConfig else ROW_NAME, folder.name, name, where)
+    check_name(DATASET_NAME if model is DatasetConfig else VARIANT_NAME, folder.name, name, where)
     path = folder / f"{name}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))

@@ -25,7 +25,7 @@ from vsebench.rendering.kinds import (
     instances_of_run,
     kinds_of_paper,
 )
-from vsebench.rendering.outline import GATHERED, LeftOut, MetricLeftOut, Outline, OutlineRow
+from vsebench.rendering.outline import GATHERED, LeftOut, MetricLeftOut, Outline, OutlineVariant
 
 NO_DECISIONS = "the models learn the validation images, unless the data set has refit: false"
 NO_DECISIONS_OF_UNSEEN = "its validation images are asked for other labels than its test images"
@@ -34,7 +34,7 @@ NO_SIBLINGS = "nothing says which labels of the data set are siblings"
 
 @dataclass(frozen=True)
 class Plan:
-    """A run's configuration with those of its data sets and rows."""
+    """A run's configuration with those of its data sets and variants."""
 
     folder: Path  # of the configuration files
     name: str  # of the run's own file
@@ -49,8 +49,8 @@ class Plan:
 
     @cached_property
     def tasks(self) -> list[Task]:
-        """Every data set with each of its protocols, where one of the run's rows can run there."""
-        return [task for task in self.named_tasks if self.rows(task)]
+        """Every data set with each of its protocols, where one of the run's variants can run there."""
+        return [task for task in self.named_tasks if self.variants(task)]
 
     @property
     def named_tasks(self) -> list[Task]:
@@ -82,30 +82,30 @@ class Plan:
         """Return which of the needs of methods a task satisfies (keys of `needs.NEEDS`)."""
         return provided(self.data_of(task))
 
-    def method_class(self, row: str) -> type[Fitter]:
-        """Return the class of a row's method."""
-        return load_method(self.methods[row].method)
+    def method_class(self, variant: str) -> type[Fitter]:
+        """Return the class of a variant's method."""
+        return load_method(self.methods[variant].method)
 
-    def chosen_rows(self, task: Task) -> list[str]:
-        """Return the rows that the run wants at a task, in its order: all, or those that it names for it."""
+    def chosen_variants(self, task: Task) -> list[str]:
+        """Return the variants that the run wants at a task, in its order: all, or those that it names for it."""
         entry = self.config.datasets[task.dataset]
         named = entry.protocol_methods.get(task.protocol, entry.methods)
-        return [row for row in self.methods if named is None or row in named]
+        return [variant for variant in self.methods if named is None or variant in named]
 
-    def rows(self, task: Task) -> list[str]:
-        """Return the rows that run at a task."""
+    def variants(self, task: Task) -> list[str]:
+        """Return the variants that run at a task."""
         left_out = self.obstacles(task)
-        return [row for row in self.chosen_rows(task) if row not in left_out]
+        return [variant for variant in self.chosen_variants(task) if variant not in left_out]
 
     def obstacles(self, task: Task) -> dict[str, str]:
-        """Return the rows that cannot run at a task, and why."""
+        """Return the variants that cannot run at a task, and why."""
         present = self.provides(task)
-        found = {row: self.method_class(row).obstacle(present) for row in self.chosen_rows(task)}
-        return {row: reason for row, reason in found.items() if reason is not None}
+        found = {variant: self.method_class(variant).obstacle(present) for variant in self.chosen_variants(task)}
+        return {variant: reason for variant, reason in found.items() if reason is not None}
 
     def oracles(self, task: Task) -> list[str]:
-        """Return the rows of a task that are not compared with the others."""
-        return [row for row in self.rows(task) if self.methods[row].role == "oracle"]
+        """Return the variants of a task that are not compared with the others."""
+        return [variant for variant in self.variants(task) if self.methods[variant].role == "oracle"]
 
     @cached_property
     def cold_tasks(self) -> list[Task]:
@@ -121,15 +121,15 @@ class Plan:
         """Return the metrics that cannot be computed at a task, because nothing says which labels are siblings."""
         return [] if task.dataset in self.siblings else self.list_metrics
 
-    def decisions_of(self, row: str, task: Task) -> list[str]:
-        """Return the decisions that a row gets at a task: none where test images are known, a model is refit, or
+    def decisions_of(self, variant: str, task: Task) -> list[str]:
+        """Return the decisions that a variant gets at a task: none where test images are known, a model is refit, or
         labels are unseen.
 
         One that needs the law of the labels is left out where that is not known.
         """
         if not load_protocol(task.protocol).new_images or self.obstacle_to_decisions(task):
             return []
-        given = [name for name, rows in self.config.decisions.items() if row in rows]
+        given = [name for name, variants in self.config.decisions.items() if variant in variants]
         has_law = "law" in self.provides(task)
         return [name for name in given if has_law or "law" not in load_decision(self.decisions[name].decision).needs]
 
@@ -140,10 +140,10 @@ class Plan:
         return NO_DECISIONS if self.config.datasets[task.dataset].refit else None
 
     def decided(self, task: Task) -> list[Entry]:
-        """Return each row of a task with each of its decisions; none if the run has no metric of label sets."""
+        """Return each variant of a task with each of its decisions; none if the run has no metric of label sets."""
         if not any(map(is_of_decision, self.config.metrics)):
             return []
-        return [Entry(row, name) for row in self.rows(task) for name in self.decisions_of(row, task)]
+        return [Entry(variant, name) for variant in self.variants(task) for name in self.decisions_of(variant, task)]
 
     @property
     def timed_tasks(self) -> list[Task]:
@@ -152,38 +152,43 @@ class Plan:
         return [task for task in self.tasks if protocols is None or task.protocol in protocols]
 
     def sweeps(self, task: Task) -> list[tuple[str, str]]:
-        """Return each (row, setting) that is varied at a task."""
+        """Return each (variant, setting) that is varied at a task."""
         protocols = self.config.datasets[task.dataset].sweeps
-        rows = self.rows(task) if protocols is None or task.protocol in protocols else []
-        return [(row, parameter) for row, sweep in self.config.sweeps.items() if row in rows for parameter in sweep]
+        variants = self.variants(task) if protocols is None or task.protocol in protocols else []
+        return [
+            (variant, parameter)
+            for variant, sweep in self.config.sweeps.items()
+            if variant in variants
+            for parameter in sweep
+        ]
 
     @cached_property
     def outline(self) -> Outline:
         """What the run consists of, for tables, figures and the report."""
         makes = {"scaling": self.config.scaling is not None, "sweeps": any(map(self.sweeps, self.tasks))}
         makes |= {"words": bool(self.words), "cold": bool(self.cold_tasks)}
-        makes |= {name: bool(self.rows_read(name)) for name in known_analyses()}
+        makes |= {name: bool(self.variants_read(name)) for name in known_analyses()}
         protocols = {task.protocol: load_protocol(task.protocol).words for task in self.tasks}
         return Outline(
             configuration=self.name,
             tasks=self.tasks,
-            rows={
-                row: OutlineRow(title=method.title, role=method.role, source=method.source)
-                for row, method in self.methods.items()
+            variants={
+                variant: OutlineVariant(title=method.title, role=method.role, source=method.source)
+                for variant, method in self.methods.items()
             },
             protocols=protocols,
             seeds=self.config.seeds,
             metrics=[name for name in self.config.metrics if not is_of_decision(name)],
             decision_metrics=[name for name in self.config.metrics if is_of_decision(name)],
             decisions={
-                name: OutlineRow(title=decision.title, role=decision.role, source=decision.source)
+                name: OutlineVariant(title=decision.title, role=decision.role, source=decision.source)
                 for name, decision in self.decisions.items()
             },
             decided=[task for task in self.tasks if self.decided(task)],
             left_out=[
-                LeftOut(dataset=task.dataset, protocol=task.protocol, method=row, reason=reason)
+                LeftOut(dataset=task.dataset, protocol=task.protocol, method=variant, reason=reason)
                 for task in self.tasks
-                for row, reason in self.obstacles(task).items()
+                for variant, reason in self.obstacles(task).items()
             ],
             metrics_left_out=[
                 MetricLeftOut(dataset=task.dataset, protocol=task.protocol, metric=metric, reason=NO_SIBLINGS)
@@ -210,29 +215,29 @@ class Plan:
             found |= instances_of_paper(FigureKind, paper.path, paper.figures)
         return found
 
-    def rows_read(self, name: str) -> list[str]:
-        """Return the rows at all tasks, as dataset/protocol/row, that an analysis is made of.
+    def variants_read(self, name: str) -> list[str]:
+        """Return the variants at all tasks, as dataset/protocol/variant, that an analysis is made of.
 
-        Those with a decision are named as dataset/protocol/row/decision.
+        Those with a decision are named as dataset/protocol/variant/decision.
         """
         wanted = self._analysed_rows[name]
         return [
             f"{task}/{entry}"
             for task in self.tasks
-            for entry in [*self.rows(task), *map(str, self.decided(task))]
+            for entry in [*self.variants(task), *map(str, self.decided(task))]
             if entry in wanted
         ]
 
     @cached_property
     def _analysed_rows(self) -> dict[str, set[str]]:
-        """The rows that each analysis is made of for the papers' claims, tables and figures."""
+        """The variants that each analysis is made of for the papers' claims, tables and figures."""
         wanted: dict[str, set[str]] = {name: set() for name in known_analyses()}
         for paper in self.papers:
             tests = [claim.test for claim in read_claims(paper)]
             kinds = kinds_of_paper(paper.path, paper.tables, paper.figures)
-            for name, rows in wanted.items():
-                rows.update(row for test in tests if name in test.reads for row in test.rows_read())
-                rows.update(row for kind in kinds if name in kind.needs for row in kind.rows_read())
+            for name, variants in wanted.items():
+                variants.update(variant for test in tests if name in test.reads for variant in test.variants_read())
+                variants.update(variant for kind in kinds if name in kind.needs for variant in kind.variants_read())
         return wanted
 
 

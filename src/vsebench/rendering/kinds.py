@@ -61,8 +61,8 @@ class Kind(Strict, ABC):
         """
         return {}
 
-    def rows_read(self) -> list[str]:
-        """Return the rows of the run that the analyses in `needs` have to be made of for this kind."""
+    def variants_read(self) -> list[str]:
+        """Return the variants of the run that the analyses in `needs` have to be made of for this kind."""
         return []
 
 

@@ -38,7 +38,7 @@ GATHERED = {
 }
 
 
-class OutlineRow(Strict):
+class OutlineVariant(Strict):
     """A configured method, or a decision, in the results."""
 
     title: str
@@ -69,21 +69,21 @@ class Outline(Strict):
 
     configuration: str = ""  # the name of its file; empty if it has none
     tasks: list[Task]
-    rows: dict[str, OutlineRow]
+    variants: dict[str, OutlineVariant]
     protocols: dict[str, str]  # name -> what is held out, in words
     seeds: list[int]
     metrics: list[str] = Field(min_length=1)  # of rankings, as in the column `metric`, such as recall@10
     decision_metrics: list[str] = Field(default_factory=list)  # of label sets, such as exact_match
-    decisions: dict[str, OutlineRow] = Field(default_factory=dict)  # in display order
+    decisions: dict[str, OutlineVariant] = Field(default_factory=dict)  # in display order
     decided: list[Task] = Field(default_factory=list)  # the tasks where methods have decisions
     left_out: list[LeftOut]
     metrics_left_out: list[MetricLeftOut]
     papers: dict[str, str]  # name -> title
     files: list[str]  # the keys of GATHERED that this run produces; for example, no `sweeps` without a sweep
 
-    def rows_of_role(self, *roles: Role) -> list[str]:
+    def variants_of_role(self, *roles: Role) -> list[str]:
         """Return the names of the methods that have one of these roles."""
-        return [name for name, row in self.rows.items() if row.role in roles]
+        return [name for name, variant in self.variants.items() if variant.role in roles]
 
 
 def read_outline(path: Path) -> Outline:

@@ -114,7 +114,7 @@ class Results:
     def methods_of(self, frame: pl.DataFrame) -> list[str]:
         """Return the names in a table's column `method`, in display order."""
         names = set(frame["method"].unique())
-        return [row for row in self.outline.rows if row in names]
+        return [row for row in self.outline.variants if row in names]
 
     def competitors_of(self, frame: pl.DataFrame) -> list[str]:
         """Return the methods in a table except the oracles, in display order."""
@@ -131,17 +131,17 @@ class Results:
 
     def is_oracle(self, row: str) -> bool:
         """Return whether a method is an oracle: it uses test information, so it is a ceiling and not a competitor."""
-        return self.outline.rows[row].role == "oracle"
+        return self.outline.variants[row].role == "oracle"
 
     def method_title(self, row: str) -> str:
         """Return the title of a method; an oracle is marked as a ceiling, unless its title already marks it."""
-        title = self.outline.rows[row].title
+        title = self.outline.variants[row].title
         return title + (" (ceiling)" if self.is_oracle(row) and not title.endswith("(oracle)") else "")
 
     def entry_title(self, name: str) -> str:
         """Return the title of a method, or of a "method/decision"."""
         entry = Entry.of(name)
-        return ", ".join([self.method_title(entry.row), *filter(None, [self.decision_title(entry.decision)])])
+        return ", ".join([self.method_title(entry.variant), *filter(None, [self.decision_title(entry.decision)])])
 
     def decision_title(self, name: str) -> str:
         """Return the title of a decision, empty for none; an oracle is marked as a ceiling."""
@@ -153,7 +153,7 @@ class Results:
         pairs = set(frame.select("method", "decision").unique().iter_rows())
         return [
             Entry(row, decision)
-            for row in self.outline.rows
+            for row in self.outline.variants
             for decision in self.outline.decisions
             if (row, decision) in pairs
         ]
@@ -213,7 +213,7 @@ def at(frame: pl.DataFrame, task: Task) -> pl.DataFrame:
 def pick(accuracy: pl.DataFrame, metric: str, row: str) -> dict[str, Any] | None:
     """Return the entry of `summary` for a metric and a method or "method/decision"; None if there is none."""
     entry = Entry.of(row)
-    entries = accuracy.filter(method=entry.row, decision=entry.decision, metric=metric)
+    entries = accuracy.filter(method=entry.variant, decision=entry.decision, metric=metric)
     return entries.row(0, named=True) if len(entries) else None
 
 

@@ -78,10 +78,10 @@ def looks(results: Results) -> dict[str, Look]:
     outline = results.outline
     look = {
         row: Look(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)], DASHES[n % len(DASHES)])
-        for n, row in enumerate(outline.rows_of_role("paper", "baseline"))
+        for n, row in enumerate(outline.variants_of_role("paper", "baseline"))
     }
-    look |= {row: Look(GREY, "*", (1, 1)) for row in outline.rows_of_role("control")}
-    oracles = enumerate(outline.rows_of_role("oracle"))
+    look |= {row: Look(GREY, "*", (1, 1)) for row in outline.variants_of_role("control")}
+    oracles = enumerate(outline.variants_of_role("oracle"))
     return look | {row: Look("black", "_", ORACLES[n % len(ORACLES)]) for n, row in oracles}
 
 

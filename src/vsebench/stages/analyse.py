@@ -24,7 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         analysis = analyses.add_parser(name, help=summary, description=summary)
         analysis.add_argument("--results", type=Path, required=True, help="folder with the results")
         analysis.add_argument("--processed", type=Path, required=True, help="folder with the processed data sets")
-        analysis.add_argument("--rows", nargs="+", required=True, help="as dataset/protocol/row or .../row/decision")
+        analysis.add_argument(
+            "--variants", nargs="+", required=True, help="as dataset/protocol/row or .../row/decision"
+        )
         analysis.add_argument("--seeds", nargs="+", type=int, required=True)
         analysis.add_argument("--with-siblings", nargs="*", default=[], help="data sets that have siblings.parquet")
         analysis.add_argument("--features", type=json.loads, default={}, help='JSON: {"dataset": path, ...}')
@@ -49,12 +51,12 @@ def of_case(table: pl.DataFrame, case: AnalysedCase, schema: Schema) -> pl.DataF
 
 def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
     """Yield the cases that the arguments name: every method with every seed."""
-    entries = [entry_at_task(name) for name in arguments.rows]
+    entries = [entry_at_task(name) for name in arguments.variants]
     datasets = {task.dataset: analysed_dataset(arguments, task.dataset) for task, _ in entries}
     for task, entry in entries:
-        analysed = [other.row for other_place, other in entries if other_place == task and not other.decision]
+        analysed = [other.variant for other_place, other in entries if other_place == task and not other.decision]
         for seed in arguments.seeds:
-            case, is_first = Case(task, entry.row, seed), seed == arguments.seeds[0]
+            case, is_first = Case(task, entry.variant, seed), seed == arguments.seeds[0]
             yield AnalysedCase(case, entry.decision, arguments.results, datasets[task.dataset], is_first, analysed)
 
 

@@ -21,7 +21,7 @@ KEPT = 32  # cached cases; a claim compares the same two methods in several metr
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files with the claims")
     parser.add_argument("--results", type=Path, required=True, help="folder with the results")
-    parser.add_argument("--rows", nargs="+", required=True, help="every dataset/protocol/row and .../row/decision")
+    parser.add_argument("--variants", nargs="+", required=True, help="every dataset/protocol/row and .../row/decision")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
@@ -53,7 +53,7 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         return read_parquet(case.folder(results) / "sweep" / f"{parameter}-ranks.parquet")
 
     return Evidence(
-        tasks=tasks(arguments.rows, results),
+        tasks=tasks(arguments.variants, results),
         seeds=arguments.seeds,
         resamples=arguments.bootstrap,
         timing=read_parquet(results / "timing.parquet"),
@@ -74,12 +74,12 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
 def tasks(names: list[str], results: Path) -> list[RunTask]:
     """Return the tasks with their methods, given "dataset/protocol/row" and "dataset/protocol/row/decision"."""
     datasets = {entry["name"]: entry for entry in read_json(results / "datasets.json")}
-    rows: dict[Task, list[str]] = {}
+    variants: dict[Task, list[str]] = {}
     for name in names:
-        dataset, protocol, row = name.split("/", 2)
-        rows.setdefault(Task(dataset, protocol), []).append(row)
+        dataset, protocol, variant = name.split("/", 2)
+        variants.setdefault(Task(dataset, protocol), []).append(variant)
     return [
         RunTask(task, entry["family"], "simulated" if entry["simulated"] else "other", names)
-        for task, names in rows.items()
+        for task, names in variants.items()
         for entry in [datasets[task.dataset]]
     ]

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--truth", type=Path, help="truth.npz of a simulated data set, for an oracle")
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
-    parser.add_argument("--row", required=True)
+    parser.add_argument("--variant", required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument(
         "--decisions",
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    case = Case(Task(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
+    case = Case(Task(arguments.dataset, arguments.protocol), arguments.variant, arguments.seed)
     split = splits.load(arguments.split, refit=False)
     model = models.load(arguments.model)
     check_labels(model, split.test, str(arguments.model))
@@ -117,14 +117,14 @@ def scored(model: Model, images: HeldOut, features: Features | None) -> Scored:
 
 def pairs_of(chosen: Mask, images: HeldOut, name: str) -> pl.DataFrame:
     """Return the table `schemas.DECISIONS` of one decision."""
-    rows, labels = np.nonzero(chosen)
-    image_ids: Ids = images.images[rows]
+    variants, labels = np.nonzero(chosen)
+    image_ids: Ids = images.images[variants]
     columns = {"image": image_ids, "label": labels}
     return pl.DataFrame(columns).select(pl.lit(name).alias("decision"), "image", "label").cast(DECISIONS)
 
 
 def thresholds_of(thresholds: Matrix, images: HeldOut, name: str) -> pl.DataFrame:
     """Return the table `schemas.THRESHOLDS` of one decision."""
-    rows, labels = images.right.image_of_pair, images.right.label_of_pair
-    columns = {"image": images.images[rows], "label": labels, "threshold": thresholds[rows, labels]}
+    variants, labels = images.right.image_of_pair, images.right.label_of_pair
+    columns = {"image": images.images[variants], "label": labels, "threshold": thresholds[variants, labels]}
     return pl.DataFrame(columns).select(pl.lit(name).alias("decision"), "image", "label", "threshold").cast(THRESHOLDS)

@@ -1,6 +1,6 @@
 """Choose settings and epochs of a method on the validation labels, then fit it to training and validation labels.
 
-The test labels are not read, unless the row is an oracle that needs them. Writes model.npz, history.parquet (every
+The test labels are not read, unless the variant is an oracle that needs them. Writes model.npz, history.parquet (every
 epoch with the chosen settings, and of the final fit) and run.json (settings, all attempts, versions, machine, commit).
 """
 
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    case = Case(Task(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
+    case = Case(Task(arguments.dataset, arguments.protocol), arguments.variant, arguments.seed)
     method, search = open_method(arguments)
     settings, first_seed = open_settings(arguments, method)
     knows_test = TEST_LABELS.key in method.needs
@@ -77,5 +77,5 @@ def attempt_record(attempt: Attempt) -> dict[str, Any]:
     """Return what run.json says of an attempt; of an ensemble's settings it gives the weights, which alone differ."""
     settings = attempt.settings.given()
     if isinstance(attempt.settings, EnsembleSettings):
-        settings = {member.row: member.weight for member in attempt.settings.members}
+        settings = {member.variant: member.weight for member in attempt.settings.members}
     return {"settings": settings, "epochs": attempt.epochs, "value": attempt.value}

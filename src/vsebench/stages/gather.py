@@ -13,7 +13,7 @@ from vsebench.core.storage import read_json, read_parquet, write_json, write_par
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inputs", type=Path, nargs="+", required=True)
     parser.add_argument(
-        "--rows", type=json.loads, help='JSON, for settings.json: {"row": {"title": ..., "source": ...}}'
+        "--variants", type=json.loads, help='JSON, for settings.json: {"row": {"title": ..., "source": ...}}'
     )
     parser.add_argument(
         "--not-tuned",
@@ -30,9 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     if arguments.out.suffix == ".parquet":
         write_parquet(pl.concat(read_parquet(path) for path in arguments.inputs), arguments.out)
-    elif arguments.rows:
+    elif arguments.variants:
         records = [settings_used(read_json(path), arguments.not_tuned) for path in arguments.inputs]
-        write_json([arguments.rows[record["method"]] | record for record in records], arguments.out)
+        write_json([arguments.variants[record["method"]] | record for record in records], arguments.out)
     elif arguments.about:
         both = zip(arguments.inputs, arguments.about, strict=True)
         write_json([read_json(summary) | read_json(about) for summary, about in both], arguments.out)

@@ -1,7 +1,7 @@
 """Compute the metrics of all methods on a task from their ranks, lists and decisions, and compare the methods.
 
 Writes metrics.parquet (one row per method, seed and metric, with a bootstrap interval) and summary.parquet (means over
-seeds, with a paired test against the best method). Metrics of label sets have one row for each
+seeds, with a paired test against the best method). Metrics of label sets have one variant for each
 method and decision. cold.parquet contains the metrics of images with and without a training label separately, if there
 are images without. by_frequency.parquet contains the recall of frequent and rare labels.
 """
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
-    parser.add_argument("--rows", nargs="+", required=True)
+    parser.add_argument("--variants", nargs="+", required=True)
     parser.add_argument("--decisions", nargs="*", default=[], help="as method/decision")
     parser.add_argument(
         "--not-compared",
@@ -62,20 +62,20 @@ def run(arguments: argparse.Namespace) -> None:
 def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> dict[Entry, BySeed]:
     """Return the metrics of every method's ranking."""
     siblings = read_parquet(arguments.siblings) if arguments.siblings else None
-    by_entry: dict[Entry, dict[int, Measured]] = {Entry(row): {} for row in arguments.rows}
+    by_entry: dict[Entry, dict[int, Measured]] = {Entry(variant): {} for variant in arguments.variants}
     for seed in arguments.seeds:
-        cases = [Case(task, row, seed) for row in arguments.rows]
+        cases = [Case(task, variant, seed) for variant in arguments.variants]
         ranked = [read_ranked(case, arguments.results) for case in cases]
         check_same_images(ranked, cases)
         measured = measure(ranked, metrics, n_candidates_of(cases[0], arguments.results), arguments.bootstrap, siblings)
-        for row, metrics_of_row in zip(arguments.rows, measured, strict=True):
-            by_entry[Entry(row)][seed] = metrics_of_row
+        for variant, metrics_of_row in zip(arguments.variants, measured, strict=True):
+            by_entry[Entry(variant)][seed] = metrics_of_row
     return dict(by_entry)
 
 
 def measure_cold(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> pl.DataFrame:
-    """Return metrics of images with and without a training label; no rows if there are no cold images."""
-    cases = [Case(task, row, seed) for row in arguments.rows for seed in arguments.seeds]
+    """Return metrics of images with and without a training label; no variants if there are no cold images."""
+    cases = [Case(task, variant, seed) for variant in arguments.variants for seed in arguments.seeds]
     names = [name for name in metrics if isinstance(load_metric(name), RankMetric)]
     parts = [pl.DataFrame(schema=COLD)]
     for case in cases:
@@ -91,9 +91,9 @@ def measure_by_frequency(arguments: argparse.Namespace, task: Task, metrics: lis
     cutoff = next((cut for name in metrics if (cut := load_metric(name).cutoff)), 10)
     parts = [pl.DataFrame(schema=BY_FREQUENCY)]
     for seed in arguments.seeds:
-        training = read_parquet(Case(task, arguments.rows[0], seed).split(arguments.results) / "final.parquet")
-        for row in arguments.rows:
-            case = Case(task, row, seed)
+        training = read_parquet(Case(task, arguments.variants[0], seed).split(arguments.results) / "final.parquet")
+        for variant in arguments.variants:
+            case = Case(task, variant, seed)
             recall = recall_by_frequency(read_ranked(case, arguments.results).ranks, training, cutoff)
             keys = {key: pl.lit(value) for key, value in case.keys.items()}
             parts.append(recall.with_columns(cutoff=cutoff, **keys).select(*BY_FREQUENCY).cast(BY_FREQUENCY))
@@ -105,7 +105,7 @@ def measure_decisions(arguments: argparse.Namespace, task: Task, metrics: list[s
     entries = [Entry.of(name) for name in arguments.decisions]
     by_entry: dict[Entry, dict[int, Measured]] = {entry: {} for entry in entries}
     for seed in arguments.seeds:
-        sets = [read_sets(Case(task, entry.row, seed), entry.decision, arguments.results) for entry in entries]
+        sets = [read_sets(Case(task, entry.variant, seed), entry.decision, arguments.results) for entry in entries]
         for entry, measured in zip(entries, measure_sets(sets, metrics, arguments.bootstrap), strict=True):
             by_entry[entry][seed] = measured
     return dict(by_entry)
@@ -117,5 +117,5 @@ def check_same_images(ranked: list[Ranked], cases: list[Case]) -> None:
     for model, case in zip(ranked, cases, strict=True):
         if not first.equals(model.ranks.select(pl.col("image"), pl.col("label"))):
             raise UserError(
-                f"{case}: its held-out labels differ from those of {cases[0].row}; delete its ranks and run again"
+                f"{case}: its held-out labels differ from those of {cases[0].variant}; delete its ranks and run again"
             )

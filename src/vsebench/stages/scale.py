@@ -54,10 +54,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     simulator_options(arguments.dataset, arguments.options)  # report mistakes before a process starts
-    rows: list[dict[str, Any]] = []
+    variants: list[dict[str, Any]] = []
     for repeat in tqdm(range(1, arguments.repeats + 1), desc="growth of times", mininterval=5):
-        rows += [row | {"repeat": repeat} for row in run_in_new_process(measure, arguments)]
-    write_table(pl.DataFrame(rows, schema=SCALING), SCALING, arguments.out)
+        variants += [variant | {"repeat": repeat} for variant in run_in_new_process(measure, arguments)]
+    write_table(pl.DataFrame(variants, schema=SCALING), SCALING, arguments.out)
 
 
 def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
@@ -66,14 +66,14 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     options = simulator_options(arguments.dataset, arguments.options)
     timed = time_epochs if isinstance(options, simulator.Options) else time_scoring
     middle = {name: sorted(sizes)[len(sizes) // 2] for name, sizes in arguments.sizes.items()}
-    rows = []
+    variants = []
     with workers(1) as pool:
         for variable, sizes in arguments.sizes.items():
             for size in sizes:
                 for time_of_method in timed(options, middle | {variable: size}, arguments.methods, pool):
                     keys = {"variable": variable, "size": time_of_method[variable], "machine": processor()}
-                    rows.append(time_of_method | keys)
-    return rows
+                    variants.append(time_of_method | keys)
+    return variants
 
 
 def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
@@ -91,13 +91,13 @@ def time_epochs(
     """Time the second epoch of each method at these sizes: pairs, labels and factors."""
     matrix = simulate(options, sizes["pairs"], sizes["labels"])
     shape = {"images": matrix.n_rows, "labels": matrix.n_labels, "pairs": matrix.n_pairs, "factors": sizes["factors"]}
-    for row, (module, settings) in methods.items():
+    for variant, (module, settings) in methods.items():
         fitter = fitted(module, settings | {"factors": sizes["factors"]}, Problem(Training.all_of(matrix), 1, pool))
         if not isinstance(fitter, Method):
             raise UserError(f"{module}: a method without epochs has no training time per epoch")
         start = time.perf_counter()
         fitter.epoch()
-        yield shape | {"method": row, "phase": "epoch", "seconds": time.perf_counter() - start}
+        yield shape | {"method": variant, "phase": "epoch", "seconds": time.perf_counter() - start}
 
 
 def simulate(options: simulator.Options, pairs: int, labels: int) -> LabelMatrix:
@@ -126,9 +126,9 @@ def time_scoring(
     problem = Problem(Training(of_learnt, learnt, every_label), 1, pool, drawn.features)
     terms = round(drawn.features.values[scored].nnz / SCORED_IMAGES)  # type: ignore[union-attr]
     shape = {"images": len(learnt), "labels": options.labels, "pairs": len(learnt), "terms": terms}
-    for row, (module, settings) in methods.items():
+    for variant, (module, settings) in methods.items():
         seconds = scoring_seconds(fitted(module, settings, problem).model(), held_out, drawn.features) / SCORED_IMAGES
-        yield shape | {"method": row, "phase": "score", "seconds": seconds, "factors": settings.get("factors")}
+        yield shape | {"method": variant, "phase": "score", "seconds": seconds, "factors": settings.get("factors")}
 
 
 def fitted(module: str, values: dict[str, Any], problem: Problem) -> Fitter:

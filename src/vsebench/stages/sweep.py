@@ -1,7 +1,7 @@
 """Vary one setting of a method around the chosen ones: how much it matters (VSE-fs paper, Fig. 2 (b)).
 
 For each value the number of epochs is chosen on the validation labels, and where the run tunes, so are the other
-settings of the row's grid, with the same budget at each value: the grid, and as many steps beyond its edges. Then the
+settings of the grid, with the same budget at each value: the grid, and as many steps beyond its edges. Then the
 method is fitted to training and validation labels together and tested, as in the main results.
 """
 
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    case = Case(Task(arguments.dataset, arguments.protocol), arguments.row, arguments.seed)
+    case = Case(Task(arguments.dataset, arguments.protocol), arguments.variant, arguments.seed)
     method, search = open_method(arguments)
     if search is None:
         raise UserError("--metric: at each value a metric is compared; name one, such as ndcg@10")
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
     search = replace(search, grid={name: values for name, values in search.grid.items() if name != parameter})
     split = splits.load(arguments.split, refit=not arguments.no_refit)
     for_cold = by_frequency(split.final.labels) if method.knows_labels_alone() else None
-    rows, ranks = [], [pl.DataFrame(schema=SWEEP_RANKS)]
+    variants, ranks = [], [pl.DataFrame(schema=SWEEP_RANKS)]
     with workers(arguments.threads) as pool:
         inputs = load_needs(method.needs, vars(arguments), split.test)
         problem = Problem(split.first, arguments.seed, pool, **inputs)
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
                 selection = select(method, settings, problem, split, search, case)
             except DivergenceError:
                 continue
-            rows.append(
+            variants.append(
                 {
                     **case.keys,
                     "parameter": parameter,
@@ -69,4 +69,4 @@ def run(arguments: argparse.Namespace) -> None:
             of_value = rank(selection.model, split.test, problem.features, pool, str(case), for_cold)
             ranks.append(of_value.select(pl.lit(float(value)).alias("value"), pl.all()))
     write_table(pl.concat(ranks), SWEEP_RANKS, arguments.ranks)
-    write_table(pl.DataFrame(rows, schema=SWEEP), SWEEP, arguments.out)
+    write_table(pl.DataFrame(variants, schema=SWEEP), SWEEP, arguments.out)

@@ -51,26 +51,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    turns = [(repeat, seed, row) for repeat, seed in enumerate(arguments.seeds, 1) for row in arguments.modules]
-    rows: list[dict[str, Any]] = []
-    for repeat, seed, row in tqdm(turns, desc=f"timing {arguments.dataset} ({arguments.protocol})", mininterval=5):
+    turns = [(repeat, seed, variant) for repeat, seed in enumerate(arguments.seeds, 1) for variant in arguments.modules]
+    variants: list[dict[str, Any]] = []
+    for repeat, seed, variant in tqdm(turns, desc=f"timing {arguments.dataset} ({arguments.protocol})", mininterval=5):
         try:
-            phases = run_in_new_process(time_one, arguments, seed, row)
+            phases = run_in_new_process(time_one, arguments, seed, variant)
         except UserError as error:
-            raise UserError(f"timing {row} failed: {error}") from None
-        rows += [phase | {"repeat": repeat} for phase in phases]
-    write_table(pl.DataFrame(rows, schema=TIMING), TIMING, arguments.out)
+            raise UserError(f"timing {variant} failed: {error}") from None
+        variants += [phase | {"repeat": repeat} for phase in phases]
+    write_table(pl.DataFrame(variants, schema=TIMING), TIMING, arguments.out)
 
 
-def time_one(arguments: argparse.Namespace, seed: int, row: str) -> list[dict[str, Any]]:
+def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dict[str, Any]]:
     """Time the phases of one method: compile (or load from the cache), epochs or the fit, scoring, and ranking."""
     other_processes = OtherProcesses()
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[-1:])
-    case = Case(Task(arguments.dataset, arguments.protocol), row, seed)
+    case = Case(Task(arguments.dataset, arguments.protocol), variant, seed)
     split = splits.load(case.split(arguments.results), refit=not arguments.no_refit)
     chosen = read_json(case.folder(arguments.results) / "run.json")["selection"]
-    method = load_method(arguments.modules[row])
+    method = load_method(arguments.modules[variant])
     settings = read_settings(method, chosen["settings"], str(case))
     inputs = load_needs(method.needs, vars(arguments), split.test)
     features = inputs["features"]
@@ -98,7 +98,7 @@ def time_one(arguments: argparse.Namespace, seed: int, row: str) -> list[dict[st
         rank(model, split.test, features, pool, str(case))
         clock.lap("evaluate")
         clock.laps.append(("score", scoring_seconds(model, split.test, features)))
-    keys = {"dataset": arguments.dataset, "protocol": arguments.protocol, "method": row, "seed": seed, "threads": 1}
+    keys = {"dataset": arguments.dataset, "protocol": arguments.protocol, "method": variant, "seed": seed, "threads": 1}
     keys |= {"peak_rss_bytes": peak, "model_bytes": model_bytes(model), "machine": processor()}
     keys |= {"others": other_processes.cores()}
     images = {"score": len(split.test.images), "evaluate": len(split.test.images)}

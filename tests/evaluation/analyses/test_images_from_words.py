@@ -16,7 +16,7 @@ from vsebench.evaluation.measuring import Ranked, measure
 from vsebench.evaluation.ranking import list_tops, rank, rank_images
 from vsebench.methods.by_features.linear_map import LinearMap
 from vsebench.models import Embeddings
-from vsebench.rendering.outline import Outline, OutlineRow
+from vsebench.rendering.outline import Outline, OutlineVariant
 from vsebench.rendering.results import Results
 from vsebench.rendering.tables.images_from_words import ImagesFromWords
 from vsebench.rendering.tables.retrieved_images import RetrievedImages
@@ -111,11 +111,11 @@ def test_places_whose_images_are_known_have_no_lines(tmp_path):
 def results(tmp_path):
     write(tmp_path)
     table = analysed(tmp_path, "images_from_words")
-    row = OutlineRow(title="Mine", role="baseline", source="test")
+    row = OutlineVariant(title="Mine", role="baseline", source="test")
     keys = {"protocols": {"official": "words"}, "seeds": [1], "metrics": ["map"], "decision_metrics": [], "papers": {}}
     keys |= {"decisions": {}, "decided": [], "left_out": [], "metrics_left_out": [], "files": []}
     found = Results(Path("none"))
-    outline = Outline(tasks=[CASE.task], rows={"my_row": row}, **keys)
+    outline = Outline(tasks=[CASE.task], variants={"my_row": row}, **keys)
     datasets = {"tiny": {"title": "tiny set", "simulated": False}}
     vars(found).update(outline=outline, datasets=datasets, analysis={"images_from_words": table}.__getitem__)
     return found
@@ -129,7 +129,7 @@ def test_a_table_has_means_over_labels(results):
 
 def test_controls_are_shown_where_one_of_the_rows_is(results):
     controls = ImagesFromWords(methods=["other"], beside=["my_row"])
-    assert controls.rows_read() == ["other", "my_row"]
+    assert controls.variants_read() == ["other", "my_row"]
     table = controls.table(results)
     assert table.rows == ()
     assert table.notes == ("This run has none of the methods of this table on a task with new test images.",)

@@ -103,7 +103,7 @@ class AnalysedCase:
 
     def of_method(self, method: str) -> "AnalysedCase":
         """Return the case of another method, without a decision, on the same task and with the same seed."""
-        return replace(self, case=replace(self.case, row=method), decision="")
+        return replace(self, case=replace(self.case, variant=method), decision="")
 
     def table(self, name: str) -> pl.DataFrame:
         """Return a table in the model's folder, such as ranks."""
@@ -182,8 +182,8 @@ def vectors_of(model: Model, held_out: HeldOut, features: "Features | None") -> 
     return images[:, kept], model.label[:, kept]
 
 
-def normalise_rows(rows: Matrix) -> Matrix:
-    """Return rows scaled to length 1; rows of zeros are unchanged."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    divided: Matrix = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+def normalise_rows(variants: Matrix) -> Matrix:
+    """Return variants scaled to length 1; variants of zeros are unchanged."""
+    lengths = np.linalg.norm(variants, axis=1, keepdims=True)
+    divided: Matrix = np.divide(variants, lengths, out=np.zeros_like(variants), where=lengths > 0)
     return divided

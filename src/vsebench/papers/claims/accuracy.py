@@ -16,7 +16,8 @@ RIVALS = " of the rival, less the method's"
 class Accuracy(AgainstRivals):
     """The method is better than each rival, in each metric.
 
-    Method and rivals are rows; for metrics of label sets, such as exact_match, rows with a decision: "row/decision".
+    Method and rivals are variants; for metrics of label sets, such as exact_match, they are written
+    "variant/decision".
     """
 
     effect: ClassVar[str] = "difference of a metric (claimed: above 0)"

@@ -27,7 +27,7 @@ from vsebench.papers.evidence import (
 class NoisierLabels(ClaimTest):
     """From one data set to another with more wrong labels, the method's metric falls by more than something steadier.
 
-    That is the metric of another row or, where no row is named, the method's sibling precision at the same cut-off.
+    That is the metric of another variant or, where none is named, the method's sibling precision at the same cut-off.
     """
 
     effect: ClassVar[str] = (
@@ -40,7 +40,7 @@ class NoisierLabels(ClaimTest):
     clean: str  # a data set
     noisy: str  # another, with the same labels
     metric: MetricName
-    steadier: str | None = None  # a row
+    steadier: str | None = None  # a variant
 
     @model_validator(mode="after")
     def _has_sibling_precision(self) -> "NoisierLabels":
@@ -69,8 +69,8 @@ class NoisierLabels(ClaimTest):
             yield ClaimCase(measured, noisy.task, noisy.data, self.steadier or "")
 
     def _tasks(self, evidence: Evidence, dataset: str) -> list[RunTask]:
-        rows = {self.method, self.steadier or self.method}
-        return [task for task in evidence.tasks if task.task.dataset == dataset and rows <= set(task.rows)]
+        variants = {self.method, self.steadier or self.method}
+        return [task for task in evidence.tasks if task.task.dataset == dataset and variants <= set(task.variants)]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the ratio of the shares."""

@@ -25,12 +25,12 @@ class RatioToRival(AgainstRivals):
     ]  # what there is one value each of; the repeats of two methods alternate
 
     @abstractmethod
-    def values(self, evidence: Evidence, task: Task, row: str) -> Values:
+    def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
         """Return the quantity of a method, (n_pairs,)."""
 
     def compared(self, evidence: Evidence, case: ClaimCase) -> tuple[Values, Values]:
         """Return numerator and denominator, (n_pairs,) each."""
-        ours, theirs = (self.values(evidence, case.task, row) for row in (self.method, case.rival))
+        ours, theirs = (self.values(evidence, case.task, variant) for variant in (self.method, case.rival))
         return theirs, ours
 
     def bound(self) -> float:
@@ -61,8 +61,8 @@ class Memory(RatioToRival):
     quantity: ClassVar[str] = "peak memory"
     pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
 
-    def values(self, evidence: Evidence, task: Task, row: str) -> Values:
-        return evidence.median_by_repeat(task, row, "peak_rss_bytes")
+    def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
+        return evidence.median_by_repeat(task, variant, "peak_rss_bytes")
 
     def compared(self, evidence: Evidence, case: ClaimCase) -> tuple[Values, Values]:
         theirs, ours = super().compared(evidence, case)
@@ -81,13 +81,13 @@ class FullSampleLoss(RatioToRival):
 
     beta_0: float = Field(gt=0)  # total weight of the non-positive pairs of an image
 
-    def rows_read(self) -> list[str]:
+    def variants_read(self) -> list[str]:
         return [self.method, *self.rivals]
 
-    def values(self, evidence: Evidence, task: Task, row: str) -> Values:
-        table = evidence.requested("full_sample_loss", task, row).filter(beta_0=self.beta_0).sort("seed")
+    def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
+        table = evidence.requested("full_sample_loss", task, variant).filter(beta_0=self.beta_0).sort("seed")
         if table.is_empty():
-            raise UntestableError(f"The run has no full-sample loss of {row} with beta_0 = {self.beta_0:g}.")
+            raise UntestableError(f"The run has no full-sample loss of {variant} with beta_0 = {self.beta_0:g}.")
         losses: Values = table["loss"].to_numpy().astype(np.float64)
         return losses
 
@@ -98,8 +98,8 @@ class TimeOfEpoch(MultipleOfRival):
     quantity: ClassVar[str] = "seconds per epoch"
     pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
 
-    def values(self, evidence: Evidence, task: Task, row: str) -> Values:
-        return evidence.median_by_repeat(task, row, "seconds")
+    def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
+        return evidence.median_by_repeat(task, variant, "seconds")
 
 
 class ScoringTime(MultipleOfRival):
@@ -112,8 +112,8 @@ class ScoringTime(MultipleOfRival):
 
     times: float = Field(ge=1)
 
-    def values(self, evidence: Evidence, task: Task, row: str) -> Values:
-        return evidence.median_by_repeat(task, row, "seconds", phase="score")
+    def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
+        return evidence.median_by_repeat(task, variant, "seconds", phase="score")
 
 
 class TimeToConverge(MultipleOfRival):
@@ -126,10 +126,10 @@ class TimeToConverge(MultipleOfRival):
     def measured(self) -> list[str]:
         return [f"{self.counted_in} to best epoch, ratio"]
 
-    def values(self, evidence: Evidence, task: Task, row: str) -> Values:
+    def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
         if self.counted_in == "epochs":
-            return to_best_epoch(at(evidence.history, task, row))["epoch"].cast(pl.Float64).to_numpy()
-        seconds = seconds_by_seed(at(evidence.timing, task, row))
+            return to_best_epoch(at(evidence.history, task, variant))["epoch"].cast(pl.Float64).to_numpy()
+        seconds = seconds_by_seed(at(evidence.timing, task, variant))
         if not seconds:
             raise UntestableError("Training up to the best epoch was not timed; it needs timing.to_best_epoch: true.")
         return np.array(list(seconds.values()))
@@ -138,7 +138,7 @@ class TimeToConverge(MultipleOfRival):
 class TimeToShare(AgainstRivals):
     """The method comes to the same quality in less training time: each rival needs a multiple of it.
 
-    The quality is a share of the best validation metric that the worse of the two rows reaches with a seed, so that
+    The quality is a share of the best validation metric that the worse of the two variants reaches with a seed, so that
     both do reach it.
     """
 
@@ -160,7 +160,7 @@ class TimeToShare(AgainstRivals):
 
     def _seconds(self, history: pl.DataFrame, rival: str) -> tuple[float, float]:
         """Return the method's and the rival's seconds, with one seed."""
-        both = [curve(history.filter(method=row)) for row in (self.method, rival)]
+        both = [curve(history.filter(method=variant)) for variant in (self.method, rival)]
         if not all(len(values) for _, values in both):
             raise UntestableError(f"The run did not validate {self.method} and {rival} epoch by epoch.")
         target = self.share * min(values.max() for _, values in both)
@@ -180,7 +180,9 @@ class ModelBytes(AgainstRivals):
         return ["bytes of the model, ratio"]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        ours, theirs = (at(evidence.timing, case.task, row)["model_bytes"].max() for row in (self.method, case.rival))
+        ours, theirs = (
+            at(evidence.timing, case.task, variant)["model_bytes"].max() for variant in (self.method, case.rival)
+        )
         if not isinstance(ours, int) or not isinstance(theirs, int):
             raise UntestableError(f"The run did not time {self.method} and {case.rival}.")
         return exact(theirs / ours, self.times)
@@ -222,9 +224,9 @@ def curve(history: pl.DataFrame) -> tuple[Values, Values]:
     return validated["elapsed"].to_numpy(), validated["validation"].to_numpy()
 
 
-def at(table: pl.DataFrame, task: Task, row: str) -> pl.DataFrame:
+def at(table: pl.DataFrame, task: Task, variant: str) -> pl.DataFrame:
     """Return the rows of a table that are of one method for one data set under a protocol."""
-    return table.filter(dataset=task.dataset, protocol=task.protocol, method=row)
+    return table.filter(dataset=task.dataset, protocol=task.protocol, method=variant)
 
 
 TESTS = {

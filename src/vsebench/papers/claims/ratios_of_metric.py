@@ -16,7 +16,7 @@ class GainOverBest(AtTasks):
 
     effect: ClassVar[str] = "relative gain over the best member (claimed: at least the claim's bound)"
 
-    members: list[str] = Field(min_length=1)  # rows
+    members: list[str] = Field(min_length=1)  # variants
     metrics: list[MetricName] = Field(min_length=1)
     at_least: float = Field(ge=0)
 
@@ -47,7 +47,7 @@ class ShareOfMetric(AtTasks):
 
     effect: ClassVar[str] = "share of the metric that the control reaches (claimed: below the claim's bound)"
 
-    control: str  # a row, such as popularity
+    control: str  # a variant, such as popularity
     metric: MetricName
     below: float = Field(gt=0)
 
@@ -56,7 +56,7 @@ class ShareOfMetric(AtTasks):
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per task with the control."""
-        tasks = [task for task in self.tasks(evidence) if self.control in task.rows]
+        tasks = [task for task in self.tasks(evidence) if self.control in task.variants]
         if not tasks:
             raise UntestableError(f"The run has no row {self.control} on such data.")
         for task in tasks:
@@ -79,7 +79,7 @@ def share(values: Values) -> Values:
 
 
 class SizeSpread(AtTasks):
-    """A metric depends little on the size: its spread over the rows is below a bound.
+    """A metric depends little on the size: its spread over the sizes is below a bound.
 
     The largest and the smallest of noisy means are further apart than the true ones, so the spread is too large rather
     than too small.
@@ -87,7 +87,7 @@ class SizeSpread(AtTasks):
 
     effect: ClassVar[str] = "spread of a metric over sizes (claimed: below the claim's bound)"
 
-    sizes: list[str] = Field(min_length=2)  # rows
+    sizes: list[str] = Field(min_length=2)  # variants
     metrics: list[MetricName] = Field(min_length=1)
     below: float = Field(gt=0)
 

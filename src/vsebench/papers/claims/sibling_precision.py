@@ -32,7 +32,7 @@ class SiblingPrecision(AgainstRivals):
 
 
 def of_siblings(values: Values) -> Values:
-    """Return the difference of sibling precision; (m, 4): precision and sibling precision of two rows."""
+    """Return the difference of sibling precision; (m, 4): precision and sibling precision of two variants."""
     return values[:, 1] - values[:, 3]
 
 

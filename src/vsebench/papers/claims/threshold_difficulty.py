@@ -17,10 +17,10 @@ class ThresholdDifficulty(AtTasks):
     effect: ClassVar[str] = "correlation of thresholds with difficulty (claimed: at least the claim's bound)"
     reads: ClassVar[tuple[str, ...]] = ("thresholds_and_difficulty",)
 
-    references: list[str] = Field(min_length=1)  # rows whose scores are log odds; the first that a task has counts
+    references: list[str] = Field(min_length=1)  # variants whose scores are log odds; the first that a task has counts
     above: float = Field(ge=0)
 
-    def rows_read(self) -> list[str]:
+    def variants_read(self) -> list[str]:
         """Return the method and the references."""
         return [self.method, *self.references]
 
@@ -32,7 +32,7 @@ class ThresholdDifficulty(AtTasks):
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the mean correlation over labels and seeds."""
         found = evidence.requested("thresholds_and_difficulty", case.task, self.method)
-        there = [row for row in self.references if row in set(found["reference"])]
+        there = [variant for variant in self.references if variant in set(found["reference"])]
         if not there:
             raise UntestableError(f"The run has no row {in_words(self.references)} to tell the difficulty by.")
         own = found.filter(reference=there[0])

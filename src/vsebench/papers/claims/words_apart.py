@@ -15,7 +15,7 @@ FEWEST = 3  # words of a group that a data set must have
 
 
 class WordsApart(AtTasks):
-    """The cosines within one group of words fall by more than those within another, from a fixed row to a trained one.
+    """From a fixed variant to a trained one, cosines within one group of words fall by more than within another.
 
     A label counts with its mean cosine with the others of its group.
     """
@@ -23,17 +23,17 @@ class WordsApart(AtTasks):
     effect: ClassVar[str] = "fall of the mean cosine, less that of the other words (claimed: above 0)"
     reads: ClassVar[tuple[str, ...]] = ("label_vectors",)
 
-    fixed: str  # our row whose vectors of labels are the words' own
+    fixed: str  # our variant whose vectors of labels are the words' own
     words: list[str] = Field(min_length=FEWEST)  # that are claimed to be pulled apart
     beside: list[str] = Field(min_length=FEWEST)
 
-    def rows_read(self) -> list[str]:
-        """Return both rows."""
+    def variants_read(self) -> list[str]:
+        """Return both variants."""
         return [self.method, self.fixed]
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per task with both rows."""
-        tasks = [task for task in self.tasks(evidence) if self.fixed in task.rows]
+        """Yield one case per task with both variants."""
+        tasks = [task for task in self.tasks(evidence) if self.fixed in task.variants]
         if not tasks:
             raise UntestableError(f"The run has no row {self.fixed} to compare with.")
         for task in tasks:
@@ -41,7 +41,7 @@ class WordsApart(AtTasks):
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the fall within `words` less that within `beside`."""
-        tables = [evidence.requested("label_vectors", case.task, row) for row in (self.method, self.fixed)]
+        tables = [evidence.requested("label_vectors", case.task, variant) for variant in (self.method, self.fixed)]
         groups = [[word for word in group if word in set(tables[0]["label"])] for group in (self.words, self.beside)]
         if min(map(len, groups)) < FEWEST:
             raise UntestableError(f"The data set {case.task.dataset} has fewer than {FEWEST} words of a group.")
@@ -65,8 +65,8 @@ def fall(tables: list[pl.DataFrame], seed: int, group: list[str]) -> Values:
 def mean_cosines(vectors: pl.DataFrame, group: list[str]) -> Values:
     """Return the mean cosine of each word with the others of its group, (n_words,)."""
     of_label = dict(vectors.select("label", "vector").iter_rows())
-    rows = np.array([of_label[word] for word in group], dtype=np.float64)
-    cosines = rows @ rows.T
+    variants = np.array([of_label[word] for word in group], dtype=np.float64)
+    cosines = variants @ variants.T
     means: Values = (cosines.sum(axis=1) - cosines.diagonal()) / (len(group) - 1)
     return means
 

@@ -26,7 +26,7 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
         "siblings": list(siblings.values()),
     }
     named = options(
-        rows=plan.rows_read(name),
+        variants=plan.variants_read(name),
         seeds=plan.config.seeds,
         with_siblings=list(siblings),
         features=features or None,
@@ -37,16 +37,16 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
 def model_inputs(plan: Plan, name: str) -> Iterator[str]:
     """Yield the files of fitted models that an analysis reads; with a decision, also those of decisions."""
     reads = load_analysis(name).READS
-    for row in plan.rows_read(name):
-        task, entry = entry_at_task(row)
+    for variant in plan.variants_read(name):
+        task, entry = entry_at_task(variant)
         for seed in plan.config.seeds:
             for file in (*reads.model, *(reads.decided if entry.decision else ())):
-                yield model_file(task, entry.row, seed, file)
+                yield model_file(task, entry.variant, seed, file)
 
 
 def datasets_of(plan: Plan, name: str) -> list[str]:
     """Return the data sets that an analysis reads."""
-    return list(dict.fromkeys(row.split("/")[0] for row in plan.rows_read(name)))
+    return list(dict.fromkeys(variant.split("/")[0] for variant in plan.variants_read(name)))
 
 
 def features_of(plan: Plan, name: str) -> dict[str, str]:

@@ -46,7 +46,7 @@ class Wildcards:
     dataset: str = ""
     protocol: str = ""
     seed: str = ""
-    row: str = ""
+    variant: str = ""
     parameter: str = ""
     kind: str = ""
     name: str = ""
@@ -58,14 +58,14 @@ class Wildcards:
 
     @property
     def case(self) -> Case:
-        return Case(self.task, self.row, int(self.seed))
+        return Case(self.task, self.variant, int(self.seed))
 
 
 def options(**values: Any) -> str:
     """Return options of a command; an option without a value is True, and None, "" or an empty list is no option.
 
-    >>> print(options(rows=["a", "b"], no_refit=True, seed=1, grid={"x": [1]}, words=None))
-    --rows a b --no-refit --seed 1 --grid '{"x": [1]}'
+    >>> print(options(variants=["a", "b"], no_refit=True, seed=1, grid={"x": [1]}, words=None))
+    --variants a b --no-refit --seed 1 --grid '{"x": [1]}'
     """
     named = {f"--{key.replace('_', '-')}": value for key, value in values.items()}
     return joined(*(_option(name, value) for name, value in named.items()))
@@ -108,22 +108,22 @@ def metric_module(name: str) -> str:
     return module_of_metric(name).removeprefix("vsebench.")
 
 
-def method_modules(plan: Plan, rows: Iterable[str]) -> list[str]:
-    return [module_of("methods", plan.methods[row].method) for row in rows]
+def method_modules(plan: Plan, variants: Iterable[str]) -> list[str]:
+    return [module_of("methods", plan.methods[variant].method) for variant in variants]
 
 
-def model_file(task: Task, row: str, seed: int, name: str) -> str:
+def model_file(task: Task, variant: str, seed: int, name: str) -> str:
     """Return a file in a model's folder."""
-    return f"{Case(task, row, seed).folder(RESULTS)}/{name}"
+    return f"{Case(task, variant, seed).folder(RESULTS)}/{name}"
 
 
 def model_files(plan: Plan, *names: str, tasks: Iterable[Task] | None = None) -> list[str]:
-    """Return files of the models of all rows and seeds, at all tasks or at some."""
+    """Return files of the models of all variants and seeds, at all tasks or at some."""
     return [
-        model_file(task, row, seed, name)
+        model_file(task, variant, seed, name)
         for task in (plan.tasks if tasks is None else tasks)
         for seed in plan.config.seeds
-        for row in plan.rows(task)
+        for variant in plan.variants(task)
         for name in names
     ]
 
@@ -131,10 +131,10 @@ def model_files(plan: Plan, *names: str, tasks: Iterable[Task] | None = None) ->
 def decisions_made(plan: Plan, tasks: Iterable[Task]) -> list[str]:
     """Return the files of the label sets that the decisions of some tasks have chosen."""
     return [
-        model_file(task, row, seed, "decisions.parquet")
+        model_file(task, variant, seed, "decisions.parquet")
         for task in tasks
         for seed in plan.config.seeds
-        for row in dict.fromkeys(entry.row for entry in plan.decided(task))
+        for variant in dict.fromkeys(entry.variant for entry in plan.decided(task))
     ]
 
 
@@ -146,19 +146,19 @@ def siblings_files(plan: Plan, datasets: Iterable[str]) -> dict[str, str]:
 def sweep_files(plan: Plan, suffix: str) -> list[str]:
     """Return the files of all sweeps: `.parquet` has their models, `-ranks.parquet` the ranks."""
     return [
-        model_file(task, row, seed, f"sweep/{parameter}{suffix}")
+        model_file(task, variant, seed, f"sweep/{parameter}{suffix}")
         for task in plan.tasks
         for seed in plan.config.seeds
-        for row, parameter in plan.sweeps(task)
+        for variant, parameter in plan.sweeps(task)
     ]
 
 
-def needs_read(plan: Plan, rows: Iterable[str], task: Task) -> set[str]:
-    """Return the keys of the needs that jobs of some rows read at a task.
+def needs_read(plan: Plan, variants: Iterable[str], task: Task) -> set[str]:
+    """Return the keys of the needs that jobs of some variants read at a task.
 
     An oracle can need an image's features for the probabilities of its labels, where the task has some.
     """
-    keys: set[str] = set().union(*(plan.method_class(row).needs for row in rows))
+    keys: set[str] = set().union(*(plan.method_class(variant).needs for variant in variants))
     return keys | features_provided(plan, task) if TRUTH.key in keys else keys
 
 

@@ -28,13 +28,13 @@ from vsebench.plan.jobs.job import (
     sweep_files,
 )
 from vsebench.plan.plan import Plan
-from vsebench.plan.settings import not_tuned, scaled_rows, timed_rows
+from vsebench.plan.settings import not_tuned, scaled_variants, timed_variants
 from vsebench.protocols.base import load_protocol
 from vsebench.rendering import kinds
 
 
 def measure(plan: Plan, at: Wildcards) -> Job:
-    """The metrics of all rows and seeds of a task, from their ranks and decisions."""
+    """The metrics of all variants and seeds of a task, from their ranks and decisions."""
     ranks = ["ranks.parquet", "lists.parquet"]
     ranks += ["label_ranks.parquet"] if load_protocol(at.protocol).new_images else []
     read = siblings_files(plan, [at.dataset] if plan.list_metrics else [])
@@ -45,7 +45,7 @@ def measure(plan: Plan, at: Wildcards) -> Job:
         "decisions": decisions_made(plan, [at.task]),
     }
     named = options(
-        rows=plan.rows(at.task),
+        variants=plan.variants(at.task),
         decisions=plan.decided(at.task),
         not_compared=not_compared(plan, at.task),
         seeds=plan.config.seeds,
@@ -57,10 +57,12 @@ def measure(plan: Plan, at: Wildcards) -> Job:
 
 
 def not_compared(plan: Plan, task: Task) -> list[Entry]:
-    """Return the oracles of a task, which are not compared with the others: rows, and rows with decisions."""
+    """Return the oracles of a task, which are not compared with the others: variants, and variants with decisions."""
     oracles = plan.oracles(task)
     decided = [
-        entry for entry in plan.decided(task) if entry.row in oracles or plan.decisions[entry.decision].role == "oracle"
+        entry
+        for entry in plan.decided(task)
+        if entry.variant in oracles or plan.decisions[entry.decision].role == "oracle"
     ]
     return [*map(Entry, oracles), *decided]
 
@@ -77,20 +79,20 @@ def measure_sweeps(plan: Plan, at: Wildcards) -> Job:
 
 
 def time_methods(plan: Plan, at: Wildcards) -> Job:
-    """The times of the rows of a task for which something is chosen, from their records."""
-    rows, config = timed_rows(plan, at.task), plan.config
-    needs = needs_read(plan, rows, at.task)
-    records = [model_file(at.task, row, seed, "run.json") for seed in config.timed_seeds for row in rows]
+    """The times of the variants of a task for which something is chosen, from their records."""
+    variants, config = timed_variants(plan, at.task), plan.config
+    needs = needs_read(plan, variants, at.task)
+    records = [model_file(at.task, variant, seed, "run.json") for seed in config.timed_seeds for variant in variants]
     inputs = {
         "sources": sources("stages.time"),
         "needs": need_files(plan, needs - {TEST_LABELS.key}, at.task),  # these are part of the split
-        "methods": sources(*method_modules(plan, rows)),
+        "methods": sources(*method_modules(plan, variants)),
         "records": records,
     }
     named = options(
         no_refit=not config.datasets[at.dataset].refit,
         seeds=as_json(config.timed_seeds),
-        modules={row: plan.methods[row].method for row in rows},
+        modules={variant: plan.methods[variant].method for variant in variants},
         epochs=config.timing.epochs,
         to_best_epoch=config.timing.to_best_epoch,
     )
@@ -98,26 +100,28 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
 
 
 def scale(plan: Plan, at: Wildcards) -> Job:
-    """How time grows with the size of simulated data, for the rows that can be measured on it."""
-    rows, scaling = scaled_rows(plan), plan.config.scaling
+    """How time grows with the size of simulated data, for the variants that can be measured on it."""
+    variants, scaling = scaled_variants(plan), plan.config.scaling
     assert scaling is not None
     inputs = {
-        "kernels": [f"results/kernels/{row}.json" for row in rows if plan.methods[row].epochs],
-        "sources": sources("stages.scale", *method_modules(plan, rows)),
+        "kernels": [f"results/kernels/{variant}.json" for variant in variants if plan.methods[variant].epochs],
+        "sources": sources("stages.scale", *method_modules(plan, variants)),
     }
-    named = options(options=scaling.options, methods=rows, sizes=scaling.sizes, repeats=scaling.repeats)
+    named = options(options=scaling.options, methods=variants, sizes=scaling.sizes, repeats=scaling.repeats)
     return Job(inputs, named)
 
 
 def gather(plan: Plan, at: Wildcards) -> Job:
-    """The parts of all data sets, tasks or models as one file; with the settings the titles of rows, and searches."""
+    """The parts of all data sets, tasks or models as one file; settings come with the titles of variants and searches."""
     inputs = {"sources": sources("stages.gather"), "parts": parts(plan)[at.name]}
     if at.name == "datasets.json":
         shown = [f"data/processed/{dataset}/about.json" for dataset in plan.datasets]
         return Job(inputs | {"about": shown}, options(about=shown))
     if at.name == "settings.json":
-        rows = {row: {"title": method.title, "source": method.source} for row, method in plan.methods.items()}
-        return Job(inputs, options(rows=rows, not_tuned=not_tuned(plan)))
+        variants = {
+            variant: {"title": method.title, "source": method.source} for variant, method in plan.methods.items()
+        }
+        return Job(inputs, options(variants=variants, not_tuned=not_tuned(plan)))
     return Job(inputs)
 
 
@@ -140,7 +144,7 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
     read = claims_read(plan.papers)
     swept, scaled = bool(sweep_files(plan, "")), plan.config.scaling is not None
     related = siblings_files(plan, plan.siblings if "lists" in read else [])
-    requested = [f"results/{name}.parquet" for name in known_analyses() if name in read and plan.rows_read(name)]
+    requested = [f"results/{name}.parquet" for name in known_analyses() if name in read and plan.variants_read(name)]
     inputs = {
         "sources": [*sources("stages.claims"), *map(os.path.relpath, sources_of(*claim_modules(plan.papers)))],
         "gathered": [f"results/{name}" for name in ("timing.parquet", "history.parquet", "datasets.json")],
@@ -153,7 +157,7 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
         "requested": requested,
     }
     named = options(
-        rows=[f"{task}/{name}" for task in plan.tasks for name in [*plan.rows(task), *plan.decided(task)]],
+        variants=[f"{task}/{name}" for task in plan.tasks for name in [*plan.variants(task), *plan.decided(task)]],
         seeds=plan.config.seeds,
         bootstrap=plan.config.bootstrap,
         sweeps="results/sweeps.parquet" if swept else None,

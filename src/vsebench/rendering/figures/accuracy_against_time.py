@@ -48,7 +48,7 @@ class AccuracyAgainstTime(FigureKind):
             drawing.whole_decades(axis)
             axis.set_title(drawing.panel_title(results, task))
         rows = {row for of_methods in points_of_places.values() for row in of_methods}
-        drawing.legend_of_lines(figure, results, [row for row in results.outline.rows if row in rows], dots=True)
+        drawing.legend_of_lines(figure, results, [row for row in results.outline.variants if row in rows], dots=True)
         return figure
 
     def caption(self, results: Results) -> str:

@@ -25,11 +25,11 @@ class F1OfLabels(FigureKind):
     @model_validator(mode="after")
     def _one_decision_each(self) -> "F1OfLabels":
         entries = [Entry.of(entry) for entry in self.entries]
-        if not all(entry.decision for entry in entries) or len({entry.row for entry in entries}) < len(entries):
+        if not all(entry.decision for entry in entries) or len({entry.variant for entry in entries}) < len(entries):
             raise PydanticCustomError("entries", "entries: name each method once, with a decision, as method/decision")
         return self
 
-    def rows_read(self) -> list[str]:
+    def variants_read(self) -> list[str]:
         return self.entries
 
     def figure(self, results: Results) -> "Figure":
@@ -58,7 +58,7 @@ class F1OfLabels(FigureKind):
             axis.set(xlabel="F1", xlim=(0, 1))
             axis.set_title(drawing.panel_title(results, task))
         handles = [
-            Line2D([], [], linestyle="", color=look[entry.row].colour, marker=look[entry.row].marker,
+            Line2D([], [], linestyle="", color=look[entry.variant].colour, marker=look[entry.variant].marker,
                    label=results.entry_title(str(entry)))
             for entry in results.decided_of(shown)
         ]  # fmt: skip
@@ -69,7 +69,7 @@ class F1OfLabels(FigureKind):
         """Return the label scores of the entries that the run has."""
         return results.analysis("label_scores").filter(
             pl.any_horizontal(
-                (pl.col("method") == entry.row) & (pl.col("decision") == entry.decision)
+                (pl.col("method") == entry.variant) & (pl.col("decision") == entry.decision)
                 for entry in map(Entry.of, self.entries)
             )
         )

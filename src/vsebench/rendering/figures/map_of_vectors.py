@@ -24,7 +24,7 @@ class MapOfVectors(FigureKind):
     methods: list[str] = Field(min_length=1)  # of the run
     protocol: str
 
-    def rows_read(self) -> list[str]:
+    def variants_read(self) -> list[str]:
         return self.methods
 
     def figure(self, results: Results) -> "Figure":

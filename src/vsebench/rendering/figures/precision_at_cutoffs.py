@@ -21,7 +21,7 @@ class PrecisionAtCutoffs(FigureKind):
 
     methods: list[str] = Field(min_length=1)  # of the run
 
-    def rows_read(self) -> list[str]:
+    def variants_read(self) -> list[str]:
         return self.methods
 
     def figure(self, results: Results) -> "Figure":

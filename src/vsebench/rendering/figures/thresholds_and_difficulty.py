@@ -21,18 +21,18 @@ class ThresholdsAndDifficulty(FigureKind):
     entry: str  # as "method/decision"
     references: list[str] = Field(min_length=1)  # methods whose scores are log odds; the first one on a task is used
 
-    def rows_read(self) -> list[str]:
+    def variants_read(self) -> list[str]:
         return [self.entry, *self.references]
 
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
         entry = Entry.of(self.entry)
-        shown = results.analysis("thresholds_and_difficulty").filter(method=entry.row, decision=entry.decision)
+        shown = results.analysis("thresholds_and_difficulty").filter(method=entry.variant, decision=entry.decision)
         tasks = results.tasks_of(shown)
         if not tasks:
             return drawing.nothing("This run has none of the methods of this figure")
-        look = style.looks(results)[entry.row]
+        look = style.looks(results)[entry.variant]
         figure, axes = drawing.panels(len(tasks), style.DOUBLE, 2.0, columns=3)
         for axis, task in zip(axes, tasks, strict=True):
             of_task = at(shown, task)
@@ -47,7 +47,7 @@ class ThresholdsAndDifficulty(FigureKind):
         return figure
 
     def caption(self, results: Results) -> str:
-        references = [results.method_title(method) for method in self.references if method in results.outline.rows]
+        references = [results.method_title(method) for method in self.references if method in results.outline.variants]
         return (
             "Spearman correlation between the thresholds predicted for the images of a label and the images' "
             "difficulty; one dot per label with ten test images or more, mean over seeds. The difficulty is 1 minus "

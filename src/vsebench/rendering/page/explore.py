@@ -26,7 +26,7 @@ def numbers(results: Results) -> dict[str, Any]:
     from vsebench.rendering.style import looks  # imports Matplotlib
 
     look, metrics = looks(results), results.outline.metrics
-    tasks, rows = results.tasks_of(results.summary), list(results.outline.rows)
+    tasks, rows = results.tasks_of(results.summary), list(results.outline.variants)
     values, seconds = [], []
     for number, task in enumerate(tasks):
         accuracy, timing = results.accuracy(task), at(results.timing, task)
@@ -47,7 +47,7 @@ def numbers(results: Results) -> dict[str, Any]:
         "methods": [
             {
                 "title": results.method_title(row),
-                "role": results.outline.rows[row].role,
+                "role": results.outline.variants[row].role,
                 "colour": to_hex(look[row].colour),
                 "marker": look[row].marker,
             }

@@ -38,7 +38,7 @@ def headline(results: Results, task: Task) -> Iterator[str]:
     score = f"{metric_title(metric)} {value} (95 % interval {interval})"
     verb = "is best" if len(numbers_of) > 1 else "is the only method"
     yield f"{results.task_title(task)}: {results.method_title(best)} {verb}, {score}{equals}."
-    of_papers = [row for row in numbers_of if results.outline.rows[row].role == "paper"]
+    of_papers = [row for row in numbers_of if results.outline.variants[row].role == "paper"]
     if of_papers and best not in of_papers:
         leader = max(of_papers, key=lambda row: numbers_of[row]["value"])
         numbers = numbers_of[leader]
@@ -70,7 +70,7 @@ def what_was_run(results: Results) -> list[tuple[str, str]]:
     return [
         ("Data sets", ", ".join(results.dataset_title(name) for name in results.datasets)),
         ("Protocols", "; ".join(f"{name}: {outline.protocols[name]}" for name in protocols)),
-        ("Methods", ", ".join(results.method_title(row) for row in outline.rows)),
+        ("Methods", ", ".join(results.method_title(row) for row in outline.variants)),
         ("Seeds", str(len(outline.seeds))),
         ("Factors", ", ".join(map(str, factors)) or "none"),
         ("Settings", "; ".join(settings_chosen(results)) or "no method has settings to choose"),

@@ -87,7 +87,7 @@ def render(
         tables_of=by_section(TableKind, tables),
         figures_of=by_section(FigureKind, not_in_papers(drawn, of_papers)),
         datasets=[(results.dataset_title(name), entry) for name, entry in results.datasets.items()],
-        sources=[(results.method_title(row), entry.source) for row, entry in results.outline.rows.items()],
+        sources=[(results.method_title(row), entry.source) for row, entry in results.outline.variants.items()],
         machine=list(flatten(results.machine)),
         downloads=files(results.folder / "tables", table_names, figures, [*drawn, *of_papers], folder),
     )

@@ -73,11 +73,11 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame) -> tuple[str, ..
             "one label are tested as well."
         )
     sentences += [
-        f"{results.outline.rows[oracle].title} is an oracle (uses test information); it is shown for reference only."
+        f"{results.method_title(oracle)} is an oracle (uses test information); it is shown for reference only."
         for oracle in results.oracles_of(accuracy)
     ]
     left_out = [
-        f"{results.outline.rows[entry.method].title} is left out: {entry.reason}"
+        f"{results.outline.variants[entry.method].title} is left out: {entry.reason}"
         for entry in results.outline.left_out
         if Task(entry.dataset, entry.protocol) == task
     ]

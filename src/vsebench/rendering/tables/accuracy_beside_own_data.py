@@ -70,7 +70,7 @@ class AccuracyBesideOwnData(TableKind):
 def has(results: Results, name: str) -> bool:
     """Return whether the run has a "method", or a "method/decision"."""
     entry = Entry.of(name)
-    return entry.row in results.outline.rows and entry.decision in ("", *results.outline.decisions)
+    return entry.variant in results.outline.variants and entry.decision in ("", *results.outline.decisions)
 
 
 def our_rows(results: Results, task: Task, methods: Sequence[str], metrics: Sequence[str]) -> list[Row]:

@@ -42,11 +42,11 @@ class Decisions(TableKind):
             columns.append(Column(f"{metric}_p_adjusted", "p", "score", shown=False))
         rows = []
         for entry in results.decided_of(accuracy):
-            titles = (results.method_title(entry.row), results.decision_title(entry.decision))
-            cells = [Cell(text) for text in (task.dataset, task.protocol, entry.row, entry.decision, *titles)]
+            titles = (results.method_title(entry.variant), results.decision_title(entry.decision))
+            cells = [Cell(text) for text in (task.dataset, task.protocol, entry.variant, entry.decision, *titles)]
             for metric in metrics:
                 cells += accuracy_cells(results, pick(accuracy, metric, str(entry)))
-            oracle = results.is_oracle(entry.row) or results.outline.decisions[entry.decision].role == "oracle"
+            oracle = results.is_oracle(entry.variant) or results.outline.decisions[entry.decision].role == "oracle"
             rows.append(Row(tuple(cells), apart=oracle))
         simulated = ("The data is simulated.",) if results.is_simulated(task.dataset) else ()
         return Table(

@@ -22,7 +22,7 @@ class ExampleLabels(TableKind):
     methods: list[str] = Field(min_length=1)  # of the run
     images: int = Field(default=3, ge=1, le=LIMIT)  # of each task
 
-    def rows_read(self) -> list[str]:
+    def variants_read(self) -> list[str]:
         return self.methods
 
     def table(self, results: Results) -> Table:
@@ -34,7 +34,7 @@ class ExampleLabels(TableKind):
             texts = (title, None, image, None, paper.row_title(method), cell.value)
             rows.append(Row(tuple(map(Cell, texts)), group=title))
         rows += example_rows(results, self.methods, self.images)
-        missing = [method for method in self.methods if method not in results.outline.rows]
+        missing = [method for method in self.methods if method not in results.outline.variants]
         notes = (
             "Bold: a label of the image. Italics: a sibling of such a label, according to the paper or to the data "
             "set's table of siblings.",

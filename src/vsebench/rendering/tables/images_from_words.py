@@ -37,11 +37,11 @@ class ImagesFromWords(TableKind):
     methods: list[str] = Field(min_length=1)  # of the run
     beside: list[str] = Field(default=[])  # controls, on the tasks of these methods
 
-    def rows_read(self) -> list[str]:
+    def variants_read(self) -> list[str]:
         return [*self.methods, *self.beside]
 
     def table(self, results: Results) -> Table:
-        shown = results.analysis("images_from_words").filter(pl.col("method").is_in(self.rows_read()))
+        shown = results.analysis("images_from_words").filter(pl.col("method").is_in(self.variants_read()))
         rows = []
         for task in results.tasks_of(shown.filter(pl.col("method").is_in(self.methods))):
             of_task, title = at(shown, task), results.task_title(task)

@@ -26,7 +26,7 @@ class LabelsOfImages(TableKind):
     methods: list[str] = Field(min_length=1)  # of the run
     images: int = Field(default=3, ge=1, le=LIMIT)  # of each task
 
-    def rows_read(self) -> list[str]:
+    def variants_read(self) -> list[str]:
         return self.methods
 
     def table(self, results: Results) -> Table:

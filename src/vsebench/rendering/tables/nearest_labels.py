@@ -29,7 +29,7 @@ class NearestLabels(TableKind):
     labels: list[str] = Field(default_factory=list)  # names of labels; none: the most frequent ones
     most_frequent: int = Field(default=10, ge=1)
 
-    def rows_read(self) -> list[str]:
+    def variants_read(self) -> list[str]:
         return [self.method]
 
     def table(self, results: Results) -> Table:
@@ -61,7 +61,7 @@ class NearestLabels(TableKind):
         return names["label"].head(self.most_frequent).to_list()
 
     def _title(self, results: Results) -> str:
-        in_run = self.method in results.outline.rows
+        in_run = self.method in results.outline.variants
         return results.method_title(self.method) if in_run else f"{self.method}, which this run lacks"
 
 

@@ -31,7 +31,7 @@ class RetrievedImages(TableKind):
     methods: list[str] = Field(min_length=1)  # of the run
     words: list[str] = Field(min_length=1)  # labels
 
-    def rows_read(self) -> list[str]:
+    def variants_read(self) -> list[str]:
         return self.methods
 
     def table(self, results: Results) -> Table:

@@ -39,7 +39,7 @@ class Settings(TableKind):
         return {"settings": {}}
 
     def table(self, results: Results) -> Table:
-        tasks, rows = results.outline.tasks, list(results.outline.rows)
+        tasks, rows = results.outline.tasks, list(results.outline.variants)
 
         def display_order(entry: dict[str, Any]) -> tuple[Any, ...]:
             task = Task(entry["dataset"], entry["protocol"])

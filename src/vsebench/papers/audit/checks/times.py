@@ -103,11 +103,11 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
     for statement in cells.all:
         if statement.column != "cost_per_image":
             continue
-        timed_rows = [cell for cell in timed(cells, "epoch_time") if cell.paper == statement.paper]
-        rates = {cell: cells.find(cell.paper, cell.dataset, "images") for cell in timed_rows}
+        timed_variants = [cell for cell in timed(cells, "epoch_time") if cell.paper == statement.paper]
+        rates = {cell: cells.find(cell.paper, cell.dataset, "images") for cell in timed_variants}
         known = {cell: images for cell, images in rates.items() if images and cell.row.endswith(f"/{statement.row}")}
         for cell, images, share in cells.each("epoch_time", "images_by_name", "images_with_that_mean"):
-            if cell in timed_rows and known:
+            if cell in timed_variants and known:
                 tagged = exact(images.value) * rounded(share.value) / 100
                 single = [seconds(row) / count(own) * tagged / SECONDS[cell.unit] for row, own in known.items()]
                 expected = Interval(min(each.low for each in single), max(each.high for each in single))
