@@ -143,7 +143,7 @@ def test_without_a_logarithm_scores_overflow_at_a_rate_that_lsep_stands(prepared
     split, data = folder / "corel5k374" / "official" / "seed1" / "split", folder / "data" / "corel5k374"
     settings = json.dumps(BLOBS | {"learning_rate": rate, "dropout": 0.0})
     assert run("fit", "--split", split, "--features", data / config.features_name, "--dataset", "corel5k374",
-               "--protocol", "official", "--variant", "v", "--module", module, "--settings", settings, "--metric", "map",
-               "--images", 500, "--epochs", '{"maximum": 30, "patience": 30}', "--seed", 1,
+               "--protocol", "official", "--variant", "v", "--module", module, "--settings", settings,
+               "--metric", "map", "--images", 500, "--epochs", '{"maximum": 30, "patience": 30}', "--seed", 1,
                "--out", split.parent / module) == status  # fmt: skip
     assert ("diverged" in capsys.readouterr().err) == (status == 1)

@@ -78,8 +78,9 @@ def measured(folder, name, module, settings):
     for seed in (1, 2, 3):
         split = split_of(folder, name, seed)
         out = split.parent / "row"
-        assert run("fit", "--split", split, *features, "--words", data / "words.npz", *keys, "--variant", "v", "--module",
-                   module, "--settings", json.dumps(settings), "--seed", seed, "--out", out) == 0  # fmt: skip
+        assert run("fit", "--split", split, *features, "--words", data / "words.npz", *keys, "--variant", "row",
+                   "--module", module, "--settings", json.dumps(settings), "--seed", seed,
+                   "--out", out) == 0  # fmt: skip
         assert run("rank", "--split", split, "--model", out / "model.npz", *features, "--ranks", out / "ranks.parquet",
                    "--lists", out / "lists.parquet") == 0  # fmt: skip
     assert run("measure", "--results", folder, *keys, "--variants", "row", "--seeds", 1, 2, 3, "--metrics", *COLUMNS,

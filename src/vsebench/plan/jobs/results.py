@@ -112,7 +112,7 @@ def scale(plan: Plan, at: Wildcards) -> Job:
 
 
 def gather(plan: Plan, at: Wildcards) -> Job:
-    """The parts of all data sets, tasks or models as one file; settings come with the titles of variants and searches."""
+    """The parts of all data sets, tasks or models as one file; settings come with titles of variants and searches."""
     inputs = {"sources": sources("stages.gather"), "parts": parts(plan)[at.name]}
     if at.name == "datasets.json":
         shown = [f"data/processed/{dataset}/about.json" for dataset in plan.datasets]
