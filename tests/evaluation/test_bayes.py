@@ -18,25 +18,25 @@ SETS = np.array(list(product([False, True], repeat=K)))  # all 64
 LAWS = ["independent", "catalogue"]
 
 
-def random_truth(law, seed):
-    """Return parameters of a law of eight labels, of which six are in the set."""
+def random_truth(label_distribution, seed):
+    """Return parameters of a label distribution of eight labels, of which six are in the set."""
     rng = np.random.default_rng(seed)
     truth = {"label": np.array([7, 0, 2, 3, 5, 6], dtype=np.int32)}
-    columns = 8 if law == "independent" else 12
+    columns = 8 if label_distribution == "independent" else 12
     truth |= {"weight": 1.5 * rng.standard_normal((3, columns)), "bias": rng.standard_normal(columns) - 0.7}
-    if law == "catalogue":  # with an empty set, and sets that are equal without the labels 1 and 4
+    if label_distribution == "catalogue":  # with an empty set, and sets that are equal without the labels 1 and 4
         truth["members"] = rng.random((12, 8)) < 0.35
         truth["members"][0] = False
         truth["members"][1] = truth["members"][2] ^ (np.arange(8) == 4)
     return truth
 
 
-def law_of(law, truth, features):
+def law_of(label_distribution, truth, features):
     """Return the probability of each of SETS for each image, (n, 64), with loops."""
     logits = features.astype(np.float64) @ truth["weight"] + truth["bias"]
     found = np.zeros((len(features), len(SETS)))
     for image, row in enumerate(logits):
-        if law == "independent":
+        if label_distribution == "independent":
             chance = (1 / (1 + np.exp(-row)))[truth["label"]]
             for number, labels in enumerate(SETS):
                 found[image, number] = np.prod([p if there else 1 - p for p, there in zip(chance, labels, strict=True)])
@@ -71,12 +71,14 @@ def number_of(labels):
     return labels @ (1 << np.arange(K)[::-1])
 
 
-@pytest.fixture(scope="module", params=[(law, seed) for law in LAWS for seed in range(5)], ids=str)
+@pytest.fixture(
+    scope="module", params=[(label_distribution, seed) for label_distribution in LAWS for seed in range(5)], ids=str
+)
 def small(request):
-    law, seed = request.param
-    truth = random_truth(law, seed)
+    label_distribution, seed = request.param
+    truth = random_truth(label_distribution, seed)
     features = np.random.default_rng([seed, 1]).standard_normal((60, 3)).astype(np.float32)
-    return features, truth, law_of(law, truth, features)
+    return features, truth, law_of(label_distribution, truth, features)
 
 
 @pytest.mark.parametrize("metric", VALUES)
@@ -115,10 +117,10 @@ def test_the_truth_of_another_simulator_is_refused():
 
 
 @cache
-def images_for_test(law):
+def images_for_test(label_distribution):
     """Return features and labels of three seeds' 4,000 test images, and the truth."""
-    config = data_sets.described(f"sim-{law}")
-    adapter = load_adapter(config.adapter, law)
+    config = data_sets.described(f"sim-{label_distribution}")
+    adapter = load_adapter(config.adapter, label_distribution)
     features, given = [], []
     for seed in (1, 2, 3):
         drawn = adapter.read(Path(), adapter.Options(**config.options | {"seed": seed}))
@@ -147,18 +149,18 @@ TABLE = {
 }
 
 
-@pytest.mark.parametrize(("law", "metric"), TABLE)
-def test_a_decision_reaches_what_was_measured_before(law, metric):
-    features, given, truth = images_for_test(law)
+@pytest.mark.parametrize(("label_distribution", "metric"), TABLE)
+def test_a_decision_reaches_what_was_measured_before(label_distribution, metric):
+    features, given, truth = images_for_test(label_distribution)
     found = reached(getattr(bayes, metric)(features, truth).labels, given)
-    for values, printed in zip(found, TABLE[law, metric], strict=True):
+    for values, printed in zip(found, TABLE[label_distribution, metric], strict=True):
         # Both are means of 12,000 images, and the printed one is rounded.
         assert abs(values.mean() - printed) < 3 * np.sqrt(2 / len(values)) * values.std() + 0.0005
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_a_decision_reaches_what_it_expects_and_no_other_decision_reaches_more(law):
-    features, given, truth = images_for_test(law)
+@pytest.mark.parametrize("label_distribution", LAWS)
+def test_a_decision_reaches_what_it_expects_and_no_other_decision_reaches_more(label_distribution):
+    features, given, truth = images_for_test(label_distribution)
     decisions = {name: getattr(bayes, name)(features, truth) for _, name in TABLE}
     for column, best in enumerate(("exact_match", "example_f1")):
         found = {name: reached(decision.labels, given)[column] for name, decision in decisions.items()}
@@ -169,9 +171,9 @@ def test_a_decision_reaches_what_it_expects_and_no_other_decision_reaches_more(l
             assert ahead.mean() <= 3 * ahead.std() / np.sqrt(len(ahead))
 
 
-@pytest.mark.parametrize(("law", "printed"), [("independent", 0.33), ("catalogue", 0.68)])
-def test_the_number_of_labels_is_right_as_often_as_was_measured_before(law, printed):
-    features, given, truth = images_for_test(law)
+@pytest.mark.parametrize(("label_distribution", "printed"), [("independent", 0.33), ("catalogue", 0.68)])
+def test_the_number_of_labels_is_right_as_often_as_was_measured_before(label_distribution, printed):
+    features, given, truth = images_for_test(label_distribution)
     decision = bayes.label_count(features, truth)
     right = decision.labels.sum(axis=1) == given.sum(axis=1)
     assert right.mean() == pytest.approx(printed, abs=0.02)

@@ -21,7 +21,9 @@ NAMES = sorted(path.stem for path in CONFIG.glob("*.yaml"))
 TRAINED = ["label_count", "class_threshold"]
 CONFIGS = [read_config(DecisionConfig, CONFIG / f"{name}.yaml") for name in NAMES]
 # One configuration per decision; the best possible ones need the distribution of the labels.
-SETTINGS = {one.decision: one.settings for one in CONFIGS if "law" not in load_decision(one.decision).needs}
+SETTINGS = {
+    one.decision: one.settings for one in CONFIGS if "label_distribution" not in load_decision(one.decision).needs
+}
 AVERAGES = [("macro_f1", "macro"), ("micro_f1", "micro"), ("example_f1", "samples")]
 SMALL = {"label_count": {"hidden": [16]}, "class_threshold": {"hidden": [16]}}
 

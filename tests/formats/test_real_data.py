@@ -225,7 +225,7 @@ def test_sim_openimages_is_like_open_images(mirror):
     with path.open() as lines:
         labels = [row[1].split() for row in csv.reader(lines)]
     frequencies = np.array(list(Counter(label for image in labels for label in image).values()))
-    # The part has 2.6 labels an image, so its lengths are too coarse to compare. A tenth of the images shows the law.
+    # The part has 2.6 labels an image, so its lengths are too coarse to compare. A tenth of the images is enough.
     found = label_profile(simulated("sim-openimages", images=138_883, occurrences=1_144_084)[0])
     wanted = label_profile(frequencies)
     assert np.all(np.abs(found - wanted) < np.maximum(0.25 * wanted, 0.06)), (wanted.round(3), found.round(3))

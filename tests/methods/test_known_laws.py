@@ -23,12 +23,12 @@ from vsebench.methods.controls.label_catalogue import LabelCatalogue
 from vsebench.protocols.official import PROTOCOL
 
 KINDS = {"independent": IndependentLabels, "catalogue": LabelCatalogue}
-both = pytest.mark.parametrize("law", KINDS)
+both = pytest.mark.parametrize("label_distribution", KINDS)
 
 
-def draw(law, **changes):
-    config = data_sets.described(f"sim-{law}")
-    adapter = load_adapter(config.adapter, law)
+def draw(label_distribution, **changes):
+    config = data_sets.described(f"sim-{label_distribution}")
+    adapter = load_adapter(config.adapter, label_distribution)
     return adapter.read(Path(), adapter.Options(**config.options | changes))
 
 
@@ -49,10 +49,10 @@ def queries_of(features):
     return Queries(np.arange(len(features), dtype=np.int32), none, features)
 
 
-@pytest.mark.parametrize(("law", "printed"), [("independent", 0.842), ("catalogue", 0.812)])
-def test_the_oracle_reaches_the_lrap_that_was_measured_before(law, printed):
+@pytest.mark.parametrize(("label_distribution", "printed"), [("independent", 0.842), ("catalogue", 0.812)])
+def test_the_oracle_reaches_the_lrap_that_was_measured_before(label_distribution, printed):
     """The measured one is a mean of three seeds' 4,000 images, this one of 4,000."""
-    drawn = draw(law)
+    drawn = draw(label_distribution)
     with workers(1) as pool:
         split = split_of(drawn)
         model = oracle(drawn, split, pool)
@@ -61,7 +61,7 @@ def test_the_oracle_reaches_the_lrap_that_was_measured_before(law, printed):
             list_tops(model, split.test, drawn.features, pool),
         )
     (found,) = measure([ranked], ["map"], 20, 100)[0].values
-    assert isinstance(model, KINDS[law])
+    assert isinstance(model, KINDS[label_distribution])
     rows, given = model.scores(queries_of(drawn.features.rows(split.test.images))), np.zeros((4000, 20), dtype=bool)
     given[split.test.right.image_of_pair, split.test.right.label_of_pair] = True
     labelled = given.any(axis=1)  # scikit-learn gives the others 1
@@ -71,26 +71,26 @@ def test_the_oracle_reaches_the_lrap_that_was_measured_before(law, printed):
 
 
 @both
-def test_scores_are_the_log_odds_of_the_labels(law):
-    drawn = draw(law, images=200)
+def test_scores_are_the_log_odds_of_the_labels(label_distribution):
+    drawn = draw(label_distribution, images=200)
     truth, features = drawn.truth, drawn.features.values
     logits = features.astype(np.float64) @ truth["weight"] + truth["bias"]
-    if law == "independent":
+    if label_distribution == "independent":
         expected = logits
     else:
         weights = np.exp(logits)
         expected = logit(weights @ truth["members"] / weights.sum(axis=1, keepdims=True))
-    scores = KINDS[law].from_arrays(truth).scores(queries_of(features))
+    scores = KINDS[label_distribution].from_arrays(truth).scores(queries_of(features))
     assert scores.dtype == np.float32
     np.testing.assert_allclose(scores, expected, rtol=1e-5, atol=1e-5)
 
 
 @both
-def test_labels_that_a_filter_keeps_are_scored_as_before(law):
-    drawn = draw(law, images=50)
+def test_labels_that_a_filter_keeps_are_scored_as_before(label_distribution):
+    drawn = draw(label_distribution, images=50)
     kept = {**drawn.truth, "label": drawn.truth["label"][[3, 7, 19]]}
     queries = queries_of(drawn.features.values)
-    few, all_labels = (KINDS[law].from_arrays(truth).scores(queries) for truth in (kept, drawn.truth))
+    few, all_labels = (KINDS[label_distribution].from_arrays(truth).scores(queries) for truth in (kept, drawn.truth))
     assert few.flags.c_contiguous
     assert np.array_equal(few, all_labels[:, [3, 7, 19]])
 
@@ -108,12 +108,12 @@ def test_a_label_of_every_set_ranks_first_and_one_of_none_last_with_finite_score
 
 
 @both
-def test_a_model_survives_its_file(law, tmp_path):
-    drawn = draw(law, images=40)
-    model = KINDS[law].from_arrays(drawn.truth)
+def test_a_model_survives_its_file(label_distribution, tmp_path):
+    drawn = draw(label_distribution, images=40)
+    model = KINDS[label_distribution].from_arrays(drawn.truth)
     models.save(model, tmp_path / "model.npz")
     again = models.load(tmp_path / "model.npz")
-    assert type(again) is KINDS[law]
+    assert type(again) is KINDS[label_distribution]
     queries = queries_of(drawn.features.values)
     assert np.array_equal(again.scores(queries), model.scores(queries))
 
@@ -132,11 +132,11 @@ SPOILT = [
 
 @both
 @pytest.mark.parametrize(("name", "spoil", "message"), SPOILT)
-def test_an_array_that_does_not_fit_is_named(law, name, spoil, message, tmp_path):
-    truth = draw(law, images=13).truth
+def test_an_array_that_does_not_fit_is_named(label_distribution, name, spoil, message, tmp_path):
+    truth = draw(label_distribution, images=13).truth
     if name not in truth:
-        pytest.skip("the law has no catalogue")
-    models.save(KINDS[law].from_arrays(truth), tmp_path / "model.npz")
+        pytest.skip("the label distribution has no catalogue")
+    models.save(KINDS[label_distribution].from_arrays(truth), tmp_path / "model.npz")
     arrays = read_arrays(tmp_path / "model.npz")
     write_arrays(tmp_path / "model.npz", **arrays | {name: spoil(arrays[name])})
     with pytest.raises(UserError) as error:
@@ -146,10 +146,10 @@ def test_an_array_that_does_not_fit_is_named(law, name, spoil, message, tmp_path
 
 @both
 @pytest.mark.parametrize("name", ["weight", "bias"])
-def test_a_parameter_that_is_not_a_number_is_noticed(law, name):
-    truth = draw(law, images=13).truth
-    model = KINDS[law].from_arrays(truth)
+def test_a_parameter_that_is_not_a_number_is_noticed(label_distribution, name):
+    truth = draw(label_distribution, images=13).truth
+    model = KINDS[label_distribution].from_arrays(truth)
     assert model.has_finite_scores()
     spoilt = truth[name].copy()
     spoilt[0] = np.nan
-    assert not KINDS[law].from_arrays({**truth, name: spoilt}).has_finite_scores()
+    assert not KINDS[label_distribution].from_arrays({**truth, name: spoilt}).has_finite_scores()

@@ -125,13 +125,17 @@ class Plan:
         """Return the decisions that a variant gets at a task: none where test images are known, a model is refit, or
         labels are unseen.
 
-        One that needs the law of the labels is left out where that is not known.
+        One that needs the label distribution is left out where that is not known.
         """
         if not load_protocol(task.protocol).new_images or self.obstacle_to_decisions(task):
             return []
         given = [name for name, variants in self.config.decisions.items() if variant in variants]
-        has_law = "law" in self.provides(task)
-        return [name for name in given if has_law or "law" not in load_decision(self.decisions[name].decision).needs]
+        has_distribution = "label_distribution" in self.provides(task)
+        return [
+            name
+            for name in given
+            if has_distribution or "label_distribution" not in load_decision(self.decisions[name].decision).needs
+        ]
 
     def obstacle_to_decisions(self, task: Task) -> str | None:
         """Return why no decision can be taught at a task of new images, or None if it can."""

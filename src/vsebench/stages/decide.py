@@ -59,9 +59,9 @@ def run(arguments: argparse.Namespace) -> None:
     check_labels(model, split.test, str(arguments.model))
     check_finite(model, str(arguments.model))
     features = FEATURES.load(arguments.features) if arguments.features else None
-    law = TRUTH.load(arguments.truth) if arguments.truth else None
+    label_distribution = TRUTH.load(arguments.truth) if arguments.truth else None
     decisions = {
-        name: make(name, check(Decided, values, f"--decisions: {name}"), arguments.seed, law)
+        name: make(name, check(Decided, values, f"--decisions: {name}"), arguments.seed, label_distribution)
         for name, values in arguments.decisions.items()
     }
     learnt = held_out_of(split.first)
@@ -80,9 +80,9 @@ def run(arguments: argparse.Namespace) -> None:
     write_json({**case.keys, "decisions": records}, arguments.record)
 
 
-def make(name: str, decided: Decided, seed: int, law: Mapping[str, NDArray[Any]] | None) -> Decision:
+def make(name: str, decided: Decided, seed: int, label_distribution: Mapping[str, NDArray[Any]] | None) -> Decision:
     """Return a decision that is configured in config/decisions."""
-    tuning = Tuning(decided.tuned_for, seed, law)
+    tuning = Tuning(decided.tuned_for, seed, label_distribution)
     return make_decision(decided.decision, tuning, decided.settings, f"config/decisions/{name}.yaml: settings")
 
 

@@ -64,12 +64,12 @@ class Tuning:
     tuned_for : the metric of label sets that is optimised on the validation images; None for a decision without
         tuning
     seed : the only source of random numbers
-    law : for oracles only: the simulator's label distribution, as `truth` in `problem.Problem`
+    label_distribution : for oracles only: the simulator's label distribution, as `truth` in `problem.Problem`
     """
 
     tuned_for: str | None
     seed: int
-    law: Mapping[str, NDArray[Any]] | None = None
+    label_distribution: Mapping[str, NDArray[Any]] | None = None
 
     def value(self, predicted: Mask, right: Mask) -> float:
         """Return the metric of predicted label sets, each (n, n_labels) bool; larger is better."""
@@ -84,7 +84,7 @@ class Decision(ABC):
     Attributes
     ----------
     settings_type : the pydantic class of its settings
-    needs : inputs in addition to the scores: "law" (distribution of simulated label sets), "thresholds" (of the model)
+    needs : inputs in addition to the scores: "label_distribution" (of simulated data), "thresholds" (of the model)
     trains : whether it reads the model's training images; if not, `fit` gets none of them
     tunes : whether it optimises the metric that its file names in `tuned_for`
     """

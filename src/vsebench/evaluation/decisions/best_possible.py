@@ -22,7 +22,7 @@ class BestPossible(Decision):
     """An oracle that reads no scores; the goal `label_count` is the ceiling for predicted numbers of labels."""
 
     settings_type = BestPossibleSettings
-    needs = frozenset({"law"})
+    needs = frozenset({"label_distribution"})
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
         return {}
@@ -30,8 +30,8 @@ class BestPossible(Decision):
     def decide(self, images: Scored) -> Mask:
         features = images.features()
         assert features is not None
-        assert self.tuning.law is not None
-        return GOALS[self.settings.goal](features, self.tuning.law).labels
+        assert self.tuning.label_distribution is not None
+        return GOALS[self.settings.goal](features, self.tuning.label_distribution).labels
 
 
 DECISION = BestPossible

@@ -27,7 +27,7 @@ from vsebench.formats.simulators.simulated_images import (
     given_stream,
 )
 
-KNOWS = frozenset({"truth", "law"})  # needs (`vsebench.data.needs`) that only a simulator can provide
+KNOWS = frozenset({"truth", "label_distribution"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 SETS, LARGEST = 40, 8
 SEED = 21  # of the parameters
 

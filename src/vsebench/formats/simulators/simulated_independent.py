@@ -24,7 +24,7 @@ from vsebench.formats.simulators.simulated_images import (
     given_stream,
 )
 
-KNOWS = frozenset({"truth", "law"})  # needs (`vsebench.data.needs`) that only a simulator can provide
+KNOWS = frozenset({"truth", "label_distribution"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 WEIGHT_SEED, BIAS_SEED = 11, 12
 
 

@@ -118,11 +118,11 @@ def features_read(plan: Plan, at: Wildcards) -> set[str]:
 
 
 def decide(plan: Plan, at: Wildcards) -> Job:
-    """The label sets that all decisions of a variant choose; with the law of the labels they read the truth."""
+    """The label sets that all decisions of a variant choose; with the label distribution they read the truth."""
     decisions = {name: plan.decisions[name] for name in plan.decisions_of(at.variant, at.task)}
     modules = [decision.decision for decision in decisions.values()]
-    reads_law = any("law" in load_decision(module).needs for module in modules)
-    needs = {TRUTH.key} | features_provided(plan, at.task) if reads_law else features_read(plan, at)
+    reads_distribution = any("label_distribution" in load_decision(module).needs for module in modules)
+    needs = {TRUTH.key} | features_provided(plan, at.task) if reads_distribution else features_read(plan, at)
     inputs = {
         "sources": sources(
             "stages.decide",
