@@ -49,7 +49,7 @@ def test_the_history_says_what_each_epoch_took_and_lost(validation):
     assert history["trials_per_step"].to_list() == [2.0] * 3
     assert (history["seconds"] >= 0).all()
     assert set(history["phase"]) == {"selection"}
-    assert history.select("dataset", "protocol", "method", "seed").unique().variants() == [
+    assert history.select("dataset", "protocol", "method", "seed").unique().rows() == [
         ("sim-tiny", "distinct", "my_row", 1)
     ]
 

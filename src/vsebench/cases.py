@@ -69,4 +69,4 @@ def read_member(path: Path) -> Member:
     """Read what a variant was fitted with from its run.json."""
     record = read_json(path)
     chosen = {key: record["selection"][key] for key in ("settings", "epochs")}
-    return check(Member, {"row": record["method"], "module": record["module"]} | chosen, str(path))
+    return check(Member, {"variant": record["method"], "module": record["module"]} | chosen, str(path))

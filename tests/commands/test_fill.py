@@ -60,7 +60,7 @@ def test_keys_need_no_run(fill_in):
     block = "<!-- keys: Epochs -->\n{}<!-- end of keys -->"
     status, text = fill_in(block.format("| old |\n"))
     assert status == 0
-    assert "| `maximum` | integer >= 1 | required | epochs at most |" in text
+    assert "| `maximum` | integer >= 1 | required | largest number of epochs |" in text
     assert fill_in(text) == (0, text)
 
 
@@ -81,7 +81,7 @@ def test_keys_need_no_run(fill_in):
         ("<!-- table: accuracy -->\n", "0 of 1 blocks are complete"),
         ("<!-- table: accuracy -->\n" + FIGURE, "1 of 2 blocks are complete"),
         ("<!-- figure: other; text -->\n<!-- end of figure -->", "the run has no figure"),
-        ("<!-- figure: curve -->\n<!-- end of figure -->", "what the figure shows"),
+        ("<!-- figure: curve -->\n<!-- end of figure -->", "a description of the figure"),
         (
             "<!-- keys: Path -->\n<!-- end of keys -->",
             "keys: Path: there is no such type in src/vsebench/config",

@@ -23,7 +23,6 @@ PLANS = """
 import json, sys
 from pathlib import Path
 from vsebench.core.yaml_files import read_yaml
-from vsebench.core.yaml_files import read_yaml
 from vsebench.plan import read_plan
 from vsebench.plan.settings import settings_of
 file = Path("config/config.yaml")
@@ -32,7 +31,7 @@ for name, changes in json.loads(sys.argv[1]).items():
     plan = read_plan(file.parent, read_yaml(file) | changes, [file])
     found[name] = {
         "metrics": plan.config.metrics,
-        "variants": {str(place): plan.variants(place) for place in plan.places},
+        "variants": {str(task): plan.variants(task) for task in plan.tasks},
         "settings": {row: settings_of(plan, row, next(iter(plan.datasets))) for row in plan.methods},
         "grids": {row: method.grid for row, method in plan.methods.items()},
         "names": [*plan.tables, *plan.figures],
@@ -102,7 +101,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 @pytest.fixture(scope="session")
 def plans(copy: Copy) -> dict[str, Any]:
-    """What the runs of the pages' commands consist of, and a run with different places."""
+    """What the runs of the pages' commands consist of, and a run with different tasks."""
     by_section = {
         "metric": ("metrics", "## Adding a metric"),
         "conditional": ("methods", "### From the image's labels"),

@@ -84,7 +84,7 @@ def test_the_example_puts_the_labels_of_the_group_first(
     assert row in plans[row]["variants"][task]
     case = Case(Task("made-up", Task.of(task).protocol), row, 1)
     fit_and_rank(copy, case, plans[row], metric, processed, tmp_path)
-    first = pl.read_parquet(case.folder(tmp_path) / "lists.parquet").filter(pl.col("task") <= missing)
+    first = pl.read_parquet(case.folder(tmp_path) / "lists.parquet").filter(pl.col("rank") <= missing)
     right = first["label"] // LABELS_PER_GROUP == first["image"] % GROUPS
     assert right.mean() > 0.98
     record = json.loads((case.folder(tmp_path) / "run.json").read_text())

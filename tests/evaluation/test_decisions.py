@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from vsebench.config.method import DecisionConfig
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import read_config
-from vsebench.evaluation.decisions.base import Labelled, Task, load_decision, make_decision, ranks_from_zero
+from vsebench.evaluation.decisions.base import Labelled, Tuning, load_decision, make_decision, ranks_from_zero
 from vsebench.evaluation.metrics.base import is_of_decision
 from vsebench.evaluation.sets import LabelSets
 
@@ -45,7 +45,7 @@ def parts():
 
 def decided(name, parts, tuned_for="macro_f1", seed=1, **settings):
     first, valid, test = parts
-    decision = make_decision(name, Task(tuned_for, seed), SMALL.get(name, {}) | settings, "here")
+    decision = make_decision(name, Tuning(tuned_for, seed), SMALL.get(name, {}) | settings, "here")
     record = decision.fit(first, valid)
     return decision, record, decision.decide(test)
 
@@ -199,7 +199,7 @@ def test_of_equal_scores_the_smaller_label_is_first():
 @pytest.mark.parametrize("name", NAMES)
 def test_the_file_of_a_decision_names_what_there_is(name):
     config = read_config(DecisionConfig, CONFIG / f"{name}.yaml")
-    make_decision(config.decision, Task(config.tuned_for, 1), config.settings, name)
+    make_decision(config.decision, Tuning(config.tuned_for, 1), config.settings, name)
     assert load_decision(config.decision).tunes == (config.tuned_for is not None)
     assert config.tuned_for is None or is_of_decision(config.tuned_for)
 
@@ -208,8 +208,8 @@ def test_a_wrong_decision_or_setting_is_refused_in_one_line():
     with pytest.raises(UserError, match="no decision 'nothing'; there are "):
         load_decision("nothing")
     with pytest.raises(UserError, match="here: largest: Input should be greater than or equal to 1, not 0"):
-        make_decision("top_k", Task("macro_f1", 1), {"largest": 0}, "here")
+        make_decision("top_k", Tuning("macro_f1", 1), {"largest": 0}, "here")
     with pytest.raises(UserError, match="here: smallest: must not be above largest"):
-        make_decision("label_count", Task(None, 1), {"smallest": 5, "largest": 3}, "here")
+        make_decision("label_count", Tuning(None, 1), {"smallest": 5, "largest": 3}, "here")
     with pytest.raises(UserError, match=r"here: hidden_per_label\.0: Input should be greater than or equal to 1"):
-        make_decision("class_threshold", Task("macro_f1", 1), {"hidden_per_label": [0]}, "here")
+        make_decision("class_threshold", Tuning("macro_f1", 1), {"hidden_per_label": [0]}, "here")

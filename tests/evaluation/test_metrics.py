@@ -290,7 +290,7 @@ def loads(name):
         ("../core@5", "there is no metric"),
         ("recall", "the metric 'recall' needs a cut-off, such as recall@10"),
         ("mrr@5", "the metric 'mrr' takes no cut-off"),
-        ("macro_f1@11", "the metric 'macro_f1@11': lists end at place 10"),
+        ("macro_f1@11", "the metric 'macro_f1@11': lists end at rank 10"),
     ],
 )
 def test_a_wrong_name_is_refused_in_one_line(name, message):

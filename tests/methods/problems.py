@@ -94,7 +94,7 @@ def members_of(name, epochs=40, **changes):
     weights = [{"weight": 0.7, "deviation": 0.8}, {"weight": 0.3, "deviation": 1.2}]
     fixed = {"module": module, "epochs": epochs}
     return [
-        {"row": f"{module}_{one['factors']}", "settings": one} | fixed | weight
+        {"variant": f"{module}_{one['factors']}", "settings": one} | fixed | weight
         for one, weight in zip(settings, weights, strict=True)
     ]
 

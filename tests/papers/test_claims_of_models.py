@@ -67,7 +67,7 @@ def test_a_claim_that_cannot_be_tested_is_refused(parameters, message):
 
 def test_a_metric_that_cannot_be_computed_gets_no_verdict():
     """Images were not ranked, so there is no MAP of labels."""
-    with pytest.raises(UntestableError, match="label_map cannot be computed at d/official"):
+    with pytest.raises(UntestableError, match="label_map cannot be computed on d/official"):
         effects("accuracy", decided(Task("d", "official")), method="one", rivals=["other"], metrics=["label_map"])
 
 

@@ -237,9 +237,9 @@ def test_expected_trials_by_hand():
 def neighbours(seed):
     keys = {"dataset": "tree", "protocol": "official", "method": "first", "seed": seed, "n_labels": 21, "cosine": 0.5}
     for siblings, near in ((2, [True, True]), (2, [True, False]), (0, [False, False])):
-        for number, (task, sibling) in itertools.product(range(20), enumerate(near, start=1)):
+        for number, (rank, sibling) in itertools.product(range(20), enumerate(near, start=1)):
             label = f"{siblings} {near} {number}"
-            yield keys | {"label": label, "siblings": siblings, "task": task, "sibling": sibling}
+            yield keys | {"label": label, "siblings": siblings, "rank": rank, "sibling": sibling}
 
 
 def test_siblings_among_the_nearest_labels_are_held_against_chance():

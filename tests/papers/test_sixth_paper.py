@@ -161,7 +161,7 @@ def test_a_mistake_in_its_files_is_told_before_the_first_job(config, tmp_path):
         ("ratio_to", "relative_to", "tables.table3: relative_to: unknown key"),
         ("test: memory", "test: guess", "claim 2: test: there is no test 'guess'"),
         ("[metrics, ratios]", "[guess]", "checks: there is no check 'guess'"),
-        ("dataset: saiapr, ", "", "places.iapr: protocol: also give our `dataset`"),
+        ("dataset: saiapr, ", "", "tasks.iapr: protocol: also give our `dataset`"),
     ):
         path.write_text(good.replace(old, new))
         with pytest.raises(UserError, match=re.escape(f"{NAME}.yaml: {message}")):

@@ -77,7 +77,7 @@ def test_a_table_in_markdown() -> None:
     assert keys("Epochs", "page.md").splitlines() == [
         "| key | type | default | meaning |",
         "|---|---|---|---|",
-        "| `maximum` | integer >= 1 | required | epochs at most |",
+        "| `maximum` | integer >= 1 | required | largest number of epochs |",
         "| `patience` | integer >= 1 | required | epochs without a better validation metric |",
     ]
 

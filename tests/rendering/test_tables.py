@@ -218,14 +218,14 @@ def test_every_latex_table_compiles_within_the_width_of_its_columns(
 
 
 def test_one_table_has_every_method_on_every_data_set(results: Results, tmp_path: Path) -> None:
-    rows = written(results, "methods-by-places", tmp_path)
+    rows = written(results, "methods-by-tasks", tmp_path)
     headline = results.summary.filter(metric="recall@10", decision="")
     for row in rows:
         for task in SMALL:
             values = headline.filter(method=row["method"], dataset=task.dataset)["value"].to_list()
             assert row[f"{task.dataset}_{task.protocol}"] == (str(values[0]) if values else "")
     assert [row["method"] for row in rows] == [*results.competitors_of(headline), "oracle"]
-    source = (tmp_path / "methods-by-places.tex").read_text(encoding="utf-8")
+    source = (tmp_path / "methods-by-tasks.tex").read_text(encoding="utf-8")
     assert len(re.findall(r"\\begin\{table\*?\}", source)) == 1
     bold = {line.split(" & ")[0] for line in source.splitlines() if "\\bfseries" in line}
     assert bold == {results.method_title(name) for name in headline.filter("best")["method"]}

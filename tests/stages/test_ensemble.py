@@ -51,7 +51,7 @@ def test_the_weights_are_the_first_of_the_best_on_the_simplex(folder):
     assert [tried["settings"]["wsabie_2"] for tried in selection["tries"]] == [part / 10 for part in range(10, -1, -1)]
     assert all(sum(tried["settings"].values()) == pytest.approx(1) for tried in selection["tries"])
     assert selection["n_configurations"] == 11
-    assert {member["row"]: member["weight"] for member in selection["settings"]["members"]} == best["settings"]
+    assert {member["variant"]: member["weight"] for member in selection["settings"]["members"]} == best["settings"]
 
 
 def test_the_model_is_the_members_models_side_by_side(folder):

@@ -32,7 +32,7 @@ def test_the_command_and_the_python_of_the_page_agree(finished, tmp_path):
         environment = os.environ | {"PYTHONPATH": str(folder / "src")}
         subprocess.run([sys.executable, *command], cwd=tmp_path, env=environment, check=True)
     found = pl.read_csv(tmp_path / "annotations.csv")
-    assert found.columns == next(line for line in PAGE.splitlines() if "image,place" in line).strip().split(",")
+    assert found.columns == next(line for line in PAGE.splitlines() if "image,rank" in line).strip().split(",")
     names = pl.read_parquet(folder / "data/processed/sim-features/labels.parquet")["name"].to_list()
     best = np.argsort(-np.load(tmp_path / "scores.npy"), axis=1, kind="stable")[:, :3]
     assert found["label"].to_list() == [names[label] for label in best.ravel()]

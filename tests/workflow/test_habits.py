@@ -41,7 +41,14 @@ def test_a_dry_run_of_a_real_configuration(tmp_path):
 def test_the_papers_rows_can_be_fitted_with_a_hundred_factors(tmp_path):
     outcome = at_root(tmp_path, "--dry-run", "--printshellcmds", "--configfile", ROOT / "config" / "iapr-100.yaml")
     assert outcome.status == 0, outcome.text
-    assert outcome.of("fit", "row") == {"opt_auc", "warp", "warp_published", "vse_ens", "vse_fs", "vse_fs_published"}
+    assert outcome.of("fit", "variant") == {
+        "opt_auc",
+        "warp",
+        "warp_published",
+        "vse_ens",
+        "vse_fs",
+        "vse_fs_published",
+    }
     assert '"factors": 100' in outcome.text
     assert '"factors": 128' not in outcome.text
 

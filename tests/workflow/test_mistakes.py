@@ -53,7 +53,9 @@ def test_methods_that_break_leave_the_others_their_results(unfitted):
     words["opt_auc"] = "opt_auc on sim-iapr (regions, seed 1): training diverged"
     for row, expected in words.items():
         log = results / row / "fit.log"
-        assert re.search(rf"fit: .*row {row}\n    {log.relative_to(unfitted.folder)}: .*{re.escape(expected)}", summary)
+        assert re.search(
+            rf"fit: .*variant {row}\n    {log.relative_to(unfitted.folder)}: .*{re.escape(expected)}", summary
+        )
         assert expected in log.read_text()
         assert not (results / row / "model.npz").exists()
     assert "Traceback" in (results / "bug" / "fit.log").read_text()

@@ -56,7 +56,11 @@ def test_an_edited_number_repeats_the_audit_too(changed, reading):
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("src/vsebench/papers/audit/checks/ratios.py", '"""Improvements', '"""Edited: improvements'),
+        (
+            "src/vsebench/papers/audit/checks/ratios.py",
+            '"""Checks of improvements',
+            '"""Edited: checks of improvements',
+        ),
         (PAPER, "quotation: a stronger baseline", "quotation: a better baseline"),
     ],
 )

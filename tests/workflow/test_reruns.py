@@ -16,7 +16,7 @@ def test_a_new_seed_fits_that_seed_only(changed):
     outcome = changed("--config", "seeds=[1, 2]")
     for rule in ("split", *FITS):
         assert outcome.of(rule, "seed") == {"2"}
-    assert outcome.of("fit", "row") == {*LABEL_ROWS, "ridge"}
+    assert outcome.of("fit", "variant") == {*LABEL_ROWS, "ridge"}
     assert not outcome.rules & {"time_methods", "download", "prepare", "compile_kernels"}
     assert "timing.parquet" not in outcome.of("gather", "name")
 
@@ -28,7 +28,7 @@ def test_a_new_method_is_one_file_and_fits_that_method_only(changed):
 
     outcome = changed("--config", f"methods={json.dumps([*TINY['methods'], 'heavy'])}", change=add)
     for rule in FITS:
-        assert outcome.of(rule, "row") == {"heavy"}
+        assert outcome.of(rule, "variant") == {"heavy"}
     assert not outcome.rules & {"download", "prepare", "split"}
     assert "time_methods" in outcome.rules  # methods are timed side by side
 
@@ -37,7 +37,7 @@ def test_an_edited_kernel_fits_the_methods_that_use_it(changed):
     # Behind an `ancient` input that is made again, Snakemake 9 overlooked this until the run after the next.
     file = "src/vsebench/kernels/full_sample.py"
     outcome = changed(change=lambda clone: clone.edit(file, "\nimport numpy", "\n# edited\nimport numpy"))
-    assert outcome.of("fit", "row") == outcome.of("compile_kernels", "row") == {"vse_fs"}
+    assert outcome.of("fit", "variant") == outcome.of("compile_kernels", "variant") == {"vse_fs"}
     assert not outcome.rules & {"prepare", "split"}
 
 
@@ -69,7 +69,7 @@ def test_another_scale_makes_everything_of_the_data_set_again(changed):
     datasets = TINY["datasets"] | {"sim-iapr": {"protocols": ["regions"], "options": {"scale": 0.02}}}
     outcome = changed(change=lambda clone: clone.configure(datasets=datasets))
     assert {"prepare", "split", "fit", "time_methods", "report_page"} <= outcome.rules
-    assert outcome.of("fit", "row") == set(LABEL_ROWS)
+    assert outcome.of("fit", "variant") == set(LABEL_ROWS)
     assert outcome.of("fit", "dataset") == {"sim-iapr"}
     assert not outcome.rules & {"download", "compile_kernels", "describe_machine"}
 

@@ -13,7 +13,7 @@ from vsebench.core.storage import read_json, read_parquet, write_json, write_par
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inputs", type=Path, nargs="+", required=True)
     parser.add_argument(
-        "--variants", type=json.loads, help='JSON, for settings.json: {"row": {"title": ..., "source": ...}}'
+        "--variants", type=json.loads, help='JSON, for settings.json: {"variant": {"title": ..., "source": ...}}'
     )
     parser.add_argument(
         "--not-tuned",
@@ -51,7 +51,7 @@ def settings_used(record: dict[str, Any], not_tuned: dict[str, int]) -> dict[str
     searched = not_tuned.get("/".join(record[key] for key in ("dataset", "protocol", "method")))
     choice = "tuned" if tried > 1 or selection.get("settings_of_seed") is not None else "none"
     if "members" in settings:  # of an ensemble, whose members have their own records
-        settings, choice = {member["row"]: member["weight"] for member in settings["members"]}, "weights"
+        settings, choice = {member["variant"]: member["weight"] for member in settings["members"]}, "weights"
     elif searched is not None:
         tried, choice = searched or 1, "recorded" if searched else "untuned"
     return {

@@ -46,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--options", type=json.loads, default={}, help="JSON: options that replace those in the data set's file"
     )
-    parser.add_argument("--methods", type=json.loads, required=True, help='JSON: {"row": ["module", {settings}], ...}')
+    parser.add_argument(
+        "--methods", type=json.loads, required=True, help='JSON: {"variant": ["module", {settings}], ...}'
+    )
     parser.add_argument("--sizes", type=json.loads, required=True, help='JSON: {"pairs": [...], "labels": [...], ...}')
     parser.add_argument("--repeats", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True, help="scaling.parquet")

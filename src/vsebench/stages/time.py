@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--seeds", type=json.loads, required=True, help="JSON: the seed of each repeat")
-    parser.add_argument("--modules", type=json.loads, required=True, help='JSON: {"row": "module", ...}')
+    parser.add_argument("--modules", type=json.loads, required=True, help='JSON: {"variant": "module", ...}')
     parser.add_argument("--no-refit", action="store_true", help="train without the validation labels")
     parser.add_argument("--epochs", type=int, required=True, help="timed epochs per repeat")
     parser.add_argument("--to-best-epoch", action="store_true", help="also time all epochs up to the chosen number")
