@@ -27,6 +27,7 @@ from benchmarks import (
     results,
     starts,
     torch_networks,
+    without_vectors,
     word_search,
 )
 from benchmarks.clock import SCHEMA, Row, named
@@ -64,8 +65,9 @@ ON_FEATURES = (
     "wsabie_steps",
     "losses_by_labels",
     "epochs_by_labels",
-)  # these leave out packages that are not installed
-PARTS = (*COMPARISONS, "growth", "memory", "starts", *ON_FEATURES)
+)  # leave out what is not installed
+WITHOUT_PEERS = (*ON_FEATURES, "vectors")
+PARTS = (*COMPARISONS, "growth", "memory", "starts", *WITHOUT_PEERS)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -102,7 +104,7 @@ def main(argv: list[str] | None = None) -> int:
 def measure(plan: Plan, parts: list[str], out: Path) -> None:
     """Measure these PARTS and write their tables."""
     missing = [package for package in PEERS if importlib.util.find_spec(package) is None]
-    if missing and not set(parts) <= set(ON_FEATURES):
+    if missing and not set(parts) <= set(WITHOUT_PEERS):
         raise UserError(f"these packages are missing: {', '.join(missing)}; `make setup-peers` installs them")
     compare(plan, [part for part in parts if part in COMPARISONS], out)
     if "growth" in parts:
@@ -112,6 +114,8 @@ def measure(plan: Plan, parts: list[str], out: Path) -> None:
         write_parquet(memory.measure(plan), results.path_of(out, "memory"))
     if "starts" in parts:
         write_parquet(starts.measure(plan), results.path_of(out, "starts"))
+    if "vectors" in parts:
+        write_parquet(without_vectors.measure(plan), results.path_of(out, "vectors"))
     measure_on_features(plan, parts, out)
 
 

@@ -6,7 +6,6 @@ Contestants take turns in one process, after one warm-up epoch each: repeat n is
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks import without_vectors
 from benchmarks.clock import Row, comparison, interleave, timed
 from benchmarks.contestants import (
     ALS,
@@ -180,14 +179,7 @@ def sgemm_share(bench: Bench, data: Data, threads: int) -> list[Row]:
     return [comparison(keys, ours, peak)]
 
 
-def vectors(bench: Bench, data: Data, threads: int) -> list[Row]:
-    """Compare the steps of Opt-AUC with the same loop without `kernels/vectors.py`; steps run on one thread."""
-    ours, plain = interleave(without_vectors.turns(data.known, bench.plan.factors), bench.plan.repeats)
-    keys = {"what": "vectors", "size": data.name, "threads": threads, "ours": "Opt-AUC's steps", "peer": "plain loops"}
-    return [comparison(keys, ours, plain)]
-
-
 COMPARISONS: dict[str, Callable[[Bench, Data, int], list[Row]]] = {
     function.__name__: function
-    for function in (iteration, time_to_95, bpr_epoch, warp_epoch, ens_epoch, ranking, sgemm_share, vectors)
+    for function in (iteration, time_to_95, bpr_epoch, warp_epoch, ens_epoch, ranking, sgemm_share)
 }

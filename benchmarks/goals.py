@@ -10,7 +10,6 @@ TITLES = {
     "ens_epoch": "One epoch, against our own Opt-AUC",
     "ranking": "Ranking the held-out labels",
     "sgemm_share": "Share of the machine's sgemm peak",
-    "vectors": "The steps of Opt-AUC, against the same loop without kernels/vectors.py",
 }
 FEATURE_TITLES = {
     "wsabie_epoch": "One epoch on blobs, WSABIE with as many trials as labels, less one",
@@ -60,8 +59,6 @@ def goal(what: str, peer: str, threads: int) -> Goal:
             return Goal(2.5, 3.0) if peer.startswith("implicit") else Goal(1.5, 1.8)
         case "sgemm_share":
             return Goal(0.16, 0.40) if one else Goal(0.15, 0.35)
-        case "vectors":
-            return Goal(1.0, 1.5)  # below the floor, kernels/vectors.py is not worth its lines
         case "wsabie_epoch" | "wsabie_epoch_10" | "wsabie_sparse":
             return Goal(4.0, 10.0)
         case "network_epoch" | "linear_epoch":

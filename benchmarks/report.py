@@ -36,7 +36,7 @@ def write(tables: Tables, out: Path) -> None:
     sections += [memory_table(tables.memory), start_table(tables.starts), feature_table(tables.features)]
     sections += [feature_settings_table(tables.feature_settings), tree_table(tables.features)]
     sections += [step_table(tables.wsabie_steps), loss_table(tables.losses_by_labels)]
-    sections.append(epoch_table(tables.epochs_by_labels))
+    sections += [epoch_table(tables.epochs_by_labels), vector_table(tables.vectors)]
     machines = pl.concat([tables.comparisons["machine"], tables.features["machine"]]).unique().sort().to_list()
     head = [
         "# Benchmarks",
@@ -257,3 +257,27 @@ def epoch_table(rows: pl.DataFrame) -> Table:
         "22.5.",
     )
     return Table(columns, body, "An epoch with word vectors against the number of labels", notes=notes)
+
+
+def vector_table(rows: pl.DataFrame) -> Table:
+    """Return what each part of `kernels/vectors.py` is worth in each kernel."""
+    columns = (
+        Column("kernel", "Kernel"),
+        Column("part", "In plain loops"),
+        Column("factors", "K", "count"),
+        Column("labels", "Labels", "count"),
+        Column("images", "Images", "count"),
+        Column("seconds", "Seconds with vectors", "seconds"),
+        Column("ratio", "Ratio", "mean", interval=True),
+        Column("load", "Load", "mean"),
+    )
+    body = [
+        Row((
+            *(Cell(row[key]) for key in ("kernel", "part", "factors", "labels", "images", "seconds")),
+            Cell(row["ratio"], row["low"], row["high"]),
+            Cell(row["load"]),
+        ))
+        for row in rows.iter_rows(named=True)
+    ]  # fmt: skip
+    notes = ("Ratio: processor time with plain loops over that with vectors; median [quartiles]. One thread.", LOAD)
+    return Table(columns, tuple(body), "What kernels/vectors.py is worth", notes=notes)

@@ -5,7 +5,16 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import clock, embedding_steps, epochs_by_labels, losses_by_labels, memory, quality, starts
+from benchmarks import (
+    clock,
+    embedding_steps,
+    epochs_by_labels,
+    losses_by_labels,
+    memory,
+    quality,
+    starts,
+    without_vectors,
+)
 from benchmarks.goals import FEATURE_TITLES, TITLES, TREE
 from vsebench.core.schemas import SCALING
 from vsebench.core.storage import read_parquet, write_parquet
@@ -21,6 +30,7 @@ SCHEMAS: dict[str, pl.Schema] = {
     "wsabie_steps": pl.Schema(embedding_steps.SCHEMA),
     "losses_by_labels": pl.Schema(losses_by_labels.SCHEMA),
     "epochs_by_labels": pl.Schema(epochs_by_labels.SCHEMA),
+    "vectors": pl.Schema(without_vectors.SCHEMA),
 }
 ORDER_OF_PARTS = {what: number for number, what in enumerate([*TITLES, *FEATURE_TITLES, TREE])}
 LARGE_FIRST = ((pl.col("size") != "nuswide"), "size")
@@ -58,6 +68,7 @@ class Tables:
     wsabie_steps: pl.DataFrame
     losses_by_labels: pl.DataFrame
     epochs_by_labels: pl.DataFrame
+    vectors: pl.DataFrame
 
 
 def read(results: Path) -> Tables:

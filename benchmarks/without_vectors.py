@@ -1,83 +1,233 @@
-"""Measure the gain from `kernels/vectors.py`: Opt-AUC's steps, and the same loop in plain numba without that module.
+"""What each part of `kernels/vectors.py` is worth: epochs with and without it, kernel by kernel.
 
-Both use the same triples, drawn beforehand, so that they differ only in the loops over factors.
+A kernel is compiled anew, with plain loops in place of some functions that it calls. Both sides take turns epoch by
+epoch, from the same start. Time is the process's own. With few images all vectors stay in the processor's cache; with
+many, steps wait for memory.
 """
 
 import math
-from collections.abc import Callable
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from statistics import median, quantiles
+from types import FunctionType, ModuleType
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+import polars as pl
 from numba import njit
-from numpy.typing import NDArray
+from numba.core.dispatcher import Dispatcher
 
-from benchmarks.clock import timed
-from benchmarks.plan import SEED
-from vsebench.data.problem import LabelMatrix
-from vsebench.kernels.products import Embedding, margin
-from vsebench.kernels.sgd.steps import logistic, sgd_step
-from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, fence
-from vsebench.methods.by_labels.start import padded_start
+from benchmarks import plain_loops as plain
+from benchmarks.clock import Row, interleave, timed
+from benchmarks.data import CONFIG
+from benchmarks.feature_rows import all_known
+from benchmarks.plan import SEED, Plan
+from vsebench.config.method import read_method_config
+from vsebench.core.machine import processor
+from vsebench.core.workers import Workers, workers
+from vsebench.data.problem import LabelMatrix, Problem, Training, Words
+from vsebench.data.streams import Stream, generator
+from vsebench.kernels import full_sample, products, vectors
+from vsebench.kernels.losses import sampled_words
+from vsebench.kernels.ranking import counting, neighbours, rounding
+from vsebench.kernels.sgd import image_rows, sampling, steps, vse_ens
+from vsebench.methods.base import Method, load_method, read_settings
 
-RATE, SHRINKAGE, DEVIATION = np.float32(0.1), np.float32(0.001), 0.1
-Triples = NDArray[np.int32]
+SCHEMA = {
+    "kernel": pl.String,
+    "part": pl.String,
+    "factors": pl.Int32,  # null: not of this kernel
+    "labels": pl.Int32,
+    "images": pl.Int32,
+    "seconds": pl.Float64,  # of a turn with vectors, median
+    "ratio": pl.Float64,  # plain loops / vectors, median
+    "low": pl.Float64,  # quartiles
+    "high": pl.Float64,
+    "repeats": pl.Int32,
+    "load": pl.Float64,
+    "machine": pl.String,
+}
+Replacements = tuple[tuple[Any, Any], ...]  # functions of ours, and plain loops in their place
+Kernels = list[tuple[ModuleType, dict[str, Any]]]  # of a module, by their names there
+Turn = Callable[[], object]
+SUMS = ((products.dot, plain.dot), (products.margin, plain.margin))
+PREFETCH = ((vectors.prefetch, plain.prefetch),)
+FEW, MANY = 2000, 60_000  # images whose vectors fit into the cache, and those that do not
+FACTORS, LABELS = (32, 128), (300, 5018)
+PER_IMAGE = 5  # labels, on average
+FEATURES, WORDS = 256, 300  # dimensions
+SHORTEST = 0.02  # seconds of a turn: shorter epochs are repeated
+REPEATS = 3  # times the plan's
 
 
-def turns(train: LabelMatrix, factors: int) -> tuple[Callable[[], float], Callable[[], float]]:
-    """Return two turns that take a step for each positive: with vectors, and without."""
-    triples, embeddings = draw_triples(train), [start(train, factors) for _ in range(2)]
-    return (
-        timed(lambda: steps_with_vectors(embeddings[0], triples, RATE, SHRINKAGE)),
-        timed(lambda: steps_without_vectors(embeddings[1], triples, RATE, SHRINKAGE)),
-    )
+@dataclass(frozen=True)
+class Part:
+    """A part of `kernels/vectors.py` in a kernel: the method whose epochs are timed, and what replaces the part."""
+
+    kernel: str  # a file of config/methods
+    name: str
+    replaced: Replacements
+    images: tuple[int, ...] = (FEW, MANY)
+    factors: tuple[int | None, ...] = FACTORS
 
 
-def draw_triples(train: LabelMatrix) -> Triples:
-    """Return triples (image, positive, random label), one per positive, (n_pairs, 3) int32, in random order."""
+PARTS = (
+    Part("opt_auc", "sums", SUMS),
+    Part("opt_auc", "step", ((steps.sgd_step, plain.sgd_step),)),
+    Part("opt_auc", "any_equal", ((sampling.contains, plain.contains),)),
+    Part("opt_auc", "prefetch", PREFETCH),
+    Part("warp", "sums", SUMS),
+    Part("warp", "prefetch", PREFETCH),
+    Part("vse_ens", "absolute, cumsum", ((vse_ens.weigh_factors, plain.weigh_factors),)),
+    Part("vse_ens", "greater_mask, count_bits", ((vse_ens.find_factor, plain.find_factor),)),
+    Part("vse_ens", "prefetch", PREFETCH),
+    Part("vse_fs", "16 images at a time", ((full_sample.sweep_images, plain.sweep_images),)),
+    Part("vse_fs", "transpose, images", ((full_sample.gather_labels, plain.gather_labels),)),
+    Part("vse_fs", "transpose, labels", ((full_sample.gather_images, plain.gather_images),)),
+    Part("vse_fs", "prefetch", PREFETCH),
+    Part("wsabie", "sums of rows", ((image_rows.add_four_rows, plain.add_four_rows),), (FEW,)),
+    Part("linear_warp", "scores", ((image_rows.score, plain.score),), (FEW,), (None,)),
+    Part("linear_warp", "step", ((image_rows.add_row, plain.add_row),), (FEW,), (None,)),
+    Part("one_vs_rest", "sums of rows", ((image_rows.add_four_rows, plain.add_four_rows),), (FEW // 4,), (None,)),
+    Part("one_vs_rest", "step", ((image_rows.add_to_rows, plain.add_to_rows),), (FEW // 4,), (None,)),
+    Part("s_opt_x_ent", "sums", ((sampled_words.product, plain.product),), (FEW,), (None,)),
+    Part("s_opt_x_ent", "prefetch", PREFETCH, (FEW,), (None,)),
+)
+
+
+def measure(plan: Plan) -> pl.DataFrame:
+    """Measure every part at all its sizes."""
+    rows: list[Row] = []
+    for kernel, part, sizes, turns in every_pair(plan):
+        seconds = interleave([timed(turn, time.process_time) for turn in turns], REPEATS * plan.repeats)
+        ratios = [theirs / own for own, theirs in zip(*seconds, strict=True)]
+        low, middle, high = quantiles(ratios, n=4, method="inclusive")
+        row: Row = {"kernel": kernel, "part": part, "factors": sizes[0], "labels": sizes[1], "images": sizes[2]}
+        row |= {"seconds": median(seconds[0]), "ratio": middle, "low": low, "high": high, "repeats": len(ratios)}
+        rows.append(row | {"load": os.getloadavg()[0], "machine": processor()})
+        print("{kernel}, {part}, K {factors}, {labels} labels, {images} images: "
+              "{ratio:.2f} [{low:.2f}, {high:.2f}]".format(**row), flush=True)  # fmt: skip
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def every_pair(plan: Plan) -> Iterator[tuple[str, str, tuple[int | None, int, int], list[Turn]]]:
+    """Return kernel, part, (factors, labels, images), and the turns with vectors and without, of all comparisons."""
+    with workers(1) as pool:
+        for part in PARTS:
+            kernels = compiled_anew(part)
+            for images in map(plan.scaled, part.images):
+                for labels in map(plan.scaled, LABELS):
+                    problem = drawn(images, labels, pool)
+                    for factors in part.factors:
+                        yield part.kernel, part.name, (factors, labels, images), epochs(part, kernels, problem, factors)
+        for labels in map(plan.scaled, LABELS):
+            for factors in FACTORS:
+                images = plan.scaled(FEW)
+                yield "ranking", "add_products", (factors, labels, images), rankings(images, labels, factors)
+        for images in map(plan.scaled, (FEW, MANY)):
+            yield "nearest images", "greater_mask", (None, 0, images), searches(images)
+
+
+def without(function: Any, replaced: dict[int, Any]) -> Any:
+    """Return a compiled function anew, with other functions in place of some that it calls, directly or not.
+
+    replaced : by the `id` of the function whose place they take; what is compiled anew is added
+    """
+    if id(function) not in replaced and isinstance(function, Dispatcher):
+        python = function.py_func
+        called = {name: python.__globals__[name] for name in python.__code__.co_names if name in python.__globals__}
+        others = {name: without(value, replaced) for name, value in called.items()}
+        replaced[id(function)] = function
+        if any(others[name] is not called[name] for name in called):
+            options = {key: value for key, value in function.targetoptions.items() if key not in ("cache", "nopython")}
+            code, names = python.__code__, python.__globals__ | others
+            replaced[id(function)] = njit(**options)(FunctionType(code, names, code.co_name))
+    return replaced.get(id(function), function)
+
+
+def drawn(n_images: int, n_labels: int, pool: Workers) -> Problem:
+    """Return labelled images with features and word vectors, all drawn."""
+    rng = generator(SEED, Stream.SIMULATED_LABELS)
+    images, labels = (rng.integers(n, size=PER_IMAGE * n_images) for n in (n_images, n_labels))
+    pairs = pl.DataFrame({"image": images, "label": labels}).unique().cast(pl.Int32).with_columns(count=1)
+    matrix = LabelMatrix.from_pairs(pairs, n_images, n_labels)
+    features = rng.standard_normal((n_images if n_images <= FEW else 1, FEATURES), dtype=np.float32)
+    words = Words(rng.standard_normal((n_labels, WORDS), dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
+    known = all_known(features) if len(features) == n_images else None
+    return Problem(Training.all_of(matrix), SEED, pool, known, words=words)
+
+
+def epochs(part: Part, kernels: Kernels, problem: Problem, factors: int | None) -> list[Turn]:
+    """Return turns of one or more epochs of a method, with vectors and without."""
+    method, values = method_of(part)
+    settings = read_settings(method, values | ({"factors": factors} if factors else {}), part.kernel)
+    ours, other = method(problem, settings), method(problem, settings)
+    ours.epoch()
+    start = time.process_time()
+    ours.epoch()
+    count = math.ceil(SHORTEST / max(time.process_time() - start, 1e-4))
+
+    def with_vectors() -> None:
+        for _ in range(count):
+            ours.epoch()
+
+    def without_vectors() -> None:
+        with ExitStack() as stack:
+            for module, names in kernels:
+                stack.enter_context(patch.multiple(module, **names))
+            for _ in range(count):
+                other.epoch()
+
+    return [with_vectors, without_vectors]
+
+
+def method_of(part: Part) -> tuple[type[Method], dict[str, Any]]:
+    """Return the method whose epochs are timed, and its settings."""
+    config = read_method_config(CONFIG / "methods" / f"{part.kernel}.yaml")
+    method = load_method(config.method)
+    assert issubclass(method, Method)
+    return method, config.settings
+
+
+def compiled_anew(part: Part) -> Kernels:
+    """Return the kernels of a part's method that call a replaced function, compiled without it, by their modules."""
+    replaced = {id(ours): other for ours, other in part.replaced}
+    found = []
+    for module in {sys.modules[base.__module__] for base in method_of(part)[0].__mro__}:
+        kernels = {name: value for name, value in vars(module).items() if isinstance(value, Dispatcher)}
+        anew = {name: without(value, replaced) for name, value in kernels.items()}
+        changed = {name: value for name, value in anew.items() if value is not kernels[name]}
+        found += [(module, changed)] if changed else []
+    assert found, f"{part.kernel}, {part.name}: nothing is replaced"
+    return found
+
+
+def rankings(n_images: int, n_labels: int, factors: int) -> list[Turn]:
+    """Return turns that count the labels above one held-out label per image."""
     rng = np.random.default_rng(SEED)
-    order = rng.permutation(train.n_pairs)
-    labels = rng.integers(0, train.n_labels, train.n_pairs)
-    return np.stack(
-        [train.image_of_pair[order], train.label_of_pair[order], labels], axis=1, dtype=np.int32, casting="same_kind"
-    )
+    images = rng.standard_normal((n_images, factors), dtype=np.float32)
+    labels = rounding.round_labels(rng.standard_normal((n_labels, factors), dtype=np.float32))
+    queries, held_out = np.arange(n_images, dtype=np.int32), rng.integers(n_labels, size=n_images, dtype=np.int32)
+    known = np.zeros(n_images + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
+    return [
+        lambda: counting.count_embedded(images, labels, queries, held_out, *known),
+        lambda: plain.count_embedded(images, labels, queries, held_out, *known),
+    ]
 
 
-def start(train: LabelMatrix, factors: int) -> Embedding:
-    """Return the initial embedding, the same in every call."""
+def searches(n_images: int) -> list[Turn]:
+    """Return turns that find the 100 nearest images of some queries, from products that are computed before."""
     rng = np.random.default_rng(SEED)
-    images, labels = (padded_start(n, factors, DEVIATION, rng) for n in (train.n_rows, train.n_labels))
-    return Embedding(images, labels)
-
-
-@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
-def steps_with_vectors(embedding, triples, rate, shrinkage):  # type: ignore[no-untyped-def]
-    """Take a step of Opt-AUC for each triple (n, 3) int32; return the sum of the losses."""
-    loss = 0.0
-    for t in range(len(triples)):
-        i, p, n = triples[t]
-        m = margin(embedding, i, p, n)
-        decay, slope = logistic(m)
-        loss += math.log1p(decay) + max(-m, np.float32(0))
-        sgd_step(embedding, i, p, n, rate * fence(slope), shrinkage)
-    return loss
-
-
-@njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
-def steps_without_vectors(embedding, triples, rate, shrinkage):  # type: ignore[no-untyped-def]
-    """Take a step of Opt-AUC for each triple (n, 3) int32; return the sum of the losses."""
-    images, labels = embedding
-    keep = np.float32(1) - shrinkage
-    loss = 0.0
-    for t in range(len(triples)):
-        i, p, n = triples[t]
-        m = np.float32(0)
-        for f in range(images.shape[1]):
-            m += images[i, f] * (labels[p, f] - labels[n, f])
-        decay, slope = logistic(m)
-        loss += math.log1p(decay) + max(-m, np.float32(0))
-        size = rate * fence(slope)
-        for f in range(images.shape[1]):
-            image, positive, negative = images[i, f], labels[p, f], labels[n, f]
-            images[i, f] = keep * image + size * (positive - negative)
-            labels[p, f] = keep * positive + size * image
-            labels[n, f] = keep * negative - size * image
-    return loss
+    rows = rng.standard_normal((n_images, 64), dtype=np.float32)
+    queries = rows[:100]
+    keys, halves, slacks = queries @ rows.T, np.zeros(n_images), np.full(len(queries), 1e-3, dtype=np.float32)
+    search = without(neighbours.nearest_dense, {id(neighbours.where_above): plain.where_above})
+    return [
+        lambda: neighbours.nearest_dense(keys, queries, rows, halves, slacks, min(100, n_images)),
+        lambda: search(keys, queries, rows, halves, slacks, min(100, n_images)),
+    ]

@@ -13,8 +13,8 @@ from vsebench.kernels.sgd.pipeline import (
     choose_and_read,
     turns,
 )
-from vsebench.kernels.sgd.steps import logistic, sgd_step
-from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, aligned, fence
+from vsebench.kernels.sgd.steps import exact_product, logistic, sgd_step
+from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, aligned
 from vsebench.methods.base import Progress
 from vsebench.methods.by_labels.sgd import SgdMethod, SgdSettings
 from vsebench.models import Embeddings
@@ -54,7 +54,7 @@ def opt_auc_biases_epoch(embedding, biases, pipeline, steps, rates, streams):
                 continue
             m = margin(embedding, i, p, n) + biases[p] - biases[n]
             decay, slope = logistic(m)
-            size = learning_rate * fence(slope)
+            size = exact_product(learning_rate, slope)
             growth *= 1.0 + decay
             loss += max(-m, np.float32(0))
             sgd_step(embedding, i, p, n, size, shrinkage)

@@ -18,6 +18,7 @@ from benchmarks import (
     report,
     results,
     starts,
+    without_vectors,
 )
 from benchmarks.contestants import CORNAC_BPR, VSE_FS
 from benchmarks.goals import FEATURE_TITLES, TITLES, TREE, goal
@@ -70,6 +71,11 @@ def tables():
         pl.DataFrame([(93, 100, 1000, 1.2, 4e-6, 5, 1.0, "m")], schema=embedding_steps.SCHEMA, orient="row"),
         pl.DataFrame([("exact", 100, 2, 4e-6, 5, 1.0, "m")], schema=losses_by_labels.SCHEMA, orient="row"),
         pl.DataFrame(epochs(), schema=epochs_by_labels.SCHEMA, orient="row"),
+        pl.DataFrame(
+            [("opt_auc", "sums", 32, 300, 2000, 0.02, 1.1, 1.0, 1.2, 15, 1.0, "m")],
+            schema=without_vectors.SCHEMA,
+            orient="row",
+        ),
     )
 
 

@@ -1,16 +1,34 @@
 import numpy as np
 import pytest
 
-from benchmarks.data import simulate
-from benchmarks.without_vectors import draw_triples, start, steps_with_vectors, steps_without_vectors
+from benchmarks.without_vectors import PARTS, compiled_anew, drawn, method_of, rankings, searches
+from vsebench.core.workers import workers
+from vsebench.methods.base import read_settings
 
 
-def test_both_loops_take_the_same_steps():
-    train = simulate("iapr", 0.02)
-    triples, rates = draw_triples(train)[:500], (np.float32(0.1), np.float32(0.001))
-    ours, plain = start(train, 24), start(train, 24)
-    assert steps_with_vectors(ours, triples, *rates) == pytest.approx(
-        steps_without_vectors(plain, triples, *rates), rel=1e-4
-    )
-    for a, b in zip(ours, plain, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+def trained(part, kernels, monkeypatch):
+    """Return the model after two epochs, with some kernels in place of the method's."""
+    method, values = method_of(part)
+    with workers(1) as pool, monkeypatch.context() as patched:
+        for module, names in kernels:
+            for name, kernel in names.items():
+                patched.setattr(module, name, kernel)
+        training = method(drawn(60, 30, pool), read_settings(method, values | {"factors": 16}, part.kernel))
+        for _ in range(2):
+            training.epoch()
+        return training.model()
+
+
+@pytest.mark.parametrize(
+    "part", [part for part in PARTS if part.kernel in ("opt_auc", "vse_fs")], ids=lambda part: part.name
+)
+def test_a_method_learns_the_same_without_vectors(part, monkeypatch):
+    ours, plain = (trained(part, kernels, monkeypatch) for kernels in ((), compiled_anew(part)))
+    np.testing.assert_allclose(plain.image, ours.image, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(plain.label, ours.label, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("turns", [rankings(20, 30, 16), searches(150)], ids=["ranking", "search"])
+def test_counts_and_searches_are_the_same_without_vectors(turns):
+    for ours, plain in zip(*(turn() for turn in turns), strict=True):
+        np.testing.assert_array_equal(plain, ours)

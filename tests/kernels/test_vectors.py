@@ -7,7 +7,6 @@ from numba import njit
 from vsebench.kernels import vectors
 from vsebench.kernels.vectors import (
     CACHE_LINE,
-    FASTMATH,
     LANES,
     absolute,
     add_products,
@@ -19,7 +18,6 @@ from vsebench.kernels.vectors import (
     cumsum,
     divide,
     divide_or_zero,
-    fence,
     greater_mask,
     load,
     padded_size,
@@ -173,14 +171,6 @@ def test_a_tile_is_transposed_in_place():
     expected[LANES : 2 * LANES] = array[LANES : 2 * LANES].T
     turn(array)
     assert (array == expected).all()
-
-
-def test_fastmath_does_not_reorder_across_a_fence():
-    plain = njit(lambda a, b: (a + b) - a, fastmath=FASTMATH)
-    fenced = njit(lambda a, b: fence(a + b) - a, fastmath=FASTMATH)
-    a, b = np.float32(1e8), np.float32(1)
-    assert plain(a, b) == b
-    assert fenced(a, b) == 0
 
 
 def test_prefetch_changes_nothing():

@@ -107,17 +107,18 @@ def extend_image(i, blocks, changes, rows, gamma, extended, row):
     rows : `Rows`
     gamma : float32
     """
-    n_factors = extended.shape[1]
     first, last = rows.offsets[i], rows.offsets[i + 1]
     scale = np.float32(gamma / np.sqrt(max(last - first, 1)))
-    for f in range(0, n_factors, LANES):
-        store(extended, (row, f), broadcast(np.float32(0)))
+    for f in range(extended.shape[1]):
+        extended[row, f] = 0
     if gamma > 0:
         for pair in range(first, last):
-            for f in range(0, n_factors, LANES):
-                store(extended, (row, f), load(extended, (row, f)) + load(changes, (rows.labels[pair], f)))
-    for f in range(0, n_factors, LANES):
-        store(extended, (row, f), load(blocks, (f // LANES, i, 0)) + scale * load(extended, (row, f)))
+            label = rows.labels[pair]
+            for f in range(extended.shape[1]):
+                extended[row, f] += changes[label, f]
+    for block in range(len(blocks)):
+        for f in range(LANES):
+            extended[row, LANES * block + f] = blocks[block, i, f] + scale * extended[row, LANES * block + f]
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)

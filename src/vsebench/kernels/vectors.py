@@ -1,13 +1,12 @@
 """A vector of 16 float32 as a type of its own in compiled code: `Vector`. The one exotic module of this package.
 
-Why: numba cannot promise the compiler that two arrays do not overlap. A plain loop that reads and writes several arrays
-therefore reads back what it has just written, and is not vectorised. A `Vector` is a value: it stays in a register of
-the processor from `load` to `store`. In a kernel, the line
+A `Vector` is a value: it stays in a register of the processor from `load` to `store`. In a kernel, the line
 
     slope = slope + (w - excess * load(scores, j)) * load(x, (f, 0))
 
-computes 16 slopes at a time: of 16 images, of 16 positives of a label, or of 16 factors of an embedding. How much that
-gains is measured by `python -m benchmarks --only vectors`.
+computes 16 slopes at a time: of 16 images, of 16 positives of a label, or of 16 factors of an embedding. Sums are added
+in 16 fixed lanes, not in an order that the compiler chooses, so models keep their bytes. What each operation gains over
+a plain loop is in docs/kernels.md (`python -m benchmarks --only vectors`).
 
 Operations, named as in NumPy where NumPy has them:
 
@@ -22,7 +21,6 @@ Operations, named as in NumPy where NumPy has them:
     greater_mask(v, x)                 a number whose bit e is 1 where v[e] > x
     count_bits(mask)                   how many bits are 1
     any_equal(array, index, n, x)      whether one of n <= 16 consecutive int32 equals x
-    fence(x)                           the float32 x; fastmath reorders nothing across it
     transpose(array, index)            transpose 16 x 16 consecutive float32 in place
     prefetch(array, index)             start to fetch an array's element into the cache
     zero_sums(rows), add_products(...) inner products of int16 numbers, summed in int32
@@ -300,18 +298,6 @@ def count_bits(typing_context, mask):
         return builder.ctpop(arguments[0])
 
     return types.int64(types.int64), generate
-
-
-@intrinsic
-def fence(typing_context, number):
-    """Return a float32 unchanged. Fastmath reorders nothing across it: a * fence(b / c) does not become (a * b) / c."""
-
-    def generate(context, builder, signature_, arguments):
-        kind = ir.FunctionType(ir.FloatType(), [ir.FloatType()])
-        name = "llvm.arithmetic.fence.f32"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
-
-    return types.float32(types.float32), generate
 
 
 @intrinsic

@@ -23,7 +23,6 @@ from vsebench.kernels.vectors import (
     padded_size,
     prefetch,
     scratch,
-    store,
 )
 
 
@@ -161,8 +160,8 @@ def pair_slopes(scores, slopes, n_positives):
 @njit(cache=True, inline="always")
 def keep_draws(table, n_touched, chosen, row, slopes, output):
     """Keep an image's output and slopes, and link its draws; return how many labels were drawn by now."""
-    for k in range(0, len(output), LANES):
-        store(table.outputs, (row, k), load(output, k))
+    for k in range(len(output)):
+        table.outputs[row, k] = output[k]
     for j in range(len(slopes)):
         label, number = chosen[row, j], row * len(slopes) + j
         table.slopes[row, j] = slopes[j]
@@ -186,15 +185,15 @@ def add_up_gradient(table, place, gradient):
     place : of the label in `table.touched`
     gradient : (K,) float32, overwritten
     """
-    for k in range(0, len(gradient), LANES):
-        store(gradient, k, load(table.terms, (place, k)) if len(table.terms) else broadcast(np.float32(0)))
+    for k in range(len(gradient)):
+        gradient[k] = table.terms[place, k] if len(table.terms) else np.float32(0)
     n_drawn = table.slopes.shape[1]
     number = table.last[table.touched[place]]
     while number >= 0:
         row = number // n_drawn
-        factor = broadcast(table.slopes[row, number - row * n_drawn])
-        for k in range(0, len(gradient), LANES):
-            store(gradient, k, load(gradient, k) + factor * load(table.outputs, (row, k)))
+        factor = table.slopes[row, number - row * n_drawn]
+        for k in range(len(gradient)):
+            gradient[k] += factor * table.outputs[row, k]
         number = table.before[number]
 
 
@@ -258,8 +257,8 @@ def move_touched(table, n_touched, n_images, number, learning_rate):
         if place + 1 < n_touched:
             prefetch_row(table, table.touched[place + 1])
         add_up_gradient(table, place, gradient)
-        for k in range(0, len(gradient), LANES):
-            store(gradient, k, of_mean * load(gradient, k))
+        for k in range(len(gradient)):
+            gradient[k] *= of_mean
         adamw_move(table.vectors[label], gradient, table.means[label], table.squares[label], rates)
         table.last[label] = -1
     table.terms[: n_touched if len(table.terms) else 0] = 0
@@ -293,9 +292,9 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
                 continue
             score = product(output, vectors, label)
             slope = sigmoid(-score) if j < n_positives else -sigmoid(score)
-            factor = broadcast(np.float32(learning_rate * slope))
-            for k in range(0, len(output), LANES):
-                store(vectors, (label, k), load(vectors, (label, k)) + factor * load(output, k))
+            factor = np.float32(learning_rate * slope)
+            for k in range(len(output)):
+                vectors[label, k] += factor * output[k]
 
 
 @njit(cache=True, inline="always")
@@ -319,9 +318,9 @@ def product(output, vectors, label):
 @njit(cache=True, inline="always")
 def add_row(slope, factor, vectors, label):
     """Add a multiple of a row of vectors to `slope`, (K,)."""
-    wide = broadcast(np.float32(factor))
-    for k in range(0, len(slope), LANES):
-        store(slope, k, load(slope, k) + wide * load(vectors, (label, k)))
+    narrow = np.float32(factor)
+    for k in range(len(slope)):
+        slope[k] += narrow * vectors[label, k]
 
 
 @njit(cache=True, inline="always")

@@ -67,8 +67,8 @@ def column(rows, i, e):
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def clear(total):
     """Set every element of total, (1, K) float32, to 0."""
-    for f in range(0, total.shape[1], LANES):
-        store(total, (0, f), broadcast(np.float32(0)))
+    for f in range(total.shape[1]):
+        total[0, f] = 0
 
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")

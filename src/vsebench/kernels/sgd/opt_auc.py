@@ -17,8 +17,8 @@ from vsebench.kernels.sgd.pipeline import (
     turns,
 )
 from vsebench.kernels.sgd.sampling import draw_negative
-from vsebench.kernels.sgd.steps import logistic, sgd_step
-from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION, fence
+from vsebench.kernels.sgd.steps import exact_product, logistic, sgd_step
+from vsebench.kernels.vectors import FASTMATH, NO_ALLOCATION
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
@@ -54,7 +54,7 @@ def opt_auc_epoch(embedding, pipeline, steps, rates, streams):
                 continue
             m = margin(embedding, i, p, n)
             decay, slope = logistic(m)
-            size = learning_rate * fence(slope)
+            size = exact_product(learning_rate, slope)
             growth *= 1.0 + decay
             loss += max(-m, np.float32(0))
             sgd_step(embedding, i, p, n, size, shrinkage)

@@ -32,6 +32,12 @@ def logistic(margin):
     return decay, (decay if margin > 0 else np.float32(1)) / (np.float32(1) + decay)
 
 
+@njit(cache=True, fastmath=False)
+def exact_product(a, b):
+    """Return a * b, float32. Fastmath reorders nothing across it: a * (b / c) does not become (a * b) / c."""
+    return a * b
+
+
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def sgd_step(embedding, i, p, n, size, shrinkage):
     """Take one gradient step, v += size * d<v_i, v_p - v_n> / dv - shrinkage * v, for v_i, v_p and v_n at once.
