@@ -94,7 +94,7 @@ def test_simulated_data_and_other_protocols_are_never_compared(compare):
 def test_percentages_are_compared_as_shares_give_or_take_their_rounding(compare, tmp_path, printed, verdict):
     task = "{title: D, dataset: saiapr, protocol: regions}"
     row = "{title: M, ours: [vse_fs]}"
-    (tmp_path / "p.yaml").write_text(f"{{title: P, citation: c, rows: {{m: {row}}}, places: {{d: {task}}}}}")
+    (tmp_path / "p.yaml").write_text(f"{{title: P, citation: c, rows: {{m: {row}}}, tasks: {{d: {task}}}}}")
     header = "paper,table,row,column,value,unit,protocol,note\n"
     (tmp_path / "p.csv").write_text(header + f"p,table1,d/m,recall@10,{printed},percent,held_out_images,\n")
     (line,) = compare([tmp_path / "p.yaml"])

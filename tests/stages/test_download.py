@@ -115,7 +115,7 @@ def test_a_bad_file_in_place_is_replaced(server, fetch, tmp_path):
 REFUSED = {
     "web page": (b"\n<!DOCTYPE html><title>Log in</title>", {}, "it is a web page, not x.zip"),
     "not an archive": (b"nonsense", {}, "it is not a zip archive"),
-    "half an archive": (ZIP[:-30], {}, "it is not a zip archive, or not a whole one"),
+    "half an archive": (ZIP[:-30], {}, "it is not a zip archive, or not a complete one"),
     "not a tar archive": (ZIP, {"name": "x.tar.gz"}, "it is not a tar archive"),
     "empty": (b"", {}, "it is empty"),
     "size": (ZIP, {"size": 3}, f"its size is {len(ZIP)}, not 3"),
@@ -125,10 +125,10 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-@pytest.mark.parametrize("rank", ["source", "mirror folder"])
-def test_bad_content_is_refused_wherever_it_is_from(server, fetch, tmp_path, monkeypatch, case, task):
+@pytest.mark.parametrize("origin", ["source", "mirror folder"])
+def test_bad_content_is_refused_wherever_it_is_from(server, fetch, tmp_path, monkeypatch, case, origin):
     content, known, message = REFUSED[case]
-    if task == "source":
+    if origin == "source":
         server.files["/x.zip"] = content
     else:
         server.files.clear()

@@ -55,4 +55,4 @@ def test_images_labels_and_words(tmp_path):
 def test_training_images_without_words_are_noted(tmp_path):
     write(tmp_path, WORDS | {f"{DOG}.sbow.mat": sbow_mat([(f"{DOG}_1", [5])])})
     found = read(tmp_path, Options(archives=["words.tar"], features="sparse"))
-    assert found.dropped == [("training images", 2, "counted by meta.mat, without visual words")]
+    assert found.dropped == [("training images", 2, "counted by meta.mat, but without visual words")]

@@ -105,7 +105,7 @@ def test_files_that_are_parts(tmp_path):
     assert values_of(annotations).tolist() == [[2], [0], [3]]
     assert matrix_of(annotations).tolist() == [[0], [1], [1]]
     (tmp_path / "s-test.arff").write_text(arff([("z", "numeric"), ("y", "{0,1}")], ["{}"]))
-    with pytest.raises(UserError, match=r"s-test\.arff: its attributes are not those of s-train\.arff\.gz"):
+    with pytest.raises(UserError, match=r"s-test\.arff: its attributes differ from those of s-train\.arff\.gz"):
         mulan.read(tmp_path, options(parts=parts, features="sparse"))
 
 
@@ -130,7 +130,7 @@ def test_a_damaged_gz_is_refused(tmp_path):
     [
         ({}, "either `arff` or `parts` names the files"),
         ({"arff": "a.arff", "parts": {"train": "b.arff"}}, "either `arff` or `parts` names the files"),
-        ({"parts": {"train": "b.arff"}, "train_rows": 3}, "`train_rows` is for one file (`arff`)"),
+        ({"parts": {"train": "b.arff"}, "train_rows": 3}, "`train_rows` needs a single file (`arff`)"),
         ({"arff": "../a.arff"}, "options: arff: "),
     ],
 )
