@@ -78,7 +78,8 @@ def test_a_table_in_markdown() -> None:
         "| key | type | default | meaning |",
         "|---|---|---|---|",
         "| `maximum` | integer >= 1 | required | largest number of epochs |",
-        "| `patience` | integer >= 1 | required | training stops after this many epochs without a better validation metric |",
+        "| `patience` | integer >= 1 | required | training stops after this many epochs without a better "
+        "validation metric |",
     ]
 
 
