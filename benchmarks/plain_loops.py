@@ -179,7 +179,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
         for f in range(n_factors):
             blocks[f // LANES, i, f % LANES] = u[f]
         for j in range(n):
-            scores[rows.places[first + j]] = score[j]
+            scores[rows.slots[first + j]] = score[j]
     return norm
 
 

@@ -112,12 +112,12 @@ def test_stationary_point_has_no_gradient():
     base = twin.loss()
     for index in [(0, 0), (5, 3), (9, 17)]:
         for array in (twin.images, twin.labels[:7]):
-            place = (index[0] % array.shape[0], index[1])
-            array[place] += 1e-3
+            slot = (index[0] % array.shape[0], index[1])
+            array[slot] += 1e-3
             raised = twin.loss()
-            array[place] -= 2e-3
+            array[slot] -= 2e-3
             lowered = twin.loss()
-            array[place] += 1e-3
+            array[slot] += 1e-3
             assert min(raised, lowered) >= base - 1e-6
 
 

@@ -158,20 +158,20 @@ def test_a_sampled_loss_is_the_sum_over_draws(name, weight, drawn):
 def differences(function, point, step=1e-5):
     """Return the derivatives of a function of an array by differences."""
     found = np.empty(point.shape)
-    for place in np.ndindex(point.shape):
+    for slot in np.ndindex(point.shape):
         moved = [point.astype(np.float64) for _ in range(2)]
-        moved[0][place] += step
-        moved[1][place] -= step
-        found[place] = (function(moved[0]) - function(moved[1])) / (2 * step)
+        moved[0][slot] += step
+        moved[1][slot] -= step
+        found[slot] = (function(moved[0]) - function(moved[1])) / (2 * step)
     return found
 
 
 def gradients(table, n_touched):
     """Return the gradients of all labels' vectors, zeros for those that were not drawn."""
     found, one = np.zeros((N_LABELS, D)), np.zeros(table.vectors.shape[1], dtype=np.float32)
-    for place in range(n_touched):
-        add_up_gradient(table, place, one)
-        found[table.touched[place]] = one[:D]
+    for slot in range(n_touched):
+        add_up_gradient(table, slot, one)
+        found[table.touched[slot]] = one[:D]
     return found
 
 

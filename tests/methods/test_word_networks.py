@@ -79,14 +79,14 @@ def test_gradients_are_those_of_the_mean_loss(monkeypatch, name, changes):
     fitter.step(images)
     for parameter in parameters:
         found = parameter.gradient.copy()
-        for place in rng.choice(parameter.value.size, 4, replace=False):
+        for slot in rng.choice(parameter.value.size, 4, replace=False):
             values, losses = parameter.value.reshape(-1), []
-            start = values[place]
+            start = values[slot]
             for move in (0.003, -0.003):
-                values[place] = start + move
+                values[slot] = start + move
                 losses.append(fitter.step(images) / len(images))
-            values[place] = start
-            assert found.reshape(-1)[place] == pytest.approx((losses[0] - losses[1]) / 0.006, abs=4e-3, rel=1e-2)
+            values[slot] = start
+            assert found.reshape(-1)[slot] == pytest.approx((losses[0] - losses[1]) / 0.006, abs=4e-3, rel=1e-2)
 
 
 @pytest.mark.parametrize("name", JOINT)

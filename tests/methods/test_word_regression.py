@@ -107,12 +107,12 @@ def test_derivatives_of_correlated_word_vectors_by_differences():
     scores = np.random.default_rng(2).normal(0, 1, (5, 32)).astype(np.float32)
     slopes, images = scores.copy(), np.arange(5)
     fitter.loss(slopes, images)
-    for place in [(0, 0), (2, 17), (4, 31)]:
+    for slot in [(0, 0), (2, 17), (4, 31)]:
         moved = [scores.copy() for _ in range(2)]
         for one, move in zip(moved, (0.01, -0.01), strict=True):
-            one[place] += move
+            one[slot] += move
         up, down = (fitter.loss(one, images) for one in moved)
-        assert slopes[place] == pytest.approx((up - down) / 0.02, abs=2e-3)
+        assert slopes[slot] == pytest.approx((up - down) / 0.02, abs=2e-3)
 
 
 def test_the_constant_direction_is_the_mean_over_training_pairs():

@@ -58,8 +58,8 @@ def fill_aliases(kept, alias):
             n_above -= 1
             below_mean[n_below] = large
             n_below += 1
-    for place in range(n_below):  # what rounding has left over
-        kept[below_mean[place]] = 1
+    for slot in range(n_below):  # what rounding has left over
+        kept[below_mean[slot]] = 1
 
 
 @njit(cache=True, inline="always")

@@ -50,25 +50,25 @@ class Rows(NamedTuple):
     offsets : (n_images + 1,) int64, where the positives of each image start
     labels : (n_pairs,) int32, the label of each positive
     weights : (n_pairs,) float32, w_ic
-    places : (n_pairs,) int32, the place of each positive in `Columns`
+    slots : (n_pairs,) int32, the place of each positive in `Columns`
     """
 
     offsets: NDArray[np.int64]
     labels: NDArray[np.int32]
     weights: NDArray[np.float32]
-    places: NDArray[np.int32]
+    slots: NDArray[np.int32]
 
 
 class Columns(NamedTuple):
-    """The positives by labels. Those of a label fill whole tiles of 16 places; the rest of its last tile is padding.
+    """The positives by labels. Those of a label fill whole tiles of 16 slots; the rest of its last tile is padding.
 
     Attributes
     ----------
     degrees : (n_labels,) int64, number of images that carry each label
-    tiles : (n_labels + 1,) int64, the first tile of each label; it starts with place 16 tiles[c]
-    images : (n_places + AHEAD,) int32, the image in each place, in the order of the kernels; 0 in the padding
-    weights : (n_places,) float32, w_ic; 0 in the padding
-    roots : (n_places,) float32, a_i = gamma |C_i|^(-1/2); 0 in the padding
+    tiles : (n_labels + 1,) int64, the first tile of each label; it starts with slot 16 tiles[c]
+    images : (n_slots + AHEAD,) int32, the image in each slot, in the order of the kernels; 0 in the padding
+    weights : (n_slots,) float32, w_ic; 0 in the padding
+    roots : (n_slots,) float32, a_i = gamma |C_i|^(-1/2); 0 in the padding
     """
 
     degrees: NDArray[np.int64]
@@ -158,7 +158,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
     labels : `LabelSide`
     gamma, regularisation : float32, gamma and lambda
     blocks : (K / 16, n_images, 16) float32, the u_i; updated
-    scores : (n_places,) float32, the s_ic in the places of `Columns`; written
+    scores : (n_slots,) float32, the s_ic in the slots of `Columns`; written
     extended : (at least stop - start, K) float32, the u_i of these images as rows; written
 
     Returns
@@ -211,7 +211,7 @@ def sweep_images(start, stop, rows, labels, gamma, regularisation, blocks, score
             norm += squares[lane]
             first = rows.offsets[group + lane]
             for j in range(rows.offsets[group + lane + 1] - first):
-                scores[rows.places[first + j]] = score[j, lane]
+                scores[rows.slots[first + j]] = score[j, lane]
     return norm
 
 
@@ -311,7 +311,7 @@ def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, reg
     penalties : (n_labels,) float32, beta_c
     hessian : (K, K) float32, H^I = sum_i u_i u_i'
     regularisation : float32, lambda
-    scores : (n_places,) float32, s_ic; updated
+    scores : (n_slots,) float32, s_ic; updated
     labels : (n_labels, K) float32, v_c; updated
     """
     most = longest(columns.tiles, start, stop)
@@ -361,10 +361,10 @@ def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, reg
 def gather_images(f0, first, degree, n_tiles, blocks, images, x):
     """Gather the factors f0 to f0 + 16 of a label's images: x[16 tile + f, e] is factor f0 + f in place e of a tile.
 
-    first : integer, the label's first place
+    first : integer, the label's first slot
     degree, n_tiles : integers, its numbers of images and tiles; x is 0 in the padding of the last tile
     blocks : (K / 16, n_images, 16) float32, u_i
-    images : (n_places + AHEAD,) int32, of `Columns`
+    images : (n_slots + AHEAD,) int32, of `Columns`
     x : (at least 16 n_tiles, 16) float32, written
     """
     for j in range(degree):
@@ -380,9 +380,9 @@ def gather_images(f0, first, degree, n_tiles, blocks, images, x):
 def exclusion(first, n_tiles, columns, scores, overlap):
     """Return the sums of w a (1 - z) and of w a^2 over the positives of a label, float32.
 
-    first, n_tiles : integers, the label's first place and number of tiles
+    first, n_tiles : integers, the label's first slot and number of tiles
     columns : `Columns`
-    scores : (n_places,) float32, s_ic
+    scores : (n_slots,) float32, s_ic
     overlap : float32, <v'_c, v_c>
     """
     excluded, curvature = broadcast(np.float32(0)), broadcast(np.float32(0))
@@ -402,7 +402,7 @@ def positive_loss(columns, scores, penalties, squared_norms):
     Parameters
     ----------
     columns : `Columns`
-    scores : (n_places,) float32, s_ic
+    scores : (n_slots,) float32, s_ic
     penalties : (n_labels,) float32, beta_c
     squared_norms : (n_labels,) float32, |v_c|^2
     """

@@ -387,7 +387,7 @@ def add_products(typing_context, sums, vectors, rows, groups_of_labels, groups, 
     def generate(context, builder, signature_, arguments):
         vectors_type, rows_type, labels_type, groups_type, pair_type = signature_.args[1:]
         halves, products = ir.VectorType(INT16, 2 * LANES), ir.VectorType(INT32, 2 * LANES)
-        unpacked = (cgutils.unpack_tuple(builder, arguments[place]) for place in (0, 2, 4))
+        unpacked = (cgutils.unpack_tuple(builder, arguments[slot]) for slot in (0, 2, 4))
         first, intp = builder.mul(context.cast(builder, arguments[5], pair_type, types.intp), INT64(2)), types.intp
         results = []
         for t, (total, row, group) in enumerate(zip(*unpacked, strict=True)):

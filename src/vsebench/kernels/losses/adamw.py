@@ -40,12 +40,12 @@ def adamw_move(parameters, gradient, means, squares, rates):
     old_mean, new_mean = np.float32(MEAN_RATE), np.float32(1 - MEAN_RATE)
     old_square, new_square = np.float32(SQUARE_RATE), np.float32(1 - SQUARE_RATE)
     smallest = broadcast(np.float32(SMALLEST))
-    for place in range(0, len(parameters), LANES):
-        slope = load(gradient, place)
-        mean = old_mean * load(means, place) + new_mean * slope
-        square = old_square * load(squares, place) + new_square * (slope * slope)
-        store(means, place, mean)
-        store(squares, place, square)
+    for slot in range(0, len(parameters), LANES):
+        slope = load(gradient, slot)
+        mean = old_mean * load(means, slot) + new_mean * slope
+        square = old_square * load(squares, slot) + new_square * (slope * slope)
+        store(means, slot, mean)
+        store(squares, slot, square)
         size = divide(of_mean * mean, sqrt(of_square * square) + smallest)
-        value = load(parameters, place)
-        store(parameters, place, value - (size + shrinking * value))
+        value = load(parameters, slot)
+        store(parameters, slot, value - (size + shrinking * value))

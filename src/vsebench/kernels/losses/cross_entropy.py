@@ -26,8 +26,8 @@ def softmax_loss(scores, images, offsets, labels, averaged):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
         weight = 1.0 / max(1, stop - start) if averaged else 1.0
         largest = scores[row].max()
-        for place in range(start, stop):
-            total += weight * (np.float64(largest) - scores[row, labels[place]])
+        for slot in range(start, stop):
+            total += weight * (np.float64(largest) - scores[row, labels[slot]])
         sum_of_all = 0.0
         for k in range(scores.shape[1]):
             scores[row, k] = np.exp(scores[row, k] - largest)
@@ -35,8 +35,8 @@ def softmax_loss(scores, images, offsets, labels, averaged):
         total += weight * (stop - start) * np.log(sum_of_all)
         for k in range(scores.shape[1]):
             scores[row, k] *= weight * (stop - start) / sum_of_all
-        for place in range(start, stop):
-            scores[row, labels[place]] -= weight
+        for slot in range(start, stop):
+            scores[row, labels[slot]] -= weight
     return total
 
 
@@ -55,12 +55,12 @@ def binary_loss(scores, images, offsets, labels):
     total = 0.0
     for row in range(len(scores)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
-        for place in range(start, stop):
-            total -= scores[row, labels[place]]
+        for slot in range(start, stop):
+            total -= scores[row, labels[slot]]
         for k in range(scores.shape[1]):
             smaller = np.exp(-abs(scores[row, k]))
             total += max(scores[row, k], np.float32(0)) + np.log1p(smaller)
             scores[row, k] = (np.float32(1) if scores[row, k] >= 0 else smaller) / (np.float32(1) + smaller)
-        for place in range(start, stop):
-            scores[row, labels[place]] -= np.float32(1)
+        for slot in range(start, stop):
+            scores[row, labels[slot]] -= np.float32(1)
     return total

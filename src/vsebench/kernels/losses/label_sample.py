@@ -38,9 +38,9 @@ def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, 
         if stop == start or stop - start == len(table.kept):
             chosen[row, 0] = -1
             continue
-        for place in range(n_positives):
+        for slot in range(n_positives):
             label = labels[start + below(rng, stop - start)]
-            chosen[row, place] = label
+            chosen[row, slot] = label
             if exclude == BATCH:
                 in_batch[label] = True
     for row in range(len(images)):
@@ -52,11 +52,11 @@ def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, 
             if stop == start:
                 chosen[row, 0] = -1
                 continue
-            for place in range(n_positives, chosen.shape[1]):
-                chosen[row, place] = labels[start + below(rng, stop - start)]
+            for slot in range(n_positives, chosen.shape[1]):
+                chosen[row, slot] = labels[start + below(rng, stop - start)]
             continue
         start, stop = offsets[images[row]], offsets[images[row] + 1]
-        for place in range(n_positives, chosen.shape[1]):
+        for slot in range(n_positives, chosen.shape[1]):
             label = draw_alias(table, rng)
             attempts = 1
             while (
@@ -68,7 +68,7 @@ def sample_labels(chosen, n_positives, images, offsets, labels, table, exclude, 
             if is_excluded(label, chosen, row, n_positives, labels, start, stop, exclude, in_batch):
                 chosen[row, 0] = -1
                 break
-            chosen[row, place] = label
+            chosen[row, slot] = label
     in_batch[:] = False
 
 
@@ -81,6 +81,6 @@ def is_excluded(label, chosen, row, n_positives, labels, start, stop, exclude, i
         return in_batch[label]
     found = False
     if exclude == DRAWN:
-        for place in range(n_positives):
-            found |= chosen[row, place] == label
+        for slot in range(n_positives):
+            found |= chosen[row, slot] == label
     return found

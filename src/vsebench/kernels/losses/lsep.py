@@ -30,8 +30,8 @@ def lsep_loss(scores, images, offsets, labels, rank_loss, weighted, terms):
     total = 0.0
     for row in range(len(scores)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
-        for place in range(start, stop):
-            terms[place - start] = loss_of_rank(scores, row, labels[place], rank_loss) if weighted else 1.0
+        for slot in range(start, stop):
+            terms[slot - start] = loss_of_rank(scores, row, labels[slot], rank_loss) if weighted else 1.0
         log_a, log_b, a = take_exponentials(scores, row, labels, start, stop, terms)
         total += softplus(log_a + log_b)
         slope = sigmoid(log_a + log_b)

@@ -20,18 +20,18 @@ def draw_pairs(ids, n_pairs, wanted, rng):
     """
     for number in range(n_pairs):
         ids[number] = number
-    for place in range(wanted):
-        other = place + below(rng, n_pairs - place)
-        ids[place], ids[other] = ids[other], ids[place]
+    for slot in range(wanted):
+        other = slot + below(rng, n_pairs - slot)
+        ids[slot], ids[other] = ids[other], ids[slot]
 
 
 @njit(cache=True, inline="always")
 def list_negatives(labels, start, stop, n_labels, negatives):
     """Write the labels that are not in labels[start:stop], which ascend, to `negatives`, (n_labels,) int32."""
-    place, found = start, 0
+    slot, found = start, 0
     for k in range(n_labels):
-        if place < stop and labels[place] == k:
-            place += 1
+        if slot < stop and labels[slot] == k:
+            slot += 1
         else:
             negatives[found] = k
             found += 1
@@ -63,13 +63,13 @@ def lsep_sampled_loss(scores, images, offsets, labels, most_pairs, scaled, ids, 
         list_negatives(labels, start, stop, scores.shape[1], negatives)
         draw_pairs(ids, n_pairs, drawn if drawn < n_pairs else 0, rng)
         largest = -np.inf
-        for place in range(drawn):
-            u, v = labels[start + ids[place] // n_negatives], negatives[ids[place] % n_negatives]
+        for slot in range(drawn):
+            u, v = labels[start + ids[slot] // n_negatives], negatives[ids[slot] % n_negatives]
             largest = max(largest, np.float64(scores[row, v]) - scores[row, u])
         slopes[:] = 0
         sum_of_pairs = 0.0
-        for place in range(drawn):
-            u, v = labels[start + ids[place] // n_negatives], negatives[ids[place] % n_negatives]
+        for slot in range(drawn):
+            u, v = labels[start + ids[slot] // n_negatives], negatives[ids[slot] % n_negatives]
             term = np.exp(np.float64(scores[row, v]) - scores[row, u] - largest)
             sum_of_pairs += term
             slopes[u] -= term

@@ -30,9 +30,9 @@ def hinge_loss(scores, images, offsets, labels, rank_loss, weighted, slopes):
     for row in range(len(scores)):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
         slopes[:] = 0
-        for place in range(start, stop):
-            score = scores[row, labels[place]]
-            weight = loss_of_rank(scores, row, labels[place], rank_loss) if weighted else 1.0
+        for slot in range(start, stop):
+            score = scores[row, labels[slot]]
+            weight = loss_of_rank(scores, row, labels[slot], rank_loss) if weighted else 1.0
             n_violators, other = 0, start
             for v in range(scores.shape[1]):
                 if other < stop and labels[other] == v:
@@ -43,7 +43,7 @@ def hinge_loss(scores, images, offsets, labels, rank_loss, weighted, slopes):
                     total += weight * violation
                     slopes[v] += weight
                     n_violators += 1
-            slopes[labels[place]] -= weight * n_violators
+            slopes[labels[slot]] -= weight * n_violators
         for v in range(scores.shape[1]):
             scores[row, v] = slopes[v]
     return total

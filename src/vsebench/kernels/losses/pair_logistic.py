@@ -32,13 +32,13 @@ def pair_logistic_loss(scores, images, offsets, labels, slopes):
             if other < stop and labels[other] == v:
                 other += 1
                 continue
-            for place in range(start, stop):
-                difference = np.float64(scores[row, v]) - scores[row, labels[place]]
+            for slot in range(start, stop):
+                difference = np.float64(scores[row, v]) - scores[row, labels[slot]]
                 smaller = np.exp(-abs(difference))
                 total += of_pair * (max(difference, 0.0) + np.log1p(smaller))
                 slope = of_pair * (1.0 if difference >= 0 else smaller) / (1 + smaller)
                 slopes[v] += slope
-                slopes[labels[place]] -= slope
+                slopes[labels[slot]] -= slope
         for v in range(scores.shape[1]):
             scores[row, v] = slopes[v]
     return total

@@ -43,7 +43,7 @@ class WordTable(NamedTuple):
     last : (n_labels,) int32, the number of each label's last draw; -1 between batches
     before : (m n,) int32, the number of the label's draw before each one, or -1
     touched : (most labels of a batch,) int32, the labels that were drawn
-    place, terms : (n_labels,) int32, the place of each label in `touched`, and (most labels of a batch, K) float32,
+    slot, terms : (n_labels,) int32, the place of each label in `touched`, and (most labels of a batch, K) float32,
         gradients of terms of labels alone, zeros between batches; empty without such terms
     """
 
@@ -55,7 +55,7 @@ class WordTable(NamedTuple):
     last: NDArray[np.int32]
     before: NDArray[np.int32]
     touched: NDArray[np.int32]
-    place: NDArray[np.int32]
+    slot: NDArray[np.int32]
     terms: NDArray[np.float32]
 
     @classmethod
@@ -168,27 +168,27 @@ def keep_draws(table, n_touched, chosen, row, slopes, output):
         table.before[number] = table.last[label]
         if table.last[label] < 0:
             table.touched[n_touched] = label
-            if len(table.place):
-                table.place[label] = n_touched
+            if len(table.slot):
+                table.slot[label] = n_touched
             n_touched += 1
         table.last[label] = number
     return n_touched
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True)
-def add_up_gradient(table, place, gradient):
+def add_up_gradient(table, slot, gradient):
     """Write the gradient of the loss by the vector of a drawn label, a sum over the images of the batch.
 
     Parameters
     ----------
     table : WordTable
-    place : of the label in `table.touched`
+    slot : of the label in `table.touched`
     gradient : (K,) float32, overwritten
     """
     for k in range(len(gradient)):
-        gradient[k] = table.terms[place, k] if len(table.terms) else np.float32(0)
+        gradient[k] = table.terms[slot, k] if len(table.terms) else np.float32(0)
     n_drawn = table.slopes.shape[1]
-    number = table.last[table.touched[place]]
+    number = table.last[table.touched[slot]]
     while number >= 0:
         row = number // n_drawn
         factor = table.slopes[row, number - row * n_drawn]
@@ -205,7 +205,7 @@ def add_label_terms(chosen, n_positives, weight, table):
 
         weight * (mean over p, p' of log(1 + exp(-<v_p, v_p'>)) + mean over p, n of log(1 + exp(<v_p, v_n>)))
 
-    The labels have a place already, from `sampled_loss` on the same draws.
+    The labels have a slot already, from `sampled_loss` on the same draws.
 
     Parameters
     ----------
@@ -232,8 +232,8 @@ def add_label_terms(chosen, n_positives, weight, table):
                 else:
                     total += of_negative * softplus(score)
                     slope = of_negative * sigmoid(score)
-                add_row(table.terms[table.place[label]], slope, table.vectors, other)
-                add_row(table.terms[table.place[other]], slope, table.vectors, label)
+                add_row(table.terms[table.slot[label]], slope, table.vectors, other)
+                add_row(table.terms[table.slot[other]], slope, table.vectors, label)
     return total
 
 
@@ -252,11 +252,11 @@ def move_touched(table, n_touched, n_images, number, learning_rate):
     """
     gradient, of_mean = scratch(table.vectors.shape[1]), np.float32(1 / n_images)
     rates = adamw_rates(number, learning_rate, 0.0)
-    for place in range(n_touched):
-        label = table.touched[place]
-        if place + 1 < n_touched:
-            prefetch_row(table, table.touched[place + 1])
-        add_up_gradient(table, place, gradient)
+    for slot in range(n_touched):
+        label = table.touched[slot]
+        if slot + 1 < n_touched:
+            prefetch_row(table, table.touched[slot + 1])
+        add_up_gradient(table, slot, gradient)
         for k in range(len(gradient)):
             gradient[k] *= of_mean
         adamw_move(table.vectors[label], gradient, table.means[label], table.squares[label], rates)
@@ -298,11 +298,11 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
 
 
 @njit(cache=True, inline="always")
-def is_repeated(chosen, row, first, place):
-    """Return whether a label of a row stands between `first` and its place already."""
+def is_repeated(chosen, row, first, slot):
+    """Return whether a label of a row stands between `first` and its slot already."""
     found = False
-    for before in range(first, place):
-        found |= chosen[row, before] == chosen[row, place]
+    for before in range(first, slot):
+        found |= chosen[row, before] == chosen[row, slot]
     return found
 
 

@@ -32,15 +32,15 @@ def take_exponentials(scores, row, labels, start, stop, terms):
     log A and log B, minus infinity for a sum without a term, and the sum of the written exponentials; float64
     """
     smallest = np.float32(np.inf)
-    for place in range(start, stop):
-        smallest = min(smallest, scores[row, labels[place]])
+    for slot in range(start, stop):
+        smallest = min(smallest, scores[row, labels[slot]])
     b = 0.0
-    for place in range(start, stop):
-        terms[place - start] *= np.exp(smallest - scores[row, labels[place]])
-        b += terms[place - start]
-        scores[row, labels[place]] = -np.inf
-    for place in range(start, stop):
-        terms[place - start] /= b
+    for slot in range(start, stop):
+        terms[slot - start] *= np.exp(smallest - scores[row, labels[slot]])
+        b += terms[slot - start]
+        scores[row, labels[slot]] = -np.inf
+    for slot in range(start, stop):
+        terms[slot - start] /= b
     largest = np.float32(-np.inf)
     for k in range(scores.shape[1]):
         largest = max(largest, scores[row, k])
@@ -66,8 +66,8 @@ def write_slopes(scores, row, labels, start, stop, terms, a, of_negatives, of_po
     scale = np.float32(of_negatives / a) if a > 0 else np.float32(0)
     for k in range(scores.shape[1]):
         scores[row, k] *= scale
-    for place in range(start, stop):
-        scores[row, labels[place]] = of_positives * terms[place - start]
+    for slot in range(start, stop):
+        scores[row, labels[slot]] = of_positives * terms[slot - start]
 
 
 @njit(cache=True, inline="always")

@@ -38,8 +38,8 @@ def trial_hinge_loss(scores, images, offsets, labels, rank_loss, slopes, rng):
         start, stop = offsets[images[row]], offsets[images[row] + 1]
         n_negatives = scores.shape[1] - (stop - start)
         slopes[:] = 0
-        for place in range(start, stop):
-            u, v, n_trials = labels[place], 0, 0
+        for slot in range(start, stop):
+            u, v, n_trials = labels[slot], 0, 0
             violation = np.float32(0)
             while violation <= 0 and n_trials < n_negatives:
                 v = draw_negative(labels, start, stop, scores.shape[1], rng)

@@ -51,10 +51,10 @@ def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, r
         for c in range(n_labels):
             negatives += np.int32(kinds[c] == NEGATIVE)
         for pair in range(right_offsets[i], right_offsets[i + 1]):
-            label, place = right[pair], pair - right_offsets[0]
-            counts[3, place] = negatives
+            label, slot = right[pair], pair - right_offsets[0]
+            counts[3, slot] = negatives
             if kinds[label] != RIGHT:
-                counts[:3, place] = -1
+                counts[:3, slot] = -1
                 continue
             above, tied, at_least = np.int32(0), np.int32(0), np.int32(0)
             score = row[label]
@@ -63,7 +63,7 @@ def rank_right_labels(scores, candidates, known_offsets, known, right_offsets, r
                 tied += np.int32((kinds[c] == NEGATIVE) & (row[c] == score))
             for other in own:
                 at_least += np.int32((kinds[other] == RIGHT) & (row[other] >= score))
-            counts[0, place], counts[1, place], counts[2, place] = above, tied, at_least
+            counts[0, slot], counts[1, slot], counts[2, slot] = above, tied, at_least
     return counts
 
 
@@ -85,19 +85,19 @@ def top_labels(scores, candidates, known_offsets, known, right_offsets, right, s
         for c in range(n_labels):
             if kinds[c] == EXCLUDED or (length == size and row[c] < row[lists[i, size - 1]]):
                 continue
-            place = length
-            while place > 0:
-                before = lists[i, place - 1]
+            slot = length
+            while slot > 0:
+                before = lists[i, slot - 1]
                 wrong_first = row[c] == row[before] and kinds[c] == NEGATIVE and kinds[before] == RIGHT
                 if not (row[c] > row[before] or wrong_first):
                     break
-                place -= 1
-            if place == size:
+                slot -= 1
+            if slot == size:
                 continue
             length = min(length + 1, size)
-            for later in range(length - 1, place, -1):
+            for later in range(length - 1, slot, -1):
                 lists[i, later] = lists[i, later - 1]
-            lists[i, place] = c
+            lists[i, slot] = c
     return lists
 
 

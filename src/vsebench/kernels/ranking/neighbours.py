@@ -85,7 +85,7 @@ def split_by_rounding(keys, k, slack, sure, found, group_largest):
 
 @njit(cache=True)
 def keep_largest(near, n_sure, doubtful, exact):
-    """Fill the places that are left with the doubtful rows of the largest exact keys, and sort all by their index.
+    """Fill the slots that are left with the doubtful rows of the largest exact keys, and sort all by their index.
 
     near : (k,) int32, the sure rows first; written
     n_sure : how many they are
@@ -149,8 +149,8 @@ def nearest_dense(keys, queries, rows, halves, slacks, k):
                 r = doubtful[t]
                 exact[t] = dense_product(queries[q], rows[r]) - halves[r]
         keep_largest(near[q], n_sure, doubtful[:n_doubtful], exact[:n_doubtful])
-        for place in range(k):
-            kept[q, place] = keys[q, near[q, place]]
+        for slot in range(k):
+            kept[q, slot] = keys[q, near[q, slot]]
     return near, kept
 
 
@@ -168,8 +168,8 @@ def add_lists(keys, queries, lists):
     numbers, rows, starts = lists
     for q in range(len(keys)):
         own = keys[q]
-        for place in range(offsets[q], offsets[q + 1]):
-            x, f = data[place], indices[place]
+        for slot in range(offsets[q], offsets[q + 1]):
+            x, f = data[slot], indices[slot]
             for entry in range(U64(starts[f]), U64(starts[f + 1])):
                 own[U32(rows[entry])] += x * numbers[entry]
 
@@ -236,8 +236,8 @@ def nearest_sparse(keys, queries, rows, halves, slacks, spread, k):
                 exact[t] = sparse_product(spread, rows, doubtful[t]) - halves[doubtful[t]]
             clear(queries, q, spread)
         keep_largest(near[q], n_sure, doubtful[:n_doubtful], exact[:n_doubtful])
-        for place in range(k):
-            kept[q, place] = keys[q, near[q, place]]
+        for slot in range(k):
+            kept[q, slot] = keys[q, near[q, slot]]
     return near, kept
 
 
@@ -253,8 +253,8 @@ def dense_products(queries, rows, near):
     """
     products = np.empty(near.shape)
     for q in range(len(near)):
-        for place in range(near.shape[1]):
-            products[q, place] = dense_product(queries[q], rows[near[q, place]])
+        for slot in range(near.shape[1]):
+            products[q, slot] = dense_product(queries[q], rows[near[q, slot]])
     return products
 
 
@@ -271,8 +271,8 @@ def sparse_products(queries, rows, near, spread):
     products = np.empty(near.shape)
     for q in range(len(near)):
         spread_out(queries, q, spread)
-        for place in range(near.shape[1]):
-            products[q, place] = sparse_product(spread, rows, near[q, place])
+        for slot in range(near.shape[1]):
+            products[q, slot] = sparse_product(spread, rows, near[q, slot])
         clear(queries, q, spread)
     return products
 
@@ -288,7 +288,7 @@ def add_votes(scores, near, weights, offsets, labels):
     labels : (n_pairs,) int32
     """
     for q in range(len(near)):
-        for place in range(near.shape[1]):
-            r = near[q, place]
+        for slot in range(near.shape[1]):
+            r = near[q, slot]
             for pair in range(offsets[r], offsets[r + 1]):
-                scores[q, labels[pair]] += weights[q, place]
+                scores[q, labels[pair]] += weights[q, slot]

@@ -51,11 +51,11 @@ def project_sparse(rows, chosen, seed, node, entries, made_for):
     """
     data, indices, offsets = rows
     projections = np.zeros(len(chosen))
-    for place, r in enumerate(chosen):
+    for slot, r in enumerate(chosen):
         for position in range(offsets[r], offsets[r + 1]):
             feature = indices[position]
             if made_for[feature] != node:
                 entries[feature] = entry(seed, node, feature)
                 made_for[feature] = node
-            projections[place] += data[position] * entries[feature]
+            projections[slot] += data[position] * entries[feature]
     return projections

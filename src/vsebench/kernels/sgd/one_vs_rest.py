@@ -44,12 +44,12 @@ def one_vs_rest_epoch(weights, rows, n_labels, offsets, label_of_pair, order, ag
     for i in order:
         sum_of_rows(rows, i, weights, steps_of_labels)
         square = rows.squares[i]
-        place, stop = offsets[i], offsets[i + 1]
+        slot, stop = offsets[i], offsets[i + 1]
         for c in range(n_labels):
             target = np.float32(-1)
-            if place < stop and label_of_pair[place] == c:
+            if slot < stop and label_of_pair[slot] == c:
                 target = np.float32(1)
-                place += 1
+                slot += 1
             violation = np.float32(1) - target * steps_of_labels[0, c]
             size = np.float32(0)
             if violation > 0:

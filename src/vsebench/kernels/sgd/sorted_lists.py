@@ -103,14 +103,14 @@ def sort_keys(keys, order, buffer):
         append(buffer[j], keys[buffer[j]] >> high, high_starts, order)
     highest = np.uint32(0)
     for j in range(len(keys)):
-        label, place = order[j], j
+        label, slot = order[j], j
         if keys[label] >= highest:
             highest = keys[label]
             continue
-        while place > 0 and keys[order[place - 1]] > keys[label]:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = label
+        while slot > 0 and keys[order[slot - 1]] > keys[label]:
+            order[slot] = order[slot - 1]
+            slot -= 1
+        order[slot] = label
 
 
 @njit(cache=True, inline="always")

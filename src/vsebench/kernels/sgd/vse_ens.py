@@ -50,7 +50,7 @@ class Draws(NamedTuple):
     ----------
     images : (BATCH + LANES,) int32; the last 16 are not used
     ranks, shares : (BATCH,) int64 and float64, a rank and a number in [0, 1) that leads to a factor
-    factors, places : (BATCH,) int64, the list and the place in it
+    factors, slots : (BATCH,) int64, the list and the slot in it
     sums : (BATCH, K + 32) float32, see `weigh_factors`
     """
 
@@ -58,15 +58,15 @@ class Draws(NamedTuple):
     ranks: NDArray[np.int64]
     shares: NDArray[np.float64]
     factors: NDArray[np.int64]
-    places: NDArray[np.int64]
+    slots: NDArray[np.int64]
     sums: NDArray[np.float32]
 
 
 def new_draws(n_factors: int) -> Draws:
     """Return `Draws` for K = `n_factors`, a multiple of 16."""
-    ranks, factors, places = (np.zeros(BATCH, dtype=np.int64) for _ in range(3))
+    ranks, factors, slots = (np.zeros(BATCH, dtype=np.int64) for _ in range(3))
     images, sums = np.zeros(BATCH + LANES, dtype=np.int32), aligned(BATCH, n_factors + 2 * LANES)
-    return Draws(images, ranks, np.zeros(BATCH), factors, places, sums)
+    return Draws(images, ranks, np.zeros(BATCH), factors, slots, sums)
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
@@ -95,7 +95,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
     sum of the losses of the steps, float64
 
     A negative depends on the vector of its image alone. So for several steps, as long as no image occurs twice among
-    them, first all factors are weighed, then all places in lists are found, then the negatives there are read, and then
+    them, first all factors are weighed, then all slots in lists are found, then the negatives there are read, and then
     the steps are taken: what each of these reads has been prefetched by then. In the pipeline's stage "fetch" there is
     nothing to do: weighing the factors of one image does not wait for the vector of another.
     """
@@ -104,7 +104,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
     learning_rate = np.float32(rates.learning_rate)
     shrinkage = np.float32(rates.learning_rate * rates.regularisation)
     span = np.expm1(-n_labels / rank_scale)
-    ranks, shares, factors, places, sums = draws.ranks, draws.shares, draws.factors, draws.places, draws.sums
+    ranks, shares, factors, slots, sums = draws.ranks, draws.shares, draws.factors, draws.slots, draws.sums
     loss = 0.0
     for first in turns(steps):
         n_steps = batch_size(steps, first)
@@ -119,12 +119,12 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
             for t in range(begin, end):
                 weigh_factors(images, batch[t, IMAGE], lists.deviations, sums[t])
             for t in range(begin, end):
-                f, place = find_place(images, batch[t, IMAGE], lists.order, sums[t], ranks[t], shares[t])
-                factors[t], places[t] = f, place
-                prefetch(lists.order, (f, place))
+                f, slot = find_slot(images, batch[t, IMAGE], lists.order, sums[t], ranks[t], shares[t])
+                factors[t], slots[t] = f, slot
+                prefetch(lists.order, (f, slot))
             for t in range(begin, end):
                 start, stop = batch[t, START], batch[t, STOP]
-                batch[t, NEGATIVE] = lists.order[factors[t], places[t]]
+                batch[t, NEGATIVE] = lists.order[factors[t], slots[t]]
                 if stop - start == n_labels:
                     batch[t, NEGATIVE] = -1
                 elif contains(pipeline.positives.row_labels, start, stop, batch[t, NEGATIVE]):
@@ -151,7 +151,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
 @njit(cache=True, inline="always")
 def first_repeat(images, start, stop):
-    """Return the first place after `start` whose image also occurs between `start` and it, or `stop`.
+    """Return the first slot after `start` whose image also occurs between `start` and it, or `stop`.
 
     images : (n,) int32, with LANES unused numbers at its end; stop - start is at most LANES
     """
@@ -193,7 +193,7 @@ def weigh_factors(images, i, deviations, sums):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_factor(sums, share):
-    """Return a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first its lane, then its place there.
+    """Return a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first its lane, then its slot there.
 
     sums : (K + 32,) float32, what `weigh_factors` wrote
     share : float64, uniform in [0, 1)
@@ -212,8 +212,8 @@ def find_factor(sums, share):
 
 
 @njit(cache=True, inline="always")
-def find_place(images, i, order, sums, rank, share):
-    """Return the factor and the place in its list for a rank and a share (Algorithm 1, lines 12 to 17).
+def find_slot(images, i, order, sums, rank, share):
+    """Return the factor and the slot in its list for a rank and a share (Algorithm 1, lines 12 to 17).
 
     images : (n_images, K) float32
     i : integer, the image
@@ -245,7 +245,7 @@ def redraw_negative(images, i, row_labels, start, stop, order, sums, rank_scale,
     span = np.expm1(-n_labels / rank_scale)
     for _ in range(n_labels):
         rank = draw_rank(rank_scale, span, n_labels, rng)
-        label = np.int64(order[find_place(images, i, order, sums, rank, uniform(rng))])
+        label = np.int64(order[find_slot(images, i, order, sums, rank, uniform(rng))])
         if not contains(row_labels, start, stop, label):
             return label
     return draw_negative(row_labels, start, stop, n_labels, rng)

@@ -135,7 +135,7 @@ class VseFsFeatures(Method):
     def _update_labels(self) -> float:
         """Update all labels, and return the loss."""
         scores = aligned(len(self.columns.weights))
-        scores[self.rows.places] = self._scores(self.vectors)
+        scores[self.rows.slots] = self._scores(self.vectors)
         blocks = aligned(padded_size(self.settings.factors) // LANES, len(self.vectors), LANES)
         blocks[:] = self.vectors.reshape(len(self.vectors), -1, LANES).swapaxes(0, 1)
         hessian = aligned(self.labels.shape[1], self.labels.shape[1])
