@@ -55,7 +55,7 @@ def open_method(arguments: argparse.Namespace) -> tuple[type[Fitter], Search | N
 
 
 def open_settings(arguments: argparse.Namespace, method: type[Fitter]) -> tuple[Settings, int | None]:
-    """Return the settings that the arguments name, and the seed that has chosen them, if one has."""
+    """Return the settings named by the arguments, and the seed that they were chosen with, if any."""
     if arguments.members:
         members = [read_member(path) for path in arguments.members]
         return read_settings(method, {"members": members}, "--members"), None

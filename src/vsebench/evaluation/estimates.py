@@ -60,7 +60,7 @@ class Estimates:
         return estimate(self.means, self.by_seed, self.samples, self.samples.mean(axis=0), self.n_units)
 
     def minus(self, n: int, others: Sequence[int]) -> "Estimate":
-        """Return quantities `others`, each minus quantity n, (n_others,)."""
+        """Return the differences of the quantities `others` and quantity n, shape (n_others,)."""
         by_seed = self.by_seed[:, others] - self.by_seed[:, [n]]
         samples = self.samples[:, :, others] - self.samples[:, :, [n]]
         return Estimates(by_seed, samples, self.n_units).each()

@@ -362,7 +362,7 @@ def prefetch(typing_context, array, index):
 
 @intrinsic
 def zero_sums(typing_context, rows):
-    """Return a tuple of as many `IntVector`s of zeros as the tuple `rows` has numbers."""
+    """Return a tuple of `IntVector`s of zeros, one per element of the tuple `rows`."""
 
     def generate(context, builder, signature_, arguments):
         return context.make_tuple(builder, signature_.return_type, [_int_constants([0] * LANES)] * len(rows))

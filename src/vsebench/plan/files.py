@@ -48,7 +48,7 @@ def read_method(variant: str, config: RunConfig, folder: Path, where: str) -> Me
 
 
 def read_papers_of(config: RunConfig, folder: Path, where: str) -> list[Paper]:
-    """Read the papers that a run names, or all in alphabetical order."""
+    """Read the papers that a run names or, if it names none, all papers in alphabetical order."""
     files = {path.stem: path for path in sorted((folder / "papers").glob("[a-z]*.yaml"))}
     names = list(files) if config.papers is None else config.papers
     for name in names:

@@ -97,7 +97,7 @@ def _is_of_grid(settings: dict[str, Any], own: dict[str, Any], grid: dict[str, l
 
 
 def not_tuned(plan: Plan) -> dict[str, int]:
-    """Return where a run that does not tune has its settings from, for the variants that have a grid.
+    """Return, for a run that does not tune, where the settings of each variant with a grid come from.
 
     The keys are dataset/protocol/variant, the values the configurations of the recorded search, or 0 without one.
     """

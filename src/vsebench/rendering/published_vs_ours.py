@@ -38,7 +38,7 @@ def notes_of_tasks(paper: Paper, printed: Iterable[PrintedCell]) -> list[str]:
 
 
 def lines_of(printed: Iterable[PrintedCell]) -> Iterator[tuple[str, str]]:
-    """Yield each data set and method with a row in a printed table, in the order of print."""
+    """Yield each data set and method that has a row in a published table, in the order printed there."""
     names = [cell.row.split("/") for cell in printed]
     datasets = dict.fromkeys(name[0] for name in names)
     methods = dict.fromkeys(name[1] for name in names if len(name) == 2)

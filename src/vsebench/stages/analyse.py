@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         analysis.add_argument("--results", type=Path, required=True, help="folder with the results")
         analysis.add_argument("--processed", type=Path, required=True, help="folder with the processed data sets")
         analysis.add_argument(
-            "--variants", nargs="+", required=True, help="as dataset/protocol/row or .../row/decision"
+            "--variants", nargs="+", required=True, help="each as dataset/protocol/variant or .../variant/decision"
         )
         analysis.add_argument("--seeds", nargs="+", type=int, required=True)
         analysis.add_argument("--with-siblings", nargs="*", default=[], help="data sets that have siblings.parquet")

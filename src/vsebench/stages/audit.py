@@ -10,7 +10,13 @@ from vsebench.papers.base import read_papers
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files, next to their CSV files")
+    parser.add_argument(
+        "--papers",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="YAML files of the papers; the CSV file of each is in the same folder",
+    )
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write")
 
 

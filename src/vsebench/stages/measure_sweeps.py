@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def measure(sweep: pl.DataFrame, ranks: pl.DataFrame, metrics: list[str]) -> pl.DataFrame:
-    """Return one row per value and metric, `schemas.SWEEPS`."""
+    """Return a table with one row per value and metric (`schemas.SWEEPS`)."""
     lines = [
         line | {"metric": metric, "test": float(mean)}
         for line in sweep.iter_rows(named=True)

@@ -27,7 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--ranks", type=Path, required=True, help="ranks.parquet")
     parser.add_argument("--lists", type=Path, required=True, help="lists.parquet")
-    parser.add_argument("--label-ranks", type=Path, help="label_ranks.parquet, if test images are new")
+    parser.add_argument(
+        "--label-ranks",
+        type=Path,
+        help="also write label_ranks.parquet here, for protocols whose test images are not trained on",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:

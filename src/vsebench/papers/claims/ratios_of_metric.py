@@ -28,7 +28,7 @@ class GainOverBest(AtTasks):
         return self.each_metric(evidence, self.members, self.metrics)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the relative gain over the member with the highest mean."""
+        """Return the relative gain of the method over the member with the highest mean."""
         found = evidence.resampled(case.task, [self.method, *self.members], case.measured)
         best = 1 + int(found.means[1:].argmax())
 

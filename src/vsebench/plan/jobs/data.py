@@ -60,7 +60,7 @@ def network_features(plan: Plan, at: Wildcards) -> Job:
 
 
 def prepare(plan: Plan, at: Wildcards) -> Job:
-    """The label matrix and the features of a data set, from what was downloaded and the user's own files."""
+    """Make the label matrix and the features of a data set from its downloads and the user's own files."""
     config, raw = prepared(plan, at.dataset), f"data/raw/{at.dataset}"
     inputs = {
         "downloaded": [f"{raw}/provenance.json"],
