@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="*",
         default=[],
-        help="YAML files of the papers; the CSV file of each is in the same folder",
+        help="the papers' YAML files; their CSV files lie beside them",
     )
     parser.add_argument("--out", type=Path, required=True, help="CSV file to write")
 

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--label-ranks",
         type=Path,
-        help="also write label_ranks.parquet here, for protocols whose test images are not trained on",
+        help="label_ranks.parquet to write, if no test image is trained on",
     )
 
 

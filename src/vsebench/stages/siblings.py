@@ -22,9 +22,7 @@ NAMED = 5  # number of labels without a parent to name in the message
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--name", required=True, help="name or file of the source of the labels' parents, shown in error messages"
-    )
+    parser.add_argument("--name", required=True, help="source of the parents, for error messages")
     parser.add_argument("--definition", required=True, help="JSON object: adapter and options")
     parser.add_argument("--raw", type=Path, required=True, help="folder with the downloaded files")
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the data set")

@@ -6,7 +6,8 @@ line), and for each class `<class>_trainval.txt` or `<class>_test.txt` with an i
 value is 1 if the image shows such an object, -1 if not, and 0 if all such objects are marked difficult. The lists
 `trainval.txt`, `<class>_train.txt` and `<class>_val.txt` repeat these data; they and all other files are not read.
 
-- A value of 0 is a label only if the option `difficult` is set; otherwise it is counted in `dropped`. All labels have the count 1.
+- A value of 0 is a label only if the option `difficult` is set; otherwise it is counted in `dropped`. All labels have
+  the count 1.
 - Images are ordered by number, as the files in `JPEGImages`. Labels are in alphabetical order.
 - The parts of the partition are "train", "valid" (the list `val`) and "test".
 
