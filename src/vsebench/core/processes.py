@@ -14,6 +14,10 @@ from vsebench.core.errors import UserError
 Result = TypeVar("Result")
 
 
+class KilledError(UserError):
+    """A process was killed, most often because memory ran out."""
+
+
 def run_in_new_process(function: Callable[..., Result], *arguments: object) -> Result:
     """Call a function of a module in a new process, and return its result.
 
@@ -22,8 +26,8 @@ def run_in_new_process(function: Callable[..., Result], *arguments: object) -> R
 
     Raises
     ------
-    UserError
-        If the process was killed.
+    KilledError
+        The process was killed.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([function.__module__])
@@ -31,7 +35,7 @@ def run_in_new_process(function: Callable[..., Result], *arguments: object) -> R
         with ProcessPoolExecutor(1, mp_context=context, initializer=end_with_snakemake) as pool:
             return pool.submit(function, *arguments).result()
     except BrokenProcessPool:
-        raise UserError("a process was killed, usually because memory ran out") from None
+        raise KilledError("a process was killed, usually because memory ran out") from None
 
 
 def end_with_snakemake() -> None:

@@ -25,16 +25,22 @@ WHOLE = mat({"s": structs([{"a": 1.0, "b": "text", "c": {"d": 2.0}, "e": 1j, "f"
         ("t", {"a": None}, "there is no variable 't'"),
         ("s", {"x": None}, "s has no field 'x'"),
         ("s", {"a": {"x": None}}, "s(1).a is not a struct"),
-        ("s", {"c": None}, "s(1).c is neither text nor real numbers"),
+        ("s", {"c": None}, "s(1).c is neither a line of text nor real numbers"),
         ("s", {"c": {"x": None}}, "s(1).c has no field 'x'"),
-        ("s", {"e": None}, "s(1).e is neither text nor real numbers"),
-        ("s", {"f": None}, "s(1).f is neither text nor real numbers"),
+        ("s", {"e": None}, "s(1).e is neither a line of text nor real numbers"),
+        ("s", {"f": None}, "s(1).f is neither a line of text nor real numbers"),
     ],
 )
 def test_what_is_missing_or_of_another_kind_is_named(variable, fields, message):
     with pytest.raises(UserError) as error:
         read_structs(WHOLE, variable, fields, "here")
     assert str(error.value) == f"here: not a MATLAB file as expected: {message}"
+
+
+def test_a_text_of_two_lines_is_refused():
+    data = mat({"s": structs([{"a": np.array(["ab", "cd"])}])})
+    with pytest.raises(UserError, match=r"s\(1\)\.a is neither a line of text nor real numbers"):
+        read_structs(data, "s", {"a": None}, "here")
 
 
 FAULTS = {
@@ -60,5 +66,5 @@ def kill_this_process(*arguments):
 
 def test_a_file_that_ends_the_reading_process_is_one_line(monkeypatch):
     monkeypatch.setattr("vsebench.formats.readers.matlab._read", kill_this_process)
-    with pytest.raises(UserError, match="here: not a MATLAB file as expected: a process was killed"):
+    with pytest.raises(UserError, match="here: the process that read it was killed"):
         read_structs(WHOLE, "s", {"a": None}, "here")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.io import loadmat
 
 from vsebench.core.errors import UserError
-from vsebench.core.processes import run_in_new_process
+from vsebench.core.processes import KilledError, run_in_new_process
 
 # Name of a field to read -> the fields to read of it if it is a struct, else None.
 Fields = Mapping[str, "Fields | None"]
@@ -40,6 +40,8 @@ def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list
     """
     try:
         return run_in_new_process(_read, data, variable, fields)
+    except KilledError:
+        raise UserError(f"{where}: the process that read it was killed; it is damaged, or memory ran out") from None
     except UserError as error:
         raise UserError(f"{where}: not a MATLAB file as expected: {error}") from None
 
@@ -71,9 +73,9 @@ def _value(value: Any, fields: Fields | None, name: str) -> str | NDArray[Any] |
     """Return the value of a field: a struct array if it has fields to read, else text or real numbers."""
     if fields is not None:
         return _structs(value, fields, name)
-    if isinstance(value, np.ndarray) and value.dtype.kind == "U":
+    if isinstance(value, np.ndarray) and value.dtype.kind == "U" and value.size <= 1:  # one line
         return "".join(value.ravel().tolist())
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf":
-        raise UserError(f"{name} is neither text nor real numbers")
+        raise UserError(f"{name} is neither a line of text nor real numbers")
     numbers: NDArray[Any] = value.ravel(order="F")
     return numbers

@@ -1,8 +1,10 @@
 """A network in training: its layers, their derivatives, and AdamW.
 
 Hidden layers have rectified units and are followed by dropout. Weights start as He and others propose, those of the
-last layer at a tenth of that, and intercepts at 0. Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers",
-ICCV 2015; Srivastava and others, "Dropout", JMLR 15, 2014.
+last layer at a tenth of that, and intercepts at 0 unless the loss names others.
+
+Sources: He, Zhang, Ren and Sun, "Delving deep into rectifiers", ICCV 2015; Srivastava and others, "Dropout", JMLR 15,
+2014.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from vsebench.data.features import Normalisation
-from vsebench.data.problem import Matrix, Queries
+from vsebench.data.problem import LabelMatrix, Matrix, Problem, Queries
 from vsebench.kernels.losses.cross_entropy import binary_loss
 from vsebench.methods.networks.lsep import Lsep
 from vsebench.methods.networks.network import Network, hidden_layers
@@ -67,8 +67,11 @@ class NetworkWithThresholds(Network, Thresholded):
 class ScoresAndThresholds(LabelTable):
     """A table with two outputs per label: first the scores of all labels, then their thresholds."""
 
-    outputs_per_label = 2
     gives = frozenset({"thresholds"})
+
+    def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
+        super().__init__(problem, settings, labels)
+        self.n_outputs = 2 * labels.n_labels
 
     def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> NetworkWithThresholds:
         label, threshold = (np.ascontiguousarray(half.T) for half in np.split(last, 2, axis=1))

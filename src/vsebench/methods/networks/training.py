@@ -34,20 +34,19 @@ class LabelTable:
     Attributes
     ----------
     needs, ranks_unseen, gives : as in `Fitter`, of the methods with this table
-    outputs_per_label, n_outputs : of the network
+    n_outputs : number of the network's outputs
     labels : each image's labels to learn, counted from 0
     lists
         The same labels for kernels, offsets (n + 1,) int64 and labels int32: image i has
         labels[offsets[i]:offsets[i + 1]], ascending; LANES unused numbers follow the last label.
     """
 
-    outputs_per_label: ClassVar[int] = 1
     needs: ClassVar[frozenset[str]] = frozenset({"features"})
     ranks_unseen: ClassVar[bool] = False
     gives: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
-        self.labels, self.n_outputs = labels, self.outputs_per_label * labels.n_labels
+        self.labels, self.n_outputs = labels, labels.n_labels
         self.lists = labels.offsets, np.concatenate([labels.label_of_pair, np.zeros(LANES, dtype=np.int32)])
 
     def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> Model:
@@ -61,6 +60,7 @@ class Loss(ABC):
     Attributes
     ----------
     settings_type, table_type : the classes of the method's settings and of its table of labels
+    settings, seed : of the method
     table : an instance of `table_type`; if it has label vectors, they may be trained too
     lists, n_labels : each image's labels to learn, as in the table, and the number of labels to learn
     room : (n_labels,) float64, scratch memory of kernels for one image

@@ -6,6 +6,7 @@ training: they are not used as negatives, and they keep their initial vectors un
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from vsebench.data.problem import LabelMatrix, Matrix, Problem
 from vsebench.methods.base import Settings
 from vsebench.methods.networks.layers import Parameter
 from vsebench.methods.networks.training import LabelTable
-from vsebench.methods.words.unseen_words import UPDATES, Update, rescaled
+from vsebench.methods.words.unseen_words import Update, updated
 from vsebench.methods.words.word_network import Score, WordNetwork
 from vsebench.methods.words.word_vectors import label_vectors
 from vsebench.models import Model
@@ -46,7 +47,7 @@ class JointSettings(Settings):
 
 
 class WordVectors(LabelTable):
-    """Label vectors that are fixed; subclasses train them.
+    """Label vectors that are fixed.
 
     Attributes
     ----------
@@ -79,14 +80,9 @@ class WordVectors(LabelTable):
         return vectors
 
     def unseen(self) -> Matrix:
-        """Return the vectors of the labels that are not learnt, after the update that the settings name."""
-        settings, unseen = self.settings, self.start[~self.is_learnt]
-        moves = isinstance(settings, JointSettings) and (settings.unseen_update != "none" or settings.rescale)
-        if not moves or not len(unseen):
-            return np.asarray(unseen)
-        before, after = self.start[self.is_learnt].astype(np.float64), self.trained().astype(np.float64)
-        moved = UPDATES[settings.unseen_update](before, after, unseen.astype(np.float64))
-        return (rescaled(after, moved) if settings.rescale else moved).astype(np.float32)
+        """Return the vectors of the labels that are not learnt, (n_labels - n_learnt, d) float32."""
+        vectors: Matrix = self.start[~self.is_learnt]
+        return vectors
 
     def model(self, hidden: Sequence[Matrix], last: Matrix, normalisation: Normalisation) -> Model:
         vectors = np.empty_like(self.start)
@@ -104,8 +100,13 @@ class JointVectors(WordVectors):
     def scores(self, outputs: Matrix) -> Matrix:
         """Return the scores of the labels to learn, (m, n_learnt) float32, for outputs (m, d)."""
         scores: Matrix = outputs @ self.vectors.value.T
-        scores += self.added[self.is_learnt].astype(np.float32)
+        scores += self.added_in_training
         return scores
+
+    @cached_property
+    def added_in_training(self) -> NDArray[np.float32]:
+        """The offsets of the labels to learn, (n_learnt,)."""
+        return self.added[self.is_learnt].astype(np.float32)
 
     def step(self, slopes: Matrix, outputs: Matrix) -> None:
         """Overwrite outputs with the loss's derivatives by them, given those by the scores, and train the vectors."""
@@ -118,6 +119,10 @@ class JointVectors(WordVectors):
 
     def trained(self) -> Matrix:
         return self.vectors.value
+
+    def unseen(self) -> Matrix:
+        update, rescale = self.settings.unseen_update, self.settings.rescale
+        return updated(super().unseen(), super().trained(), self.trained(), update, rescale)
 
 
 def no_cosines_with(key: str) -> Any:

@@ -14,8 +14,6 @@ Source: the code of Ni and others, "Sampled image tagging and retrieval methods 
 
 from typing import Literal
 
-from pydantic import Field
-
 from vsebench.data.problem import Matrix
 from vsebench.kernels.losses.sampled_words import WordTable, published_steps, sampled_loss
 from vsebench.methods.networks.training import Images, NetworkSettings, network_with
@@ -31,7 +29,6 @@ class SOptXEntPublishedSettings(SampleSettings, JointSettings, NetworkSettings, 
     joint: Literal[True] = True
     # `mean`: positives together weigh as much as negatives, w = 1. `sum`: every draw weighs the same, w = N / P.
     weights: Literal["mean", "sum"] = "mean"
-    label_terms: float = Field(default=0.0, ge=0, le=0)  # the authors' code has no such terms
 
     _no_correction_of_cosines = no_cosines_with("correct_for_frequency")
 

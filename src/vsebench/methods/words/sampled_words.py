@@ -4,6 +4,7 @@ A step reads only the drawn labels' vectors, and the time of a draw does not dep
 vectors are trained, Adam moves those that were drawn for the batch.
 """
 
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from vsebench.kernels.random_numbers import new_state
 from vsebench.methods.base import Settings
 from vsebench.methods.networks.training import Images
 from vsebench.methods.words.label_tables import WordVectors
+from vsebench.methods.words.unseen_words import updated
 
 EXCLUDE = {"none": NOTHING, "drawn": DRAWN, "positives": POSITIVES, "batch": BATCH, "next_image": NEXT_IMAGE}
 
@@ -48,22 +50,22 @@ class SampleSettings(Settings):
 
 
 class SampledVectors(WordVectors):
-    """Label vectors for a loss of drawn labels; images with no label or all labels have no loss.
-
-    Attributes
-    ----------
-    words : the vectors of the labels to learn, in the kernels' format
-    """
+    """Label vectors for a loss of drawn labels; images with no label or all labels have no loss."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
         super().__init__(problem, settings, labels)
-        self.words, self.n_steps = self.new_words(), 0
+        self.n_steps = 0
         self.negatives = AliasTable.of(self.n_images_of.astype(np.float64) ** settings.negative_power)
         self.chosen = np.empty((settings.batch, settings.positives + settings.negatives), dtype=np.int32)
         self.in_batch = np.zeros(len(self.n_images_of) if settings.exclude == "batch" else 0, dtype=np.bool_)
         self.rng = new_state(problem.seed, Stream.NEGATIVES)
         if settings.correct_for_frequency:
             self.added = settings.negative_power * np.log(self.frequency() / self.frequency().max())
+
+    @cached_property
+    def words(self) -> WordTable:
+        """The vectors of the labels to learn, in the kernels' format; a loss that needs another table sets it."""
+        return self.new_words()
 
     def new_words(self, with_terms: bool = False) -> WordTable:
         """Return the initial vectors, with memory for Adam's running means if they are trained."""
@@ -86,3 +88,7 @@ class SampledVectors(WordVectors):
     def trained(self) -> Matrix:
         vectors: Matrix = self.words.vectors[:, : self.n_outputs]
         return vectors
+
+    def unseen(self) -> Matrix:
+        update, rescale = self.settings.unseen_update, self.settings.rescale
+        return updated(super().unseen(), super().trained(), self.trained(), update, rescale)

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from vsebench.data.problem import Matrix
+
 Vectors = NDArray[np.float64]
 Update = Literal["none", "published", "linear_dots", "linear_map", "procrustes", "nonlinear"]
 PUBLISHED_SCALE = 0.2
@@ -92,3 +94,15 @@ def rescaled(after: Vectors, moved: Vectors) -> Vectors:
 UPDATES: dict[str, Callable[[Vectors, Vectors, Vectors], Vectors]] = {
     update.__name__: update for update in (none, published, linear_dots, linear_map, procrustes, nonlinear)
 }
+
+
+def updated(unseen: Matrix, before: Matrix, after: Matrix, name: Update, rescale: bool) -> Matrix:
+    """Return the vectors of untrained labels, (m, d) float32, after an update, and rescaled with `rescale`.
+
+    `before` and `after`, (n, d) float32, are the vectors of the trained labels.
+    """
+    if (name == "none" and not rescale) or not len(unseen):
+        return unseen
+    old, new = before.astype(np.float64), after.astype(np.float64)
+    moved = UPDATES[name](old, new, unseen.astype(np.float64))
+    return (rescaled(new, moved) if rescale else moved).astype(np.float32)
