@@ -37,6 +37,7 @@ from vsebench.kernels.losses import sampled_words
 from vsebench.kernels.ranking import counting, neighbours, rounding
 from vsebench.kernels.sgd import image_rows, sampling, steps, vse_ens
 from vsebench.methods.base import Method, load_method, read_settings
+from vsebench.methods.networks.training import NetworkMethod
 
 SCHEMA = {
     "kernel": pl.String,
@@ -197,14 +198,22 @@ def method_of(part: Part) -> tuple[type[Method], dict[str, Any]]:
 def compiled_anew(part: Part) -> Kernels:
     """Return the kernels of a part's method that call a replaced function, compiled without it, by their modules."""
     replaced = {id(ours): other for ours, other in part.replaced}
-    found = []
-    for module in {sys.modules[base.__module__] for base in method_of(part)[0].__mro__}:
+    changed_modules = []
+    for module in modules_of(method_of(part)[0]):
         kernels = {name: value for name, value in vars(module).items() if isinstance(value, Dispatcher)}
         anew = {name: without(value, replaced) for name, value in kernels.items()}
         changed = {name: value for name, value in anew.items() if value is not kernels[name]}
-        found += [(module, changed)] if changed else []
-    assert found, f"{part.kernel}, {part.name}: nothing is replaced"
-    return found
+        changed_modules += [(module, changed)] if changed else []
+    assert changed_modules, f"{part.kernel}, {part.name}: nothing is replaced"
+    return changed_modules
+
+
+def modules_of(method: type[Method]) -> set[ModuleType]:
+    """Return the modules whose functions train a method: those of its classes, and of a network's loss and labels."""
+    classes = [method]
+    if issubclass(method, NetworkMethod):
+        classes += [method.loss_type, method.loss_type.table_type]
+    return {sys.modules[base.__module__] for each in classes for base in each.__mro__}
 
 
 def rankings(n_images: int, n_labels: int, factors: int) -> list[Turn]:

@@ -32,3 +32,8 @@ def test_a_method_learns_the_same_without_vectors(part, monkeypatch):
 def test_counts_and_searches_are_the_same_without_vectors(turns):
     for ours, plain in zip(*(turn() for turn in turns), strict=True):
         np.testing.assert_array_equal(plain, ours)
+
+
+def test_the_steps_of_a_network_s_label_vectors_are_replaced_too():
+    (part,) = (part for part in PARTS if (part.kernel, part.name) == ("s_opt_x_ent", "prefetch"))
+    assert {name for _, names in compiled_anew(part) for name in names} >= {"sampled_loss", "move_touched"}

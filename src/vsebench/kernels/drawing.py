@@ -29,10 +29,10 @@ def draw_new(mixture, cumulative, row, rng):
     while True:
         topic = draw_index(mixture, rng)
         label = np.searchsorted(cumulative[topic], uniform(rng), side="right")
-        found = False
+        is_drawn = False
         for earlier in row:
-            found |= earlier == label
-        if not found:
+            is_drawn |= earlier == label
+        if not is_drawn:
             return label
 
 

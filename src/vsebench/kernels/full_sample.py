@@ -50,7 +50,7 @@ class Rows(NamedTuple):
     offsets : (n_images + 1,) int64, where the positives of each image start
     labels : (n_pairs,) int32, the label of each positive
     weights : (n_pairs,) float32, w_ic
-    slots : (n_pairs,) int32, the place of each positive in `Columns`
+    slots : (n_pairs,) int32, the slot of each positive in `Columns`
     """
 
     offsets: NDArray[np.int64]
@@ -359,7 +359,7 @@ def sweep_labels(start, stop, columns, blocks, previous, penalties, hessian, reg
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def gather_images(f0, first, degree, n_tiles, blocks, images, x):
-    """Gather the factors f0 to f0 + 16 of a label's images: x[16 tile + f, e] is factor f0 + f in place e of a tile.
+    """Gather the factors f0 to f0 + 16 of a label's images: x[16 tile + f, e] is factor f0 + f of the image in slot e.
 
     first : integer, the label's first slot
     degree, n_tiles : integers, its numbers of images and tiles; x is 0 in the padding of the last tile

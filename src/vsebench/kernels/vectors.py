@@ -309,12 +309,12 @@ def any_equal(typing_context, array, index, n, number):
 
     def generate(context, builder, signature_, arguments):
         values = builder.load(_element(context, builder, signature_, arguments, INT_VECTOR), align=4)
-        limit, wanted = (
+        limit, sought = (
             _broadcast(builder, context.cast(builder, argument, kind, types.int32))
             for argument, kind in zip(arguments[2:], signature_.args[2:], strict=True)
         )
         counted = builder.icmp_signed("<", _int_constants(range(LANES)), limit)
-        equal = builder.and_(counted, builder.icmp_signed("==", values, wanted))
+        equal = builder.and_(counted, builder.icmp_signed("==", values, sought))
         return builder.icmp_signed("!=", builder.bitcast(equal, MASK), MASK(0))
 
     return types.boolean(array, index, n, number), generate

@@ -79,8 +79,8 @@ def is_excluded(label, chosen, row, n_positives, labels, start, stop, exclude, i
         return contains(labels, start, stop, label)
     if exclude == BATCH:
         return in_batch[label]
-    found = False
+    is_equal = False
     if exclude == DRAWN:
         for slot in range(n_positives):
-            found |= chosen[row, slot] == label
-    return found
+            is_equal |= chosen[row, slot] == label
+    return is_equal

@@ -12,15 +12,15 @@ from vsebench.kernels.random_numbers import below
 
 
 @njit(cache=True, inline="always")
-def draw_pairs(ids, n_pairs, wanted, rng):
-    """Put `wanted` of the numbers 0 to n_pairs - 1 in front of `ids`, each as likely as the others, none twice.
+def draw_pairs(ids, n_pairs, n_drawn, rng):
+    """Put `n_drawn` of the numbers 0 to n_pairs - 1 in front of `ids`, each as likely as the others, none twice.
 
     ids : (at least n_pairs,) int32, overwritten
-    rng : (1,) uint64, advanced by `wanted` draws
+    rng : (1,) uint64, advanced by `n_drawn` draws
     """
     for number in range(n_pairs):
         ids[number] = number
-    for slot in range(wanted):
+    for slot in range(n_drawn):
         other = slot + below(rng, n_pairs - slot)
         ids[slot], ids[other] = ids[other], ids[slot]
 
@@ -28,13 +28,13 @@ def draw_pairs(ids, n_pairs, wanted, rng):
 @njit(cache=True, inline="always")
 def list_negatives(labels, start, stop, n_labels, negatives):
     """Write the labels that are not in labels[start:stop], which ascend, to `negatives`, (n_labels,) int32."""
-    slot, found = start, 0
+    slot, count = start, 0
     for k in range(n_labels):
         if slot < stop and labels[slot] == k:
             slot += 1
         else:
-            negatives[found] = k
-            found += 1
+            negatives[count] = k
+            count += 1
 
 
 @njit(cache=True, nogil=True)

@@ -1,8 +1,10 @@
 """Losses of a sample of labels, whose scores are inner products of an image's vector with the labels' vectors.
 
-A step reads and changes the vectors of the drawn labels alone, so its cost does not grow with the number of labels, and
-Adam moves these labels alone. Sampled losses are those of Ni and
-others, "Sampled image tagging and retrieval methods on user generated content", Eq. 1 and S5, as means over the draws.
+A step reads and changes the vectors of the drawn labels alone, so its cost does not grow with the number of labels;
+Adam moves only these vectors.
+
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Eq. 1 and S5, as means
+over the draws.
 """
 
 from typing import NamedTuple
@@ -27,7 +29,7 @@ from vsebench.kernels.vectors import (
 
 
 class WordTable(NamedTuple):
-    """The labels' vectors, what Adam remembers of them, and what a batch says of their gradients.
+    """The labels' vectors, Adam's running means, and a batch's contributions to their gradients.
 
     K is the number of dimensions, rounded up to a multiple of LANES; the additional numbers are 0. A batch has m images
     and n draws for each; draw j of image i has the number i n + j. The gradient of a label is a sum over its draws of a
@@ -43,7 +45,7 @@ class WordTable(NamedTuple):
     last : (n_labels,) int32, the number of each label's last draw; -1 between batches
     before : (m n,) int32, the number of the label's draw before each one, or -1
     touched : (most labels of a batch,) int32, the labels that were drawn
-    slot, terms : (n_labels,) int32, the place of each label in `touched`, and (most labels of a batch, K) float32,
+    slot, terms : (n_labels,) int32, the slot of each label in `touched`, and (most labels of a batch, K) float32,
         gradients of terms of labels alone, zeros between batches; empty without such terms
     """
 
@@ -211,7 +213,7 @@ def add_label_terms(chosen, n_positives, weight, table):
     ----------
     chosen : (m, P + N) int32, as `sample_labels` has drawn them
     n_positives : P
-    weight : of the terms beside the loss, alpha
+    weight : of these terms, alpha
     table : WordTable with trained vectors and such terms
     """
     n_drawn = chosen.shape[1]
@@ -300,10 +302,10 @@ def published_steps(vectors, outputs, chosen, n_positives, learning_rate):
 @njit(cache=True, inline="always")
 def is_repeated(chosen, row, first, slot):
     """Return whether a label of a row stands between `first` and its slot already."""
-    found = False
+    is_repeated_draw = False
     for before in range(first, slot):
-        found |= chosen[row, before] == chosen[row, slot]
-    return found
+        is_repeated_draw |= chosen[row, before] == chosen[row, slot]
+    return is_repeated_draw
 
 
 @njit(cache=True, inline="always")

@@ -37,12 +37,12 @@ def lower_bound(keys, k, group_largest):
 
 
 @njit(cache=True)
-def where_above(keys, bound, found):
+def where_above(keys, bound, above):
     """Write where numbers are greater than a bound, ascending; return how many are. 16 are compared at a time.
 
     keys : (n,) float32
     bound : float32
-    found : (n,) int32, written
+    above : (n,) int32, written
     """
     count = 0
     for start in range(0, len(keys), LANES):
@@ -50,35 +50,35 @@ def where_above(keys, bound, found):
             continue
         for i in range(start, min(start + LANES, len(keys))):
             if keys[i] > bound:
-                found[count] = i
+                above[count] = i
                 count += 1
     return count
 
 
 @njit(cache=True)
-def split_by_rounding(keys, k, slack, sure, found, group_largest):
+def split_by_rounding(keys, k, slack, sure, open_rows, group_largest):
     """Find the rows that are among the k largest for sure, and those of which rounding leaves it open.
 
     keys : (n,) float32
     k : integer, 1 to n
     slack : float32
     sure : (k,) int32, written: where keys exceed the k-th largest by more than the slack, ascending
-    found : (n,) int32, written: where they differ from it by at most the slack, ascending
+    open_rows : (n,) int32, written: where they differ from it by at most the slack, ascending
     group_largest : (g,) float32, k <= g <= n; written
 
     Returns how many are sure and how many are left open.
     """
     bound = lower_bound(keys, k, group_largest)
-    n_found = where_above(keys, np.nextafter(bound - slack, np.float32(-np.inf)), found)
-    candidates = found[:n_found]
-    smallest = np.partition(keys[candidates], n_found - k)[n_found - k]
+    n_candidates = where_above(keys, np.nextafter(bound - slack, np.float32(-np.inf)), open_rows)
+    candidates = open_rows[:n_candidates]
+    smallest = np.partition(keys[candidates], n_candidates - k)[n_candidates - k]
     n_sure, n_open = 0, 0
     for r in candidates:
         if keys[r] - smallest > slack:
             sure[n_sure] = r
             n_sure += 1
         elif smallest - keys[r] <= slack:
-            found[n_open] = r  # behind what is still to be read
+            open_rows[n_open] = r  # behind what is still to be read
             n_open += 1
     return n_sure, n_open
 

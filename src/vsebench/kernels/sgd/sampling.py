@@ -38,10 +38,10 @@ def contains(row_labels, start, stop, label):
 
     row_labels : int32, with LANES unused numbers at its end, because 16 are compared at a time
     """
-    found = False
+    is_label = False
     for j in range(start, stop, LANES):
-        found |= any_equal(row_labels, j, stop - j, label)
-    return found
+        is_label |= any_equal(row_labels, j, stop - j, label)
+    return is_label
 
 
 @njit(cache=True, inline="always")

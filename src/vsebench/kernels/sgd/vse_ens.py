@@ -50,7 +50,7 @@ class Draws(NamedTuple):
     ----------
     images : (BATCH + LANES,) int32; the last 16 are not used
     ranks, shares : (BATCH,) int64 and float64, a rank and a number in [0, 1) that leads to a factor
-    factors, slots : (BATCH,) int64, the list and the slot in it
+    factors, positions : (BATCH,) int64, the list and the position in it
     sums : (BATCH, K + 32) float32, see `weigh_factors`
     """
 
@@ -58,15 +58,15 @@ class Draws(NamedTuple):
     ranks: NDArray[np.int64]
     shares: NDArray[np.float64]
     factors: NDArray[np.int64]
-    slots: NDArray[np.int64]
+    positions: NDArray[np.int64]
     sums: NDArray[np.float32]
 
 
 def new_draws(n_factors: int) -> Draws:
     """Return `Draws` for K = `n_factors`, a multiple of 16."""
-    ranks, factors, slots = (np.zeros(BATCH, dtype=np.int64) for _ in range(3))
+    ranks, factors, positions = (np.zeros(BATCH, dtype=np.int64) for _ in range(3))
     images, sums = np.zeros(BATCH + LANES, dtype=np.int32), aligned(BATCH, n_factors + 2 * LANES)
-    return Draws(images, ranks, np.zeros(BATCH), factors, slots, sums)
+    return Draws(images, ranks, np.zeros(BATCH), factors, positions, sums)
 
 
 @njit(cache=True, fastmath=FASTMATH, nogil=True, **NO_ALLOCATION)
@@ -74,10 +74,9 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
     """Take `steps` steps that lower max(0, 1 - m), m = <v_i, v_p - v_n>, for negatives n drawn from sorted lists.
 
     A factor f is drawn with probability proportional to |v_if| sigma_f (Eq. 7), a rank r from 0 on with probability
-    proportional to exp(-r / lambda) (Eq. 5); n is the label in place r of list f, counted from the top where v_if > 0
-    and from the bottom otherwise. If n is a positive, the draw is repeated. A step moves v_i, v_p
-    and v_n by eta (dm/dv - lambda' v). Where an image carries every label there is no negative, and its steps are
-    skipped.
+    proportional to exp(-r / lambda) (Eq. 5); n is the label at rank r of list f, counted from the top where v_if > 0
+    and from the bottom otherwise. If n is a positive, the draw is repeated. A step moves v_i, v_p and v_n by
+    eta (dm/dv - lambda' v). Where an image carries every label there is no negative, and its steps are skipped.
 
     Parameters
     ----------
@@ -95,8 +94,8 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
     sum of the losses of the steps, float64
 
     A negative depends on the vector of its image alone. So for several steps, as long as no image occurs twice among
-    them, first all factors are weighed, then all slots in lists are found, then the negatives there are read, and then
-    the steps are taken: what each of these reads has been prefetched by then. In the pipeline's stage "fetch" there is
+    them, first all factors are weighed, then all positions in lists are determined, then the negatives there are read,
+    and then the steps are taken: what each of these reads has been prefetched by then. In the pipeline's stage "fetch" there is
     nothing to do: weighing the factors of one image does not wait for the vector of another.
     """
     images, labels = embedding
@@ -104,7 +103,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
     learning_rate = np.float32(rates.learning_rate)
     shrinkage = np.float32(rates.learning_rate * rates.regularisation)
     span = np.expm1(-n_labels / rank_scale)
-    ranks, shares, factors, slots, sums = draws.ranks, draws.shares, draws.factors, draws.slots, draws.sums
+    ranks, shares, factors, positions, sums = draws.ranks, draws.shares, draws.factors, draws.positions, draws.sums
     loss = 0.0
     for first in turns(steps):
         n_steps = batch_size(steps, first)
@@ -119,12 +118,12 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
             for t in range(begin, end):
                 weigh_factors(images, batch[t, IMAGE], lists.deviations, sums[t])
             for t in range(begin, end):
-                f, slot = find_slot(images, batch[t, IMAGE], lists.order, sums[t], ranks[t], shares[t])
-                factors[t], slots[t] = f, slot
-                prefetch(lists.order, (f, slot))
+                f, position = find_position(images, batch[t, IMAGE], lists.order, sums[t], ranks[t], shares[t])
+                factors[t], positions[t] = f, position
+                prefetch(lists.order, (f, position))
             for t in range(begin, end):
                 start, stop = batch[t, START], batch[t, STOP]
-                batch[t, NEGATIVE] = lists.order[factors[t], slots[t]]
+                batch[t, NEGATIVE] = lists.order[factors[t], positions[t]]
                 if stop - start == n_labels:
                     batch[t, NEGATIVE] = -1
                 elif contains(pipeline.positives.row_labels, start, stop, batch[t, NEGATIVE]):
@@ -151,7 +150,7 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
 @njit(cache=True, inline="always")
 def first_repeat(images, start, stop):
-    """Return the first slot after `start` whose image also occurs between `start` and it, or `stop`.
+    """Return the first index after `start` whose image also occurs between `start` and that index, or `stop`.
 
     images : (n,) int32, with LANES unused numbers at its end; stop - start is at most LANES
     """
@@ -193,7 +192,7 @@ def weigh_factors(images, i, deviations, sums):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_factor(sums, share):
-    """Return a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first its lane, then its slot there.
+    """Return a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first its lane, then where it is in it.
 
     sums : (K + 32,) float32, what `weigh_factors` wrote
     share : float64, uniform in [0, 1)
@@ -212,8 +211,8 @@ def find_factor(sums, share):
 
 
 @njit(cache=True, inline="always")
-def find_slot(images, i, order, sums, rank, share):
-    """Return the factor and the slot in its list for a rank and a share (Algorithm 1, lines 12 to 17).
+def find_position(images, i, order, sums, rank, share):
+    """Return the factor and the position in its list for a rank and a share (Algorithm 1, lines 12 to 17).
 
     images : (n_images, K) float32
     i : integer, the image
@@ -245,7 +244,7 @@ def redraw_negative(images, i, row_labels, start, stop, order, sums, rank_scale,
     span = np.expm1(-n_labels / rank_scale)
     for _ in range(n_labels):
         rank = draw_rank(rank_scale, span, n_labels, rng)
-        label = np.int64(order[find_slot(images, i, order, sums, rank, uniform(rng))])
+        label = np.int64(order[find_position(images, i, order, sums, rank, uniform(rng))])
         if not contains(row_labels, start, stop, label):
             return label
     return draw_negative(row_labels, start, stop, n_labels, rng)

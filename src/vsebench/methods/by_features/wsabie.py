@@ -7,7 +7,7 @@ V and W start from a normal distribution with the standard deviation 1 / sqrt(d)
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Machine Learning 81(1), 2010, Eq. 1 to 3 and Algorithm 1, with alpha_j = 1/j. Choices that the paper leaves open, since
 images have several labels here: a step draws one of all pairs of an image and its label; negatives are the labels that
-the image does not carry, and their number takes the place of Y - 1.
+the image does not carry, and their number replaces Y - 1.
 """
 
 from vsebench.data.problem import Problem

@@ -21,7 +21,7 @@ def rows_and_columns(train: LabelMatrix, order: NDArray[np.int64], weights: str,
         Rows        image         0 | 1  1 | 2  2  2
         offsets     0, 1, 3, 6
         labels                    1 | 0  1 | 0  1  2
-        slots                    4 | 0  5 | 1  6  8        the slot of the same positive in Columns
+        slots                     4 | 0  5 | 1  6  8        the slot of the same positive in Columns
 
         Columns     slot          0  1  2  3 | 4  5  6  7 | 8  9 10 11
         degrees     2, 3, 1       label 0    | label 1    | label 2

@@ -3,7 +3,7 @@
 Source: Weston, Bengio and Usunier, "Large scale image annotation: learning to rank with joint word-image embeddings",
 Algorithm 1 and Eq. 5 with alpha_j = 1/j. WSABIE limits the norm of vectors (`maximum_norm`); the VSE papers penalise it
 instead (`regularisation`). Since images can have several labels, negatives are the labels that the image does not
-carry, and their number takes the place of Y - 1.
+carry, and their number replaces Y - 1.
 """
 
 from pydantic import Field

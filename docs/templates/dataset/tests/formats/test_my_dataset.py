@@ -14,10 +14,10 @@ ROOT = Path(__file__).parents[2]
 
 def test_labels_are_read(tmp_path):
     (tmp_path / "my_dataset.txt").write_text("b sea sky sea\na sky\nc\n")
-    found = read(tmp_path, Options())
-    assert found.images.to_list() == ["b", "a", "c"]
-    assert found.labels == ["sea", "sky"]
-    assert found.pairs.rows() == [(0, 0, 2), (0, 1, 1), (1, 1, 1)]
+    annotations = read(tmp_path, Options())
+    assert annotations.images.to_list() == ["b", "a", "c"]
+    assert annotations.labels == ["sea", "sky"]
+    assert annotations.pairs.rows() == [(0, 0, 2), (0, 1, 1), (1, 1, 1)]
 
 
 def test_an_image_twice_is_refused(tmp_path):

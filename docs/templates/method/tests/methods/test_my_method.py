@@ -6,7 +6,7 @@ from scipy import sparse
 import vsebench
 
 
-def test_the_label_beside_the_known_one_is_first():
+def test_the_label_that_is_most_often_with_the_known_label_is_first():
     """Label 1 is on both images of label 0, label 2 on one; each image of label 0 weighs 1 / (2 + 1)."""
     matrix = sparse.csr_array(np.array([[1, 1, 0], [1, 1, 1], [0, 0, 1]]))
     new = sparse.csr_array(np.array([[1, 0, 0]]))

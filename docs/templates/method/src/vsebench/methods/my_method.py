@@ -21,7 +21,7 @@ class OwnSettings(Settings):
 
 
 class Own(Control):
-    """A method without epochs; `Method` in its place is one that is trained epoch by epoch."""
+    """A method without epochs; for training by epochs, derive from `Method` instead."""
 
     settings_type = OwnSettings
     needs = frozenset({"known_labels"})  # keys of `vsebench.data.needs.NEEDS`

@@ -1,4 +1,4 @@
-"""my_dataset: say here what its files are, what is read of them, and where the format is described.
+"""my_dataset: describe here its files, what is read from them, and where the format is documented.
 
 A line of `my_dataset.txt` is an image's id and its labels, with blanks between them.
 """
@@ -13,7 +13,7 @@ from vsebench.formats.annotations import RawAnnotations, check_unique, count_pai
 
 
 class Options(Strict):
-    """What a data set's file can say under `options`: a typed key each."""
+    """The keys under `options` in a data set's file, each with its type."""
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
