@@ -28,7 +28,7 @@ from vsebench.methods.networks.training import NetworkMethod
 from vsebench.methods.words.sampled_words import SampledVectors
 
 SCHEMA = {
-    "row": pl.String,
+    "variant": pl.String,
     "labels": pl.Int32,
     "part": pl.String,
     "seconds": pl.Float64,  # per image, median
@@ -53,17 +53,17 @@ def measure(plan: Plan) -> pl.DataFrame:
     sizes, (n_images,) = plan.on_features.epochs["labels"], plan.on_features.epochs["images"]
     lines: list[Row] = []
     with workers(1) as pool:
-        for row in (*SAMPLED, *FULL_LOSSES):
-            counts = [size for size in sizes if row in SAMPLED or size <= MOST_LABELS]
+        for variant in (*SAMPLED, *FULL_LOSSES):
+            counts = [size for size in sizes if variant in SAMPLED or size <= MOST_LABELS]
             turns: Turns = {}
             for size in counts:
-                turns |= parts_of(method_of(row, drawn(size, n_images, pool)), size, n_images)
+                turns |= parts_of(method_of(variant, drawn(size, n_images, pool)), size, n_images)
             seconds = interleave([timed(turn, clock_for(1)) for turn in turns.values()], plan.repeats)
             for (size, part), own in zip(turns, seconds, strict=True):
-                line: Row = {"row": row, "labels": size, "part": part, "seconds": median(own) / n_images}
+                line: Row = {"variant": variant, "labels": size, "part": part, "seconds": median(own) / n_images}
                 line |= {"words": 4 * size * OUTPUTS, "repeats": plan.repeats}
                 lines.append(line | {"load": os.getloadavg()[0], "machine": processor()})
-                print("{row}, {labels} labels, {part}: {seconds:.3g} s per image".format(**line), flush=True)
+                print("{variant}, {labels} labels, {part}: {seconds:.3g} s per image".format(**line), flush=True)
     return pl.DataFrame(lines, schema=SCHEMA)
 
 
@@ -86,13 +86,13 @@ def first_different(numbers: NDArray[np.int64], n_labels: int) -> NDArray[np.int
     return np.sort(np.array(different, dtype=np.int32))
 
 
-def method_of(row: str, problem: Problem) -> NetworkMethod:
+def method_of(variant: str, problem: Problem) -> NetworkMethod:
     """Return the method of a file in `config/methods`, with the network of this benchmark."""
-    config = read_method_config(CONFIG / "methods" / f"{row}.yaml")
+    config = read_method_config(CONFIG / "methods" / f"{variant}.yaml")
     method = load_method(config.method)
     assert issubclass(method, NetworkMethod)
     changes = {"hidden": [HIDDEN], "batch": BATCH, "normalise": []}
-    return method(problem, read_settings(method, config.settings | changes, row))
+    return method(problem, read_settings(method, config.settings | changes, variant))
 
 
 def parts_of(method: NetworkMethod, n_labels: int, n_images: int) -> Turns:

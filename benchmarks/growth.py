@@ -16,9 +16,9 @@ METHODS = ("vse_fs", "opt_auc", "warp", "vse_ens", "implicit_als", "lightfm_warp
 
 def measure(plan: Plan, out: Path) -> pl.DataFrame:
     """Write and return the table `schemas.SCALING` for METHODS; WARP has LightFM's limit on trials."""
-    configs = {row: read_method_config(CONFIG / "methods" / f"{row}.yaml") for row in METHODS}
+    configs = {variant: read_method_config(CONFIG / "methods" / f"{variant}.yaml") for variant in METHODS}
     own = {"warp": {"trials": 10}}
-    methods = {row: [config.method, config.settings | own.get(row, {})] for row, config in configs.items()}
+    methods = {variant: [config.method, config.settings | own.get(variant, {})] for variant, config in configs.items()}
     run_module(
         "vsebench", "scale", "--dataset", str(CONFIG / "datasets" / "sim-nuswide.yaml"), "--methods",
         json.dumps(methods), "--sizes", json.dumps(plan.growth), "--repeats", str(plan.growth_repeats), "--out",

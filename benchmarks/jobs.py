@@ -15,11 +15,11 @@ import polars as pl
 
 from vsebench.core.errors import UserError
 
-ROW = re.compile(r"results/(?:[^/]+/[^/]+/seed\d+/(?!split/)([^/]+)/|kernels/([^/]+)\.json$)")
+VARIANT = re.compile(r"results/(?:[^/]+/[^/]+/seed\d+/(?!split/)([^/]+)/|kernels/([^/]+)\.json$)")
 
 
 def read_jobs(folder: Path) -> pl.DataFrame:
-    """Return the rule, row (the method; empty if the job is not about one) and seconds of every recorded job.
+    """Return the rule, variant (empty if the job is not about one) and seconds of every recorded job.
 
     Raises a `UserError` if Snakemake has recorded no finished job in `folder`.
     """
@@ -32,15 +32,15 @@ def read_jobs(folder: Path) -> pl.DataFrame:
         start, end = record.get("starttime"), record.get("endtime")
         if start is None or end is None or record.get("incomplete"):
             continue
-        match = ROW.match(file_of(path.relative_to(records)))
-        row = (match[1] or match[2]) if match else ""
+        match = VARIANT.match(file_of(path.relative_to(records)))
+        variant = (match[1] or match[2]) if match else ""
         job = record["rule"], record["job_hash"]  # has a record for each of its files, with slightly different times
-        _, first, last = jobs.get(job, (row, start, end))
-        jobs[job] = row, min(first, start), max(last, end)
+        _, first, last = jobs.get(job, (variant, start, end))
+        jobs[job] = variant, min(first, start), max(last, end)
     if not jobs:
         raise UserError(f"{records}: no record of a finished job; name the folder that Snakemake ran in")
-    rows = [(rule, row, end - start) for (rule, _), (row, start, end) in jobs.items()]
-    return pl.DataFrame(rows, schema=["rule", "row", "seconds"], orient="row")
+    rows = [(rule, variant, end - start) for (rule, _), (variant, start, end) in jobs.items()]
+    return pl.DataFrame(rows, schema=["rule", "variant", "seconds"], orient="row")
 
 
 def file_of(record: Path) -> str:
@@ -49,10 +49,10 @@ def file_of(record: Path) -> str:
 
 
 def totals(jobs: pl.DataFrame) -> pl.DataFrame:
-    """Return jobs, seconds and share of all seconds by rule and row, the longest first."""
-    groups = jobs.group_by("rule", "row").agg(jobs=pl.len(), seconds=pl.col("seconds").sum())
+    """Return jobs, seconds and share of all seconds by rule and variant, the longest first."""
+    groups = jobs.group_by("rule", "variant").agg(jobs=pl.len(), seconds=pl.col("seconds").sum())
     return groups.with_columns(share=pl.col("seconds") / pl.col("seconds").sum()).sort(
-        "seconds", "rule", "row", descending=[True, False, False]
+        "seconds", "rule", "variant", descending=[True, False, False]
     )
 
 

@@ -26,55 +26,55 @@ ROUNDING = 1e-6  # of a distance
 
 def dense_neighbours(plan: Plan) -> list[Row]:
     """Compare a search with the matrix product that it needs, and with scikit-learn."""
-    task = dense_rows(plan)
-    products = np.empty((task.queries.shape[0], task.rows.shape[0]), dtype=np.float32)
-    peers: dict[str, Work] = {"sgemm": lambda: np.matmul(task.queries, task.rows.T, out=products)}
-    return compare(plan, "dense_neighbours", task, peers)
+    searched = dense_rows(plan)
+    products = np.empty((searched.queries.shape[0], searched.rows.shape[0]), dtype=np.float32)
+    peers: dict[str, Work] = {"sgemm": lambda: np.matmul(searched.queries, searched.rows.T, out=products)}
+    return compare(plan, "dense_neighbours", searched, peers)
 
 
 def sparse_neighbours(plan: Plan) -> list[Row]:
     return compare(plan, "sparse_neighbours", sparse_rows(plan), {})
 
 
-def compare(plan: Plan, what: str, task: Searched, others: dict[str, Work]) -> list[Row]:
+def compare(plan: Plan, what: str, searched: Searched, others: dict[str, Work]) -> list[Row]:
     """Compare an exact search with peers; quality is the share of neighbours that are as near as scikit-learn's."""
-    k = min(plan.on_features.neighbours, task.rows.shape[0])
-    search = Search(task.rows, "cosine")
-    found = brute_force(task, k) if installed("sklearn", f"{what}, scikit-learn") else None
+    k = min(plan.on_features.neighbours, searched.rows.shape[0])
+    search = Search(searched.rows, "cosine")
+    found = brute_force(searched, k) if installed("sklearn", f"{what}, scikit-learn") else None
     peers = others | ({"scikit-learn": found} if found else {})
     rows = []
     for threads in plan.threads if peers else ():
         with workers(threads) as pool:
-            turns: list[Work] = [partial(search_by_all, search, task, k, pool)]
+            turns: list[Work] = [partial(search_by_all, search, searched, k, pool)]
             turns += [partial(limited, peer, threads) for peer in peers.values()]
             seconds = interleave([timed(turn, clock_for(threads)) for turn in turns], plan.repeats)
-            near = search_by_all(search, task, k, pool)
-        keys = {"what": what, "size": task.name, "threads": threads, "ours": "exact search"}
+            near = search_by_all(search, searched, k, pool)
+        keys = {"what": what, "size": searched.name, "threads": threads, "ours": "exact search"}
         for (name, peer), theirs in zip(peers.items(), seconds[1:], strict=True):
             quality = (
-                (as_near(search, task.queries, near, found()), 1.0) if found is not None and peer is found else None
+                (as_near(search, searched.queries, near, found()), 1.0) if found is not None and peer is found else None
             )
             rows.append(comparison(keys | {"peer": name}, seconds[0], theirs, quality))
     return rows
 
 
-def search_by_all(search: Search, task: Searched, k: int, pool: Workers) -> Ids:
+def search_by_all(search: Search, searched: Searched, k: int, pool: Workers) -> Ids:
     """Return the k nearest rows of each query, (m, k) int32; threads share the queries."""
-    n_queries = task.queries.shape[0]
+    n_queries = searched.queries.shape[0]
     near = np.empty((n_queries, k), dtype=np.int32)
 
     def work(start: int, stop: int) -> None:
-        near[start:stop] = search.nearest(task.queries[start:stop], k)[0]
+        near[start:stop] = search.nearest(searched.queries[start:stop], k)[0]
 
     pool.run(work, even_chunks(n_queries, -(-n_queries // pool.threads)))
     return near
 
 
-def brute_force(task: Searched, k: int) -> Callable[[], Ids]:
+def brute_force(searched: Searched, k: int) -> Callable[[], Ids]:
     """Return scikit-learn's search by the faster distance; for unit rows either distance has the same nearest rows."""
     module = importlib.import_module("sklearn.neighbors")
-    fitted = module.NearestNeighbors(n_neighbors=k, algorithm="brute", metric="euclidean").fit(task.rows)
-    return lambda: np.asarray(fitted.kneighbors(task.queries, return_distance=False), dtype=np.int32)
+    fitted = module.NearestNeighbors(n_neighbors=k, algorithm="brute", metric="euclidean").fit(searched.rows)
+    return lambda: np.asarray(fitted.kneighbors(searched.queries, return_distance=False), dtype=np.int32)
 
 
 def limited(work: Work, threads: int) -> object:
@@ -92,10 +92,10 @@ def as_near(search: Search, queries: Rows, ours: Ids, theirs: Ids) -> float:
 class Tree:
     """A random projection tree, searched as by the method `random_projection_tree`, without the votes."""
 
-    def __init__(self, task: Searched, levels: int) -> None:
-        self.seed, self.queries = new_state(SEED, Stream.DIRECTIONS)[0], task.queries
-        self.order, bounds, self.thresholds = grow(task.rows, levels, self.seed)
-        self.leaves = [Search(task.rows[self.order[a:b]], "cosine", by_lists=False) for a, b in pairwise(bounds)]
+    def __init__(self, searched: Searched, levels: int) -> None:
+        self.seed, self.queries = new_state(SEED, Stream.DIRECTIONS)[0], searched.queries
+        self.order, bounds, self.thresholds = grow(searched.rows, levels, self.seed)
+        self.leaves = [Search(searched.rows[self.order[a:b]], "cosine", by_lists=False) for a, b in pairwise(bounds)]
         self.starts = bounds[:-1]
 
     def first(self, k: int) -> Ids:
@@ -116,21 +116,22 @@ def first_of(near: Ids, keys: Matrix) -> Ids:
 
 def tree(plan: Plan) -> list[Row]:
     """Compare the seconds per query of trees and exact search, on one thread; quality is recall of the first one."""
-    tasks = (searched(blobs(plan)), dense_rows(plan), sparse_rows(plan))
-    return [row for task in tasks for row in against_exact(plan, task, plan.on_features.levels)]
+    all_searched = (searched(blobs(plan)), dense_rows(plan), sparse_rows(plan))
+    return [row for searched in all_searched for row in against_exact(plan, searched, plan.on_features.levels)]
 
 
-def against_exact(plan: Plan, task: Searched, levels: Sequence[int]) -> list[Row]:
+def against_exact(plan: Plan, searched: Searched, levels: Sequence[int]) -> list[Row]:
     """Return a row for each number of levels."""
-    n_rows, n_queries = task.rows.shape[0], task.queries.shape[0]
-    k, search = min(plan.on_features.neighbours, n_rows), Search(task.rows, "cosine")
-    trees = {p: Tree(task, p) for p in levels if 2**p <= n_rows}
+    n_rows, n_queries = searched.rows.shape[0], searched.queries.shape[0]
+    k, search = min(plan.on_features.neighbours, n_rows), Search(searched.rows, "cosine")
+    trees = {p: Tree(searched, p) for p in levels if 2**p <= n_rows}
     with workers(1):
-        exact = first_of(*search.nearest(task.queries, k))
-        turns: list[Work] = [partial(search.nearest, task.queries, k), *(partial(t.first, k) for t in trees.values())]
+        exact = first_of(*search.nearest(searched.queries, k))
+        by_trees = [partial(tree.first, k) for tree in trees.values()]
+        turns: list[Work] = [partial(search.nearest, searched.queries, k), *by_trees]
         seconds = interleave([timed(turn, clock_for(1)) for turn in turns], plan.repeats)
     a_query = [[time / n_queries for time in times] for times in seconds]
-    keys = {"what": "tree", "size": task.name, "threads": 1, "peer": "exact search"}
+    keys = {"what": "tree", "size": searched.name, "threads": 1, "peer": "exact search"}
     return [
         comparison(keys | {"ours": f"p = {p}"}, own, a_query[0], (float((grown.first(k) == exact).mean()), 1.0))
         for (p, grown), own in zip(trees.items(), a_query[1:], strict=True)

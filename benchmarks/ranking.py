@@ -26,7 +26,7 @@ def blocked_ranks(model: Embeddings, held_out: HeldOut, pool: Workers) -> NDArra
     ranks = np.empty(len(images), dtype=np.int32)
     block = max(1, SCORES_A_BLOCK // known.n_labels)
 
-    def task(start: int, stop: int) -> None:
+    def work(start: int, stop: int) -> None:
         scores = np.empty((block, known.n_labels), dtype=np.float32)
         above = np.empty((block, known.n_labels), dtype=np.bool_)
         for first in range(start, stop, block):
@@ -38,7 +38,7 @@ def blocked_ranks(model: Embeddings, held_out: HeldOut, pool: Workers) -> NDArra
             np.greater(scores[:n], own[:, np.newaxis], out=above[:n])
             ranks[first:last] = above[:n].sum(axis=1, dtype=np.int32) + 1
 
-    pool.run(task, even_chunks(len(images), -(-len(images) // pool.threads)))
+    pool.run(work, even_chunks(len(images), -(-len(images) // pool.threads)))
     return ranks
 
 

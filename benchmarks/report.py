@@ -239,13 +239,13 @@ def epoch_table(rows: pl.DataFrame) -> Table:
     """Return the time per image of an epoch with word vectors, and of its parts, for each number of labels."""
     parts = (epochs_by_labels.WHOLE, epochs_by_labels.NETWORK, epochs_by_labels.LOSS, epochs_by_labels.DRAWS)
     columns = (
-        Column("row", "Method"),
+        Column("variant", "Method"),
         Column("labels", "Labels", "count"),
         *(Column(part, f"{part.capitalize()}, µs per image", "seconds") for part in parts),
         Column("megabytes", "Vectors, MB", "count"),
     )
     times = rows.with_columns(pl.col("seconds") * 1e6, megabytes=(pl.col("words") / 1e6).round().cast(pl.Int64))
-    keys = ["row", "labels", "megabytes"]
+    keys = ["variant", "labels", "megabytes"]
     shown = times.pivot(on="part", index=keys, values="seconds") if len(times) else times.select(keys)
     body = tuple(Row(tuple(Cell(line.get(column.key)) for column in columns)) for line in shown.iter_rows(named=True))
     notes = (

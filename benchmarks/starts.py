@@ -29,8 +29,8 @@ def measure(plan: Plan) -> pl.DataFrame:
     paths = sorted((CONFIG / "methods").glob("*.yaml"))
     configs = {path.stem: read_method_config(path) for path in paths if path.stem not in PEERS}
     everything = {
-        row: [config.method, with_factors(load_method(config.method), config.settings, plan.factors)]
-        for row, config in configs.items()
+        variant: [config.method, with_factors(load_method(config.method), config.settings, plan.factors)]
+        for variant, config in configs.items()
     }
     rows = []
     for repeat in range(1, plan.starts + 1):

@@ -243,7 +243,7 @@ def test_losses_are_measured_for_every_size():
 
 def test_epochs_with_words_are_measured_for_every_row_and_size():
     table = epochs_by_labels.measure(TINY)
-    assert table.select("row", "labels", "part").unique().height == len(table) == 2 * (3 * 4 + 5 * 3)
+    assert table.select("variant", "labels", "part").unique().height == len(table) == 2 * (3 * 4 + 5 * 3)
     assert (table["seconds"] > 0).all()
     whole = table.filter(part="whole")
     assert whole.filter(labels=30)["words"].unique().to_list() == [30 * 300 * 4]

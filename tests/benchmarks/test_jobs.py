@@ -19,14 +19,14 @@ def record(folder, file, rule, start, end, job=0, **more):
     path.write_text(json.dumps(entry | more))
 
 
-def test_seconds_of_jobs_by_rule_and_row(tmp_path):
+def test_seconds_of_jobs_by_rule_and_variant(tmp_path):
     record(tmp_path, f"{MODEL}/model.npz", "fit", 100.0, 159.5, job=1)
     record(tmp_path, f"{MODEL}/history.parquet", "fit", 100.5, 160.0, job=1)
     record(tmp_path, "results/a/distinct/seed2/vse_fs/model.npz", "fit", 100.0, 110.0, job=2)
     record(tmp_path, "results/kernels/vse_fs.json", "compile_kernels", 90.0, 97.0)
     record(tmp_path, "results/a/distinct/seed1/split/train.parquet", "split", 90.0, 93.0)
     found = totals(read_jobs(tmp_path))
-    assert found.select("rule", "row", "jobs", "seconds").rows() == [
+    assert found.select("rule", "variant", "jobs", "seconds").rows() == [
         ("fit", "vse_fs", 2, 70.0),
         ("compile_kernels", "vse_fs", 1, 7.0),
         ("split", "", 1, 3.0),

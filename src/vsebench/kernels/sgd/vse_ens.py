@@ -95,8 +95,8 @@ def vse_ens_epoch(embedding, pipeline, lists, draws, steps, rank_scale, rates, s
 
     A negative depends on the vector of its image alone. So for several steps, as long as no image occurs twice among
     them, first all factors are weighed, then all positions in lists are determined, then the negatives there are read,
-    and then the steps are taken: what each of these reads has been prefetched by then. In the pipeline's stage "fetch" there is
-    nothing to do: weighing the factors of one image does not wait for the vector of another.
+    and then the steps are taken: what each of these reads has been prefetched by then. In the pipeline's stage "fetch"
+    there is nothing to do: weighing the factors of one image does not wait for the vector of another.
     """
     images, labels = embedding
     n_labels = len(labels)
@@ -192,7 +192,7 @@ def weigh_factors(images, i, deviations, sums):
 
 @njit(cache=True, fastmath=FASTMATH, inline="always")
 def find_factor(sums, share):
-    """Return a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first its lane, then where it is in it.
+    """Return a factor f with probability proportional to |v_if| sigma_f (Eq. 7): first its lane, then which of it.
 
     sums : (K + 32,) float32, what `weigh_factors` wrote
     share : float64, uniform in [0, 1)

@@ -142,12 +142,12 @@ class VseFsFeatures(Method):
         hessian[:] = self.vectors.T @ self.vectors
         before, regularisation = self.labels.copy(), np.float32(self.settings.regularisation)
 
-        def task(start: int, stop: int) -> None:
+        def work(start: int, stop: int) -> None:
             sweep_labels(
                 start, stop, self.columns, blocks, before, self.penalties, hessian, regularisation, scores, self.labels
             )
 
-        self.workers.run(task, self.chunks)
+        self.workers.run(work, self.chunks)
         norms: Matrix = np.einsum("cf,cf->c", self.labels, self.labels)
         everything = np.vdot((self.labels * self.penalties[:, np.newaxis]).T @ self.labels, hessian)
         lengths = self.map_regularisation * float(np.vdot(self.map, self.map))

@@ -62,14 +62,14 @@ class VseEns(SgdMethod):
         return Progress(loss / self.steps, trials=1.0)  # the first negative is taken
 
     def _refresh_lists(self) -> None:
-        def task(start: int, stop: int) -> None:
+        def work(start: int, stop: int) -> None:
             refresh_lists(start, stop, self.labels, self.lists)
 
         n_labels, n_factors = self.labels.shape
         if n_labels < ENOUGH_LABELS:
-            task(0, n_factors)
+            work(0, n_factors)
         else:
-            self.workers.run(task, even_chunks(n_factors, LANES))
+            self.workers.run(work, even_chunks(n_factors, LANES))
 
 
 METHOD = VseEns

@@ -81,12 +81,12 @@ class VseFs(Method):
         image = np.empty((self.blocks.shape[1], k), dtype=np.float32)
         changes, gamma = self._label_changes(), np.float32(self.settings.gamma)
 
-        def task(start: int, stop: int) -> None:
+        def work(start: int, stop: int) -> None:
             extended = aligned(stop - start, self.labels.shape[1])
             extend_images(start, stop, self.blocks, changes, self.rows, gamma, extended)
             image[self.order[start:stop]] = extended[:, :k]
 
-        self.workers.run(task, self.image_chunks)
+        self.workers.run(work, self.image_chunks)
         return Embeddings(image, np.ascontiguousarray(self.labels[:, :k]))
 
     def _start_of_images(self, n_images: int, rng: np.random.Generator) -> Matrix:
@@ -111,7 +111,7 @@ class VseFs(Method):
         self.previous = self.labels.copy()
         parts: dict[int, tuple[Matrix, float]] = {}
 
-        def task(start: int, stop: int) -> None:
+        def work(start: int, stop: int) -> None:
             product = np.zeros_like(labels.hessian)
             extended = aligned(IMAGES_PER_CALL, self.labels.shape[1])
             norm = 0.0
@@ -124,7 +124,7 @@ class VseFs(Method):
                 product += part.T @ part
             parts[start] = product, norm
 
-        self.workers.run(task, self.image_chunks)
+        self.workers.run(work, self.image_chunks)
         image_hessian = aligned(*labels.hessian.shape)
         for start, _ in self.image_chunks:
             image_hessian += parts[start][0]
@@ -133,13 +133,13 @@ class VseFs(Method):
     def _sweep_labels(self, image_hessian: Matrix) -> None:
         regularisation = np.float32(self.settings.regularisation)
 
-        def task(start: int, stop: int) -> None:
+        def work(start: int, stop: int) -> None:
             sweep_labels(
                 start, stop, self.columns, self.blocks, self.previous, self.penalties, image_hessian, regularisation,
                 self.scores, self.labels,
             )  # fmt: skip
 
-        self.workers.run(task, self.label_chunks)
+        self.workers.run(work, self.label_chunks)
 
     def _label_changes(self) -> Matrix:
         """Return the change of the labels since the last update of the images."""
