@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from vsebench.core.tasks import entry_at_task
 from vsebench.evaluation.analyses.base import load_analysis
-from vsebench.plan.jobs.job import Job, Wildcards, model_file, options, siblings_files, sources
+from vsebench.plan.jobs.base import Job, Wildcards, model_file, options, siblings_files, sources
 from vsebench.plan.plan import Plan
 
 

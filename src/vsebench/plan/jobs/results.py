@@ -9,7 +9,7 @@ from vsebench.data.needs import TEST_LABELS
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.metrics.base import RankMetric, load_metric
 from vsebench.papers.verdicts import claim_modules, claims_read
-from vsebench.plan.jobs.job import (
+from vsebench.plan.jobs.base import (
     Job,
     Wildcards,
     as_json,
