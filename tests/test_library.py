@@ -18,6 +18,7 @@ from vsebench.core.yaml_files import read_yaml
 from vsebench.data import splits
 
 LABELS = sparse.csr_array(np.array([[2, 1, 0], [0, 1, 0], [1, 0, 1], [1, 1, 0]]))
+MANY = sparse.csr_array(np.ones((20, 8), dtype=np.int32) - np.eye(20, 8, dtype=np.int32))  # enough for every part
 FEATURES = np.eye(4, 2)
 
 
@@ -117,20 +118,31 @@ def test_new_images_by_their_features_or_labels(folder):
         ("ridge", LABELS, {"features": FEATURES * np.nan}, "not finite"),
         ("x_ent", LABELS, {"features": FEATURES, "words": np.eye(2)}, "words: shape (2, 2); 3 rows"),
         ("oracle", LABELS, {}, "oracle: cannot run here: true label probabilities exist only"),
-        ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble adds up other rows"),
+        ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble adds up other methods"),
         (
             "opt_auc",
             LABELS,
             {"epochs": 9, "settings": {"learning_rate": 1e12}},
             "opt_auc on matrix (distinct, seed 1): tr",
         ),
-        ("vse_fs", sparse.csr_array(np.eye(3)), {}, "matrix: protocol 'distinct' leaves no label for validation"),
+        ("vse_fs", sparse.csr_array(np.eye(3)), {}, "protocol 'distinct' leaves no label for validation"),
     ],
 )
 def test_a_mistake_is_one_line(method, matrix, more, message):
     with pytest.raises(vsebench.UserError, match=re.escape(message)) as caught:
         vsebench.fit(method, matrix, **more)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("epochs", [None, 9])
+def test_divergence_names_the_settings_and_no_file_since_the_caller_gave_them(epochs):
+    with pytest.raises(vsebench.UserError, match="training diverged") as caught:
+        vsebench.fit("opt_auc", MANY, epochs=epochs, factors=2, settings={"learning_rate": 1e12})
+    message = str(caught.value)
+    assert '"learning_rate": 1000000000000.0' in message
+    assert "lower learning_rate or raise regularisation" in message
+    assert "config/methods" not in message
+    assert "validation" not in message
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_divergence_with_every_setting_names_row_and_settings(problem):
     message = str(error.value)
     assert "my_row on sim-tiny (distinct, seed 1): training diverged with every setting tried" in message
     assert "1e+38" in message
-    assert "config/methods/my_row.yaml" in message
+    assert message.endswith("in its settings")
 
 
 def test_divergence_of_the_last_fit_is_raised(problem, monkeypatch):

@@ -22,11 +22,15 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", required=True, help="name of this method with its settings in the results")
     parser.add_argument("--module", required=True, help="module in vsebench.methods")
     parser.add_argument("--settings", type=json.loads, required=True, help="JSON")
-    parser.add_argument("--chosen", type=Path, help="run.json, whose settings are taken instead")
+    parser.add_argument("--chosen", type=Path, help="run.json whose settings replace --settings")
     parser.add_argument("--members", type=Path, nargs="+", help="run.json of each member, for an ensemble")
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--epochs", type=json.loads, help='JSON: {"maximum": ..., "patience": ...}; only with epochs')
+    parser.add_argument(
+        "--epochs",
+        type=json.loads,
+        help='JSON: {"maximum": ..., "patience": ...}; only for a method that is trained by epochs',
+    )
     parser.add_argument("--metric", help="validation metric, such as ndcg@10; without it nothing is chosen")
     parser.add_argument("--no-refit", action="store_true", help="the tested model does not learn the validation labels")
     parser.add_argument("--images", type=int, default=0, help="maximum number of validation images")

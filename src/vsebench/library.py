@@ -31,7 +31,7 @@ from vsebench.evaluation.ranking import check_finite, list_tops, rank, rank_imag
 from vsebench.evaluation.summary import summarise
 from vsebench.methods.base import Fitter, Settings, load_method, read_settings, with_factors
 from vsebench.models import Model, by_frequency, checked_scores
-from vsebench.protocols.base import load_protocol, split_generator
+from vsebench.protocols.base import load_protocol, split_dataset
 from vsebench.selection import Search, select
 from vsebench.training import Attempt, refit
 
@@ -45,7 +45,7 @@ class Fitted:
 
     Attributes
     ----------
-    method : the row's name, a file of config/methods; empty for a model that was loaded
+    method : the method's name, a file of config/methods; empty for a model that was loaded
     settings : all settings that it was fitted with
     epochs : the epochs that it was trained for; None if it is not trained by epochs
     model : the model, as in a run's model.npz
@@ -119,7 +119,7 @@ class Results:
 
     Attributes
     ----------
-    folder : the run's folder, `results` unless it was told otherwise
+    folder : the run's folder, `results` by default
     """
 
     folder: Path
@@ -184,27 +184,27 @@ def fit(
         An argument has another shape, a number is negative or not finite, the method or a setting is unknown, the
         method needs something that was not given, or training diverged.
     """
-    row = _row(method, factors, settings)
+    variant = _variant(method, factors, settings)
     labels, given, vectors = _inputs(matrix, features, words)
-    _check_needs(row, _provided(given, vectors) | {"known_labels"})
+    _check_needs(variant, _provided(given, vectors) | {"known_labels"})
     _check_count("seed", seed, 0)
     _check_count("threads", threads, 1)
     if epochs is not None:
         _check_count("epochs", epochs, 1)
-        if row.epochs is None:
+        if variant.epochs is None:
             raise UserError(f"{method}: epochs: this method is not trained by epochs; leave them out")
-    protocol = "distinct" if "known_labels" in row.method.needs or given is None else "images"
+    protocol = "distinct" if "known_labels" in variant.method.needs or given is None else "images"
     case = Case(Task("matrix", protocol), method, seed)
     with workers(threads) as pool:
         problem = Problem(Training.all_of(labels), seed, pool, given, vectors)
-        if epochs is None and row.epochs is not None:
-            split = _split(protocol, Dataset(labels, None, None if given is None else given.known), seed)
+        if epochs is None and variant.epochs is not None:
+            split = split_dataset(protocol, Dataset(labels, None, None if given is None else given.known), seed)
             split = replace(split, final=problem.training)
-            selection = select(row.method, row.settings, problem, split, _search(row, protocol), case)
+            selection = select(variant.method, variant.settings, problem, split, _search(variant, protocol), case)
             chosen, model = selection.chosen, selection.model
         else:
-            chosen = Attempt(row.settings, epochs, None)
-            model, _ = refit(row.method, chosen, problem, case)
+            chosen = Attempt(variant.settings, epochs, None)
+            model, _ = refit(variant.method, chosen, problem, case)
     check_finite(model, str(case))
     return Fitted(method, chosen.settings.given(), chosen.epochs, model, labels, given)
 
@@ -251,25 +251,28 @@ def evaluate(
         As in `fit`; also for an unknown protocol or metric.
     """
     _check_evaluation(methods, metrics, seeds, bootstrap, threads)
-    rows = [_row(name, factors, None) for name in methods]
+    variants = [_variant(name, factors, None) for name in methods]
     labels, given, vectors = _inputs(matrix, features, words)
     rules = load_protocol(protocol)
     provided = _provided(given, vectors) | (set() if rules.new_images else {"known_labels"})
-    for row in rows:
-        _check_needs(row, provided - ({"trained_labels"} if rules.only_unseen else set()))
+    for variant in variants:
+        _check_needs(variant, provided - ({"trained_labels"} if rules.only_unseen else set()))
     task = Task("matrix", protocol)
     with_features = None if given is None else given.known
     dataset = Dataset(labels, None, with_features, None if vectors is None else vectors.known)
-    found: dict[Entry, dict[int, Measured]] = {Entry(name): {} for name in methods}
+    measured: dict[Entry, dict[int, Measured]] = {Entry(name): {} for name in methods}
     with workers(threads) as pool:
         for seed in range(1, seeds + 1) if isinstance(seeds, int) else seeds:
-            split = _split(protocol, dataset, seed)
-            ranked = [_fit_and_rank(row, Case(task, row.name, seed), split, given, vectors, pool) for row in rows]
+            split = split_dataset(protocol, dataset, seed)
+            ranked = [
+                _fit_and_rank(variant, Case(task, variant.name, seed), split, given, vectors, pool)
+                for variant in variants
+            ]
             n_candidates = int(split.test.candidates.sum())
-            for row, one in zip(rows, measure(ranked, metrics, n_candidates, bootstrap), strict=True):
-                found[Entry(row.name)][seed] = one
-    controls = [Entry(row.name) for row in rows if row.role == "oracle"]
-    table = summarise(task, dict(found), metrics, controls)
+            for name, of_method in zip(methods, measure(ranked, metrics, n_candidates, bootstrap), strict=True):
+                measured[Entry(name)][seed] = of_method
+    oracles = [Entry(variant.name) for variant in variants if variant.role == "oracle"]
+    table = summarise(task, dict(measured), metrics, oracles)
     return table.select(name for name in SUMMARY if name not in ("dataset", "protocol", "decision"))
 
 
@@ -282,7 +285,7 @@ def read(folder: str | Path = "results") -> Results:
 
 
 @dataclass(frozen=True)
-class _Row:
+class _Variant:
     """A method with its settings."""
 
     name: str
@@ -299,18 +302,18 @@ def _methods_folder() -> Path:
     return carried if carried.is_dir() else package.parents[1] / "config" / "methods"
 
 
-def _row(name: str, factors: int, changes: dict[str, Any] | None) -> _Row:
+def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Variant:
     if name not in methods():
         raise UserError(f"there is no method {name!r}; there are {', '.join(methods())}")
     config = read_method_config(_methods_folder() / f"{name}.yaml")
     if config.members:
-        raise UserError(f"{name}: an ensemble adds up other rows of a run; put it into a run's `methods`")
+        raise UserError(f"{name}: an ensemble adds up other methods of a run; put it into a run's `methods`")
     method = load_method(config.method)
     values = with_factors(method, config.settings, factors) | (changes or {})
     if "normalise" in method.settings_type.model_fields and values.get("normalise") is None:
         values["normalise"] = []
     settings = read_settings(method, values, f"{name}: settings")
-    return _Row(name, config.role, method, settings, config.epochs)
+    return _Variant(name, config.role, method, settings, config.epochs)
 
 
 def _inputs(matrix: Any, features: Any, words: ArrayLike | None) -> tuple[LabelMatrix, Features | None, Words | None]:
@@ -370,14 +373,14 @@ def _provided(features: Features | None, words: Words | None) -> set[str]:
     return {"trained_labels"} | {name for name, value in both.items() if value is not None}
 
 
-def _check_needs(row: _Row, provided: set[str]) -> None:
+def _check_needs(variant: _Variant, provided: set[str]) -> None:
     """Refuse a method that needs what is not there."""
     for need in ("features", "words"):
-        if need in row.method.needs - provided:
-            raise UserError(f"{row.name}: this method needs {need}={need}")
-    obstacle = row.method.obstacle(provided & NEEDS.keys())
+        if need in variant.method.needs - provided:
+            raise UserError(f"{variant.name}: this method needs {need}={need}")
+    obstacle = variant.method.obstacle(provided & NEEDS.keys())
     if obstacle is not None:
-        raise UserError(f"{row.name}: cannot run here: {obstacle}")
+        raise UserError(f"{variant.name}: cannot run here: {obstacle}")
 
 
 def _check_count(name: str, value: Any, least: int) -> None:
@@ -404,30 +407,20 @@ def _check_evaluation(
             _check_count("seeds", seed, 0)
 
 
-def _split(protocol: str, dataset: Dataset, seed: int) -> Split:
-    """Split a data set; every part needs a label."""
-    split = load_protocol(protocol).split(dataset, split_generator(protocol, seed))
-    parts = {"training": split.first.labels, "validation": split.valid.right, "the test": split.test.right}
-    for name, part in parts.items():
-        if part.n_pairs == 0:
-            raise UserError(f"matrix: protocol {protocol!r} leaves no label for {name}")
-    return split
-
-
-def _search(row: _Row, protocol: str) -> Search | None:
+def _search(variant: _Variant, protocol: str) -> Search | None:
     """Return how epochs are chosen; settings are not."""
     metric = load_protocol(protocol).validation_metric
-    return None if row.epochs is None else Search(metric, VALIDATION_IMAGES, row.epochs)
+    return None if variant.epochs is None else Search(metric, VALIDATION_IMAGES, variant.epochs)
 
 
 def _fit_and_rank(
-    row: _Row, case: Case, split: Split, features: Features | None, words: Words | None, pool: Workers
+    variant: _Variant, case: Case, split: Split, features: Features | None, words: Words | None, pool: Workers
 ) -> Ranked:
     """Do what the stages `fit` and `rank` do."""
     problem = Problem(split.first, case.seed, pool, features, words)
-    model = select(row.method, row.settings, problem, split, _search(row, case.task.protocol), case).model
+    model = select(variant.method, variant.settings, problem, split, _search(variant, case.task.protocol), case).model
     rules = load_protocol(case.task.protocol)
-    by_labels = rules.leaves_cold and row.method.knows_labels_alone()
+    by_labels = rules.leaves_cold and variant.method.knows_labels_alone()
     for_cold = by_frequency(split.final.labels) if by_labels else None
     return Ranked(
         rank(model, split.test, features, pool, str(case), for_cold),

@@ -120,8 +120,8 @@ def refit(method: type[Fitter], chosen: Attempt, problem: Problem, case: Case) -
         records = [timed_epoch(fitter, epoch) for epoch in range(1, chosen.epochs + 1)]
     except DivergenceError:
         raise DivergenceError(
-            f"{case}: training diverged on training and validation labels together with "
-            f"{json.dumps(chosen.settings.given())}; lower learning_rate or raise regularisation"
+            f"{case}: training diverged in the last fit with {json.dumps(chosen.settings.given())}; "
+            "lower learning_rate or raise regularisation"
         ) from None
     return fitter.model(), history(records, case, "refit")
 

@@ -132,8 +132,8 @@ def test_an_ensemble_of_rows_that_the_run_lacks_is_refused():
 @pytest.mark.parametrize(
     ("variant", "changes", "message"),
     [
-        (ENSEMBLE, {"members": ["wsabie_100"]}, "members: name two or more rows, each once"),
-        (ENSEMBLE, {"members": ["wsabie_100", "wsabie_100"]}, "members: name two or more rows, each once"),
+        (ENSEMBLE, {"members": ["wsabie_100"]}, "members: name two or more methods, each once"),
+        (ENSEMBLE, {"members": ["wsabie_100", "wsabie_100"]}, "members: name two or more methods, each once"),
         (ENSEMBLE, {"members": ["wsabie_100", "ridge"]}, "members: WsabieEnsemble cannot add up ridge"),
         (ENSEMBLE, {"settings": {"factors": 3}}, "settings, family_settings, grid: an ensemble has none"),
         ("ridge", {"members": ["wsabie_100", "wsabie_200"]}, "members: Ridge is no ensemble; remove this key"),

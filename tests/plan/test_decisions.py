@@ -69,7 +69,7 @@ def test_decisions_are_made_where_test_images_are_new():
         ({"decisions": {"treshold": ["ridge"]}}, "decisions: 'treshold' has no file"),
         ({"decisions": {"threshold": ["lsp"]}}, "decisions.threshold: methods: 'lsp' has no file"),
         ({"decisions": {"threshold": ["ridge", "ridge"]}}, "decisions.threshold: 'ridge' is there more than once"),
-        ({"decisions": {"own": ["ridge"]}}, "decisions.own: ridge learns no thresholds; name another row"),
+        ({"decisions": {"own": ["ridge"]}}, "decisions.own: ridge learns no thresholds; name another method"),
         ({"decisions": {}}, "metrics: exact_match is of the label sets that decisions choose, and the run has no"),
         ({"metrics": ["exact_match"]}, "metrics: name at least one of an image's ranks"),
     ],

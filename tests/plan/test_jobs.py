@@ -125,6 +125,13 @@ def test_siblings_are_read_where_a_metric_of_the_run_reads_them():
     assert siblings(["map", "sibling_precision@10"]) == [["data/processed/corel5k/siblings.parquet"], []]
 
 
+def test_an_analysis_reads_the_sources_of_the_metrics_that_it_computes():
+    plan = read_plan(CONFIG, default(methods=["popularity"], papers=[]), [])
+    files = job(plan, "analyse", Wildcards(analysis="precision_at")).inputs["sources"]
+    for module in ("precision_recall", "siblings"):
+        assert any(file.endswith(f"metrics/{module}.py") for file in files)
+
+
 def test_only_what_a_run_has_parts_of_is_gathered():
     plan = read_plan(CONFIG, default(methods=["popularity"], papers=[]), [])
     assert "words.json" not in parts(plan)

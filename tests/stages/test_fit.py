@@ -165,7 +165,9 @@ def test_divergence_of_the_last_fit_leaves_no_file(folder, capsys, monkeypatch):
 
     monkeypatch.setattr("vsebench.selection.refit", refit)
     assert fit(folder) == 1
-    assert "training diverged on training and validation labels together" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "training diverged in the last fit with" in error
+    assert "(config/methods/my_row.yaml)" in error
     assert not (folder / "model").exists()
 
 
@@ -195,6 +197,13 @@ def test_mistakes_get_one_line(folder, capsys, changes, message):
     lines = capsys.readouterr().err.strip().splitlines()
     assert message in lines[-1]
     assert "Traceback" not in "".join(lines)
+
+
+def test_chosen_settings_are_not_searched_again(folder, capsys):
+    assert fit(folder, "--chosen", folder / "run.json", grid={"learning_rate": [0.1, 0.2]}) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "vsebench fit: --grid: the settings of --chosen are taken as they are; leave out one of the two options"
+    ]
 
 
 def test_settings_on_the_command_line_must_be_json(folder):

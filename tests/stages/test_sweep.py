@@ -71,6 +71,15 @@ def test_at_each_value_the_search_goes_on_beyond_the_grid(folder):
     assert last in each
 
 
+def test_without_chosen_settings_there_is_one_line(folder, capsys):
+    what = ["--parameter", "learning_rate", "--values", "[0.1]", "--ranks", folder / "r", "--out", folder / "s"]
+    what += ["--epochs", json.dumps(EPOCHS), "--metric", "ndcg@10", "--images", 1000]
+    assert run("sweep", *case(folder), *what) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "vsebench sweep: --chosen: a sweep varies one of the chosen settings; name the run.json that has them"
+    ]
+
+
 def test_without_a_metric_there_is_one_line(folder, capsys):
     what = ["--parameter", "regularisation", "--values", "[1.0]", "--ranks", folder / "r", "--out", folder / "s"]
     assert run("sweep", *case(folder, module="ease", settings={"regularisation": 1.0}), *what) == 1

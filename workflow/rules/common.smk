@@ -26,7 +26,7 @@ from vsebench.plan.jobs.data import (
     joined_tasks,
     processed_files,
 )
-from vsebench.plan.jobs.job import as_json, sources
+from vsebench.plan.jobs.base import as_json, sources
 from vsebench.plan.jobs.results import parts, pictures
 from vsebench.protocols.base import FROM, known_protocols, load_protocol
 from vsebench.rendering import kinds

@@ -36,7 +36,7 @@ rule network_features:
     input:
         unpack(job_inputs("network_features")),
     output:
-        # Beside them is a folder of parts, which is no output, so that it outlives a job that was stopped.
+        # A folder of parts lies next to them. It is no output, so that it is kept when the job is stopped.
         multiext(
             f"{MADE_FEATURES}/{{dataset}}/",
             "features.npy",

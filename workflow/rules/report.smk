@@ -27,9 +27,10 @@ rule report_page:
         "results/logs/report.log",
     params:
         papers=PAPERS,
-        # What the page reads of a paper's file. Edited claims reach the page through claims.csv.
+        # What the page reads of a paper's file. Edited claims and statements reach it through claims.csv and audit.csv.
         shown=lambda wildcards: [
-            paper.model_dump(exclude={"claims", "checks"}) for paper in PLAN.papers
+            paper.model_dump(exclude={"claims", *paper.audited})
+            for paper in PLAN.papers
         ],
         pictures=literally(as_json(pictures(PLAN))),
     shell:

@@ -46,7 +46,7 @@ class MethodConfig(Strict):
         return prod(len(values) for values in self.grid.values())
 
 
-class Search(Strict):
+class RecordedSearch(Strict):
     """The settings that a search on the validation labels chose for a method, and the size of the search."""
 
     configurations: int = Field(ge=1)  # number of configurations that were tried
@@ -58,7 +58,7 @@ class SearchesAtTask(Strict):
     """The searches on a data set under one protocol."""
 
     validation_metric: str  # the metric that settings were chosen by
-    variants: dict[str, Search]  # method -> its search
+    variants: dict[str, RecordedSearch]  # method -> its search
 
 
 class ChosenSettings(Strict):

@@ -1,1 +1,1 @@
-"""What every module may import, and what cannot change a result: errors, files, configuration, workers, machine."""
+"""What every other part may import, and what cannot change a result: errors, tasks, files, processes, the machine."""

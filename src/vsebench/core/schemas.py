@@ -52,7 +52,7 @@ SPLIT_LABELS: Schema = {
     "test": pl.Boolean,
 }
 
-# .../<row>/
+# .../<variant>/
 HISTORY: Schema = CASE | {
     "phase": pl.String,  # selection (of the winning settings), refit
     "epoch": pl.Int32,

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from vsebench.core.modules import PACKAGE
 
-# These modules cannot change a result, so editing them reruns nothing. Each file format that they write has a version,
-# which is a parameter of the stage.
+# These modules cannot change a result, so editing them reruns nothing.
 CANNOT_CHANGE_A_NUMBER = ("vsebench.core.", "vsebench.config.")
 
 

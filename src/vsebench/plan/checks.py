@@ -55,7 +55,7 @@ def check_config(config: RunConfig, where: str) -> None:
     """Check what can be checked of a run's configuration before the files that it names are read."""
     check_lists(config, where)
     check_protocols(config, where)
-    check_chosen_rows(config, where)
+    check_chosen_variants(config, where)
 
 
 def check_data(plan: Plan, where: str) -> None:
@@ -99,7 +99,7 @@ def check_settings(plan: Plan, where: str) -> None:
         if "test_labels" in module.needs and method.role != "oracle":
             raise UserError(f"{file}: role: {module.__name__} reads the test labels; set role: oracle")
         if issubclass(module, Ensemble) or method.members:
-            continue  # its settings are its members, see _check_members
+            continue  # its settings are its members, see check_members
         families, grid = method.family_settings.items(), grid_key(plan, variant, where)
         changes: list[tuple[str, dict[str, Any]]] = [(f"{file}: settings", {})]
         changes += [(f"{file}: family_settings.{family}", values) for family, values in families]
@@ -118,14 +118,14 @@ def check_members(plan: Plan, where: str) -> None:
                 raise UserError(f"{file}: members: {module.__name__} is no ensemble; remove this key")
             continue
         if len(set(method.members)) < max(2, len(method.members)):
-            raise UserError(f"{file}: members: name two or more rows, each once")
+            raise UserError(f"{file}: members: name two or more methods, each once")
         if method.settings or method.family_settings or method.grid:
             raise UserError(f"{file}: settings, family_settings, grid: an ensemble has none; remove these keys")
         for member in method.members:
             if member not in plan.methods:
                 raise UserError(f"{where}: methods: {variant} is an ensemble of {member}, which is missing; add it")
             if not issubclass(plan.method_class(member), module.member_type):
-                raise UserError(f"{file}: members: {module.__name__} cannot add up {member}; name other rows")
+                raise UserError(f"{file}: members: {module.__name__} cannot add up {member}; name other methods")
     for task in plan.tasks:
         variants = plan.variants(task)
         missing = [
@@ -205,7 +205,7 @@ def check_decisions(plan: Plan, where: str) -> None:
         check(kind.settings_type, decision.settings, f"{file}: settings")
         for variant in set(plan.config.decisions[name]) & set(plan.methods):
             if "thresholds" in kind.needs and "thresholds" not in plan.method_class(variant).gives:
-                raise UserError(f"{where}: decisions.{name}: {variant} learns no thresholds; name another row")
+                raise UserError(f"{where}: decisions.{name}: {variant} learns no thresholds; name another method")
         if kind.tunes and not (tuned and judged):
             raise UserError(f"{file}: tuned_for: a metric of label sets is needed, such as macro_f1 or exact_match")
         if not kind.tunes and decision.tuned_for is not None:
@@ -322,7 +322,7 @@ def check_lists(config: RunConfig, where: str) -> None:
         raise UserError(f"{where}: seeds: {min(config.seeds)} is negative")
 
 
-def check_chosen_rows(config: RunConfig, where: str) -> None:
+def check_chosen_variants(config: RunConfig, where: str) -> None:
     """Check that the variants named for a data set or a protocol, and the protocols, are those of the run."""
     for key, variants in chosen_variants(config):
         for variant in variants:

@@ -28,7 +28,7 @@ from vsebench.rendering.kinds import (
 from vsebench.rendering.outline import GATHERED, LeftOut, MetricLeftOut, Outline, OutlineVariant
 
 NO_DECISIONS = "the models learn the validation images, unless the data set has refit: false"
-NO_DECISIONS_OF_UNSEEN = "its validation images are asked for other labels than its test images"
+NO_DECISIONS_OF_UNSEEN = "its validation labels differ from its test labels"
 NO_SIBLINGS = "nothing says which labels of the data set are siblings"
 
 
@@ -224,25 +224,25 @@ class Plan:
 
         Those with a decision are named as dataset/protocol/variant/decision.
         """
-        wanted = self._analysed_rows[name]
+        analysed = self._analysed_variants[name]
         return [
             f"{task}/{entry}"
             for task in self.tasks
             for entry in [*self.variants(task), *map(str, self.decided(task))]
-            if entry in wanted
+            if entry in analysed
         ]
 
     @cached_property
-    def _analysed_rows(self) -> dict[str, set[str]]:
+    def _analysed_variants(self) -> dict[str, set[str]]:
         """The variants that each analysis is made of for the papers' claims, tables and figures."""
-        wanted: dict[str, set[str]] = {name: set() for name in known_analyses()}
+        analysed: dict[str, set[str]] = {name: set() for name in known_analyses()}
         for paper in self.papers:
             tests = [claim.test for claim in read_claims(paper)]
             kinds = kinds_of_paper(paper.path, paper.tables, paper.figures)
-            for name, variants in wanted.items():
+            for name, variants in analysed.items():
                 variants.update(variant for test in tests if name in test.reads for variant in test.variants_read())
                 variants.update(variant for kind in kinds if name in kind.needs for variant in kind.variants_read())
-        return wanted
+        return analysed
 
 
 def source_datasets(protocols: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ A variant is a method with its settings: one file in `config/methods`.
 from typing import Any
 
 from vsebench.config.dataset import DatasetConfig
-from vsebench.config.method import ChosenSettings, Epochs, Search
+from vsebench.config.method import ChosenSettings, Epochs, RecordedSearch
 from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import check
 from vsebench.formats.adapters import load_adapter
@@ -52,7 +52,7 @@ def settings_on(plan: Plan, variant: str, dataset: DatasetConfig) -> dict[str, A
 
 
 def compiled_settings(plan: Plan, variant: str) -> dict[str, Any]:
-    """Return the settings that a variant's kernels are compiled with; no family's, as these compile the same."""
+    """Return the settings to compile kernels with, without family_settings, which do not change what is compiled."""
     return with_factors(plan.method_class(variant), plan.methods[variant].settings, plan.config.factors)
 
 
@@ -67,7 +67,7 @@ def starting_settings(plan: Plan, variant: str, task: Task, seed: int) -> dict[s
     return search.seeds.get(seed, next(iter(search.seeds.values())))
 
 
-def recorded_search(plan: Plan, variant: str, task: Task) -> Search | None:
+def recorded_search(plan: Plan, variant: str, task: Task) -> RecordedSearch | None:
     """Return the recorded search for a variant's settings at a task; None where the run tunes, or if there is none.
 
     One of other data, by another metric, or with other settings where its grid has no values, does not count.
@@ -114,7 +114,7 @@ def grid_of(plan: Plan, variant: str) -> dict[str, list[Any]]:
 
 
 def beyond_edges(plan: Plan, variant: str, sweep: bool = False) -> int:
-    """Return how many configurations are tried beyond the edges of a variant's grid, or that at a value of a sweep."""
+    """Return how many configurations are tried beyond a grid's edges; with sweep=True, at each value of a sweep."""
     if plan.methods[variant].stays_in_grid:
         return 0
     own = plan.config.sweeps_beyond_edges if sweep else None

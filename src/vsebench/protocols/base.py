@@ -79,6 +79,16 @@ def split_generator(protocol: str, seed: int) -> np.random.Generator:
     return load_protocol(protocol).generator(seed)
 
 
+def split_dataset(protocol: str, dataset: Dataset, seed: int) -> Split:
+    """Split a data set by a protocol; raises a `UserError` if that is not possible, or if a part gets no label."""
+    split = load_protocol(protocol).split(dataset, split_generator(protocol, seed))
+    parts = {"training": split.first.labels, "validation": split.valid.right, "the test": split.test.right}
+    for name, part in parts.items():
+        if part.n_pairs == 0:
+            raise UserError(f"protocol {protocol!r} leaves no label for {name}")
+    return split
+
+
 def assemble(parts: tuple[LabelMatrix, LabelMatrix, LabelMatrix], images: tuple[Ids, Ids, Ids, Ids]) -> Split:
     """Build a split in which all labels are learnt and are candidates.
 

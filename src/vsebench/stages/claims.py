@@ -21,12 +21,12 @@ KEPT = 32  # cached cases; a claim compares the same two methods in several metr
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--papers", type=Path, nargs="*", default=[], help="YAML files with the claims")
     parser.add_argument("--results", type=Path, required=True, help="folder with the results")
-    parser.add_argument("--variants", nargs="+", required=True, help="every dataset/protocol/row and .../row/decision")
+    parser.add_argument("--variants", nargs="+", required=True, help="dataset/protocol/variant or .../variant/decision")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
     parser.add_argument("--sweeps", type=Path, help="sweeps.parquet, if the run varies settings")
     parser.add_argument("--scaling", type=Path, help="scaling.parquet, if the run measures growth")
-    parser.add_argument("--on-request", type=Path, nargs="*", default=[], help="gathered analyses that a claim reads")
+    parser.add_argument("--analyses", type=Path, nargs="*", default=[], help="gathered analyses that a claim reads")
     parser.add_argument("--siblings", type=json.loads, default={}, help='JSON: {"dataset": "siblings.parquet", ...}')
     parser.add_argument("--out", type=Path, required=True, help="claims.csv")
 
@@ -67,12 +67,12 @@ def read_evidence(arguments: argparse.Namespace) -> Evidence:
         read_sets=lru_cache(KEPT)(lambda case, decision: read_sets(case, decision, results)),
         n_labels=lambda case: n_candidates_of(case, results),
         siblings={name: read_parquet(Path(path)) for name, path in arguments.siblings.items()},
-        on_request={path.stem: read_parquet(path) for path in arguments.on_request},
+        on_request={path.stem: read_parquet(path) for path in arguments.analyses},
     )
 
 
 def tasks(names: list[str], results: Path) -> list[RunTask]:
-    """Return the tasks with their methods, given "dataset/protocol/row" and "dataset/protocol/row/decision"."""
+    """Return the tasks with their methods, given "dataset/protocol/variant" and ".../variant/decision"."""
     datasets = {entry["name"]: entry for entry in read_json(results / "datasets.json")}
     variants: dict[Task, list[str]] = {}
     for name in names:

@@ -26,7 +26,7 @@ from vsebench.data import splits
 from vsebench.data.chunks import even_chunks
 from vsebench.data.features import Features
 from vsebench.data.needs import FEATURES, TRUTH
-from vsebench.data.problem import HeldOut, Ids, LabelMatrix, Mask, Matrix, Queries, Training
+from vsebench.data.problem import HeldOut, LabelMatrix, Mask, Matrix, Queries, Training
 from vsebench.evaluation.decisions.base import Decision, Labelled, Scored, ThresholdDecision, Tuning, make_decision
 from vsebench.evaluation.ranking import QUERIES_A_CHUNK, check_finite, check_labels, queries_of
 from vsebench.models import Embedded, Model, Thresholded
@@ -117,14 +117,13 @@ def scored(model: Model, images: HeldOut, features: Features | None) -> Scored:
 
 def pairs_of(chosen: Mask, images: HeldOut, name: str) -> pl.DataFrame:
     """Return the table `schemas.DECISIONS` of one decision."""
-    variants, labels = np.nonzero(chosen)
-    image_ids: Ids = images.images[variants]
-    columns = {"image": image_ids, "label": labels}
+    rows, labels = np.nonzero(chosen)
+    columns = {"image": images.images[rows], "label": labels}
     return pl.DataFrame(columns).select(pl.lit(name).alias("decision"), "image", "label").cast(DECISIONS)
 
 
 def thresholds_of(thresholds: Matrix, images: HeldOut, name: str) -> pl.DataFrame:
     """Return the table `schemas.THRESHOLDS` of one decision."""
-    variants, labels = images.right.image_of_pair, images.right.label_of_pair
-    columns = {"image": images.images[variants], "label": labels, "threshold": thresholds[variants, labels]}
+    rows, labels = images.right.image_of_pair, images.right.label_of_pair
+    columns = {"image": images.images[rows], "label": labels, "threshold": thresholds[rows, labels]}
     return pl.DataFrame(columns).select(pl.lit(name).alias("decision"), "image", "label", "threshold").cast(THRESHOLDS)

@@ -31,7 +31,7 @@ IN_PLACE = "found in place"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--name", required=True, help="the data set's name")
+    parser.add_argument("--name", required=True, help="name of the data set, or of the source of siblings or words")
     parser.add_argument(
         "--definition",
         required=True,

@@ -10,6 +10,7 @@ from typing import Any
 
 from vsebench import models
 from vsebench.cases import add_case_arguments, open_method, open_settings
+from vsebench.core.errors import UserError
 from vsebench.core.machine import describe
 from vsebench.core.schemas import HISTORY
 from vsebench.core.storage import write_json, write_table
@@ -21,7 +22,7 @@ from vsebench.data.problem import Problem
 from vsebench.evaluation.ranking import check_finite
 from vsebench.methods.base import EnsembleSettings
 from vsebench.selection import Search, Selection, on_edges, select
-from vsebench.training import Attempt
+from vsebench.training import Attempt, DivergenceError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,13 +33,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     case = Case(Task(arguments.dataset, arguments.protocol), arguments.variant, arguments.seed)
     method, search = open_method(arguments)
+    if arguments.chosen and arguments.grid:
+        raise UserError("--grid: the settings of --chosen are taken as they are; leave out one of the two options")
     settings, first_seed = open_settings(arguments, method)
     knows_test = TEST_LABELS.key in method.needs
     split = splits.load(arguments.split, with_test=knows_test, refit=not arguments.no_refit)
     with workers(arguments.threads) as pool:
         inputs = load_needs(method.needs, vars(arguments), split.test if knows_test else None)
         problem = Problem(split.first, arguments.seed, pool, **inputs)
-        selection = select(method, settings, problem, split, search, case)
+        try:
+            selection = select(method, settings, problem, split, search, case)
+        except DivergenceError as error:
+            raise UserError(f"{error} (config/methods/{case.variant}.yaml)") from None
     check_finite(selection.model, str(case))
     models.save(selection.model, arguments.out / "model.npz")
     write_table(selection.history, HISTORY, arguments.out / "history.parquet")

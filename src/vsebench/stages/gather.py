@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--not-tuned",
         type=json.loads,
         default={},
-        help='JSON, for settings.json: {"dataset/protocol/row": configurations of a recorded search, or 0}',
+        help='JSON, for settings.json: {"dataset/protocol/variant": configurations of a recorded search, or 0}',
     )
     parser.add_argument("--about", type=Path, nargs="+", help="for datasets.json: one about.json per input")
     parser.add_argument(

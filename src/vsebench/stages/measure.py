@@ -1,9 +1,9 @@
 """Compute the metrics of all methods on a task from their ranks, lists and decisions, and compare the methods.
 
 Writes metrics.parquet (one row per method, seed and metric, with a bootstrap interval) and summary.parquet (means over
-seeds, with a paired test against the best method). Metrics of label sets have one variant for each
-method and decision. cold.parquet contains the metrics of images with and without a training label separately, if there
-are images without. by_frequency.parquet contains the recall of frequent and rare labels.
+seeds, with a paired test against the best method). Metrics of label sets have one row for each method and decision.
+cold.parquet contains the metrics of images with and without a training label separately, if there are images without.
+by_frequency.parquet contains the recall of frequent and rare labels.
 """
 
 import argparse
@@ -27,13 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--variants", nargs="+", required=True)
-    parser.add_argument("--decisions", nargs="*", default=[], help="as method/decision")
-    parser.add_argument(
-        "--not-compared",
-        nargs="*",
-        default=[],
-        help="methods and method/decisions that are excluded from the comparison",
-    )
+    parser.add_argument("--decisions", nargs="*", default=[], help="as variant/decision")
+    parser.add_argument("--not-compared", nargs="*", default=[], help="each as variant or variant/decision")
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
     parser.add_argument("--metrics", nargs="+", required=True, help="such as recall@10")
     parser.add_argument("--bootstrap", type=int, required=True, help="number of resamples")
@@ -68,13 +63,13 @@ def measure_rankings(arguments: argparse.Namespace, task: Task, metrics: list[st
         ranked = [read_ranked(case, arguments.results) for case in cases]
         check_same_images(ranked, cases)
         measured = measure(ranked, metrics, n_candidates_of(cases[0], arguments.results), arguments.bootstrap, siblings)
-        for variant, metrics_of_row in zip(arguments.variants, measured, strict=True):
-            by_entry[Entry(variant)][seed] = metrics_of_row
+        for variant, of_variant in zip(arguments.variants, measured, strict=True):
+            by_entry[Entry(variant)][seed] = of_variant
     return dict(by_entry)
 
 
 def measure_cold(arguments: argparse.Namespace, task: Task, metrics: list[str]) -> pl.DataFrame:
-    """Return metrics of images with and without a training label; no variants if there are no cold images."""
+    """Return metrics of images with and without a training label; no rows if there are no cold images."""
     cases = [Case(task, variant, seed) for variant in arguments.variants for seed in arguments.seeds]
     names = [name for name in metrics if isinstance(load_metric(name), RankMetric)]
     parts = [pl.DataFrame(schema=COLD)]

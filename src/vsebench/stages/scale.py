@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--options", type=json.loads, default={}, help="JSON: options that replace those in the data set's file"
     )
     parser.add_argument(
-        "--methods", type=json.loads, required=True, help='JSON: {"variant": ["module", {settings}], ...}'
+        "--variants", type=json.loads, required=True, help='JSON: {"variant": ["module", {settings}], ...}'
     )
     parser.add_argument("--sizes", type=json.loads, required=True, help='JSON: {"pairs": [...], "labels": [...], ...}')
     parser.add_argument("--repeats", type=int, required=True)
@@ -56,10 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     simulator_options(arguments.dataset, arguments.options)  # report mistakes before a process starts
-    variants: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     for repeat in tqdm(range(1, arguments.repeats + 1), desc="growth of times", mininterval=5):
-        variants += [variant | {"repeat": repeat} for variant in run_in_new_process(measure, arguments)]
-    write_table(pl.DataFrame(variants, schema=SCALING), SCALING, arguments.out)
+        records += [record | {"repeat": repeat} for record in run_in_new_process(measure, arguments)]
+    write_table(pl.DataFrame(records, schema=SCALING), SCALING, arguments.out)
 
 
 def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
@@ -68,14 +68,14 @@ def measure(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     options = simulator_options(arguments.dataset, arguments.options)
     timed = time_epochs if isinstance(options, simulator.Options) else time_scoring
     middle = {name: sorted(sizes)[len(sizes) // 2] for name, sizes in arguments.sizes.items()}
-    variants = []
+    records = []
     with workers(1) as pool:
         for variable, sizes in arguments.sizes.items():
             for size in sizes:
-                for time_of_method in timed(options, middle | {variable: size}, arguments.methods, pool):
-                    keys = {"variable": variable, "size": time_of_method[variable], "machine": processor()}
-                    variants.append(time_of_method | keys)
-    return variants
+                for record in timed(options, middle | {variable: size}, arguments.variants, pool):
+                    keys = {"variable": variable, "size": record[variable], "machine": processor()}
+                    records.append(record | keys)
+    return records
 
 
 def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
@@ -88,12 +88,12 @@ def simulator_options(path: Path, replaced: dict[str, Any]) -> Any:
 
 
 def time_epochs(
-    options: simulator.Options, sizes: dict[str, int], methods: dict[str, Any], pool: Workers
+    options: simulator.Options, sizes: dict[str, int], variants: dict[str, Any], pool: Workers
 ) -> Iterator[dict[str, Any]]:
     """Time the second epoch of each method at these sizes: pairs, labels and factors."""
     matrix = simulate(options, sizes["pairs"], sizes["labels"])
     shape = {"images": matrix.n_rows, "labels": matrix.n_labels, "pairs": matrix.n_pairs, "factors": sizes["factors"]}
-    for variant, (module, settings) in methods.items():
+    for variant, (module, settings) in variants.items():
         fitter = fitted(module, settings | {"factors": sizes["factors"]}, Problem(Training.all_of(matrix), 1, pool))
         if not isinstance(fitter, Method):
             raise UserError(f"{module}: a method without epochs has no training time per epoch")
@@ -111,7 +111,7 @@ def simulate(options: simulator.Options, pairs: int, labels: int) -> LabelMatrix
 
 
 def time_scoring(
-    options: Any, sizes: dict[str, int], methods: dict[str, Any], pool: Workers
+    options: Any, sizes: dict[str, int], variants: dict[str, Any], pool: Workers
 ) -> Iterator[dict[str, Any]]:
     """Time each method's scoring of an image at these sizes: training images and terms per image."""
     from vsebench.formats.simulators import simulated_tree  # with SciPy
@@ -128,7 +128,7 @@ def time_scoring(
     problem = Problem(Training(of_learnt, learnt, every_label), 1, pool, drawn.features)
     terms = round(drawn.features.values[scored].nnz / SCORED_IMAGES)  # type: ignore[union-attr]
     shape = {"images": len(learnt), "labels": options.labels, "pairs": len(learnt), "terms": terms}
-    for variant, (module, settings) in methods.items():
+    for variant, (module, settings) in variants.items():
         seconds = scoring_seconds(fitted(module, settings, problem).model(), held_out, drawn.features) / SCORED_IMAGES
         yield shape | {"method": variant, "phase": "score", "seconds": seconds, "factors": settings.get("factors")}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from vsebench.core.errors import UserError
 from vsebench.data import splits
 from vsebench.data.inputs import load_dataset
-from vsebench.protocols.base import load_protocol, split_generator
+from vsebench.protocols.base import split_dataset
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,13 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     dataset = load_dataset(arguments.processed, arguments.words)
-    rng = split_generator(arguments.protocol, arguments.seed)
     try:
-        split = load_protocol(arguments.protocol).split(dataset, rng)
+        split = split_dataset(arguments.protocol, dataset, arguments.seed)
     except UserError as error:
         raise UserError(f"{arguments.processed}: {error}") from None
-    parts = {"training": split.first.labels, "validation": split.valid.right, "the test": split.test.right}
-    for name, part in parts.items():
-        if part.n_pairs == 0:
-            raise UserError(f"{arguments.processed}: protocol {arguments.protocol!r} leaves no label for {name}")
     splits.save(split, arguments.out)

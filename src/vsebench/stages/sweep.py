@@ -41,12 +41,14 @@ def run(arguments: argparse.Namespace) -> None:
     method, search = open_method(arguments)
     if search is None:
         raise UserError("--metric: at each value a metric is compared; name one, such as ndcg@10")
+    if not arguments.chosen:
+        raise UserError("--chosen: a sweep varies one of the chosen settings; name the run.json that has them")
     chosen, _ = open_settings(arguments, method)
     parameter = arguments.parameter
     search = replace(search, grid={name: values for name, values in search.grid.items() if name != parameter})
     split = splits.load(arguments.split, refit=not arguments.no_refit)
     for_cold = by_frequency(split.final.labels) if method.knows_labels_alone() else None
-    variants, ranks = [], [pl.DataFrame(schema=SWEEP_RANKS)]
+    rows, ranks = [], [pl.DataFrame(schema=SWEEP_RANKS)]
     with workers(arguments.threads) as pool:
         inputs = load_needs(method.needs, vars(arguments), split.test)
         problem = Problem(split.first, arguments.seed, pool, **inputs)
@@ -56,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
                 selection = select(method, settings, problem, split, search, case)
             except DivergenceError:
                 continue
-            variants.append(
+            rows.append(
                 {
                     **case.keys,
                     "parameter": parameter,
@@ -69,4 +71,4 @@ def run(arguments: argparse.Namespace) -> None:
             of_value = rank(selection.model, split.test, problem.features, pool, str(case), for_cold)
             ranks.append(of_value.select(pl.lit(float(value)).alias("value"), pl.all()))
     write_table(pl.concat(ranks), SWEEP_RANKS, arguments.ranks)
-    write_table(pl.DataFrame(variants, schema=SWEEP), SWEEP, arguments.out)
+    write_table(pl.DataFrame(rows, schema=SWEEP), SWEEP, arguments.out)

@@ -32,9 +32,8 @@ from vsebench.methods.base import Method, load_method, read_settings
 from vsebench.models import Model
 from vsebench.training import warm_up
 
-SHORT_FIT = (
-    2.0  # seconds; shorter fits without epochs are repeated and timed the second time, because the first loads kernels
-)
+# Seconds; shorter fits without epochs are repeated and timed the second time, because the first loads kernels.
+SHORT_FIT = 2.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--seeds", type=json.loads, required=True, help="JSON: the seed of each repeat")
-    parser.add_argument("--modules", type=json.loads, required=True, help='JSON: {"variant": "module", ...}')
+    parser.add_argument("--variants", type=json.loads, required=True, help='JSON: {"variant": "module", ...}')
     parser.add_argument("--no-refit", action="store_true", help="train without the validation labels")
     parser.add_argument("--epochs", type=int, required=True, help="timed epochs per repeat")
     parser.add_argument("--to-best-epoch", action="store_true", help="also time all epochs up to the chosen number")
@@ -51,15 +50,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    turns = [(repeat, seed, variant) for repeat, seed in enumerate(arguments.seeds, 1) for variant in arguments.modules]
-    variants: list[dict[str, Any]] = []
+    turns = [(n, seed, variant) for n, seed in enumerate(arguments.seeds, 1) for variant in arguments.variants]
+    records: list[dict[str, Any]] = []
     for repeat, seed, variant in tqdm(turns, desc=f"timing {arguments.dataset} ({arguments.protocol})", mininterval=5):
         try:
             phases = run_in_new_process(time_one, arguments, seed, variant)
         except UserError as error:
             raise UserError(f"timing {variant} failed: {error}") from None
-        variants += [phase | {"repeat": repeat} for phase in phases]
-    write_table(pl.DataFrame(variants, schema=TIMING), TIMING, arguments.out)
+        records += [phase | {"repeat": repeat} for phase in phases]
+    write_table(pl.DataFrame(records, schema=TIMING), TIMING, arguments.out)
 
 
 def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dict[str, Any]]:
@@ -70,7 +69,7 @@ def time_one(arguments: argparse.Namespace, seed: int, variant: str) -> list[dic
     case = Case(Task(arguments.dataset, arguments.protocol), variant, seed)
     split = splits.load(case.split(arguments.results), refit=not arguments.no_refit)
     chosen = read_json(case.folder(arguments.results) / "run.json")["selection"]
-    method = load_method(arguments.modules[variant])
+    method = load_method(arguments.variants[variant])
     settings = read_settings(method, chosen["settings"], str(case))
     inputs = load_needs(method.needs, vars(arguments), split.test)
     features = inputs["features"]

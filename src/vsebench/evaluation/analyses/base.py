@@ -47,6 +47,7 @@ class Reads:
     dataset: tuple[str, ...] = ()
     features: bool = False
     siblings: bool = False
+    metrics: tuple[str, ...] = ()  # whose modules the analysis loads by these names
 
 
 @dataclass(frozen=True)

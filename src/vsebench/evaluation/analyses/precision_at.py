@@ -9,7 +9,7 @@ from vsebench.evaluation.metrics import values
 from vsebench.evaluation.ranking import LIST_LENGTH
 
 SCHEMA: Schema = CASE | {"cutoff": pl.Int32, "precision": pl.Float64, "sibling_precision": pl.Float64}
-READS = Reads(model=("ranks.parquet", "lists.parquet"), siblings=True)
+READS = Reads(model=("ranks.parquet", "lists.parquet"), siblings=True, metrics=("precision@1", "sibling_precision@1"))
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:

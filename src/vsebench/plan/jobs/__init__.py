@@ -7,7 +7,7 @@
 from collections.abc import Callable
 
 from vsebench.plan.jobs import analyses, data, models, results
-from vsebench.plan.jobs.job import Job, Wildcards
+from vsebench.plan.jobs.base import Job, Wildcards
 from vsebench.plan.plan import Plan
 
 JOBS: dict[str, Callable[[Plan, Wildcards], Job]] = {

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from vsebench.core.tasks import entry_at_task
 from vsebench.evaluation.analyses.base import load_analysis
-from vsebench.plan.jobs.job import Job, Wildcards, model_file, options, siblings_files, sources
+from vsebench.plan.jobs.base import Job, Wildcards, metric_module, model_file, options, siblings_files, sources
 from vsebench.plan.plan import Plan
 
 
@@ -16,7 +16,7 @@ def analyse(plan: Plan, at: Wildcards) -> Job:
     features = features_of(plan, name) if reads.features else {}
     siblings = siblings_files(plan, datasets if reads.siblings else [])
     inputs = {
-        "sources": sources("stages.analyse", f"evaluation.analyses.{name}"),
+        "sources": sources("stages.analyse", f"evaluation.analyses.{name}", *map(metric_module, reads.metrics)),
         "models": list(model_inputs(plan, name)),
         "processed": [f"data/processed/{dataset}/{file}" for dataset in datasets for file in reads.dataset],
         "features": [

@@ -8,7 +8,7 @@ from vsebench.core.storage import numbered
 from vsebench.core.tasks import Task
 from vsebench.formats.adapters import knows, load_adapter
 from vsebench.formats.images.image_files import folders_of
-from vsebench.plan.jobs.job import Job, Wildcards, as_json, features_provided, module_of, options, sources
+from vsebench.plan.jobs.base import Job, Wildcards, as_json, features_provided, module_of, options, sources
 from vsebench.plan.plan import Plan, source_datasets
 from vsebench.protocols.base import load_protocol, source_of
 

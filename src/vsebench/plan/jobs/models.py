@@ -2,7 +2,7 @@
 
 from vsebench.data.needs import FEATURES, TRUTH
 from vsebench.evaluation.decisions.base import load_decision
-from vsebench.plan.jobs.job import (
+from vsebench.plan.jobs.base import (
     RESULTS,
     Job,
     Wildcards,

@@ -9,7 +9,7 @@ from vsebench.data.needs import TEST_LABELS
 from vsebench.evaluation.analyses import known_analyses
 from vsebench.evaluation.metrics.base import RankMetric, load_metric
 from vsebench.papers.verdicts import claim_modules, claims_read
-from vsebench.plan.jobs.job import (
+from vsebench.plan.jobs.base import (
     Job,
     Wildcards,
     as_json,
@@ -92,7 +92,7 @@ def time_methods(plan: Plan, at: Wildcards) -> Job:
     named = options(
         no_refit=not config.datasets[at.dataset].refit,
         seeds=as_json(config.timed_seeds),
-        modules={variant: plan.methods[variant].method for variant in variants},
+        variants={variant: plan.methods[variant].method for variant in variants},
         epochs=config.timing.epochs,
         to_best_epoch=config.timing.to_best_epoch,
     )
@@ -107,7 +107,7 @@ def scale(plan: Plan, at: Wildcards) -> Job:
         "kernels": [f"results/kernels/{variant}.json" for variant in variants if plan.methods[variant].epochs],
         "sources": sources("stages.scale", *method_modules(plan, variants)),
     }
-    named = options(options=scaling.options, methods=variants, sizes=scaling.sizes, repeats=scaling.repeats)
+    named = options(options=scaling.options, variants=variants, sizes=scaling.sizes, repeats=scaling.repeats)
     return Job(inputs, named)
 
 
@@ -144,7 +144,7 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
     read = claims_read(plan.papers)
     swept, scaled = bool(sweep_files(plan, "")), plan.config.scaling is not None
     related = siblings_files(plan, plan.siblings if "lists" in read else [])
-    requested = [f"results/{name}.parquet" for name in known_analyses() if name in read and plan.variants_read(name)]
+    analyses = [f"results/{name}.parquet" for name in known_analyses() if name in read and plan.variants_read(name)]
     inputs = {
         "sources": [*sources("stages.claims"), *map(os.path.relpath, sources_of(*claim_modules(plan.papers)))],
         "gathered": [f"results/{name}" for name in ("timing.parquet", "history.parquet", "datasets.json")],
@@ -154,7 +154,7 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
         "siblings": list(related.values()),
         "sweeps": ["results/sweeps.parquet", *sweep_files(plan, "-ranks.parquet")] if swept else [],
         "scaling": ["results/scaling.parquet"] if scaled else [],
-        "requested": requested,
+        "analyses": analyses,
     }
     named = options(
         variants=[f"{task}/{name}" for task in plan.tasks for name in [*plan.variants(task), *plan.decided(task)]],
@@ -162,7 +162,7 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
         bootstrap=plan.config.bootstrap,
         sweeps="results/sweeps.parquet" if swept else None,
         scaling="results/scaling.parquet" if scaled else None,
-        on_request=requested,
+        analyses=analyses,
         siblings=related,
     )
     return Job(inputs, named, content=as_json([[paper.claims, paper.datasets] for paper in plan.papers]))

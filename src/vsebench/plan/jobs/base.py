@@ -33,11 +33,6 @@ class Job:
     options: str = ""
     content: str = ""
 
-    @property
-    def files(self) -> list[str]:
-        """All inputs."""
-        return [file for files in self.inputs.values() for file in files]
-
 
 @dataclass(frozen=True)
 class Wildcards:
