@@ -182,8 +182,8 @@ def vectors_of(model: Model, held_out: HeldOut, features: "Features | None") -> 
     return images[:, kept], model.label[:, kept]
 
 
-def normalise_rows(variants: Matrix) -> Matrix:
-    """Return variants scaled to length 1; variants of zeros are unchanged."""
-    lengths = np.linalg.norm(variants, axis=1, keepdims=True)
-    divided: Matrix = np.divide(variants, lengths, out=np.zeros_like(variants), where=lengths > 0)
+def normalise_rows(vectors: Matrix) -> Matrix:
+    """Return vectors scaled to length 1; zero vectors are unchanged."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    divided: Matrix = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return divided

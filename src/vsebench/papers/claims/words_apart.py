@@ -65,8 +65,8 @@ def fall(tables: list[pl.DataFrame], seed: int, group: list[str]) -> Values:
 def mean_cosines(vectors: pl.DataFrame, group: list[str]) -> Values:
     """Return the mean cosine of each word with the others of its group, (n_words,)."""
     of_label = dict(vectors.select("label", "vector").iter_rows())
-    variants = np.array([of_label[word] for word in group], dtype=np.float64)
-    cosines = variants @ variants.T
+    group_vectors = np.array([of_label[word] for word in group], dtype=np.float64)
+    cosines = group_vectors @ group_vectors.T
     means: Values = (cosines.sum(axis=1) - cosines.diagonal()) / (len(group) - 1)
     return means
 

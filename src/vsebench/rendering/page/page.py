@@ -22,7 +22,13 @@ from vsebench.rendering.kinds import FigureKind, Instance, TableKind, by_section
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.page import explore
 from vsebench.rendering.page.headline import headlines, what_was_run
-from vsebench.rendering.page.paper_section import describe_audit, describe_paper, figures_of, tables_of, task_in_paper
+from vsebench.rendering.page.paper_section import (
+    describe_audit,
+    describe_paper,
+    figures_of,
+    position_in_paper,
+    tables_of,
+)
 from vsebench.rendering.page.pictures import find_pictures, ids_in
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table, format_interval, format_value, spans
@@ -186,7 +192,7 @@ def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -
         file=link(path, folder),
         width=f"{PAGE_REM * min(1.0, width / (72 * PAGE_INCHES)):.0f}rem",
         ratio=f"{width:g} / {height:g}",
-        caption=task_in_paper(results, instance) + kind.caption(results),
+        caption=position_in_paper(results, instance) + kind.caption(results),
         alternative=kind.alternative(results),
     )
 
