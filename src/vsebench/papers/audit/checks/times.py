@@ -90,7 +90,6 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
                     recomputed=f"{time.show(1)} {rival.unit}",
                     agrees=time.low < rounded(rival.value).high,
                     explanation=f"{statement.quoted}: {work} / {size.value}",
-                    condition=statement.condition,
                 )
 
 
