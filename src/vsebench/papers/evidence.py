@@ -28,7 +28,7 @@ from vsebench.papers.verdict import Data
 
 __all__ = [
     "AnyMetricName", "Effect", "Estimates", "Evidence", "MetricName", "RunTask", "UntestableError",
-    "adjust", "difference", "differences", "interval", "of_units", "ratio",
+    "adjust", "difference", "differences", "exact", "interval", "of_units", "ratio",
 ]  # fmt: skip
 
 Values = NDArray[np.float64]
@@ -136,8 +136,10 @@ class Evidence:
     def seen_by(self, datasets: Collection[str]) -> "Evidence":
         """Return the same results with these real data sets marked as the paper's own."""
         tasks = [
-            replace(task, data="paper") if task.data == "other" and task.task.dataset in datasets else task
-            for task in self.tasks
+            replace(candidate, data="paper")
+            if candidate.data == "other" and candidate.task.dataset in datasets
+            else candidate
+            for candidate in self.tasks
         ]
         return replace(self, tasks=tasks)
 
@@ -303,6 +305,11 @@ def difference(estimates: Estimates, statistic: Callable[[Values], Values], boun
 def interval(estimates: Estimates, statistic: Callable[[Values], Values], bound: float) -> Effect:
     """Return a function of the means with its interval and no p-value; `bound` is the claim's bound."""
     return _effect(estimates.of(statistic), None, bound)
+
+
+def exact(value: float, bound: float) -> Effect:
+    """Return an effect without an interval."""
+    return Effect(value, value, value, None, bound)
 
 
 def _effect(estimate: Estimate, p: float | None, bound: float) -> Effect:
