@@ -12,8 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from vsebench.config.method import DecisionConfig
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import read_config
-from vsebench.evaluation.decisions.base import Labelled, Tuning, load_decision, make_decision, ranks_from_zero
+from vsebench.evaluation.decisions.base import Labelled, Tuning, load_decision, make_decision
 from vsebench.evaluation.metrics.base import is_of_decision
+from vsebench.evaluation.ranking import ranks_from_zero
 from vsebench.evaluation.sets import LabelSets
 
 CONFIG = Path(__file__).parents[2] / "config" / "decisions"

@@ -104,7 +104,7 @@ def test_thresholds_that_grow_with_difficulty():
     assert verdict == "holds"
     ((_, verdict),) = effects("threshold_difficulty", evidence, references=["bce"], **asked).values()
     assert verdict == "fails"
-    with pytest.raises(UntestableError, match="The run has no row nobody to tell the difficulty by"):
+    with pytest.raises(UntestableError, match="The run has no method nobody to measure the difficulty with"):
         effects("threshold_difficulty", evidence, references=["nobody"], **asked)
 
 
@@ -131,7 +131,7 @@ def test_words_that_training_pulls_apart():
     assert verdict == "fails"
     with pytest.raises(UntestableError, match="fewer than 3 words of a group"):
         effects("words_apart", evidence, words=colours, beside=["cat", "dog", "ox"], **asked)
-    with pytest.raises(UntestableError, match="no row nobody to compare with"):
+    with pytest.raises(UntestableError, match="no method nobody to compare with"):
         effects("words_apart", evidence, method="one", fixed="nobody", words=colours, beside=animals)
 
 

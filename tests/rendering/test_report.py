@@ -223,13 +223,13 @@ def test_a_missing_figure_is_one_line(folder: Path, tmp_path: Path, capsys: pyte
 
 
 def test_a_protocol_of_occurrences_without_repeated_labels_is_mentioned(results: Results) -> None:
-    assert not any("no label stands twice" in notice for notice in notices(results))
+    assert not any("no image has a label twice" in notice for notice in notices(results))
     datasets = {name: dict(entry) for name, entry in results.datasets.items()}
     counts = datasets["saiapr"]["counts"]
     datasets["saiapr"]["counts"] = counts | {"occurrences": counts["pairs"]}
     other = Results(results.folder)
     vars(other)["datasets"] = datasets
-    found = [notice for notice in notices(other) if "no label stands twice" in notice]
+    found = [notice for notice in notices(other) if "no image has a label twice" in notice]
     assert len(found) == 1
     assert found[0].startswith("SAIAPR TC-12 (region labels), protocol regions: ")
 

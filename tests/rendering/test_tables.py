@@ -294,4 +294,4 @@ def test_regions_of_labels_without_repetition_are_said_to_be_distinct_labels(res
             entry["counts"] |= {"pairs": 82489, "occurrences": occurrences}
         write_json(entries, folder / "datasets.json")
         found = notes(Results(folder), REAL, results.accuracy(REAL))
-        assert any(line.startswith("No image of this data set has a label twice") for line in found) == expected
+        assert any(line.startswith("No image has a label twice") for line in found) == expected

@@ -68,7 +68,7 @@ def exact_match(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
     Parameters
     ----------
     features : (n, d) float32, as in the data set
-    truth : the arrays of truth.npz; see `methods.independent_labels` and `methods.label_catalogue`
+    truth : the arrays of truth.npz; see `methods.controls.independent_labels` and `methods.controls.label_catalogue`
 
     Raises
     ------

@@ -233,6 +233,14 @@ def queries_of(held_out: HeldOut, features: "Features | None", start: int, stop:
     return Queries(images, held_out.known.slice(start, stop), None if features is None else features.rows(images))
 
 
+def ranks_from_zero(scores: Matrix) -> NDArray[np.int32]:
+    """Return each label's rank in its image's list, from 0, (n, n_labels); ties in label order."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    ranks = np.empty(scores.shape, dtype=np.int32)
+    np.put_along_axis(ranks, order, np.arange(scores.shape[1], dtype=np.int32)[np.newaxis], axis=1)
+    return ranks
+
+
 def label_arguments(
     held_out: HeldOut, start: int, stop: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], Ids, NDArray[np.int64], Ids]:

@@ -37,8 +37,8 @@ class RawAnnotations:
     features : image features, rows in the order of `images`; None for a data set without features
     truth : arrays that only a simulator knows; None for real data. An array `image` has one row per image, an array
         `label` one per label. The topic model has `image` (n_images, T) and `label` (n_labels, T), both float32, such
-        that image @ label.T is the probability of each label for each image. `methods.tree_posterior`,
-        `methods.independent_labels` and `methods.label_catalogue` state the arrays of the other simulators
+        that image @ label.T is the probability of each label for each image. The arrays of the other simulators are
+        stated in `methods.controls`: `tree_posterior`, `independent_labels` and `label_catalogue`
     """
 
     images: pl.Series

@@ -26,6 +26,13 @@ class ClaimCase:
     task: Task = NOWHERE
     data: Data | None = None  # the kind of data; none: the effect is computed without any
     rival: str = ""  # the method that the claim's method is compared with; empty if there is none
+    metric: str = ""  # the metric, if `measured` is more than its name
+    n_labels: int = 0  # the number of labels, if it is computed without data
+
+    @classmethod
+    def at(cls, candidate: RunTask, measured: str, rival: str = "") -> "ClaimCase":
+        """Return the case of a task of the run."""
+        return cls(measured, candidate.task, candidate.data, rival)
 
 
 class ClaimTest(Strict, ABC):
@@ -73,8 +80,14 @@ class ClaimTest(Strict, ABC):
         """Return the metrics that the test computes: their modules are inputs of the claims' rule."""
         return []
 
+    def bounds(self) -> Sequence[float] | None:
+        """Return the claimed bounds of the effect; None if it is judged by its p-value instead of its interval."""
+        return None
+
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge an effect by its corrected p-value and its direction."""
+        """Judge an effect by its interval if the claim has bounds, else by its corrected p-value and its direction."""
+        if (bounds := self.bounds()) is not None:
+            return judge_by_interval(effect, *bounds)
         if p is None or p >= SIGNIFICANT:
             return UNDECIDED
         return HOLDS if effect.value > effect.neutral else FAILS
@@ -91,23 +104,27 @@ class AtTasks(ClaimTest):
 
     def tasks(self, evidence: Evidence) -> list[RunTask]:
         """Return the tasks, at least one; raises `UntestableError` if there is none."""
-        usable = [task for task in evidence.tasks if task.data != "simulated" or task.family in self.families]
+        usable = [
+            candidate
+            for candidate in evidence.tasks
+            if candidate.data != "simulated" or candidate.family in self.families
+        ]
         if not usable:
             raise UntestableError(
                 f"The run has neither real data nor simulated data of the family {in_words(self.families)}."
             )
         if self.protocols is not None:
-            usable = [task for task in usable if task.task.protocol in self.protocols]
+            usable = [candidate for candidate in usable if candidate.task.protocol in self.protocols]
         if not usable:
             raise UntestableError(f"The run has no such data set with the protocol {in_words(self.protocols or [])}.")
-        with_method = [task for task in usable if self.method in task.variants]
+        with_method = [candidate for candidate in usable if self.method in candidate.variants]
         if not with_method:
             raise UntestableError(f"The run has no method {self.method} on such data.")
         return [
-            replace(task, data="other")
-            if task.data == "paper" and self.named is not None and task.task.dataset not in self.named
-            else task
-            for task in with_method
+            replace(candidate, data="other")
+            if candidate.data == "paper" and self.named is not None and candidate.task.dataset not in self.named
+            else candidate
+            for candidate in with_method
         ]
 
     def each_metric(self, evidence: Evidence, variants: Sequence[str], metrics: Sequence[str]) -> Iterator[ClaimCase]:
@@ -116,7 +133,7 @@ class AtTasks(ClaimTest):
         if not tasks:
             raise UntestableError(f"The run lacks one of the methods {in_words(variants)}.")
         for task, metric in itertools.product(tasks, metrics):
-            yield ClaimCase(metric, task.task, task.data)
+            yield ClaimCase.at(task, metric)
 
 
 class AgainstRivals(AtTasks):
@@ -132,7 +149,7 @@ class AgainstRivals(AtTasks):
         """Yield one case per task, rival and measured quantity."""
         pairs = [(task, rival) for task in self.tasks(evidence) for rival in self.rivals if rival in task.variants]
         for (task, rival), measured in itertools.product(pairs, self.measured()):
-            yield ClaimCase(measured, task.task, task.data, rival)
+            yield ClaimCase.at(task, measured, rival)
         if not pairs:
             raise UntestableError(f"The run has no method {in_words(self.rivals)} to compare with.")
 

@@ -1,6 +1,6 @@
 """The evidence on claims: the results of a run, and the statistics of comparing two methods.
 
-In this package, only this module imports metrics and their resampling.
+Metrics are resampled in this module only.
 """
 
 import math
@@ -28,7 +28,7 @@ from vsebench.papers.verdict import Data
 
 __all__ = [
     "AnyMetricName", "Effect", "Estimates", "Evidence", "MetricName", "RunTask", "UntestableError",
-    "adjust", "difference", "differences", "interval", "of_units", "ratio",
+    "adjust", "difference", "differences", "exact", "interval", "of_units", "ratio",
 ]  # fmt: skip
 
 Values = NDArray[np.float64]
@@ -136,13 +136,15 @@ class Evidence:
     def seen_by(self, datasets: Collection[str]) -> "Evidence":
         """Return the same results with these real data sets marked as the paper's own."""
         tasks = [
-            replace(task, data="paper") if task.data == "other" and task.task.dataset in datasets else task
-            for task in self.tasks
+            replace(candidate, data="paper")
+            if candidate.data == "other" and candidate.task.dataset in datasets
+            else candidate
+            for candidate in self.tasks
         ]
         return replace(self, tasks=tasks)
 
     def requested(self, name: str, task: Task, variant: str) -> pl.DataFrame:
-        """Return the variants of an analysis for a method or "method/decision" on a task.
+        """Return the rows of an analysis for a method or "method/decision" on a task.
 
         Raises
         ------
@@ -231,20 +233,20 @@ class Evidence:
         return of_units(seeds, self.resamples)
 
     def times_of_sizes(self, variant: str, variable: str | None = None) -> pl.DataFrame:
-        """Return the variants of SCALING for a method, all or those where `variable` varies.
+        """Return the rows of SCALING for a method, all or those where `variable` varies.
 
         Raises
         ------
         UntestableError
-            The run has no such variants.
+            The run has no such rows.
         """
         if self.scaling is None:
             raise UntestableError("The run does not measure growth; this needs the key scaling.")
-        variants = self.scaling.filter(method=variant, **({"variable": variable} if variable else {}))
-        if variants.is_empty():
+        rows = self.scaling.filter(method=variant, **({"variable": variable} if variable else {}))
+        if rows.is_empty():
             with_size = f" with the {variable}" if variable else ""
             raise UntestableError(f"The growth of {variant}{with_size} was not measured.")
-        return variants
+        return rows
 
     def median_by_repeat(self, task: Task, variant: str, column: str, phase: str = "epoch") -> Values:
         """Return the median of a column of TIMING over the laps of a phase, per repeat, (n_repeats,).
@@ -305,6 +307,11 @@ def interval(estimates: Estimates, statistic: Callable[[Values], Values], bound:
     return _effect(estimates.of(statistic), None, bound)
 
 
+def exact(value: float, bound: float) -> Effect:
+    """Return an effect without an interval."""
+    return Effect(value, value, value, None, bound)
+
+
 def _effect(estimate: Estimate, p: float | None, bound: float) -> Effect:
     low, high = estimate.interval()
     return Effect(float(estimate.value), float(low), float(high), p, bound)
@@ -325,7 +332,7 @@ def check_same_images(ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFram
 
 
 def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
-    """Return metrics per image, (n_images, n_metrics), independent of the order of the variants."""
+    """Return metrics per image, (n_images, n_metrics), independent of the order of the rows."""
     return values(ranks.sort("image", "label"), metrics)
 
 

@@ -1,7 +1,9 @@
-"""Cells shared by the tables of accuracy."""
+"""Cells of the tables of accuracy, and a remark on the protocol."""
 
 from typing import Any
 
+from vsebench.core.tasks import Task
+from vsebench.protocols.base import load_protocol
 from vsebench.rendering.results import Results, near_best
 from vsebench.rendering.table import Cell
 
@@ -18,3 +20,14 @@ def accuracy_cells(results: Results, numbers: dict[str, Any] | None) -> list[Cel
     best = bool(numbers["best"]) and not results.is_oracle(numbers["method"])
     value = Cell(numbers["value"], numbers["ci_low"], numbers["ci_high"], bold=best, dagger=near_best(numbers))
     return [value, Cell(numbers["p_adjusted"])]
+
+
+def remark_on_occurrences(results: Results, task: Task) -> str:
+    """Return a remark if the protocol holds out single occurrences of labels, but no label occurs twice; else empty."""
+    counts = results.datasets[task.dataset]["counts"]
+    if not load_protocol(task.protocol).by_occurrence or counts.get("occurrences") != counts["pairs"]:
+        return ""
+    return (
+        "no image has a label twice, so the protocol holds out distinct labels; to repeat labels, give a column of "
+        "counts (docs/own-data.md)"
+    )

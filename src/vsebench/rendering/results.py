@@ -104,6 +104,7 @@ class Results:
         """Return the table of an analysis; it is empty if the run has none of the methods that a paper names."""
         if name in self.outline.files:
             return read_parquet(self.folder / GATHERED[name])
+        # `load_analysis` is not imported: its module imports the models, on which no table depends.
         return pl.DataFrame(schema=import_module(modules_in("evaluation/analyses")[name]).SCHEMA)
 
     def tasks_of(self, frame: pl.DataFrame) -> list[Task]:

@@ -54,7 +54,7 @@ def analysed_cases(arguments: argparse.Namespace) -> Iterator[AnalysedCase]:
     entries = [entry_at_task(name) for name in arguments.variants]
     datasets = {task.dataset: analysed_dataset(arguments, task.dataset) for task, _ in entries}
     for task, entry in entries:
-        analysed = [other.variant for task_of_other, other in entries if task_of_other == task and not other.decision]
+        analysed = [other.variant for other_task, other in entries if other_task == task and not other.decision]
         for seed in arguments.seeds:
             case, is_first = Case(task, entry.variant, seed), seed == arguments.seeds[0]
             yield AnalysedCase(case, entry.decision, arguments.results, datasets[task.dataset], is_first, analysed)

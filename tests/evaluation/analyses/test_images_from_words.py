@@ -10,7 +10,7 @@ from tests.builders import Given, held_out_of
 from tests.stages.analysed import CASE, analysed, write
 from vsebench.core.workers import workers
 from vsebench.data.features import Features, Normalisation
-from vsebench.evaluation.analyses.base import scores_of, vectors_of
+from vsebench.evaluation.analyses.base import AnalysedCase, AnalysedDataset
 from vsebench.evaluation.analyses.images_from_words import cosines, retrieve
 from vsebench.evaluation.measuring import Ranked, measure
 from vsebench.evaluation.ranking import list_tops, rank, rank_images
@@ -67,26 +67,35 @@ def test_the_metrics_of_labels_are_its_means_by_score(data, ties):
     assert measured.values.tolist() == pytest.approx([found["average_precision"].mean()])
 
 
+def case_of(model, held_out, features=None):
+    dataset = AnalysedDataset(Path(), features_file=None, has_siblings=False)
+    case = AnalysedCase(CASE, "", Path(), dataset)
+    vars(dataset)["features"] = features
+    vars(case).update(checked_model=model, test=held_out)
+    return case
+
+
 def test_a_cosine_does_not_see_lengths():
     images = np.array([[3, 0], [0, 2], [1, 1], [0, 0]], dtype=np.float32)
     labels = np.array([[5, 0], [0.1, 0.1], [0, 0]], dtype=np.float32)
     held_out = held_out_of([[0], [], [1], []], 3)
-    found = cosines(*vectors_of(Embeddings(images, labels), held_out, None))
+    case = case_of(Embeddings(images, labels), held_out)
+    found = cosines(*case.vectors)
     half = np.sqrt(0.5)
     np.testing.assert_allclose(found, [[1, half, 0], [0, half, 0], [half, 1, 0], [0, 0, 0]], atol=1e-6)
-    np.testing.assert_allclose(scores_of(Embeddings(images, labels), held_out, None), images @ labels.T)
+    np.testing.assert_allclose(case.scores, images @ labels.T)
 
 
 def test_a_bias_is_no_part_of_a_cosine():
     features = Features(np.array([[2, 0], [1, 1]], dtype=np.float32), np.ones(2, dtype=bool))
     label = np.array([[1, 0, 7], [0, 4, -3]], dtype=np.float32)
     model = LinearMap(label, Normalisation.fit((), features, np.arange(2, dtype=np.int32)))
-    found = cosines(*vectors_of(model, held_out_of([[0], [1]], 2), features))
+    found = cosines(*case_of(model, held_out_of([[0], [1]], 2), features).vectors)
     np.testing.assert_allclose(found, [[1, 0], [np.sqrt(0.5), np.sqrt(0.5)]], atol=1e-6)
 
 
 def test_a_model_without_vectors_has_no_vectors(data):
-    assert vectors_of(Given(data[0]), held_out_of([[0]] * 60, 8), None) is None
+    assert case_of(Given(data[0]), held_out_of([[0]] * 60, 8)).vectors is None
 
 
 def test_images_have_their_ids_and_stand_in_the_order_of_score_or_cosine(tmp_path):

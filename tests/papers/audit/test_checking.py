@@ -126,6 +126,13 @@ def test_a_cell_is_read_as_the_yaml_file_says(paper, again, keys, verdict):
     assert [each.verdict for each in audit(read_audited([Paper.read(paper(HEADER + lines, **keys))]))] == [verdict]
 
 
+def test_the_condition_of_a_cell_counts_in_every_check(paper):
+    lines = "p,table1,d,images,10,count,data_statistics,\np,table1,d,test_pairs,20,count,data_statistics,\n"
+    path = paper(HEADER + lines, conditions={"table1 d test_pairs": "an image has one pair"})
+    (finding,) = audit(read_audited([Paper.read(path)]))
+    assert (finding.check, finding.verdict, finding.condition) == ("test pairs", "depends", "an image has one pair")
+
+
 READ = ["labels", "images", "trials", "test_pairs", "train_pairs", "labels_per_image", "iterations", "factors",
         "leaf_images", "first_found", "test_images", "train_images", "recall@5", "precision@5", "recall@10", "auc@10",
         "map@10", "f1@5", "speedup", "training_time", "iteration_time", "test_time", "precision@1", "precision@10",

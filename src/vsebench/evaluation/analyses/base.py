@@ -5,8 +5,8 @@ of its table; READS, the files that it reads; and `analyse`, which returns the t
 `results/<name>.parquet` only if a table, a figure or a claim of a paper reads it, for the methods that these name.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -22,7 +22,7 @@ from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.tasks import Case
 from vsebench.data import splits
 from vsebench.data.needs import FEATURES
-from vsebench.data.problem import HeldOut, LabelMatrix, Matrix
+from vsebench.data.problem import HeldOut, LabelMatrix, Matrix, Queries
 from vsebench.evaluation.ranking import check_finite, check_labels, chunks, queries_of
 from vsebench.models import Embedded, Model, checked_scores, checked_vectors
 
@@ -89,7 +89,7 @@ class AnalysedCase:
     results : the folder with the results
     dataset : the data set that the model is tested on
     is_first_seed : whether the seed is the first of the run
-    others : the methods that are analysed without a decision on the same task, including this one
+    methods : the methods that are analysed without a decision on the same task
     """
 
     case: Case
@@ -97,14 +97,10 @@ class AnalysedCase:
     results: Path
     dataset: AnalysedDataset
     is_first_seed: bool = True
-    others: Sequence[str] = ()
+    methods: Sequence[str] = ()
 
     def __str__(self) -> str:
         return str(self.case)
-
-    def of_method(self, method: str) -> "AnalysedCase":
-        """Return the case of another method, without a decision, on the same task and with the same seed."""
-        return replace(self, case=replace(self.case, variant=method), decision="")
 
     def table(self, name: str) -> pl.DataFrame:
         """Return a table in the model's folder, such as ranks."""
@@ -138,12 +134,21 @@ class AnalysedCase:
     @cached_property
     def scores(self) -> Matrix:
         """The scores of all test images and labels, (q, n_labels) float32."""
-        return scores_of(self.checked_model, self.test, self.dataset.features)
+        return np.concatenate([checked_scores(self.checked_model, queries) for queries in self._queries()])
 
     @cached_property
     def vectors(self) -> tuple[Matrix, Matrix] | None:
-        """The vectors of test images, (q, factors), and labels, (n_labels, factors); None if the model has none."""
-        return vectors_of(self.checked_model, self.test, self.dataset.features)
+        """The vectors of test images, (q, factors), and labels, (n_labels, factors), without biases; None if absent."""
+        model = self.checked_model
+        if not isinstance(model, Embedded):
+            return None
+        images = np.concatenate([checked_vectors(model, queries) for queries in self._queries()])
+        kept = slice(None, -1 if model.biased else None)
+        return images[:, kept], model.label[:, kept]
+
+    def _queries(self) -> Iterator[Queries]:
+        """Yield the queries of the test images in chunks."""
+        return (queries_of(self.test, self.dataset.features, *ends) for ends in chunks(self.test))
 
 
 class Analysis(Protocol):
@@ -167,24 +172,8 @@ def load_analysis(name: str) -> Analysis:
     return cast(Analysis, import_module(modules_in("evaluation/analyses")[name]))
 
 
-def scores_of(model: Model, held_out: HeldOut, features: "Features | None") -> Matrix:
-    """Return the scores of all images and labels, (q, n_labels) float32."""
-    return np.concatenate([checked_scores(model, queries_of(held_out, features, *ends)) for ends in chunks(held_out)])
-
-
-def vectors_of(model: Model, held_out: HeldOut, features: "Features | None") -> tuple[Matrix, Matrix] | None:
-    """Return image vectors, (q, factors), and label vectors, (n_labels, factors), without biases; None if absent."""
-    if not isinstance(model, Embedded):
-        return None
-    images = np.concatenate(
-        [checked_vectors(model, queries_of(held_out, features, *ends)) for ends in chunks(held_out)]
-    )
-    kept = slice(None, -1 if model.biased else None)
-    return images[:, kept], model.label[:, kept]
-
-
-def normalise_rows(variants: Matrix) -> Matrix:
-    """Return variants scaled to length 1; variants of zeros are unchanged."""
-    lengths = np.linalg.norm(variants, axis=1, keepdims=True)
-    divided: Matrix = np.divide(variants, lengths, out=np.zeros_like(variants), where=lengths > 0)
+def normalise_rows(vectors: Matrix) -> Matrix:
+    """Return vectors scaled to length 1; zero vectors are unchanged."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    divided: Matrix = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return divided

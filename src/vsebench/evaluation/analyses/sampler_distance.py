@@ -8,6 +8,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import CASE, Schema
 from vsebench.data.problem import Matrix
 from vsebench.evaluation.analyses.base import AnalysedCase, Reads
+from vsebench.evaluation.ranking import ranks_from_zero
 from vsebench.models import Embeddings
 
 SCHEMA: Schema = CASE | {  # total variation distance to the rank sampler
@@ -54,7 +55,7 @@ def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArra
     """
     by_rank = np.exp(-np.arange(len(labels)) / rank_scale)
     by_rank /= by_rank.sum()
-    by_rank_sampler = by_rank[ranks_in_rows(images @ labels.T)]
+    by_rank_sampler = by_rank[ranks_from_zero(images @ labels.T)]
     of_lists = np.abs(sampling_probabilities(images, labels, by_rank) - by_rank_sampler).sum(axis=1) / 2
     of_uniform = np.abs(1 / len(labels) - by_rank_sampler).sum(axis=1) / 2
     return of_lists, of_uniform
@@ -62,7 +63,7 @@ def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArra
 
 def sampling_probabilities(images: Matrix, labels: Matrix, by_rank: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the probability that VSE-ens draws each label, (n, n_labels), given the probability of each rank."""
-    in_lists = ranks_in_rows(labels.T)
+    in_lists = ranks_from_zero(labels.T)
     weights = np.abs(images) * labels.std(axis=0).astype(np.float64)
     totals = weights.sum(axis=1, keepdims=True)
     last = np.zeros_like(weights)
@@ -73,11 +74,3 @@ def sampling_probabilities(images: Matrix, labels: Matrix, by_rank: NDArray[np.f
         len(labels) - 1 - in_lists
     ]
     return probabilities
-
-
-def ranks_in_rows(scores: Matrix) -> NDArray[np.int64]:
-    """Return the rank of each column in its row, from 0 for the highest score; ties in column order."""
-    order = np.argsort(-scores, axis=1, kind="stable")
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(scores.shape[1])[None, :], axis=1)
-    return ranks

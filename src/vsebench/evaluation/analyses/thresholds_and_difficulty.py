@@ -8,6 +8,8 @@ Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image clas
 shows images of a class in the order of their thresholds.
 """
 
+from dataclasses import replace
+
 import polars as pl
 
 from vsebench.core.schemas import CASE, Schema
@@ -26,13 +28,13 @@ FEWEST_IMAGES = 10  # minimum per label
 
 def analyse(case: AnalysedCase) -> pl.DataFrame | None:
     """Return the correlations of a decision's thresholds with the difficulty according to each reference."""
-    if not (case.decision and case.others):
+    if not (case.decision and case.methods):
         return None
     thresholds = case.table("thresholds").filter(decision=case.decision)
     names = case.dataset.labels.select("label", "name")
     tables = []
-    for reference in case.others:
-        difficulty = difficulties(case.of_method(reference))
+    for reference in case.methods:
+        difficulty = difficulties(replace(case, case=replace(case.case, variant=reference), decision=""))
         by_label = correlations(thresholds.join(difficulty, on=["image", "label"])).join(names, on="label")
         tables.append(by_label.with_columns(label="name", reference=pl.lit(reference)))
     return pl.concat(tables)

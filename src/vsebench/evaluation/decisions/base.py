@@ -7,13 +7,12 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
+from vsebench.core.modules import modules_in
 from vsebench.core.yaml_files import Strict, check
 from vsebench.data.features import Rows
 from vsebench.data.problem import Mask, Matrix
@@ -123,10 +122,10 @@ class ThresholdDecision(Decision):
 
 def load_decision(name: str) -> type[Decision]:
     """Return the class `DECISION` of a module of this package; an unknown name raises a `UserError`."""
-    known = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py") if path.stem not in ("base", "heads"))
+    known = {name: path for name, path in modules_in("evaluation/decisions").items() if name not in ("base", "heads")}
     if name not in known:
         raise UserError(f"there is no decision {name!r}; there are {', '.join(known)}")
-    decision: type[Decision] = importlib.import_module(f"vsebench.evaluation.decisions.{name}").DECISION
+    decision: type[Decision] = importlib.import_module(known[name]).DECISION
     return decision
 
 
@@ -134,11 +133,3 @@ def make_decision(name: str, tuning: Tuning, settings: Mapping[str, Any], where:
     """Return a decision with its settings; a mistake in them raises a `UserError` that names `where`."""
     kind = load_decision(name)
     return kind(tuning, check(kind.settings_type, dict(settings), where))
-
-
-def ranks_from_zero(scores: Matrix) -> NDArray[np.int32]:
-    """Return each label's rank in its image's list, from 0, (n, n_labels); ties in label order."""
-    order = np.argsort(-scores, axis=1, kind="stable")
-    ranks = np.empty(scores.shape, dtype=np.int32)
-    np.put_along_axis(ranks, order, np.arange(scores.shape[1], dtype=np.int32)[np.newaxis], axis=1)
-    return ranks

@@ -15,8 +15,9 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.data.problem import Mask, Matrix
-from vsebench.evaluation.decisions.base import Decision, Labelled, Scored, ranks_from_zero
+from vsebench.evaluation.decisions.base import Decision, Labelled, Scored
 from vsebench.evaluation.decisions.heads import Head, HeadSettings
+from vsebench.evaluation.ranking import ranks_from_zero
 
 
 class LabelCountSettings(HeadSettings):

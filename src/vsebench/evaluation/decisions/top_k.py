@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import Field
 
 from vsebench.data.problem import Mask
-from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored, ranks_from_zero
+from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored
+from vsebench.evaluation.ranking import ranks_from_zero
 
 
 class TopKSettings(DecisionSettings):

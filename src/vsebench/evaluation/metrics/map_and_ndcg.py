@@ -32,9 +32,9 @@ class Ndcg(RankMetric):
 
     def value(self) -> pl.Expr:
         gain = pl.when(within(self.cutoff)).then(discount(pl.col("rank"))).otherwise(0.0)
-        best_place = pl.int_range(1, pl.len() + 1)
-        counted = pl.lit(True) if self.cutoff is None else best_place <= self.cutoff
-        best = pl.when(counted).then(discount(best_place)).otherwise(0.0)
+        best_rank = pl.int_range(1, pl.len() + 1)
+        counted = pl.lit(True) if self.cutoff is None else best_rank <= self.cutoff
+        best = pl.when(counted).then(discount(best_rank)).otherwise(0.0)
         return gain.sum() / best.sum()
 
 

@@ -39,7 +39,7 @@ class Options(NormalOptions):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Draw a set; `raw` is not used. The same options give the same set.
 
-    `methods.label_catalogue` states the arrays of the truth.
+    `methods.controls.label_catalogue` states the arrays of the truth.
     """
     rng = np.random.default_rng(SEED)
     members = draw_sets(rng)

@@ -35,7 +35,7 @@ class Options(NormalOptions):
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Draw a set; `raw` is not used. The same options give the same set.
 
-    `methods.independent_labels` states the arrays of the truth.
+    `methods.controls.independent_labels` states the arrays of the truth.
     """
     weight = 3.5 * np.random.default_rng(WEIGHT_SEED).standard_normal((DIMENSIONS, LABELS)) / 4
     bias = -3.5 + np.random.default_rng(BIAS_SEED).standard_normal(LABELS)

@@ -19,7 +19,7 @@ is, by the usual approximation of the mean of a sigmoid,
     sigmoid((b_l + beta <mu, z_l>) / sqrt(1 + pi/8 beta^2 z_l' S z_l)),
     mu = S B'x / sigma^2,   S = (I + B'B / sigma^2)^-1
 
-which is linear in x inside the sigmoid, so `methods.independent_labels` is the oracle.
+which is linear in x inside the sigmoid, so `methods.controls.independent_labels` is the oracle.
 
 Source: made for this project.
 """
@@ -80,7 +80,7 @@ def label_names(n_labels: int) -> list[str]:
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Draw a set; `raw` is not used. The same options give the same set.
 
-    `methods.independent_labels` states the arrays of the truth.
+    `methods.controls.independent_labels` states the arrays of the truth.
     """
     n_images = max(1, round(options.images * options.scale))
     z, frequency = looks(options.labels, options.latent, options.seed), frequencies(options)

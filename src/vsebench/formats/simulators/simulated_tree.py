@@ -209,7 +209,7 @@ class Tree:
         return [f"{top:0{width[0]}d}/{parent:0{width[1]}d}/{label:0{width[2]}d}" for top, parent, label in columns]
 
     def truth(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays that the oracles read; see `methods.tree_posterior`."""
+        """Return the arrays that the oracles read; see `methods.controls.tree_posterior`."""
         options, ratios = self.options, sparse.csr_array(sparse.hstack(list(self.log_ratios()), format="csr"))
         return {
             "label": np.arange(options.labels, dtype=np.int32),

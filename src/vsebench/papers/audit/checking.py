@@ -4,15 +4,14 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 
 from vsebench.core.errors import UserError
+from vsebench.core.modules import modules_in
 from vsebench.papers.audit.findings import Finding
 from vsebench.papers.published import PrintedCells
 
 Check = Callable[[PrintedCells], Iterator[Finding]]
-FOLDER = Path(__file__).parent / "checks"
-MODULES = {path.stem: f"vsebench.papers.audit.checks.{path.stem}" for path in sorted(FOLDER.glob("[a-z]*.py"))}
+MODULES = modules_in("papers/audit/checks")
 
 
 @cache

@@ -47,8 +47,10 @@ def report(
 ) -> Finding:
     """Return a finding on the first of the cells.
 
-    With a `condition`, a cell contradicts only if the condition holds. A `summary` replaces the names of many cells.
+    With a `condition`, by default that of the judged cell, the cell contradicts only if the condition holds. A
+    `summary` replaces the names of many cells.
     """
+    condition = condition or cells[0].condition
     return Finding(
         paper=cells[0].paper,
         table=cells[0].table,

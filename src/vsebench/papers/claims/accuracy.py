@@ -1,14 +1,15 @@
 """Differences of a metric of two methods: of the means, over images and seeds."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.evaluation.metrics.base import is_of_decision, load_metric
-from vsebench.papers.claim import AgainstRivals, Bounds, ClaimCase, judge_by_interval
+from vsebench.papers.claim import AgainstRivals, Bounds, ClaimCase
 from vsebench.papers.evidence import AnyMetricName, Effect, Estimates, Evidence, MetricName, difference, interval
-from vsebench.papers.verdict import Verdict
 
 RIVALS = " of the rival, less the method's"
 
@@ -30,10 +31,10 @@ class Accuracy(AgainstRivals):
         of_sets = any(map(is_of_decision, self.metrics))
         if without and of_sets:
             raise PydanticCustomError(
-                "decision", "metrics: one is of label sets, so name {row} with a decision", {"row": without[0]}
+                "decision", "metrics: one is of label sets, so name {method} with a decision", {"method": without[0]}
             )
         if not of_sets and len(without) <= len(self.rivals):
-            raise PydanticCustomError("decision", "metrics: none is of label sets, so name rows without decisions")
+            raise PydanticCustomError("decision", "metrics: none is of label sets, so name methods without decisions")
         unjudged = [name for name in self.metrics if not load_metric(name).is_quality]
         if unjudged:
             message = "metrics: {name} is not better where it is larger"
@@ -84,8 +85,8 @@ class SameAccuracy(AgainstRivals):
         both = evidence.both(case.task, self.method, case.rival, case.measured)
         return interval(both, lambda values: values[:, 0] - values[:, 1], 0.0)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        return judge_by_interval(effect, *self.within)
+    def bounds(self) -> Sequence[float]:
+        return self.within
 
 
 class TradeOff(AgainstRivals):
@@ -100,13 +101,18 @@ class TradeOff(AgainstRivals):
         return [*self.better, *self.worse]
 
     def measured(self) -> list[str]:
-        return [*self.better, *(metric + RIVALS for metric in self.worse)]
+        return self.metrics_read()
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        for case in super().cases(evidence):
+            heading = case.measured + RIVALS if case.measured in self.worse else case.measured
+            yield replace(case, measured=heading, metric=case.measured)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the difference of a metric, that of the rival less the method's where the rival is to lead."""
-        metric = case.measured.removesuffix(RIVALS)
-        pair = (self.method, case.rival) if metric == case.measured else (case.rival, self.method)
-        return advantage(evidence.both(case.task, *pair, metric), load_metric(metric).lower_is_better, 0.0)
+        pair = (case.rival, self.method) if case.metric in self.worse else (self.method, case.rival)
+        both = evidence.both(case.task, *pair, case.metric)
+        return advantage(both, load_metric(case.metric).lower_is_better, 0.0)
 
 
 def advantage(both: Estimates, lower_is_better: bool, bound: float) -> Effect:

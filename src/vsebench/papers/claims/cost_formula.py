@@ -1,14 +1,13 @@
 """How well a printed cost describes the times of an epoch at all sizes, measured on simulated data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from vsebench.evaluation.growth import half_width, largest_errors
-from vsebench.papers.claim import ClaimCase, ClaimTest, judge_by_interval
+from vsebench.papers.claim import ClaimCase, ClaimTest
 from vsebench.papers.evidence import Effect, Evidence
-from vsebench.papers.verdict import Verdict
 
 Size = Literal["images", "labels", "pairs", "factors"]
 
@@ -32,9 +31,8 @@ class CostFormula(ClaimTest):
         mean, half = float(errors.mean()), half_width(errors)
         return Effect(mean, mean - half, mean + half, None, 0.0)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge the error by its interval."""
-        return judge_by_interval(effect, float("-inf"), self.within)
+    def bounds(self) -> Sequence[float]:
+        return float("-inf"), self.within
 
 
 TESTS = {"cost_formula": CostFormula}

@@ -1,15 +1,14 @@
 """How a time grows with a size: the exponent of a power law, measured on simulated data."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.evaluation.growth import exponents
-from vsebench.papers.claim import Bounds, ClaimCase, ClaimTest, judge_by_interval
+from vsebench.papers.claim import Bounds, ClaimCase, ClaimTest
 from vsebench.papers.evidence import Effect, Evidence
-from vsebench.papers.verdict import Verdict
 
 
 class Growth(ClaimTest):
@@ -38,10 +37,8 @@ class Growth(ClaimTest):
         value, low, high = found.select("exponent", "ci_low", "ci_high").row(0)
         return Effect(value, low, high, None, 0.0)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge an exponent by its interval and the claim's bounds."""
-        low, high = self.between or (float("-inf"), self.at_most or 0.0)
-        return judge_by_interval(effect, low, high)
+    def bounds(self) -> Sequence[float]:
+        return self.between or (float("-inf"), self.at_most or 0.0)
 
 
 TESTS = {"growth": Growth}

@@ -1,14 +1,13 @@
 """Siblings among the nearest labels in the embedding: their share over chance, over labels and seeds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import polars as pl
 from pydantic import Field
 
-from vsebench.papers.claim import AtTasks, ClaimCase, judge_by_interval
+from vsebench.papers.claim import AtTasks, ClaimCase
 from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, interval, of_units
-from vsebench.papers.verdict import Verdict
 
 
 class LabelNeighbours(AtTasks):
@@ -26,7 +25,7 @@ class LabelNeighbours(AtTasks):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per task."""
         for task in self.tasks(evidence):
-            yield ClaimCase(f"siblings among {self.nearest} nearest labels", task.task, task.data)
+            yield ClaimCase.at(task, f"siblings among {self.nearest} nearest labels")
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the share of siblings over chance."""
@@ -38,9 +37,8 @@ class LabelNeighbours(AtTasks):
         over_chance = of_units(seeds, evidence.resamples)
         return interval(over_chance, lambda values: values[:, 0] / values[:, 1], self.times)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge the ratio by its interval."""
-        return judge_by_interval(effect, self.times, float("inf"))
+    def bounds(self) -> Sequence[float]:
+        return self.times, float("inf")
 
 
 def shares(found: pl.DataFrame) -> Values:

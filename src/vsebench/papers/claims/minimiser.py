@@ -4,16 +4,15 @@ The theorem: the minimiser is f_u = log P(u in Y) + c, and so orders labels by t
 label sets are drawn at random, and the risk of each is minimised (`papers.pair_risks`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from vsebench.papers.claim import ClaimCase, ClaimTest, judge_by_interval
-from vsebench.papers.evidence import Effect, Evidence
+from vsebench.papers.claim import ClaimCase, ClaimTest
+from vsebench.papers.evidence import Effect, Evidence, exact
 from vsebench.papers.pair_risks import Loss, Sets, distance_from_formula, draw, minimisers, violates_order
-from vsebench.papers.verdict import Verdict
 
 SEED = 1
 EXACT = 1e-3  # a minimiser this close to the formula is the formula
@@ -37,20 +36,18 @@ class Minimiser(ClaimTest):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per number of labels, without a task."""
         for labels in self.labels:
-            yield ClaimCase(f"{self.says} of the minimiser, {WORDS[self.sets]}, K = {labels}")
+            yield ClaimCase(f"{self.says} of the minimiser, {WORDS[self.sets]}, K = {labels}", n_labels=labels)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the share of violated orders, or the largest distance from the formula."""
-        labels = int(case.measured.rpartition(" ")[2])
-        chances = draw(self.sets, labels, self.draws, np.random.default_rng(SEED))
+        chances = draw(self.sets, case.n_labels, self.draws, np.random.default_rng(SEED))
         scores = minimisers(chances, self.loss)
         found = violates_order(scores, chances) if self.says == "order" else distance_from_formula(scores, chances)
-        value = float(found.mean() if self.says == "order" else found.max())
-        return Effect(value, value, value, None, 0.0)
+        return exact(float(found.mean() if self.says == "order" else found.max()), 0.0)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge the value: one violated order is enough to fail."""
-        return judge_by_interval(effect, 0.0, 0.0 if self.says == "order" else EXACT)
+    def bounds(self) -> Sequence[float]:
+        """Return the bounds; one violated order is enough to fail."""
+        return 0.0, 0.0 if self.says == "order" else EXACT
 
 
 TESTS = {"minimiser": Minimiser}

@@ -31,8 +31,8 @@ class NoisierLabels(ClaimTest):
     """
 
     effect: ClassVar[str] = (
-        "share that noisier labels leave of the steadier quantity, over the share that they leave of the method's "
-        "metric (claimed: above 1)"
+        "share of the steadier quantity that remains with noisier labels, divided by the remaining share of the "
+        "method's metric (claimed: above 1)"
     )
 
     reads: ClassVar[tuple[str, ...]] = ("lists",)
@@ -63,14 +63,14 @@ class NoisierLabels(ClaimTest):
         pairs = itertools.product(self._tasks(evidence, self.clean), self._tasks(evidence, self.noisy))
         tasks = [noisy for clean, noisy in pairs if clean.task.protocol == noisy.task.protocol]
         if not tasks:
-            raise UntestableError(f"The run lacks {self.clean} or {self.noisy}, or one of the claim's rows there.")
+            raise UntestableError(f"The run lacks {self.clean} or {self.noisy}, or one of the claim's methods there.")
         measured = self.metric if self.steadier else f"sibling_precision@{self.cutoff} and {self.metric}"
         for noisy in tasks:
-            yield ClaimCase(measured, noisy.task, noisy.data, self.steadier or "")
+            yield ClaimCase.at(noisy, measured, self.steadier or "")
 
     def _tasks(self, evidence: Evidence, dataset: str) -> list[RunTask]:
         variants = {self.method, self.steadier or self.method}
-        return [task for task in evidence.tasks if task.task.dataset == dataset and variants <= set(task.variants)]
+        return [each for each in evidence.tasks if each.task.dataset == dataset and variants <= set(each.variants)]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the ratio of the shares."""

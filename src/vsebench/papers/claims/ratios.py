@@ -1,7 +1,7 @@
 """Ratios of one quantity of two methods: times, memory, losses, and numbers of weights."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -10,9 +10,8 @@ from pydantic import Field
 
 from vsebench.core.tasks import Task
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
-from vsebench.papers.claim import AgainstRivals, ClaimCase, ClaimTest, judge_by_interval
-from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, ratio
-from vsebench.papers.verdict import Verdict
+from vsebench.papers.claim import AgainstRivals, ClaimCase, ClaimTest
+from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, exact, ratio
 
 
 class RatioToRival(AgainstRivals):
@@ -187,8 +186,8 @@ class ModelBytes(AgainstRivals):
             raise UntestableError(f"The run did not time {self.method} and {case.rival}.")
         return exact(theirs / ours, self.times)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        return judge_by_interval(effect, self.times, float("inf"))
+    def bounds(self) -> Sequence[float]:
+        return self.times, float("inf")
 
 
 class FullMatrixRatio(ClaimTest):
@@ -208,13 +207,8 @@ class FullMatrixRatio(ClaimTest):
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         return exact(self.labels * self.features / ((self.labels + self.features) * self.factors), self.times)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        return judge_by_interval(effect, self.times, float("inf"))
-
-
-def exact(value: float, bound: float) -> Effect:
-    """Return an effect without an interval."""
-    return Effect(value, value, value, None, bound)
+    def bounds(self) -> Sequence[float]:
+        return self.times, float("inf")
 
 
 def curve(history: pl.DataFrame) -> tuple[Values, Values]:

@@ -1,14 +1,13 @@
 """Ratios of one metric of several methods: of the means, over images and seeds, judged by their interval."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from vsebench.papers.claim import AtTasks, ClaimCase, judge_by_interval
+from vsebench.papers.claim import AtTasks, ClaimCase
 from vsebench.papers.evidence import Effect, Evidence, MetricName, UntestableError, Values, interval
-from vsebench.papers.verdict import Verdict
 
 
 class GainOverBest(AtTasks):
@@ -38,8 +37,8 @@ class GainOverBest(AtTasks):
 
         return interval(found, gain, self.at_least)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        return judge_by_interval(effect, self.at_least, float("inf"))
+    def bounds(self) -> Sequence[float]:
+        return self.at_least, float("inf")
 
 
 class ShareOfMetric(AtTasks):
@@ -58,17 +57,17 @@ class ShareOfMetric(AtTasks):
         """Yield one case per task with the control."""
         tasks = [task for task in self.tasks(evidence) if self.control in task.variants]
         if not tasks:
-            raise UntestableError(f"The run has no row {self.control} on such data.")
+            raise UntestableError(f"The run has no method {self.control} on such data.")
         for task in tasks:
-            yield ClaimCase(self.metric, task.task, task.data, self.control)
+            yield ClaimCase.at(task, self.metric, self.control)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the control's metric over the method's."""
         both = evidence.resampled(case.task, [self.control, self.method], self.metric)
         return interval(both, share, self.below)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        return judge_by_interval(effect, float("-inf"), self.below)
+    def bounds(self) -> Sequence[float]:
+        return float("-inf"), self.below
 
 
 def share(values: Values) -> Values:
@@ -101,8 +100,8 @@ class SizeSpread(AtTasks):
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         return interval(evidence.resampled(case.task, self.sizes, case.measured), spread, self.below)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        return judge_by_interval(effect, float("-inf"), self.below)
+    def bounds(self) -> Sequence[float]:
+        return float("-inf"), self.below
 
 
 def spread(values: Values) -> Values:

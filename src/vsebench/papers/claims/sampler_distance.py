@@ -1,13 +1,12 @@
-"""How far the draws of VSE-ens are from those by rank that they stand for, over images and seeds of fitted models."""
+"""How far the draws of VSE-ens are from the draws by rank that they approximate, over images and seeds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
-from vsebench.papers.claim import AtTasks, ClaimCase, judge_by_interval
+from vsebench.papers.claim import AtTasks, ClaimCase
 from vsebench.papers.evidence import Effect, Evidence, interval, of_units
-from vsebench.papers.verdict import Verdict
 
 
 class SamplerDistance(AtTasks):
@@ -24,7 +23,7 @@ class SamplerDistance(AtTasks):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per task."""
         for task in self.tasks(evidence):
-            yield ClaimCase("distance from the rank sampler, ratio", task.task, task.data)
+            yield ClaimCase.at(task, "distance from the rank sampler, ratio")
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the mean distance over that of uniform draws."""
@@ -33,9 +32,8 @@ class SamplerDistance(AtTasks):
         both = of_units([own.select("lists", "uniform").to_numpy() for own in by_seed], evidence.resamples)
         return interval(both, lambda means: means[:, 0] / means[:, 1], self.at_most)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge the distance by its interval."""
-        return judge_by_interval(effect, 0.0, self.at_most)
+    def bounds(self) -> Sequence[float]:
+        return 0.0, self.at_most
 
 
 TESTS = {"sampler_distance": SamplerDistance}

@@ -1,14 +1,13 @@
 """Two ranges of a setting: difference of a metric between the best value of each, over images and seeds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import polars as pl
 
 from vsebench.core.tasks import Task
-from vsebench.papers.claim import AtTasks, Bounds, ClaimCase, judge_by_interval
+from vsebench.papers.claim import AtTasks, Bounds, ClaimCase
 from vsebench.papers.evidence import Effect, Evidence, MetricName, UntestableError, differences
-from vsebench.papers.verdict import Verdict
 
 
 class Setting(AtTasks):
@@ -28,11 +27,11 @@ class Setting(AtTasks):
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per task where the run varies the setting."""
-        tasks = [task for task in self.tasks(evidence) if not self._varied(evidence, task.task).is_empty()]
+        tasks = [each for each in self.tasks(evidence) if not self._varied(evidence, each.task).is_empty()]
         if not tasks:
             raise UntestableError(f"The run varies no setting {self.parameter} of {self.method}.")
         for task in tasks:
-            yield ClaimCase(self.metric, task.task, task.data)
+            yield ClaimCase.at(task, self.metric)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the difference of the metric between the two best values."""
@@ -49,9 +48,8 @@ class Setting(AtTasks):
         keys = {"dataset": task.dataset, "protocol": task.protocol, "method": self.method}
         return evidence.sweeps.filter(**keys, parameter=self.parameter)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge the difference by its interval where the claim has bounds."""
-        return super().verdict(effect, p) if self.within is None else judge_by_interval(effect, *self.within)
+    def bounds(self) -> Sequence[float] | None:
+        return self.within
 
 
 def best_value(sweep: pl.DataFrame, bounds: Bounds, n_seeds: int) -> float:

@@ -27,7 +27,7 @@ class SiblingPrecision(AgainstRivals):
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the difference between the method and the rival."""
         found = evidence.sibling_precisions(case.task, [self.method, case.rival], self.cutoff)
-        statistic = of_ratios if case.measured == self.measured()[-1] and self.ratio else of_siblings
+        statistic = of_siblings if case.measured == self.measured()[0] else of_ratios
         return difference(found, statistic)
 
 

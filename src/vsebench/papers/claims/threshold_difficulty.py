@@ -1,14 +1,13 @@
 """Thresholds grow with an image's difficulty: mean correlation, over labels and seeds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import polars as pl
 from pydantic import Field
 
-from vsebench.papers.claim import AtTasks, ClaimCase, in_words, judge_by_interval
+from vsebench.papers.claim import AtTasks, ClaimCase, in_words
 from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, interval, of_units
-from vsebench.papers.verdict import Verdict
 
 
 class ThresholdDifficulty(AtTasks):
@@ -27,14 +26,14 @@ class ThresholdDifficulty(AtTasks):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per task."""
         for task in self.tasks(evidence):
-            yield ClaimCase("correlation of threshold and difficulty", task.task, task.data)
+            yield ClaimCase.at(task, "correlation of threshold and difficulty")
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the mean correlation over labels and seeds."""
         found = evidence.requested("thresholds_and_difficulty", case.task, self.method)
         there = [variant for variant in self.references if variant in set(found["reference"])]
         if not there:
-            raise UntestableError(f"The run has no row {in_words(self.references)} to tell the difficulty by.")
+            raise UntestableError(f"The run has no method {in_words(self.references)} to measure the difficulty with.")
         own = found.filter(reference=there[0])
         by_seed = own.pivot(on="seed", index="label", values="correlation").drop_nulls().drop("label")
         if by_seed.is_empty():
@@ -42,9 +41,8 @@ class ThresholdDifficulty(AtTasks):
         seeds: list[Values] = [by_seed[seed].cast(pl.Float64).to_numpy()[:, None] for seed in by_seed.columns]
         return interval(of_units(seeds, evidence.resamples), lambda values: values[:, 0], self.above)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge the correlation by its interval."""
-        return judge_by_interval(effect, self.above, float("inf"))
+    def bounds(self) -> Sequence[float]:
+        return self.above, float("inf")
 
 
 TESTS = {"threshold_difficulty": ThresholdDifficulty}

@@ -17,7 +17,7 @@ class TrialsGrow(AtTasks):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per task."""
         for task in self.tasks(evidence):
-            yield ClaimCase("trials per step, last tenth over first", task.task, task.data)
+            yield ClaimCase.at(task, "trials per step, last tenth over first")
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the mean trials per step in the last tenth of the epochs over the mean in the first."""
@@ -25,7 +25,7 @@ class TrialsGrow(AtTasks):
             phase="refit", dataset=case.task.dataset, protocol=case.task.protocol, method=self.method
         ).sort("seed", "epoch")
         if refit["trials_per_step"].null_count():
-            raise UntestableError(f"The row {self.method} does not count trials.")
+            raise UntestableError(f"The method {self.method} does not count trials.")
         late, early = [], []
         for _, epochs in refit.group_by("seed", maintain_order=True):
             trials = epochs["trials_per_step"].to_numpy()

@@ -1,14 +1,13 @@
 """What a step of WARP samples, by the number k of violators among Y - 1 negatives; exact sums, which no run changes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from vsebench.papers.claim import ClaimCase, ClaimTest, judge_by_interval
-from vsebench.papers.evidence import Effect, Evidence, Values
-from vsebench.papers.verdict import Verdict
+from vsebench.papers.claim import ClaimCase, ClaimTest
+from vsebench.papers.evidence import Effect, Evidence, Values, exact
 
 ROUNDING = 1e-12  # of sums of thousands of terms
 
@@ -23,19 +22,17 @@ class ExpectedTrials(ClaimTest):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per number of labels, without a task."""
         for labels in self.labels:
-            yield ClaimCase(f"scores of a step over the bound, Y = {labels}")
+            yield ClaimCase(f"scores of a step over the bound, Y = {labels}", n_labels=labels)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the largest ratio over all ranks k = 0 .. Y - 1."""
-        negatives = int(case.measured.rpartition(" ")[2]) - 1
+        negatives = case.n_labels - 1
         k = np.arange(negatives + 1)
         bound = 1 + np.minimum(negatives / np.maximum(k, 1), negatives)
-        value = float(((1 + trials(negatives)) / bound).max())
-        return Effect(value, value, value, None, 1.0)
+        return exact(float(((1 + trials(negatives)) / bound).max()), 1.0)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge the exact value, up to rounding."""
-        return judge_by_interval(effect, 0.0, 1.0 + ROUNDING)
+    def bounds(self) -> Sequence[float]:
+        return 0.0, 1.0 + ROUNDING
 
 
 def trials(negatives: int) -> Values:
@@ -64,17 +61,15 @@ class SampledRank(ClaimTest):
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         """Yield one case per number of labels, without a task."""
         for labels in self.labels:
-            yield ClaimCase(f"increments of the loss, Y = {labels}")
+            yield ClaimCase(f"increments of the loss, Y = {labels}", n_labels=labels)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the smallest of the increments and of their decreases."""
-        increments = np.diff(sampled_loss(int(case.measured.rpartition(" ")[2])), prepend=0.0)
-        value = float(min(increments.min(), -np.diff(increments).max()))
-        return Effect(value, value, value, None, 0.0)
+        increments = np.diff(sampled_loss(case.n_labels), prepend=0.0)
+        return exact(float(min(increments.min(), -np.diff(increments).max())), 0.0)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge the exact value, up to rounding."""
-        return judge_by_interval(effect, -ROUNDING, float("inf"))
+    def bounds(self) -> Sequence[float]:
+        return -ROUNDING, float("inf")
 
 
 def sampled_loss(labels: int) -> Values:

@@ -1,15 +1,14 @@
 """Training pulls some words apart: the fall of their mean cosine beside that of other words, over labels and seeds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from pydantic import Field
 
-from vsebench.papers.claim import AtTasks, ClaimCase, judge_by_interval
+from vsebench.papers.claim import AtTasks, ClaimCase
 from vsebench.papers.evidence import Effect, Estimates, Evidence, UntestableError, Values, interval, of_units
-from vsebench.papers.verdict import Verdict
 
 FEWEST = 3  # words of a group that a data set must have
 
@@ -35,9 +34,9 @@ class WordsApart(AtTasks):
         """Yield one case per task with both variants."""
         tasks = [task for task in self.tasks(evidence) if self.fixed in task.variants]
         if not tasks:
-            raise UntestableError(f"The run has no row {self.fixed} to compare with.")
+            raise UntestableError(f"The run has no method {self.fixed} to compare with.")
         for task in tasks:
-            yield ClaimCase("fall of the mean cosine", task.task, task.data, self.fixed)
+            yield ClaimCase.at(task, "fall of the mean cosine", self.fixed)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         """Return the fall within `words` less that within `beside`."""
@@ -50,9 +49,8 @@ class WordsApart(AtTasks):
         ]
         return interval(Estimates.side_by_side(of_groups), lambda means: means[:, 0] - means[:, 1], 0.0)
 
-    def verdict(self, effect: Effect, p: float | None) -> Verdict:
-        """Judge the fall by its interval."""
-        return judge_by_interval(effect, 0.0, float("inf"))
+    def bounds(self) -> Sequence[float]:
+        return 0.0, float("inf")
 
 
 def fall(tables: list[pl.DataFrame], seed: int, group: list[str]) -> Values:
@@ -65,8 +63,8 @@ def fall(tables: list[pl.DataFrame], seed: int, group: list[str]) -> Values:
 def mean_cosines(vectors: pl.DataFrame, group: list[str]) -> Values:
     """Return the mean cosine of each word with the others of its group, (n_words,)."""
     of_label = dict(vectors.select("label", "vector").iter_rows())
-    variants = np.array([of_label[word] for word in group], dtype=np.float64)
-    cosines = variants @ variants.T
+    group_vectors = np.array([of_label[word] for word in group], dtype=np.float64)
+    cosines = group_vectors @ group_vectors.T
     means: Values = (cosines.sum(axis=1) - cosines.diagonal()) / (len(group) - 1)
     return means
 

@@ -30,14 +30,14 @@ class AccuracyAgainstTime(FigureKind):
     def figure(self, results: Results) -> "Figure":
         from vsebench.rendering import drawing, style
 
-        points_of_places = {task: points(results, task) for task in results.tasks_of(results.timing)}
-        points_of_places = {task: of_methods for task, of_methods in points_of_places.items() if of_methods}
-        if not points_of_places:
+        points_of_tasks = {task: points(results, task) for task in results.tasks_of(results.timing)}
+        points_of_tasks = {task: of_methods for task, of_methods in points_of_tasks.items() if of_methods}
+        if not points_of_tasks:
             return drawing.nothing("No method of this run was timed")
-        width = style.SINGLE if len(points_of_places) == 1 else style.DOUBLE
-        figure, axes = drawing.panels(len(points_of_places), width, 2.4, columns=min(len(points_of_places), 3))
+        width = style.SINGLE if len(points_of_tasks) == 1 else style.DOUBLE
+        figure, axes = drawing.panels(len(points_of_tasks), width, 2.4, columns=min(len(points_of_tasks), 3))
         look = style.looks(results)
-        for axis, (task, of_methods) in zip(axes, points_of_places.items(), strict=True):
+        for axis, (task, of_methods) in zip(axes, points_of_tasks.items(), strict=True):
             for row, (seconds, value) in of_methods.items():
                 dot = drawing.line_style(look[row]) | {"linestyle": "", "markersize": 6}
                 axis.plot(seconds, value, **dot, clip_on=False, zorder=3)
@@ -47,7 +47,7 @@ class AccuracyAgainstTime(FigureKind):
             axis.set_ylabel(metric_title(leading_metric(results, task)))
             drawing.whole_decades(axis)
             axis.set_title(drawing.panel_title(results, task))
-        rows = {row for of_methods in points_of_places.values() for row in of_methods}
+        rows = {row for of_methods in points_of_tasks.values() for row in of_methods}
         drawing.legend_of_lines(figure, results, [row for row in results.outline.variants if row in rows], dots=True)
         return figure
 

@@ -16,13 +16,19 @@ from vsebench.config.dataset import Pictures
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
-from vsebench.protocols.base import load_protocol
+from vsebench.rendering.accuracy import remark_on_occurrences
 from vsebench.rendering.claims import NOT_TESTED, count_claims
 from vsebench.rendering.kinds import FigureKind, Instance, TableKind, by_section, instances_of_run, make
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.page import explore
 from vsebench.rendering.page.headline import headlines, what_was_run
-from vsebench.rendering.page.paper_section import describe_audit, describe_paper, figures_of, tables_of, task_in_paper
+from vsebench.rendering.page.paper_section import (
+    describe_audit,
+    describe_paper,
+    figures_of,
+    position_in_paper,
+    tables_of,
+)
 from vsebench.rendering.page.pictures import find_pictures, ids_in
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table, format_interval, format_value, spans
@@ -77,7 +83,7 @@ def render(
         notices=[*notices(results), *seen.notices],
         pictures=seen.pictures,
         claims=count_claims(results),
-        tested=by_verdict(results),
+        tested=split_by_testability(results),
         audit=describe_audit(results),
         papers=described,
         tables=shown,
@@ -106,18 +112,14 @@ def template() -> Template:
     return found.get_template("report.html.j2")
 
 
-def by_verdict(results: Results) -> tuple[Table, Table]:
-    """Return the summary of the claims that were tested, and that of those which this run cannot test."""
+def split_by_testability(results: Results) -> tuple[Table, Table]:
+    """Return the summary of the claims that were tested, and that of the claims that this run cannot test."""
     table = make(TableKind, "claims_summary", {}, "claims-summary").table(results)
-    group = next(index for index, column in enumerate(table.columns) if column.key == "data")
-    untested = [row.cells[group].value == NOT_TESTED for row in table.rows]
-    tested, others = (
-        tuple(row for row, without in zip(table.rows, untested, strict=True) if without == wanted)
-        for wanted in (False, True)
-    )
-    return replace(table, rows=tested), replace(
-        table, rows=others, notes=(), caption="Claims that this run cannot test"
-    )
+    data = next(index for index, column in enumerate(table.columns) if column.key == "data")
+    tested = tuple(row for row in table.rows if row.cells[data].value != NOT_TESTED)
+    untested = tuple(row for row in table.rows if row.cells[data].value == NOT_TESTED)
+    caption = "Claims that this run cannot test"
+    return replace(table, rows=tested), replace(table, rows=untested, notes=(), caption=caption)
 
 
 def notices(results: Results) -> Iterator[str]:
@@ -129,19 +131,15 @@ def notices(results: Results) -> Iterator[str]:
             yield f"{title}: {found} {key.replace('_', ' ')}, but {expected} were expected."
         for dropped in entry["dropped"]:
             yield f"{title}: dropped {format_value(dropped['number'], 'count')} {dropped['what']} ({dropped['why']})."
-    for at_task in results.outline.tasks:
-        counts = results.datasets[at_task.dataset]["counts"]
-        if load_protocol(at_task.protocol).by_occurrence and counts["occurrences"] == counts["pairs"]:
-            yield (
-                f"{results.task_title(at_task)}: no label stands twice on an image of this data, so that an "
-                "occurrence is a label; a column of counts says otherwise (docs/own-data.md)."
-            )
+    for task in results.outline.tasks:
+        if remark := remark_on_occurrences(results, task):
+            yield f"{results.task_title(task)}: {remark}."
     for left in results.outline.left_out:
-        task = results.task_title(Task(left.dataset, left.protocol))
-        yield f"{task}: {results.method_title(left.method)} is left out: {left.reason}"
+        title = results.task_title(Task(left.dataset, left.protocol))
+        yield f"{title}: {results.method_title(left.method)} is left out: {left.reason}"
     for missing in results.outline.metrics_left_out:
-        task = results.task_title(Task(missing.dataset, missing.protocol))
-        yield f"{task}: {metric_title(missing.metric)} is left out: {missing.reason}"
+        title = results.task_title(Task(missing.dataset, missing.protocol))
+        yield f"{title}: {metric_title(missing.metric)} is left out: {missing.reason}"
     diverged: dict[str, int] = {}
     for entry in results.settings:
         diverged[entry["method"]] = diverged.get(entry["method"], 0) + entry["diverged"]
@@ -186,7 +184,7 @@ def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -
         file=link(path, folder),
         width=f"{PAGE_REM * min(1.0, width / (72 * PAGE_INCHES)):.0f}rem",
         ratio=f"{width:g} / {height:g}",
-        caption=task_in_paper(results, instance) + kind.caption(results),
+        caption=position_in_paper(results, instance) + kind.caption(results),
         alternative=kind.alternative(results),
     )
 

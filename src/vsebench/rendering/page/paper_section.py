@@ -39,7 +39,7 @@ def figures_of(paper: Paper) -> dict[str, Instance]:
     return instances_of_paper(FigureKind, paper.path, paper.figures)
 
 
-def task_in_paper(results: Results, figure: Instance) -> str:
+def position_in_paper(results: Results, figure: Instance) -> str:
     """Return the beginning of a figure's caption: the paper and the figure's number; empty for a figure of the run."""
     if figure.paper is None:
         return ""

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from vsebench.core.tasks import Task
-from vsebench.rendering.accuracy import accuracy_cells
+from vsebench.rendering.accuracy import accuracy_cells, remark_on_occurrences
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.outline import Outline
@@ -66,12 +66,8 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame) -> tuple[str, ..
     ]
     if results.is_simulated(task.dataset):
         sentences.insert(0, "The data is simulated.")
-    counts = results.datasets[task.dataset]["counts"]
-    if task.protocol == "regions" and counts.get("occurrences") == counts["pairs"]:
-        sentences.append(
-            "No image of this data set has a label twice, so the protocol holds out a distinct label. Images with only "
-            "one label are tested as well."
-        )
+    if remark := remark_on_occurrences(results, task):
+        sentences.append(f"{remark[0].upper()}{remark[1:]}.")
     sentences += [
         f"{results.method_title(oracle)} is an oracle (uses test information); it is shown for reference only."
         for oracle in results.oracles_of(accuracy)

@@ -142,7 +142,6 @@ def judge_statement(
             recomputed=f"{sum(holds)} of {len(holds)}",
             agrees=2 * sum(holds) > len(holds) if most else all(holds),
             explanation="; ".join([statement.quoted, *remarks]),
-            condition=statement.condition,
         )
 
 

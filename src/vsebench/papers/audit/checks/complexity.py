@@ -141,4 +141,4 @@ def weights_of_ranks(cells: PrintedCells) -> Iterator[Finding]:
             except ZeroDivisionError:
                 first, defined = "not defined", False
             rule = f"alpha_j = {cell.value}; {cell.note}"
-            yield report("defined", [cell], "a number at j = 1", first, defined, rule, cell.condition)
+            yield report("defined", [cell], "a number at j = 1", first, defined, rule)

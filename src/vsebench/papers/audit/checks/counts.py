@@ -131,9 +131,9 @@ def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
         for first, *others in filter(None, numbers.values()):
             # A cell that is printed twice is checked by `repeated_numbers`.
             yield from (compare(first, number) for number in others if len(number.cells) > 1)
-        for paper, number in combinations((paper for paper in numbers if numbers[paper]), 2):
-            if same_data(cells, dataset, paper, number):
-                yield compare(numbers[paper][0], numbers[number][0])
+        for paper, other_paper in combinations((paper for paper in numbers if numbers[paper]), 2):
+            if same_data(cells, dataset, paper, other_paper):
+                yield compare(numbers[paper][0], numbers[other_paper][0])
     for cell, labels in cells.each("labels_after_cut", "labels"):
         yield judge("labels", cell, [labels], count(labels), "the vocabulary as printed elsewhere", count(cell))
 

@@ -32,7 +32,7 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
         for cell in others:
             before, again = readings(first, cell)
             cut_off = "the text rounds; these are the first digits of the number, with the remaining ones cut off"
-            condition = cut_off if cell.in_text and first.value.startswith(cell.value) else cell.condition
+            condition = cut_off if cell.in_text and first.value.startswith(cell.value) else ""
             yield judge("repeated", cell, [first], before, f"as in {first.table}", again, condition)
 
 

@@ -83,8 +83,10 @@ def one_size(cells: PrintedCells) -> Iterator[Finding]:
         behind_cost = cells.find(cell.paper, cell.method, "factors")
         if behind_cost:
             times = float(cell.value) / float(behind_cost.value) if float(behind_cost.value) else inf
-            other_cost = f"{times:.2g} times that ({times * float(time.value):.3g} {time.unit})"
-            rule = f"the test time of {cell.dataset} is for this size; a model of the other size takes {other_cost}"
+            rule = (
+                f"the test time of {cell.dataset} is for {behind_cost.value} factors; {cell.value} factors take "
+                f"{times:.2g} times that ({times * float(time.value):.3g} {time.unit})"
+            )
             equal = cell.value == behind_cost.value
             yield report("one size", [cell, behind_cost, time], cell.value, behind_cost.value, equal, rule)
 

@@ -90,7 +90,6 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
                     recomputed=f"{time.show(1)} {rival.unit}",
                     agrees=time.low < rounded(rival.value).high,
                     explanation=f"{statement.quoted}: {work} / {size.value}",
-                    condition=statement.condition,
                 )
 
 
@@ -103,16 +102,16 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
     for statement in cells.all:
         if statement.column != "cost_per_image":
             continue
-        timed_variants = [cell for cell in timed(cells, "epoch_time") if cell.paper == statement.paper]
-        rates = {cell: cells.find(cell.paper, cell.dataset, "images") for cell in timed_variants}
+        timed_cells = [cell for cell in timed(cells, "epoch_time") if cell.paper == statement.paper]
+        rates = {cell: cells.find(cell.paper, cell.dataset, "images") for cell in timed_cells}
         known = {cell: images for cell, images in rates.items() if images and cell.row.endswith(f"/{statement.row}")}
         for cell, images, share in cells.each("epoch_time", "images_by_name", "images_with_that_mean"):
-            if cell in timed_variants and known:
+            if cell in timed_cells and known:
                 tagged = exact(images.value) * rounded(share.value) / 100
-                single = [seconds(row) / count(own) * tagged / SECONDS[cell.unit] for row, own in known.items()]
+                single = [seconds(epoch) / count(total) * tagged / SECONDS[cell.unit] for epoch, total in known.items()]
                 expected = Interval(min(each.low for each in single), max(each.high for each in single))
                 rule = f"an image costs {statement.value} on every data set, so the cost is that on the other data sets"
-                sources = [statement, images, share, *known, *(own for own in known.values())]
+                sources = [statement, images, share, *known, *known.values()]
                 yield judge("flat cost", cell, sources, expected, rule, condition=statement.condition)
 
 
