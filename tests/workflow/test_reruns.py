@@ -1,6 +1,6 @@
 """After a change, what it touches is made again, and nothing else: dry-runs on a finished project, and one real run.
 
-tests/test_dependencies.py has the same promises without Snakemake, for every method and stage.
+tests/core/test_sources.py tests the same without Snakemake, for every method and stage.
 """
 
 import json
