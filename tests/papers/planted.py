@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.builders import frame
 from vsebench.core import schemas
 from vsebench.core.storage import write_json, write_table
 from vsebench.core.tasks import Case, Task
@@ -27,10 +28,6 @@ def ranks(seed, shift):
     return pl.DataFrame(columns | {"right": np.ones(400), "negatives": np.full(400, 99), "cold": np.zeros(400)}).cast(
         schemas.RANKS
     )
-
-
-def frame(rows, schema):
-    return pl.DataFrame(rows, schema=schema)
 
 
 def write_results(folder):

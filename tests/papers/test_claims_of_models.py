@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.papers.planted import SEEDS, decided, effects, frame
+from tests.builders import frame
+from tests.papers.planted import SEEDS, decided, effects
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.builders import frame
 from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.storage import numbered, write_json, write_table
@@ -273,13 +274,9 @@ MACHINE = {
 }
 
 
-def frame(rows: Iterator[dict[str, Any]], schema: schemas.Schema) -> pl.DataFrame:
-    return pl.DataFrame(list(rows), schema=schema)
-
-
 def analyses(**rows: list[dict[str, Any]]) -> Callable[[str], pl.DataFrame]:
     """Return what `Results.analysis` is where these analyses have been made."""
-    return {name: pl.DataFrame(own, schema=load_analysis(name).SCHEMA) for name, own in rows.items()}.__getitem__
+    return {name: frame(lines, load_analysis(name).SCHEMA) for name, lines in rows.items()}.__getitem__
 
 
 def make_results(folder: Path, tasks: Sequence[Task] = SMALL, seeds: int = 3, epochs: int = 40) -> Path:

@@ -1,8 +1,8 @@
 """What the report says first."""
 
-import polars as pl
 import pytest
 
+from tests.builders import frame
 from vsebench.core import schemas
 from vsebench.core.storage import write_json, write_table
 from vsebench.rendering.figures.accuracy_against_time import front
@@ -39,7 +39,7 @@ def run(tmp_path):
         lines += [line | {"metric": metric, "value": line["value"] / 2} for metric in metrics[1:] for line in lines]
         if len(metrics) > 1:  # the first one is 1 for all
             lines = [line | ({"value": 1.0} if line["metric"] == metrics[0] else {}) for line in lines]  # fmt: skip
-        write_table(pl.DataFrame(lines, schema=schemas.SUMMARY), schemas.SUMMARY, tmp_path / "summary.parquet")
+        write_table(frame(lines, schemas.SUMMARY), schemas.SUMMARY, tmp_path / "summary.parquet")
         titles = {row: {"title": row.title(), "role": ROWS[row], "source": ""} for row in values}
         outline = {"configuration": "c.yaml", "tasks": [{"dataset": "d", "protocol": "distinct"}], "variants": titles}
         outline |= {"protocols": {"distinct": "one label"}, "seeds": [1, 2, 3], "metrics": list(metrics), "papers": {}}
@@ -106,7 +106,7 @@ def test_how_settings_were_chosen(run, choice, words):
 def test_training_seconds_are_those_of_all_epochs_where_they_were_timed():
     def laps(*found):
         rows = [{"phase": phase, "repeat": repeat, "seconds": seconds} for phase, repeat, seconds in found]
-        return pl.DataFrame(rows, schema=schemas.TIMING)
+        return frame(rows, schemas.TIMING)
 
     epochs = [("epoch", 1, 2.0), ("epoch", 1, 4.0), ("epoch", 2, 5.0)]
     assert training_seconds(laps(*epochs), [10, 30]) == (3 + 5) / 2 * 20

@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.rendering.conftest import PAPERS, analyses, frame
+from tests.builders import frame
+from tests.rendering.conftest import PAPERS, analyses
 from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, make
@@ -46,24 +47,24 @@ def timing() -> list[dict[str, Any]]:
 
 def neighbours() -> list[dict[str, Any]]:
     return [
-        KEYS | {"method": "wsabie", "seed": seed, "label": label, "frequency": frequency, "task": task}
+        KEYS | {"method": "wsabie", "seed": seed, "label": label, "frequency": frequency, "rank": rank}
         | {"neighbour": neighbour, "sibling": sibling, "siblings": 1, "n_labels": 3, "cosine": 0.5}
         for seed in (1, 2)
         for label, frequency in (("sky", 9), ("sea", 20), ("car", 1))
-        for task, neighbour, sibling in ((1, "cloud_s", True), (2, "b&w", False))
+        for rank, neighbour, sibling in ((2, "b&w", False), (1, "cloud_s", True))
     ]  # fmt: skip
 
 
-LISTED = ((1, "sky", True, True), (2, "cloud", False, True), (3, "car", False, False))
+LISTED = ((3, "car", False, False), (1, "sky", True, True), (2, "cloud", False, True))  # as files may have them
 
 
 def examples() -> list[dict[str, Any]]:
     return [
         KEYS | {"method": row, "seed": 1, "image": f"i{number}", "number": number, "truth": "sky, sea"}
-        | {"task": task, "label": label, "right": right, "sibling": sibling}
+        | {"rank": rank, "label": label, "right": right, "sibling": sibling}
         for row in ROWS
         for number in (1, 2, 3, 4)
-        for task, label, right, sibling in LISTED
+        for rank, label, right, sibling in LISTED
     ]  # fmt: skip
 
 
@@ -100,7 +101,7 @@ def results() -> Results:
         files=list(GATHERED),
     )
     tables = {
-        name: frame(iter(rows), getattr(schemas, name.upper()))
+        name: frame(rows, getattr(schemas, name.upper()))
         for name, rows in {
             "summary": summary(),
             "timing": timing(),
@@ -120,8 +121,8 @@ def table(results: Results, name: str) -> Table:
 
 
 def column(table: Table, key: str) -> list[Any]:
-    task = [column.key for column in table.columns].index(key)
-    return [row.cells[task].value for row in table.rows]
+    position = [column.key for column in table.columns].index(key)
+    return [row.cells[position].value for row in table.rows]
 
 
 @pytest.mark.parametrize("name", PAPER.tables)
@@ -199,12 +200,12 @@ def test_shares_in_percent_and_small_memory() -> None:
 def test_cost_by_formula_and_measured(results: Results) -> None:
     found = table(results, "table6")
     lines = list(zip(column(found, "dataset"), column(found, "method"), strict=True))
-    task = lines.index(("ImageNet", "WSABIE"))
-    assert column(found, "memory_by_formula")[task] == (15952 + 10000) * 100 * 8
-    assert column(found, "memory")[task] == 12 * 2**20
-    assert column(found, "operations")[task] == (15952 + 245) * 100
-    assert column(found, "image_seconds")[task] == pytest.approx(0.0240, abs=5e-5)
-    assert column(found, "printed")[task] == "5.6 hours, 12 MB"
+    position = lines.index(("ImageNet", "WSABIE"))
+    assert column(found, "memory_by_formula")[position] == (15952 + 10000) * 100 * 8
+    assert column(found, "memory")[position] == 12 * 2**20
+    assert column(found, "operations")[position] == (15952 + 245) * 100
+    assert column(found, "image_seconds")[position] == pytest.approx(0.0240, abs=5e-5)
+    assert column(found, "printed")[position] == "5.6 hours, 12 MB"
     assert column(found, "image_seconds")[lines.index(("ImageNet", "k-NN"))] == pytest.approx(26.25, abs=0.005)
     ours = found.rows[-1].cells
     assert ours[6].value == pytest.approx(0.002)  # the median of 0.2, 0.4 and 0.6 seconds for 200 images
