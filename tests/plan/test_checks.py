@@ -4,7 +4,17 @@ import re
 
 import pytest
 
-from tests.plan.runs import CONFIG, ENSEMBLE, ONE, TREE, change_method, default, with_grid, with_partition, with_rows
+from tests.plan.runs import (
+    CONFIG,
+    ENSEMBLE,
+    ONE,
+    TREE,
+    change_method,
+    default,
+    with_grid,
+    with_partition,
+    with_variants,
+)
 from vsebench.core.errors import UserError
 from vsebench.data.needs import NEEDS
 from vsebench.plan import read_plan
@@ -157,7 +167,7 @@ def test_mistakes_about_members_name_file_and_key(folder, variant, changes, mess
 )
 def test_mistakes_about_the_rows_of_a_data_set_name_the_key(variants, message):
     with pytest.raises(UserError) as error:
-        read_plan(CONFIG, with_rows(variants), [])
+        read_plan(CONFIG, with_variants(variants), [])
     assert f"datasets.corel5k-densehue.methods: {message}" in str(error.value)
 
 

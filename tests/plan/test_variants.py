@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.plan.runs import CONFIG, ENSEMBLE, IAPR, ONE, default, with_partition, with_rows
+from tests.plan.runs import CONFIG, ENSEMBLE, IAPR, ONE, default, with_partition, with_variants
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.data.needs import NEEDS
@@ -13,7 +13,7 @@ from vsebench.plan.settings import settings_of, timed_variants
 
 
 def test_a_data_set_gets_the_rows_that_the_run_names_for_it():
-    plan = read_plan(CONFIG, with_rows(["popularity", "ridge"]), [])
+    plan = read_plan(CONFIG, with_variants(["popularity", "ridge"]), [])
     assert plan.variants(Task("corel5k-densehue", "official")) == ["ridge", "popularity"]
     assert plan.obstacles(Task("corel5k-densehue", "official")) == {}
     assert plan.variants(IAPR) == ["popularity"]
