@@ -73,12 +73,12 @@ def test_a_metric_that_cannot_be_computed_gets_no_verdict():
 
 
 def test_epochs_to_the_best_are_compared_as_seconds_are():
-    variants = [
+    lines = [
         {"dataset": "d", "protocol": "official", "method": variant, "seed": seed, "phase": "selection", "epoch": epoch,
          "seconds": 1.0, "validation": -abs(epoch - best)}
         for variant, best in (("one", 5), ("other", 10)) for seed in SEEDS for epoch in range(1, 15)
     ]  # fmt: skip
-    history = frame(variants, schemas.HISTORY)
+    history = frame(lines, schemas.HISTORY)
     evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"history": history}))
     found = effects("time_to_converge", evidence, method="one", rivals=["other"], counted_in="epochs")
     assert found["epochs to best epoch, ratio"][0].value == pytest.approx(2)

@@ -91,8 +91,8 @@ def test_a_dagger_marks_what_is_not_significantly_worse(results: Results, tmp_pa
     )
     changed.write_parquet(folder / "summary.parquet")
     table = table_kind(results, "accuracy-saiapr-regions").table(Results(folder))
-    task = next(n for n, column in enumerate(table.columns) if column.key == "recall_10")
-    assert {row.cells[2].value for row in table.rows if row.cells[task].dagger} == {"opt_auc", "warp"}
+    position = next(n for n, column in enumerate(table.columns) if column.key == "recall_10")
+    assert {row.cells[2].value for row in table.rows if row.cells[position].dagger} == {"opt_auc", "warp"}
 
 
 def test_training_time_is_the_median_over_repeats(results: Results, tmp_path: Path) -> None:

@@ -21,13 +21,13 @@ def test_every_result_is_there_and_no_half_written_file(finished):
     expected += [f"results/tables/{name}.{suffix}" for name in plan.tables for suffix in ("csv", "md", "tex")]
     expected += [f"figures/{name}.{suffix}" for name in plan.figures for suffix in ("pdf", "svg", "png")]
     for (dataset, protocol), rows in TASKS.items():
-        task = f"results/{dataset}/{protocol}"
-        expected += [f"{task}/{name}.parquet" for name in ("metrics", "summary", "timing")]
+        folder_of_task = f"results/{dataset}/{protocol}"
+        expected += [f"{folder_of_task}/{name}.parquet" for name in ("metrics", "summary", "timing")]
         parts = ("train", "valid", "test", "images", "labels")
-        expected += [f"{task}/seed1/split/{name}.parquet" for name in parts]
+        expected += [f"{folder_of_task}/seed1/split/{name}.parquet" for name in parts]
         names = ["model.npz", "history.parquet", "run.json", "ranks.parquet", "lists.parquet"]
         names += ["label_ranks.parquet"] * (protocol == "images")
-        expected += [f"{task}/seed1/{row}/{name}" for row in rows for name in names]
+        expected += [f"{folder_of_task}/seed1/{row}/{name}" for row in rows for name in names]
     assert [name for name in expected if not (folder / name).is_file() or not (folder / name).stat().st_size] == []
     assert not list(folder.rglob("*.tmp*"))
 
