@@ -181,7 +181,7 @@ def test_a_package_that_is_not_there_is_named(monkeypatch):
         load_method("implicit_als")
 
 
-def test_a_row_whose_epochs_do_not_fit_its_class_is_told_what_to_do():
+def test_a_variant_whose_epochs_do_not_fit_its_class_is_told_what_to_do():
     assert "needs maximum and patience" in epochs_mistake(load_method("warp"))
     assert "has no epochs; remove this key" in epochs_mistake(load_method("ease"))
 

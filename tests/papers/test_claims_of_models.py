@@ -45,7 +45,7 @@ def test_accuracies_that_are_about_the_same(rival, within, verdict):
     assert found["map"][1] == verdict
 
 
-def test_a_metric_of_label_sets_needs_rows_with_decisions():
+def test_a_metric_of_label_sets_needs_variants_with_decisions():
     with pytest.raises(UserError, match="metrics: one is of label sets, so name other with a decision"):
         effects("accuracy", None, method="one/sharp", rivals=["other"], metrics=["macro_f1"])
 

@@ -137,7 +137,7 @@ def test_sibling_precision_and_its_ratio_to_precision():
         test.test(without, case)
 
 
-def test_what_noisier_labels_leave_of_two_rows():
+def test_what_noisier_labels_leave_of_two_variants():
     found = Evidence(**(vars(evidence()) | {"tasks": CLEAN_AND_NOISY}))
     make = partial(NoisierLabels, clean="tree", noisy="noisier tree", metric="precision@1")
     falls = make(method="first", steadier="second")
@@ -268,5 +268,5 @@ def test_a_verdict_on_simulated_data_says_so(judged):
     assert (line["reason"] == JUDGED) is judged
 
 
-def test_a_case_without_a_place_is_of_no_data():
+def test_a_case_without_a_task_is_of_no_data():
     assert ClaimCase("x").task == Task("", "")

@@ -64,10 +64,10 @@ def results(config, plan):
     for case in run.cases():
         write_table(run.ranks(case), schemas.RANKS, case.folder(folder) / "ranks.parquet")
     papers = ["--papers", *(str(paper.path) for paper in plan.papers)]
-    rows = [f"{task}/{row}" for task in SMALL for row in run.rows(task)]
+    variants = [f"{task}/{variant}" for task in SMALL for variant in run.variants(task)]
     stage("audit", *papers, "--out", folder / "audit.csv")
     stage("compare", *papers, "--results", folder, "--out", folder / "comparison.csv")
-    stage("claims", *papers, "--results", folder, "--variants", *rows, "--seeds", *run.seeds, "--bootstrap", 1000,
+    stage("claims", *papers, "--results", folder, "--variants", *variants, "--seeds", *run.seeds, "--bootstrap", 1000,
           "--scaling", folder / "scaling.parquet", "--out", folder / "claims.csv")  # fmt: skip
     return folder
 

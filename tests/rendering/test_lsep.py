@@ -136,7 +136,7 @@ def test_our_rows_with_decisions_stand_below_the_printed_ones(results: Results, 
     assert any("Left out, because this run lacks these methods" in note for note in table.notes)
 
 
-def test_our_places_of_other_protocols_are_left_out_if_the_table_names_its_own(results: Results) -> None:
+def test_our_tasks_of_other_protocols_are_left_out_if_the_table_names_its_own(results: Results) -> None:
     parameters = {"paper": str(PAPER.path), "printed": "table1", "protocols": ["images"]}
     sources = column(make(TableKind, "accuracy_beside_own_data", parameters, "t").table(results), "source")
     assert {source.value for source in sources} == {"published"}

@@ -77,7 +77,7 @@ def test_one_best_per_metric_and_the_oracle_apart(results: Results) -> None:
     assert "The data is simulated." in table.notes
 
 
-def test_a_row_that_is_left_out_is_named_with_the_reason(results: Results) -> None:
+def test_a_variant_that_is_left_out_is_named_with_the_reason(results: Results) -> None:
     table = table_kind(results, "accuracy-saiapr-regions").table(results)
     assert not any(row.apart for row in table.rows)
     assert table.notes[-1] == "Oracle is left out: it needs simulated data."

@@ -22,16 +22,16 @@ from vsebench.rendering.writers.markdown import to_markdown
 
 (PAPER,) = (paper for paper in PAPERS if paper.name == "wsabie")
 TASK = Task("sim-tree", "official")
-ROWS = {"wsabie": 0.4, "wsabie_auc": 0.3, "pamir_ia": 0.35, "one_vs_rest": 0.2}
+PRECISION = {"wsabie": 0.4, "wsabie_auc": 0.3, "pamir_ia": 0.35, "one_vs_rest": 0.2}
 KEYS = {"dataset": "sim-tree", "protocol": "official"}
 
 
 def summary() -> list[dict[str, Any]]:
     return [
-        KEYS | {"method": row, "decision": "", "metric": metric, "value": value, "ci_low": value - 0.01}
+        KEYS | {"method": variant, "decision": "", "metric": metric, "value": value, "ci_low": value - 0.01}
         | {"ci_high": value + 0.01, "n_seeds": 2}
-        | {"best": row == "wsabie", "p_adjusted": None if row == "wsabie" else 0.5}
-        for row, value in ROWS.items()
+        | {"best": variant == "wsabie", "p_adjusted": None if variant == "wsabie" else 0.5}
+        for variant, value in PRECISION.items()
         for metric in ("precision@1", "map")
     ]  # fmt: skip
 
@@ -60,9 +60,9 @@ LISTED = ((3, "car", False, False), (1, "sky", True, True), (2, "cloud", False, 
 
 def examples() -> list[dict[str, Any]]:
     return [
-        KEYS | {"method": row, "seed": 1, "image": f"i{number}", "number": number, "truth": "sky, sea"}
+        KEYS | {"method": variant, "seed": 1, "image": f"i{number}", "number": number, "truth": "sky, sea"}
         | {"rank": rank, "label": label, "right": right, "sibling": sibling}
-        for row in ROWS
+        for variant in PRECISION
         for number in (1, 2, 3, 4)
         for rank, label, right, sibling in LISTED
     ]  # fmt: skip
@@ -70,9 +70,9 @@ def examples() -> list[dict[str, Any]]:
 
 def precision_at(siblings: bool) -> list[dict[str, Any]]:
     return [
-        KEYS | {"method": row, "seed": seed, "cutoff": k, "precision": value / k}
+        KEYS | {"method": variant, "seed": seed, "cutoff": k, "precision": value / k}
         | {"sibling_precision": value if siblings else None}
-        for row, value in ROWS.items()
+        for variant, value in PRECISION.items()
         for seed in (1, 2)
         for k in range(1, 11)
     ]  # fmt: skip
@@ -80,18 +80,21 @@ def precision_at(siblings: bool) -> list[dict[str, Any]]:
 
 def history() -> list[dict[str, Any]]:
     return [
-        KEYS | {"method": row, "seed": seed, "phase": "selection", "epoch": epoch, "seconds": 0.1, "validation": value}
-        for row, value in ROWS.items()
+        KEYS | {"method": variant, "seed": seed, "phase": "selection"}
+        | {"epoch": epoch, "seconds": 0.1, "validation": value}
+        for variant, value in PRECISION.items()
         for seed in (1, 2)
         for epoch in range(1, 9)
-    ]
+    ]  # fmt: skip
 
 
 @pytest.fixture
 def results() -> Results:
     outline = Outline(
         tasks=[TASK],
-        variants={row: OutlineVariant(title=row.upper(), role="paper", source="made up") for row in ROWS},
+        variants={
+            variant: OutlineVariant(title=variant.upper(), role="paper", source="made up") for variant in PRECISION
+        },
         protocols={"official": "whole images"},
         seeds=[1, 2],
         metrics=["precision@1", "map"],

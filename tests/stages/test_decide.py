@@ -201,7 +201,7 @@ def test_correlations_are_those_of_scipy_for_labels_with_enough_images():
         assert correlation == pytest.approx(stats.spearmanr(own["threshold"], own["difficulty"]).statistic)
 
 
-def test_difficulty_is_told_by_the_scores_of_another_row(folder):
+def test_difficulty_is_told_by_the_scores_of_another_variant(folder):
     """The row itself is the reference here: where it scores a label of an image high, the image is easy."""
     variants = ["tiny/images/lsep", "tiny/images/lsep/class_threshold"]
     found = analysed(folder, "thresholds_and_difficulty", *variants, features="features.npy")
