@@ -1,9 +1,10 @@
-"""Small matrices, held-out labels and models for tests."""
+"""Small matrices, tables, held-out labels and models for tests."""
 
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import polars as pl
 
 from vsebench.core.workers import workers
 from vsebench.data.problem import HeldOut, LabelMatrix
@@ -29,6 +30,13 @@ def dense(matrix):
     rows = np.zeros((matrix.n_rows, matrix.n_labels), dtype=bool)
     rows[matrix.image_of_pair, matrix.label_of_pair] = True
     return rows
+
+
+def frame(lines, schema):
+    """Return a table of lines that may lack columns, but have no others: polars would drop them."""
+    lines = list(lines)
+    assert all(line.keys() <= schema.keys() for line in lines)
+    return pl.DataFrame(lines, schema=schema)
 
 
 def held_out_of(right, n_labels, known=None, images=None, candidates=None):

@@ -14,6 +14,7 @@ ALONE = ("tests/workflow/test_own_", "tests/workflow/test_targets")
 # These need many kernels.
 COMPILING = (
     "tests/benchmarks/",
+    "tests/commands/",
     "tests/docs/",
     "tests/evaluation/",
     "tests/kernels/",
@@ -45,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def mirror() -> Path:
     """The folder with real archives that VSEBENCH_MIRROR names."""
-    task = os.environ.get("VSEBENCH_MIRROR", "")
-    if not task or not Path(task).is_dir():
+    folder = os.environ.get("VSEBENCH_MIRROR", "")
+    if not folder or not Path(folder).is_dir():
         pytest.skip("VSEBENCH_MIRROR names no folder: the real archives are not here")
-    return Path(task)
+    return Path(folder)

@@ -22,8 +22,8 @@ def arguments(stage: str, definition: dict[str, Any] | DatasetConfig, *folders: 
     if isinstance(definition, DatasetConfig):
         definition = definition.definition()
     keys = ["--out"] if stage == "download" else ["--raw", "--out"]
-    tasks = [word for key, folder in zip(keys, folders, strict=True) for word in (key, str(folder))]
-    return [stage, "--name", name, "--definition", json.dumps(definition), *tasks]
+    options = [word for key, folder in zip(keys, folders, strict=True) for word in (key, str(folder))]
+    return [stage, "--name", name, "--definition", json.dumps(definition), *options]
 
 
 def download(definition: dict[str, Any] | DatasetConfig, raw: Path | str, name: str = "tiny") -> int:

@@ -61,5 +61,5 @@ def network(shape=("n", 3, 4, 4), weights=None, inputs=1, product="product"):
     return message((1, 8), (7, message(*graph)), (8, message((1, ""), (2, 13))))
 
 
-# A network in the layout of one whose weights are in another file: a tensor with the place of its numbers.
+# A network in the layout of one whose weights are in another file: a tensor that states where its numbers are.
 ELSEWHERE = message((1, 8), (7, message((5, message((8, "w"), (13, message((1, "location"), (2, "w.data"))))))))

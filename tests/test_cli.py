@@ -8,41 +8,41 @@ import pytest
 
 from vsebench.cli import command_modules, main, summary
 
-STAGES = command_modules()
+COMMANDS = command_modules()
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_every_stage_explains_itself(stage, capsys):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as end:
-        main([stage, "--help"])
+        main([command, "--help"])
     assert end.value.code == 0
     output = capsys.readouterr().out
-    assert f"usage: vsebench {stage}" in output
-    assert summary(stage)[:40] in " ".join(output.split())
+    assert f"usage: vsebench {command}" in output
+    assert summary(command)[:40] in " ".join(output.split())
 
 
-def test_help_lists_the_stages(capsys):
+def test_help_lists_the_commands(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     output = capsys.readouterr().out
-    assert all(stage in output for stage in STAGES)
+    assert all(command in output for command in COMMANDS)
 
 
-def test_the_stages_of_a_run():
-    assert {"download", "prepare", "split", "fit", "rank", "measure", "gather", "time", "report"} <= set(STAGES)
+def test_the_stages_of_a_run_are_commands():
+    assert {"download", "prepare", "split", "fit", "rank", "measure", "gather", "time", "report"} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("arguments", [["bake"], ["__init__"], ["stages.fit"], []])
-def test_unknown_stage_is_refused(arguments, capsys):
+def test_unknown_command_is_refused(arguments, capsys):
     with pytest.raises(SystemExit) as end:
         main(arguments)
     assert end.value.code == 2
     assert "COMMAND" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_every_stage_is_a_module_with_both_functions(stage):
-    module = importlib.import_module(STAGES[stage])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_a_module_with_both_functions(command):
+    module = importlib.import_module(COMMANDS[command])
     assert callable(module.add_arguments)
     assert callable(module.run)
 
@@ -75,7 +75,7 @@ def test_the_command_and_the_module_are_the_same():
     assert "invalid choice: 'bake'" in done.stderr
 
 
-def test_help_imports_no_stage():
+def test_help_imports_no_command():
     """It is shown at once: numba and polars take most of a second."""
     code = (
         "import sys; from vsebench.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"

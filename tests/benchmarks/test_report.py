@@ -120,7 +120,7 @@ def test_every_comparison_has_a_goal():
     assert [goal("iteration", "", 1).reached(ratio) for ratio in (2.4, 2.5, 5.0)] == ["no", "floor", "aim"]
 
 
-def test_a_row_takes_the_place_of_an_earlier_one(tmp_path):
+def test_a_row_replaces_an_earlier_one(tmp_path):
     rows = comparisons()
     results.add(tmp_path, "comparisons", rows)
     again = rows.head(1).with_columns(ratio_median=9.0)

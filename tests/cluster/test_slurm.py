@@ -64,7 +64,7 @@ def test_a_run_over_slurm_has_the_same_bytes_and_times_alone(slurm: Slurm, local
     assert project.found(*SAME) == local.found(*SAME)
     recorded = times(project)
     timed = {job: ends for job, ends in recorded.items() if job[0] in {"time_methods", "scale"}}
-    assert len(timed) == 2  # one for each place
+    assert len(timed) == 2  # one for each task
     for job, (start, end) in timed.items():
         assert [other for other, ends in recorded.items() if other != job and ends[0] < end and ends[1] > start] == []
 

@@ -76,13 +76,13 @@ def test_a_seed_without_a_record_takes_the_first_ones(recorded):
     assert rates(plan_of(recorded, seeds=[3]), 3) == [0.2]
 
 
-def test_a_run_without_a_record_takes_the_rows_own(folder):
+def test_a_run_without_a_record_takes_the_variants_own(folder):
     plan = plan_of(folder)
     assert starting_settings(plan, "opt_auc", TASK, 1) == settings_of(plan, "opt_auc", "sim-iapr")
     assert set(not_tuned(plan).values()) == {0}
 
 
-def test_a_run_that_tunes_starts_from_the_rows_own(recorded):
+def test_a_run_that_tunes_starts_from_the_variants_own(recorded):
     plan = plan_of(recorded, tune=True)
     assert starting_settings(plan, "opt_auc", TASK, 1) == settings_of(plan, "opt_auc", "sim-iapr")
     assert not_tuned(plan) == {}
@@ -115,7 +115,7 @@ def test_a_record_does_not_count_when_a_setting_outside_of_its_grid_has_changed(
     assert not_tuned(plan_of(recorded))["sim-iapr/distinct/opt_auc"] == 0
 
 
-def test_a_record_keeps_its_own_grid_and_counts_when_that_of_the_row_has_changed(recorded):
+def test_a_record_keeps_its_own_grid_and_counts_when_that_of_the_variant_has_changed(recorded):
     edit(recorded / "methods" / "opt_auc.yaml", "grid", {"learning_rate": [0.3, 0.4]})
     plan = plan_of(recorded)
     assert plan.chosen["sim-iapr"].protocols["distinct"].variants["opt_auc"].grid["learning_rate"] == [0.1, 0.2]

@@ -155,7 +155,6 @@ def test_configuration_and_normalisation_know_the_same_steps():
     assert get_args(NormalisationStep) == get_args(Step)
 
 
-ALL = np.arange(5)
 matrices = arrays(np.float32, st.tuples(st.integers(1, 9), st.integers(1, 6)), elements=st.integers(0, 50))
 
 

@@ -32,8 +32,8 @@ for name, changes in json.loads(sys.argv[1]).items():
     found[name] = {
         "metrics": plan.config.metrics,
         "variants": {str(task): plan.variants(task) for task in plan.tasks},
-        "settings": {row: settings_of(plan, row, next(iter(plan.datasets))) for row in plan.methods},
-        "grids": {row: method.grid for row, method in plan.methods.items()},
+        "settings": {variant: settings_of(plan, variant, next(iter(plan.datasets))) for variant in plan.methods},
+        "grids": {variant: method.grid for variant, method in plan.methods.items()},
         "names": [*plan.tables, *plan.figures],
     }
 print(json.dumps(found))

@@ -18,7 +18,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_results(tmp_path_factory.mktemp("results") / "results", TASKS, seeds=2, epochs=8)
 
 
-def test_every_run_has_the_figure_at_each_place_and_the_table(plans: dict[str, Any]) -> None:
+def test_every_run_has_the_figure_of_each_task_and_the_table(plans: dict[str, Any]) -> None:
     names = plans["tasks"]["names"]
     assert [name for name in names if name.startswith("accuracy-by-epoch-time")] == [
         "accuracy-by-epoch-time-sim-features-images",

@@ -72,18 +72,18 @@ def fit_and_rank(copy: Copy, case: Case, plan: dict[str, Any], metric: str, proc
 
 
 @pytest.mark.parametrize(
-    ("row", "task", "metric", "missing"),
+    ("name", "task", "metric", "missing"),
     [
         ("conditional", "visual-genome-500/distinct", "ndcg@10", 3),  # two of the group's labels are known
         ("nearest_centroid", "sim-features/images", "map", 5),
     ],
 )
 def test_the_example_puts_the_labels_of_the_group_first(
-    row: str, task: str, metric: str, missing: int, copy: Copy, plans: dict[str, Any], processed: Path, tmp_path: Path
+    name: str, task: str, metric: str, missing: int, copy: Copy, plans: dict[str, Any], processed: Path, tmp_path: Path
 ) -> None:
-    assert row in plans[row]["variants"][task]
-    case = Case(Task("made-up", Task.of(task).protocol), row, 1)
-    fit_and_rank(copy, case, plans[row], metric, processed, tmp_path)
+    assert name in plans[name]["variants"][task]
+    case = Case(Task("made-up", Task.of(task).protocol), name, 1)
+    fit_and_rank(copy, case, plans[name], metric, processed, tmp_path)
     first = pl.read_parquet(case.folder(tmp_path) / "lists.parquet").filter(pl.col("rank") <= missing)
     right = first["label"] // LABELS_PER_GROUP == first["image"] % GROUPS
     assert right.mean() > 0.98

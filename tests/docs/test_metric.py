@@ -12,7 +12,7 @@ from vsebench.core.storage import write_table
 from vsebench.core.tasks import Case, Task
 
 TASK = Task("made-up", "images")
-# Image 0 has a hit at place 2; image 1 a tie from place 3 to 4; image 2 places 3 and 9; image 3 a miss.
+# Image 0 has a hit at rank 2; image 1 a tie from rank 3 to 4; image 2 ranks 3 and 9; image 3 a miss.
 HELD_OUT = [(0, 1, 1, 0, 1, 9), (1, 1, 2, 1, 1, 9), (2, 1, 2, 0, 1, 8), (2, 2, 7, 0, 2, 8), (3, 1, None, None, None, 9)]
 
 

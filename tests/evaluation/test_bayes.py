@@ -15,7 +15,7 @@ from vsebench.formats.adapters import load_adapter
 
 K = 6
 SETS = np.array(list(product([False, True], repeat=K)))  # all 64
-LAWS = ["independent", "catalogue"]
+DISTRIBUTIONS = ["independent", "catalogue"]
 
 
 def random_truth(label_distribution, seed):
@@ -31,7 +31,7 @@ def random_truth(label_distribution, seed):
     return truth
 
 
-def law_of(label_distribution, truth, features):
+def set_probabilities(label_distribution, truth, features):
     """Return the probability of each of SETS for each image, (n, 64), with loops."""
     logits = features.astype(np.float64) @ truth["weight"] + truth["bias"]
     found = np.zeros((len(features), len(SETS)))
@@ -72,13 +72,15 @@ def number_of(labels):
 
 
 @pytest.fixture(
-    scope="module", params=[(label_distribution, seed) for label_distribution in LAWS for seed in range(5)], ids=str
+    scope="module",
+    params=[(label_distribution, seed) for label_distribution in DISTRIBUTIONS for seed in range(5)],
+    ids=str,
 )
 def small(request):
     label_distribution, seed = request.param
     truth = random_truth(label_distribution, seed)
     features = np.random.default_rng([seed, 1]).standard_normal((60, 3)).astype(np.float32)
-    return features, truth, law_of(label_distribution, truth, features)
+    return features, truth, set_probabilities(label_distribution, truth, features)
 
 
 @pytest.mark.parametrize("metric", VALUES)
@@ -136,7 +138,7 @@ def reached(labels, given):
     return (labels == given).all(axis=1), np.where(total == 0, 1.0, 2 * common / np.maximum(total, 1))
 
 
-# Exact match and example F1, measured before with other code on other draws of the same laws.
+# Exact match and example F1, measured before with other code on other draws of the same distributions.
 TABLE = {
     ("independent", "exact_match"): (0.132, 0.675),
     ("independent", "example_f1"): (0.107, 0.702),
@@ -158,7 +160,7 @@ def test_a_decision_reaches_what_was_measured_before(label_distribution, metric)
         assert abs(values.mean() - printed) < 3 * np.sqrt(2 / len(values)) * values.std() + 0.0005
 
 
-@pytest.mark.parametrize("label_distribution", LAWS)
+@pytest.mark.parametrize("label_distribution", DISTRIBUTIONS)
 def test_a_decision_reaches_what_it_expects_and_no_other_decision_reaches_more(label_distribution):
     features, given, truth = images_for_test(label_distribution)
     decisions = {name: getattr(bayes, name)(features, truth) for _, name in TABLE}

@@ -1,5 +1,6 @@
 import polars as pl
 
+from tests.builders import frame
 from vsebench.core.schemas import HISTORY, TIMING
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
 
@@ -21,6 +22,6 @@ def test_timed_seconds_are_the_median_of_each_seeds_repeats():
     laps = [(2, 1, 5.0), (1, 2, 3.0), (2, 3, 7.0), (1, 4, 3.5), (1, 5, 9.0)]
     rows = [{"seed": seed, "repeat": repeat, "phase": "training", "seconds": seconds} for seed, repeat, seconds in laps]
     rows.append({"seed": 1, "repeat": 2, "phase": "epoch", "seconds": 0.1})
-    timing = pl.DataFrame(rows, schema=TIMING)
+    timing = frame(rows, TIMING)
     assert seconds_by_seed(timing) == {1: 3.5, 2: 6.0}
     assert seconds_by_seed(timing.filter(phase="epoch")) == {}

@@ -5,7 +5,7 @@ from vsebench.evaluation.error_rates import detection_rate, simulate
 
 @pytest.mark.parametrize("n_seeds", [3, 10])
 @pytest.mark.parametrize("ratio", [0.0, 1.0, 10.0])
-def test_equal_rows_are_called_different_in_at_most_one_of_twenty_runs(n_seeds, ratio):
+def test_equal_variants_are_called_different_in_at_most_one_of_twenty_runs(n_seeds, ratio):
     comparisons = 1000
     chance = 3 * (0.05 * 0.95 / comparisons) ** 0.5
     assert detection_rate(n_seeds, ratio, 0.0, comparisons) < 0.05 + chance

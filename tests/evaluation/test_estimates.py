@@ -47,7 +47,7 @@ def test_models_without_chance_differ_by_their_images_alone():
     assert three.seeds[0] == 0
 
 
-def test_equal_rows_have_no_difference_and_others_without_any_noise_a_certain_one():
+def test_equal_variants_have_no_difference_and_others_without_any_noise_a_certain_one():
     equal = of_tables([np.zeros((20, 1))] * 3).each()
     assert (equal.p_value()[0], *np.concatenate(equal.interval())) == (1.0, 0.0, 0.0)
     apart = of_tables([np.full((20, 1), 0.1)] * 3).each()

@@ -96,7 +96,7 @@ def test_label_map_agrees_with_scikit_learn_where_no_scores_are_equal(data):
 
 
 def test_images_that_score_the_same_stand_behind_those_without_the_label():
-    """Five images score the same, two of them with the label: places 4 and 5, precision 1/4 and 2/5."""
+    """Five images score the same, two of them with the label: ranks 4 and 5, precision 1/4 and 2/5."""
     right = np.array([[True], [False], [True], [False], [False]])
     (found,) = measure([ranked(np.ones((5, 1)), right)], ["label_map"], 1, 10)
     assert found.values[0] == pytest.approx((1 / 4 + 2 / 5) / 2)

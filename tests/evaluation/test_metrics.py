@@ -41,7 +41,7 @@ def of(ranks, metrics=OF_IMAGES):
     return dict(zip(metrics, row, strict=True))
 
 
-def test_third_place_of_eleven_candidates_by_hand():
+def test_third_rank_of_eleven_candidates_by_hand():
     """Ten negatives, two of them above: AUC 1 - 2/10."""
     assert of(single((2, 0, 10))) == pytest.approx(
         {
@@ -52,15 +52,15 @@ def test_third_place_of_eleven_candidates_by_hand():
     )  # fmt: skip
 
 
-def test_seventh_place_is_cut_at_five_only():
+def test_seventh_rank_is_cut_at_five_only():
     result = of(single((6, 0, 100)))
     at_5 = ("precision@5", "recall@5", "map@5", "ndcg@5", "auc@5")
     assert [result[name] for name in at_5] == [0, 0, 0, 0, 0.5]
     assert [result[name.replace("5", "10")] for name in at_5] == pytest.approx([0.1, 1, 1 / 7, 1 / 3, 0.94])
 
 
-def test_ties_take_the_worst_place_when_cut_and_the_mean_place_for_the_full_auc():
-    """Best place 4 with 8 others alike: worst place 12 is cut at 10, mean place 8 of 20 negatives."""
+def test_ties_take_the_worst_rank_when_cut_and_the_mean_rank_for_the_full_auc():
+    """Best rank 4 with 8 others alike: the worst rank 12 is cut at 10, the mean rank is 8 among 20 negatives."""
     result = of(single((3, 8, 20)))
     assert result["recall@10"] == 0
     assert result["auc@10"] == 0.5
@@ -73,7 +73,7 @@ def test_a_model_without_information_has_an_auc_of_one_half():
     assert of(ranks_of(np.zeros((1, 21)), [[4]]))["auc"] == 0.5
     several = of(ranks_of(np.zeros((1, 21)), [[4, 9, 17]]))
     assert several["auc"] == 0.5
-    assert several["map"] == pytest.approx(3 / 21)  # each of the three stands at place 21, with three right ones there
+    assert several["map"] == pytest.approx(3 / 21)  # each of the three has rank 21, where all three are listed
 
 
 def test_a_held_out_label_that_is_known_counts_as_a_miss():
@@ -97,8 +97,8 @@ def test_two_held_out_labels_in_front_by_hand():
     assert (result["recall@5"], result["mrr"], result["coverage"], result["one_error"]) == (1, 1, 2, 0)
 
 
-def test_held_out_labels_at_places_two_and_seven_by_hand():
-    """Right labels count in the place of those behind them, and not in `above`."""
+def test_held_out_labels_at_ranks_two_and_seven_by_hand():
+    """Right labels count in the rank of those behind them, and not in `above`."""
     result = of(ranks_of([[9, 8, 7, 6, 5, 4, 3, 2]], [[1, 6]]))
     assert result["precision@5"] == pytest.approx(0.2)
     assert result["recall@5"] == 0.5
@@ -134,7 +134,7 @@ def test_an_image_without_held_out_labels_is_in_no_mean():
 
 
 def old_formulas(above, tied, negatives):
-    """The metrics of one held-out label: r is its worst place, n the negatives; NaN stands for a miss."""
+    """The metrics of one held-out label: r is its worst rank, n the negatives; NaN stands for a miss."""
     worst = above + tied + 1
     n = np.maximum(negatives, 1)
     found = {}
@@ -177,7 +177,7 @@ def test_one_held_out_label_each_gives_the_same_bytes_as_among_images_with_sever
 def librec_auc(ranked, relevant, n_negatives):
     """AUC of a cut list: pairs inside it are counted, what is not listed scores a half.
 
-    Written from the definition in docs/metrics.md, by walking the list, without the place of the hit.
+    Written from the definition in docs/metrics.md, by walking the list, without the rank of the hit.
     """
     if relevant not in ranked:
         return 0.5

@@ -59,8 +59,8 @@ def test_corrected_p_values_are_those_of_scipy(p_values):
 
 
 @pytest.mark.parametrize("n_worse", [0, 5, 9])
-def test_a_twentieth_of_the_rows_that_are_called_worse_than_the_best_equals_it(n_worse):
-    """Ten rows, some clearly worse: the mean share of wrong calls among all calls."""
+def test_a_twentieth_of_the_variants_that_are_called_worse_than_the_best_equals_it(n_worse):
+    """Ten variants, some clearly worse: the mean share of wrong calls among all calls."""
     rng, runs, shares = np.random.default_rng(7), 600, []
     for _ in range(runs):
         values = rng.normal(0, 1, 10) - np.where(np.arange(10) < n_worse, 8.0, 0.0)

@@ -12,8 +12,8 @@ NAMES = ["recall@10", "coverage"]
 TASK = Task("d", "distinct")
 
 
-def tasks(share_right, seed, n=400):
-    """First place for a share of the images, place 30 for the others."""
+def ranks(share_right, seed, n=400):
+    """Return ranks: 1 for a share of the images, 30 for the others."""
     above = np.where(np.random.default_rng(seed).random(n) < share_right, 0, 29)
     zeros = np.zeros(n, dtype=int)
     columns = (np.arange(n), zeros, above, zeros, zeros + 1, zeros + 49, zeros == 1)
@@ -21,8 +21,8 @@ def tasks(share_right, seed, n=400):
 
 
 TESTED = {
-    row: [tasks(share, seed) for seed in seeds]
-    for row, share, seeds in (
+    variant: [ranks(share, seed) for seed in seeds]
+    for variant, share, seeds in (
         ("weak", 0.2, (1, 2, 21)),
         ("strong", 0.6, (3, 4, 22)),
         ("twin", 0.6, (5, 6, 23)),
@@ -31,13 +31,13 @@ TESTED = {
 }
 
 
-def measured(rows, resamples=500):
-    found = {Entry(row): {} for row in rows}
+def measured(variants, resamples=500):
+    metrics = {Entry(variant): {} for variant in variants}
     for seed in range(3):
-        models = [Ranked(TESTED[row][seed], pl.DataFrame()) for row in rows]
-        for row, one in zip(rows, measure(models, NAMES, 50, resamples), strict=True):
-            found[Entry(row)][seed] = one
-    return found
+        models = [Ranked(TESTED[variant][seed], pl.DataFrame()) for variant in variants]
+        for variant, values in zip(variants, measure(models, NAMES, 50, resamples), strict=True):
+            metrics[Entry(variant)][seed] = values
+    return metrics
 
 
 @pytest.fixture(scope="module")
@@ -56,11 +56,11 @@ def row(summary, method):
 
 def test_one_row_per_method_and_metric(everything):
     assert everything.schema == pl.Schema(SUMMARY)
-    assert everything.select("method", "metric").rows() == [(row, name) for row in TESTED for name in NAMES]
+    assert everything.select("method", "metric").rows() == [(variant, name) for variant in TESTED for name in NAMES]
 
 
 def test_value_is_the_mean_over_seeds(summary):
-    expected = np.mean([mean_metric(ranks, "recall@10") for ranks in TESTED["weak"]])
+    expected = np.mean([mean_metric(tested, "recall@10") for tested in TESTED["weak"]])
     assert row(summary, "weak")["value"] == pytest.approx(expected)
     assert row(summary, "weak")["n_seeds"] == 3
 

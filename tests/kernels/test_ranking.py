@@ -30,8 +30,8 @@ def rank_by(model, known, held_out, threads=1):
     right = matrix([[label] for _, label in held_out], n_labels)
     with workers(threads) as pool:
         frame = ranking.rank(model, HeldOut(images, right, matrix(known, n_labels), every), None, pool, "test")
-    slot, is_candidate = pl.col("above") + 1, pl.col("above").is_not_null()
-    columns = ["image", "label", slot, pl.col("tied").fill_null(0), pl.col("negatives") + is_candidate.cast(pl.Int32)]
+    rank, is_candidate = pl.col("above") + 1, pl.col("above").is_not_null()
+    columns = ["image", "label", rank, pl.col("tied").fill_null(0), pl.col("negatives") + is_candidate.cast(pl.Int32)]
     return frame.select(columns).rows()
 
 
@@ -74,15 +74,15 @@ def draw_known(rng, n_images, n_labels):
 
 
 def assert_sorted(rows, scores, known):
-    """Compare ranks with the places in a sorted list."""
-    for i, label, slot, ties, candidates in rows:
+    """Compare ranks with the positions in a sorted list."""
+    for i, label, rank, ties, candidates in rows:
         rest = [c for c in range(scores.shape[1]) if c not in known[i]]
         assert candidates == len(rest)
         if label in known[i]:
-            assert slot is None
+            assert rank is None
             continue
         ranked = sorted((scores[i, c] for c in rest), reverse=True)
-        assert slot == ranked.index(scores[i, label]) + 1
+        assert rank == ranked.index(scores[i, label]) + 1
         assert ties == ranked.count(scores[i, label]) - 1
 
 
@@ -138,8 +138,8 @@ def test_scores_decide_up_to_the_rounding_of_float32(n_factors):
     held_out = [(i, int(rng.integers(0, 700))) for i in range(300)]
     scores = images.astype(np.float64) @ model.label.T.astype(np.float64)
     rounding = n_factors * 2.0**-23 * np.linalg.norm(images, axis=1)[:, None] * np.linalg.norm(model.label, axis=1)
-    for i, label, slot, ties, _ in rank_by(model, [[]] * 300, held_out):
+    for i, label, rank, ties, _ in rank_by(model, [[]] * 300, held_out):
         difference = scores[i] - scores[i, label]
         slack = rounding[i] + rounding[i, label]
-        assert (difference > slack).sum() < slot <= (difference > -slack).sum()
-        assert slot + ties <= (difference > -slack).sum()
+        assert (difference > slack).sum() < rank <= (difference > -slack).sum()
+        assert rank + ties <= (difference > -slack).sum()

@@ -46,7 +46,7 @@ def test_agrees_with_numpy(problem, agree):
 
 
 @pytest.mark.parametrize("scale", [0.7, 5.0, 200.0])
-def test_ranks_follow_the_truncated_exponential_law(scale):
+def test_ranks_follow_the_truncated_exponential_distribution(scale):
     state = new_state(8)
     span = np.expm1(-20 / scale)
     ranks = np.array([draw_rank(scale, span, 20, state) for _ in range(20000)])

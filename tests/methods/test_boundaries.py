@@ -13,13 +13,13 @@ from vsebench.data.needs import GIVEN_LABELS
 from vsebench.data.problem import Problem, Training, Words
 from vsebench.models import checked_scores
 
-TASKS = [(name, where) for name in names_of_methods() if name not in PACKAGES for where in PROBLEMS]
+CASES = [(name, where) for name in names_of_methods() if name not in PACKAGES for where in PROBLEMS]
 
 
 def kinds():
     """Return a method and a problem for each kind of model, by its name."""
     found = {}
-    for name, where in TASKS:
+    for name, where in CASES:
         if method_of(name).obstacle(PROBLEMS[where]) is None:
             found.setdefault((fitted_once(name, where)[0].kind, where), (name, where))
     return found

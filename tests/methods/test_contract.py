@@ -33,7 +33,7 @@ NAMES = names_of_methods()
 IN_EPOCHS = [name for name in NAMES if name not in PACKAGES and issubclass(load_method(name), Method)]
 IN_EPOCHS += PACKAGES  # classes that need an optional package to be read
 WITH_CHANCE = ["random", "random_projection_tree", "wsabie_ensemble"]  # of those without epochs
-EVERY_PLACE = [(name, where) for name in NAMES for where in PROBLEMS]
+EVERY_PROBLEM = [(name, where) for name in NAMES for where in PROBLEMS]
 
 
 def runs(name, where):
@@ -52,10 +52,10 @@ class TestEveryMethod:
         assert method.__doc__
 
     def test_epochs_stand_in_the_file_exactly_if_it_is_trained_by_epochs(self, name):
-        rows = {path: read_method_config(path) for path in CONFIG.glob("*.yaml")}
-        for path, row in rows.items():
-            if row.method == name:
-                assert (row.epochs is not None) == issubclass(method_of(name), Method), path
+        for path in CONFIG.glob("*.yaml"):
+            config = read_method_config(path)
+            if config.method == name:
+                assert (config.epochs is not None) == issubclass(method_of(name), Method), path
 
     def test_an_unknown_setting_names_key_and_file(self, name):
         values = settings_of(name).model_dump() | {"typo": 1}
@@ -80,8 +80,8 @@ class TestEveryMethod:
         assert any(one[key].tobytes() != other[key].tobytes() for key in one)
 
 
-@pytest.mark.parametrize(("name", "where"), EVERY_PLACE)
-class TestEveryMethodAtEveryPlace:
+@pytest.mark.parametrize(("name", "where"), EVERY_PROBLEM)
+class TestEveryMethodOnEveryProblem:
     def test_scores_are_one_row_per_query_and_finite(self, name, where):
         runs(name, where)
         model, queries = fitted_once(name, where)
@@ -181,7 +181,7 @@ def test_a_package_that_is_not_there_is_named(monkeypatch):
         load_method("implicit_als")
 
 
-def test_a_row_whose_epochs_do_not_fit_its_class_is_told_what_to_do():
+def test_a_variant_whose_epochs_do_not_fit_its_class_is_told_what_to_do():
     assert "needs maximum and patience" in epochs_mistake(load_method("warp"))
     assert "has no epochs; remove this key" in epochs_mistake(load_method("ease"))
 

@@ -16,7 +16,7 @@ from vsebench.methods.by_features.logistic import log_losses
 from vsebench.methods.by_features.softmax import cross_entropy
 
 LOSSES = {"softmax": cross_entropy, "logistic": log_losses}
-TASKS = ["dense features", "sparse features", "new images"]
+WITH_FEATURES = ["dense features", "sparse features", "new images"]
 
 
 def learnt_from(where):
@@ -70,7 +70,7 @@ def test_scores_of_any_size_have_finite_losses(name):
     assert np.isfinite(slope).all()
 
 
-@pytest.mark.parametrize("where", TASKS)
+@pytest.mark.parametrize("where", WITH_FEATURES)
 def test_logistic_regression_is_that_of_scikit_learn(where):
     model, queries = fitted("logistic", where, regularisation=0.1, iterations=500)
     rows, truth = learnt_from(where)
@@ -80,7 +80,7 @@ def test_logistic_regression_is_that_of_scikit_learn(where):
         assert np.allclose(model.scores(queries)[:, label], expected, atol=0.02)
 
 
-@pytest.mark.parametrize("where", TASKS)
+@pytest.mark.parametrize("where", WITH_FEATURES)
 def test_softmax_regression_is_that_of_scikit_learn(where):
     """An image with n labels is n images with one label each, of weight 1 / n."""
     model, queries = fitted("softmax", where, regularisation=0.1, iterations=500)
@@ -94,7 +94,7 @@ def test_softmax_regression_is_that_of_scikit_learn(where):
     assert np.allclose(*centred, atol=0.02)
 
 
-@pytest.mark.parametrize("where", TASKS)
+@pytest.mark.parametrize("where", WITH_FEATURES)
 def test_kernel_ridge_is_that_of_scikit_learn(where):
     model, queries = fitted("kernel_ridge", where, gamma=1.5, regularisation=0.5)
     rows, truth = learnt_from(where)

@@ -90,7 +90,7 @@ def test_the_gradient_of_the_nonlinear_update_by_differences(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["x_ent", "s_x_ent"])
-def test_a_row_moves_the_labels_that_it_does_not_train(name):
+def test_a_method_moves_the_labels_that_it_does_not_train(name):
     fitter = network(name, learnt=LEARNT, joint=True, unseen_update="linear_map")
     fitter.epoch()
     start = fitter.table.start.astype(np.float64)

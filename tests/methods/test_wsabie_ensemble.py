@@ -25,7 +25,7 @@ def test_scores_are_the_weighted_sum_of_the_members_scores(where):
     assert np.allclose(model.scores(queries), expected, atol=1e-4 * np.abs(expected).max())
 
 
-def test_members_are_the_models_of_their_own_rows():
+def test_members_are_the_models_of_their_own_variants():
     with workers(1) as pool:
         problem, _ = problem_of("new images", pool)
         ensemble = WsabieEnsemble(problem, settings_of("wsabie_ensemble"))

@@ -8,7 +8,7 @@ import yaml
 from tests.papers.planted import DATASETS, SEEDS, write_results
 from vsebench.cli import main
 
-ROWS = [f"{entry['name']}/distinct/{method}" for entry in DATASETS for method in ("good", "bad")]
+VARIANTS = [f"{entry['name']}/distinct/{method}" for entry in DATASETS for method in ("good", "bad")]
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def judge(results, tmp_path):
         }
         (tmp_path / "p.yaml").write_text(yaml.safe_dump(content))
         arguments = ["claims", "--papers", tmp_path / "p.yaml", "--results", results, "--seeds", *SEEDS]
-        arguments += ["--variants", *ROWS, "--bootstrap", 200, "--sweeps", results / "sweeps.parquet"]
+        arguments += ["--variants", *VARIANTS, "--bootstrap", 200, "--sweeps", results / "sweeps.parquet"]
         assert main([str(argument) for argument in [*arguments, "--out", tmp_path / "claims.csv"]]) == 0
         with (tmp_path / "claims.csv").open() as stream:
             return list(csv.DictReader(stream))

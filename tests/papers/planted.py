@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.builders import frame
 from vsebench.core import schemas
 from vsebench.core.storage import write_json, write_table
 from vsebench.core.tasks import Case, Task
@@ -27,10 +28,6 @@ def ranks(seed, shift):
     return pl.DataFrame(columns | {"right": np.ones(400), "negatives": np.full(400, 99), "cold": np.zeros(400)}).cast(
         schemas.RANKS
     )
-
-
-def frame(rows, schema):
-    return pl.DataFrame(rows, schema=schema)
 
 
 def write_results(folder):
@@ -97,7 +94,7 @@ def planted(datasets=("real", "sim")):
 
 
 def decided(task):
-    """Evidence of two rows with two decisions each on 400 images of six labels, of which two are right.
+    """Evidence of two variants with two decisions each on 400 images of six labels, of which two are right.
 
     The decision `sharp` chooses the right labels of most images, `blunt` of few; all else is the same.
     """
@@ -119,9 +116,12 @@ def decided(task):
             pl.DataFrame(),
         )
 
-    rows = [*("one", "other"), *(f"{row}/{decision}" for row in ("one", "other") for decision in ("sharp", "blunt"))]
+    variants = [
+        *("one", "other"),
+        *(f"{variant}/{decision}" for variant in ("one", "other") for decision in ("sharp", "blunt")),
+    ]
     empty = {name: pl.DataFrame() for name in ("timing", "history")}
-    return Evidence([RunTask(task, "other", "other", rows)], SEEDS, 400, **empty, sweeps=None, scaling=None,
+    return Evidence([RunTask(task, "other", "other", variants)], SEEDS, 400, **empty, sweeps=None, scaling=None,
                     read_ranks=lambda case: read_ranked(case).ranks, read_sweep_ranks=None, read_ranked=read_ranked,
                     read_sets=read_sets, n_labels=lambda case: 6)  # fmt: skip
 

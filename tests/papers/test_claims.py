@@ -29,15 +29,15 @@ ABSENT = {"better": [0.1, 1.0], "worse": [0.0, 0.0], "metric": "ndcg@10"}
     ],
 )
 def test_a_planted_effect_is_found_on_real_data_only(judge, claim, effect):
-    variants = {variant["dataset"]: variant for variant in judge(**claim)}
-    assert variants["real"]["verdict"] == "holds"
-    assert float(variants["real"]["p_adjusted"]) < 0.05
-    assert variants["sim"]["verdict"] == "not testable here"
-    assert variants["sim"]["p_adjusted"] == ""
-    for variant in variants.values():
-        assert float(variant["ci_low"]) <= float(variant["effect"]) <= float(variant["ci_high"])
+    lines = {line["dataset"]: line for line in judge(**claim)}
+    assert lines["real"]["verdict"] == "holds"
+    assert float(lines["real"]["p_adjusted"]) < 0.05
+    assert lines["sim"]["verdict"] == "not testable here"
+    assert lines["sim"]["p_adjusted"] == ""
+    for line in lines.values():
+        assert float(line["ci_low"]) <= float(line["effect"]) <= float(line["ci_high"])
         if effect is not None:
-            assert float(variant["effect"]) == pytest.approx(effect)
+            assert float(line["effect"]) == pytest.approx(effect)
 
 
 def test_a_claim_can_name_its_protocols(judge):
@@ -47,27 +47,22 @@ def test_a_claim_can_name_its_protocols(judge):
 
 @pytest.mark.parametrize(("within", "verdict"), [([0.0, 1.0], "holds"), ([-1.0, 0.0], "fails")])
 def test_a_difference_between_values_of_a_setting_is_judged_by_bounds_if_it_has_any(judge, within, verdict):
-    variants = {
-        variant["dataset"]: variant for variant in judge(test="setting", parameter="a", within=within, **ABSENT)
-    }
-    assert variants["real"]["verdict"] == verdict
+    lines = {line["dataset"]: line for line in judge(test="setting", parameter="a", within=within, **ABSENT)}
+    assert lines["real"]["verdict"] == verdict
 
 
 def test_the_opposite_fails(judge):
-    variants = judge(test="accuracy", method="bad", rivals=["good"], metrics=["recall@10", "map@10"])
-    assert {variant["verdict"] for variant in variants if variant["dataset"] == "real"} == {"fails"}
-    variants = judge(test="memory", rivals=["bad"])
-    assert {variant["verdict"] for variant in variants if variant["dataset"] == "real"} == {"fails"}
+    lines = judge(test="accuracy", method="bad", rivals=["good"], metrics=["recall@10", "map@10"])
+    assert {line["verdict"] for line in lines if line["dataset"] == "real"} == {"fails"}
+    lines = judge(test="memory", rivals=["bad"])
+    assert {line["verdict"] for line in lines if line["dataset"] == "real"} == {"fails"}
 
 
 def test_no_difference_is_undecided(judge):
-    (variant,) = [
-        variant
-        for variant in judge(test="accuracy", rivals=["good"], metrics=["recall@10"])
-        if variant["dataset"] == "real"
-    ]
-    assert variant["verdict"] == "undecided"
-    assert float(variant["effect"]) == 0
+    lines = judge(test="accuracy", rivals=["good"], metrics=["recall@10"])
+    (line,) = [line for line in lines if line["dataset"] == "real"]
+    assert line["verdict"] == "undecided"
+    assert float(line["effect"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -95,15 +90,15 @@ def test_no_difference_is_undecided(judge):
     ],
 )
 def test_a_claim_that_cannot_be_tested_says_why(judge, claim, reason):
-    (variant,) = judge(**claim)
-    assert (variant["verdict"], variant["reason"], variant["effect"]) == ("not testable here", reason, "")
+    (line,) = judge(**claim)
+    assert (line["verdict"], line["reason"], line["effect"]) == ("not testable here", reason, "")
 
 
 def test_a_claim_is_tested_on_real_data_of_any_family_and_on_simulated_data_of_its_own(judge):
     claim = {"test": "accuracy", "rivals": ["bad"], "metrics": ["recall@10"]}
-    assert [variant["dataset"] for variant in judge(**claim)] == ["real", "sim"]
-    (variant,) = judge(**claim, families=["flickr", "nuswide"])
-    assert (variant["dataset"], variant["data"], variant["verdict"]) == ("real", "other", "holds")
+    assert [line["dataset"] for line in judge(**claim)] == ["real", "sim"]
+    (line,) = judge(**claim, families=["flickr", "nuswide"])
+    assert (line["dataset"], line["data"], line["verdict"]) == ("real", "other", "holds")
 
 
 def test_without_real_data_or_any_of_its_families_a_claim_cannot_be_tested():
@@ -117,22 +112,19 @@ def test_without_real_data_or_any_of_its_families_a_claim_cannot_be_tested():
 
 def test_a_test_says_whether_the_data_is_the_papers_own(judge):
     claim = {"test": "accuracy", "rivals": ["bad"], "metrics": ["recall@10"]}
-    assert [(variant["dataset"], variant["data"]) for variant in judge(**claim)] == [
-        ("real", "other"),
-        ("sim", "simulated"),
-    ]
+    assert [(line["dataset"], line["data"]) for line in judge(**claim)] == [("real", "other"), ("sim", "simulated")]
     tasks = {"theirs": {"title": "T", "dataset": "real"}, "drawn": {"title": "D", "dataset": "sim"}}
-    variants = judge(**claim, tasks=tasks)
-    assert [(variant["dataset"], variant["data"]) for variant in variants] == [("real", "paper"), ("sim", "simulated")]
-    assert variants[0]["verdict"] == "holds"
+    lines = judge(**claim, tasks=tasks)
+    assert [(line["dataset"], line["data"]) for line in lines] == [("real", "paper"), ("sim", "simulated")]
+    assert lines[0]["verdict"] == "holds"
 
 
-def test_a_row_says_what_its_effect_is_and_why_it_has_no_verdict(judge):
-    variants = {variant["dataset"]: variant for variant in judge(test="memory", rivals=["bad"])}
-    assert {variant["metric"] for variant in variants.values()} == {"peak memory, ratio"}
-    assert {variant["effect_is"] for variant in variants.values()} == {"ratio (claimed: above 1)"}
-    assert variants["real"]["reason"] == ""
-    assert variants["sim"]["reason"] == "Simulated data provides no evidence on the paper's data."
+def test_a_line_says_what_its_effect_is_and_why_it_has_no_verdict(judge):
+    lines = {line["dataset"]: line for line in judge(test="memory", rivals=["bad"])}
+    assert {line["metric"] for line in lines.values()} == {"peak memory, ratio"}
+    assert {line["effect_is"] for line in lines.values()} == {"ratio (claimed: above 1)"}
+    assert lines["real"]["reason"] == ""
+    assert lines["sim"]["reason"] == "Simulated data provides no evidence on the paper's data."
 
 
 def test_the_correction_is_over_the_claims_of_a_paper_on_real_data(tmp_path, results):
@@ -141,9 +133,8 @@ def test_the_correction_is_over_the_claims_of_a_paper_on_real_data(tmp_path, res
         for test in ("time_of_epoch", "memory")
     ]
     (tmp_path / "p.yaml").write_text(yaml.safe_dump({"title": "P", "citation": "c", "claims": claims}))
-    tested = [
-        one for one in verdicts(Paper.read(tmp_path / "p.yaml"), planted()).to_dicts() if one["data"] != "simulated"
-    ]
+    lines = verdicts(Paper.read(tmp_path / "p.yaml"), planted()).to_dicts()
+    tested = [line for line in lines if line["data"] != "simulated"]
     raw = [stats.ttest_1samp(np.log(ratios), 0).pvalue for ratios in RATIOS]
     assert raw[0] < raw[1]
     assert tested[0]["p_adjusted"] == pytest.approx(min(2 * raw[0], raw[1]), rel=1e-4)
@@ -158,11 +149,10 @@ def test_the_correction_is_for_each_kind_of_data_apart(tmp_path):
     paper = {"title": "P", "citation": "c", "claims": claims, "tasks": {"a": {"title": "A", "dataset": "own"}}}
     (tmp_path / "p.yaml").write_text(yaml.safe_dump(paper))
     found = verdicts(Paper.read(tmp_path / "p.yaml"), planted(("real", "sim", "own", "more"))).to_dicts()
-    assert [variant["data"] for variant in found] == ["paper", "other", "other", "simulated"] * 2
+    assert [line["data"] for line in found] == ["paper", "other", "other", "simulated"] * 2
     small, large = (stats.ttest_1samp(np.log(ratios), 0).pvalue for ratios in RATIOS)
     by_data = {
-        data: [variant["p_adjusted"] for variant in found if variant["data"] == data]
-        for data in ("paper", "other", "simulated")
+        data: [line["p_adjusted"] for line in found if line["data"] == data] for data in ("paper", "other", "simulated")
     }
     assert by_data["paper"] == pytest.approx([min(2 * small, large), large], rel=1e-4)  # of two tests, not of six
     assert by_data["other"] == pytest.approx([min(2 * small, large)] * 2 + [large] * 2, rel=1e-4)  # of four
@@ -175,7 +165,7 @@ def test_a_ratio_needs_two_pairs():
     assert ratio(np.array([2.0, 2.0]), np.array([1.0, 1.0]), "seeds").value == pytest.approx(2.0)
 
 
-def test_two_rows_are_compared_on_the_same_images_only():
+def test_two_variants_are_compared_on_the_same_images_only():
     other = ranks(1, 0).with_columns(image=pl.col("image") + 1)
     with pytest.raises(UserError, match=r"different test images; delete these files and run again"):
         differences([ranks(1, 0)], [other], ["mrr"], 100)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.papers.planted import SEEDS, decided, effects, frame
+from tests.builders import frame
+from tests.papers.planted import SEEDS, decided, effects
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
@@ -44,7 +45,7 @@ def test_accuracies_that_are_about_the_same(rival, within, verdict):
     assert found["map"][1] == verdict
 
 
-def test_a_metric_of_label_sets_needs_rows_with_decisions():
+def test_a_metric_of_label_sets_needs_variants_with_decisions():
     with pytest.raises(UserError, match="metrics: one is of label sets, so name other with a decision"):
         effects("accuracy", None, method="one/sharp", rivals=["other"], metrics=["macro_f1"])
 
@@ -72,12 +73,12 @@ def test_a_metric_that_cannot_be_computed_gets_no_verdict():
 
 
 def test_epochs_to_the_best_are_compared_as_seconds_are():
-    variants = [
+    lines = [
         {"dataset": "d", "protocol": "official", "method": variant, "seed": seed, "phase": "selection", "epoch": epoch,
          "seconds": 1.0, "validation": -abs(epoch - best)}
         for variant, best in (("one", 5), ("other", 10)) for seed in SEEDS for epoch in range(1, 15)
     ]  # fmt: skip
-    history = frame(variants, schemas.HISTORY)
+    history = frame(lines, schemas.HISTORY)
     evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"history": history}))
     found = effects("time_to_converge", evidence, method="one", rivals=["other"], counted_in="epochs")
     assert found["epochs to best epoch, ratio"][0].value == pytest.approx(2)

@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from tests.papers.planted import SEEDS, frame, ranks
+from tests.builders import frame
+from tests.papers.planted import SEEDS, ranks
 from vsebench.core import schemas
 from vsebench.papers.claim import ClaimCase
 from vsebench.papers.claims.cost_formula import CostFormula

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
+from tests.builders import frame
 from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.evaluation.analyses.base import load_analysis
@@ -37,7 +38,7 @@ CLEAN_AND_NOISY = [
 
 
 def ranks(case):
-    """Return ranks of 100 images: the label is first in as many as ROWS says, and at place 12 in the others."""
+    """Return ranks of 100 images: the label is first in as many as ROWS says, and has rank 12 in the others."""
     number = NOISY_ROWS[case.variant] if case.task == NOISY else ROWS[case.variant]
     above = np.where(np.arange(100) < number, 0, 11)
     columns = {
@@ -55,13 +56,13 @@ def ranks(case):
 def lists(case):
     """Return lists of two: `first` lists the right label 0 and a stranger, the others a sibling twice."""
     labels = [0, 9] if case.variant == "first" else [1, 2]
-    variants = [(image, index, label) for image in range(100) for index, label in enumerate(labels, start=1)]
-    return pl.DataFrame(variants, schema=schemas.LISTS, orient="row")
+    lines = [(image, rank, label) for image in range(100) for rank, label in enumerate(labels, start=1)]
+    return pl.DataFrame(lines, schema=schemas.LISTS, orient="row")
 
 
 def evidence(data="other", family="tree", **tables):
     filled = {"timing": [], "history": []} | tables
-    frames = {name: pl.DataFrame(variants, schema=getattr(schemas, name.upper())) for name, variants in filled.items()}
+    frames = {name: frame(lines, getattr(schemas, name.upper())) for name, lines in filled.items()}
     siblings = pl.DataFrame({"label": [0, 0], "sibling": [1, 2]}, schema={"label": pl.Int32, "sibling": pl.Int32})
     return Evidence(
         tasks=[RunTask(TASK, family, data, list(ROWS))],
@@ -136,7 +137,7 @@ def test_sibling_precision_and_its_ratio_to_precision():
         test.test(without, case)
 
 
-def test_what_noisier_labels_leave_of_two_rows():
+def test_what_noisier_labels_leave_of_two_variants():
     found = Evidence(**(vars(evidence()) | {"tasks": CLEAN_AND_NOISY}))
     make = partial(NoisierLabels, clean="tree", noisy="noisier tree", metric="precision@1")
     falls = make(method="first", steadier="second")
@@ -243,8 +244,8 @@ def neighbours(seed):
 
 
 def test_siblings_among_the_nearest_labels_are_held_against_chance():
-    variants = [variant for seed in SEEDS for variant in neighbours(seed)]
-    table = pl.DataFrame(variants, schema=load_analysis("neighbours_of_labels").SCHEMA)
+    lines = [line for seed in SEEDS for line in neighbours(seed)]
+    table = frame(lines, load_analysis("neighbours_of_labels").SCHEMA)
     found = Evidence(**(vars(evidence()) | {"on_request": {"neighbours_of_labels": table}}))
     test = LabelNeighbours(method="first", families=["tree"], nearest=2, times=4.0)
     effect = only(test, found)
@@ -267,5 +268,5 @@ def test_a_verdict_on_simulated_data_says_so(judged):
     assert (line["reason"] == JUDGED) is judged
 
 
-def test_a_case_without_a_place_is_of_no_data():
+def test_a_case_without_a_task_is_of_no_data():
     assert ClaimCase("x").task == Task("", "")

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.rendering.conftest import MACHINE, SMALL, WORDS, MadeUp, dataset_entry, frame
+from tests.builders import frame
+from tests.rendering.conftest import MACHINE, SMALL, WORDS, MadeUp, dataset_entry
 from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
 from vsebench.core.storage import write_json, write_table
-from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
 from vsebench.plan import read_plan
 from vsebench.rendering.kinds import FigureKind, instances_of_run
@@ -24,8 +24,8 @@ from vsebench.rendering.table import MISSING
 
 ROOT = Path(__file__).parents[2]
 CODE = ROOT / "src" / "vsebench"
+FOLDERS = ("papers", "plan", "rendering", "stages")
 NAME = "rankbox"
-REAL = Task("saiapr", "regions")
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +64,10 @@ def results(config, plan):
     for case in run.cases():
         write_table(run.ranks(case), schemas.RANKS, case.folder(folder) / "ranks.parquet")
     papers = ["--papers", *(str(paper.path) for paper in plan.papers)]
-    rows = [f"{task}/{row}" for task in SMALL for row in run.rows(task)]
+    variants = [f"{task}/{variant}" for task in SMALL for variant in run.variants(task)]
     stage("audit", *papers, "--out", folder / "audit.csv")
     stage("compare", *papers, "--results", folder, "--out", folder / "comparison.csv")
-    stage("claims", *papers, "--results", folder, "--variants", *rows, "--seeds", *run.seeds, "--bootstrap", 1000,
+    stage("claims", *papers, "--results", folder, "--variants", *variants, "--seeds", *run.seeds, "--bootstrap", 1000,
           "--scaling", folder / "scaling.parquet", "--out", folder / "claims.csv")  # fmt: skip
     return folder
 
@@ -180,8 +180,7 @@ def test_a_run_can_name_its_papers(config):
 def test_no_code_knows_the_paper(paper):
     """No text in the code, but for docstrings, holds the paper's title or the name of one of its tables."""
     title = Paper.read(paper).title
-    modules = [*CODE.glob("papers/**/*.py"), *CODE.glob("rendering/**/*.py"), *CODE.glob("stages/*.py")]
-    for module in [*modules, *(CODE / "plan").glob("*.py")]:
+    for module in (path for folder in FOLDERS for path in CODE.glob(f"{folder}/**/*.py")):
         for text in texts(module):
             assert title not in text, module
             assert not re.search(rf"{paper.stem}(_table|_figure|\.yaml|\.csv)", text), module

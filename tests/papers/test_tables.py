@@ -46,8 +46,8 @@ def table(results, name):
 
 def values(table, key):
     """Return the values of one column."""
-    task = [column.key for column in table.columns].index(key)
-    return [row.cells[task].value for row in table.rows]
+    position = [column.key for column in table.columns].index(key)
+    return [row.cells[position].value for row in table.rows]
 
 
 @pytest.mark.parametrize(
@@ -193,13 +193,13 @@ def test_a_table_of_a_paper_has_every_printed_number(results, name):
 def test_our_accuracies_are_below_the_printed_ones(results):
     found = table(results, "vse_fs_table4")
     lines = list(zip(values(found, "dataset"), values(found, "method"), values(found, "source"), strict=True))
-    task = lines.index(("IAPR TC-12", "WARP", "published"))
-    assert lines[task + 1 : task + 3] == [
+    position = lines.index(("IAPR TC-12", "WARP", "published"))
+    assert lines[position + 1 : position + 3] == [
         ("IAPR TC-12", "WARP", "here"),
         ("IAPR TC-12", "WARP (published code)", "here"),
     ]
     compared = results.comparison.filter(paper="vse_fs", row="iapr/warp", column="recall@10", method="warp")
-    assert values(found, "recall@10")[task + 1] == compared["ours"][0]
+    assert values(found, "recall@10")[position + 1] == compared["ours"][0]
     assert "No data set of this run" not in "".join(found.notes)
 
 
@@ -223,9 +223,9 @@ def test_growth_is_measured_beside_the_printed_formulas(results):
     found = table(results, "vse_fs_table2")
     exponents = table(results, "growth")
     row = values(exponents, "method").index("VSE-ens")
-    task = values(found, "method").index("VSE-ens")
-    assert values(found, "published")[task] == "O(c_1 K|D|)"
-    assert values(found, "pairs")[task] == values(exponents, "pairs")[row] == pytest.approx(1, abs=0.3)
+    position = values(found, "method").index("VSE-ens")
+    assert values(found, "published")[position] == "O(c_1 K|D|)"
+    assert values(found, "pairs")[position] == values(exponents, "pairs")[row] == pytest.approx(1, abs=0.3)
 
 
 def test_the_growth_of_the_time_to_score_an_image_has_columns_of_its_own(results):
@@ -264,9 +264,9 @@ def test_our_counts_stand_below_the_printed_ones_in_the_papers_form(results):
         "dataset", "source", "images", "labels", "train_pairs", "test_pairs",
     ]  # fmt: skip
     lines = [[cell.value for cell in row.cells] for row in found.rows]
-    task = lines.index(["IAPR TC-12", "published", 19627, 291, 79527, 20000])
+    position = lines.index(["IAPR TC-12", "published", 19627, 291, 79527, 20000])
     # The made-up results test 500 images.
-    assert lines[task + 1] == ["IAPR TC-12", "here", 20000, 255, 99527 - 500, 500]
+    assert lines[position + 1] == ["IAPR TC-12", "here", 20000, 255, 99527 - 500, 500]
     assert [line[:2] for line in lines if line[1] == "here"] == [["IAPR TC-12", "here"]]
 
 
@@ -301,9 +301,9 @@ def test_pairs_are_counted_as_the_protocol_holds_them_out(results):
 def test_times_have_the_form_and_units_of_the_paper(results):
     found = table(results, "vse_ens_table4")
     lines = [[cell.value for cell in row.cells] for row in found.rows]
-    task = lines.index(["WARP", "published", "35.65 h", "51.46 h", "2.38 h"])
+    position = lines.index(["WARP", "published", "35.65 h", "51.46 h", "2.38 h"])
     ours = results.comparison.filter(paper="vse_ens", row="iapr/warp", column="training_time", method="warp")["ours"][0]
-    title, source, *others, iapr = lines[task + 1]
+    title, source, *others, iapr = lines[position + 1]
     assert (title, source, others) == ("WARP", "here", [MISSING, MISSING])
     assert iapr == f"{format_value(ours, 'seconds')} s"
     assert not any("Accelerate" in line[0] for line in lines)
@@ -332,13 +332,13 @@ def values_of(table):
 def test_improvements_follow_the_papers_convention(results):
     found = table(results, "vse_ens_table2_improve")
     lines = {(row.cells[0].value, row.cells[1].value, row.cells[2].value): row.cells for row in found.rows}
-    task = values_of(found).index("recall@10")
+    position = values_of(found).index("recall@10")
     # What print has follows from its own numbers: 0.4364 / 0.4278 - 1.
-    assert lines["IAPR TC-12", "VSE-ens over WARP", "published"][task].value == pytest.approx(0.0201)
+    assert lines["IAPR TC-12", "VSE-ens over WARP", "published"][position].value == pytest.approx(0.0201)
     compared = results.comparison.filter(paper="vse_ens", table="table2", column="recall@10")
     for row, title in (("warp", "WARP"), ("warp_published", "WARP (published code)")):
         ours = [compared.filter(method=name, dataset="saiapr")["ours"][0] for name in ("vse_ens", row)]
-        found_here = lines["IAPR TC-12", f"VSE-ens over {title}", "here"][task].value
+        found_here = lines["IAPR TC-12", f"VSE-ens over {title}", "here"][position].value
         assert found_here == pytest.approx(ours[0] / ours[1] - 1)
     assert {line[1:] for line in lines if line[0] == "NUS-WIDE"} == {("VSE-ens over WARP", "published")}
     assert improvement(0.5, 0.0) is None

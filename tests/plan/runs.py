@@ -7,9 +7,11 @@ import yaml
 from vsebench.core.tasks import Task
 
 ROOT = Path(__file__).parents[2]
-
-
 CONFIG = ROOT / "config"
+ONE = {"protocols": ["distinct"]}
+IAPR = Task("sim-iapr", "distinct")
+TREE = {"dataset": "sim-tree", "repeats": 2, "images": [10, 20], "terms": [5, 10]}
+ENSEMBLE = "wsabie_100_200"
 
 
 def values(path):
@@ -19,15 +21,6 @@ def values(path):
 def default(**changes):
     """The default run on one data set."""
     return values(CONFIG / "config.yaml") | {"datasets": {"sim-iapr": ONE}} | changes
-
-
-ONE = {"protocols": ["distinct"]}
-
-
-IAPR = Task("sim-iapr", "distinct")
-
-
-TREE = {"dataset": "sim-tree", "repeats": 2, "images": [10, 20], "terms": [5, 10]}
 
 
 def with_partition(**changes):
@@ -40,11 +33,8 @@ def with_grid(variant, grid, **changes):
     return default(methods=["opt_auc"], tune=True, tuning_budget=2, grids={variant: grid}) | changes
 
 
-ENSEMBLE = "wsabie_100_200"
-
-
-def with_rows(variants, **changes):
-    """A run that names the rows of one of its two data sets."""
+def with_variants(variants, **changes):
+    """A run that names the variants of one of its two data sets."""
     chosen = {"protocols": ["official"], "methods": variants}
     methods = ["wsabie_100", "wsabie_200", ENSEMBLE, "ridge", "popularity"]
     return default(datasets={"corel5k-densehue": chosen, "sim-iapr": ONE}, papers=[], methods=methods, **changes)

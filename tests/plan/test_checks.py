@@ -1,10 +1,20 @@
-"""Mistakes in a run and in the files of its rows: one line that names file and key."""
+"""Mistakes in a run and in the files of its variants: one line that names file and key."""
 
 import re
 
 import pytest
 
-from tests.plan.runs import CONFIG, ENSEMBLE, ONE, TREE, change_method, default, with_grid, with_partition, with_rows
+from tests.plan.runs import (
+    CONFIG,
+    ENSEMBLE,
+    ONE,
+    TREE,
+    change_method,
+    default,
+    with_grid,
+    with_partition,
+    with_variants,
+)
 from vsebench.core.errors import UserError
 from vsebench.data.needs import NEEDS
 from vsebench.plan import read_plan
@@ -116,7 +126,7 @@ def test_mistakes_in_the_grid_of_a_run_name_it(variant, grid, message):
         ("opt_auc", {"family_settings": {"iapr": {"typo": 1}}}, "family_settings.iapr: typo: unknown key"),
     ],
 )
-def test_mistakes_in_the_file_of_a_row_name_it(folder, variant, changes, message):
+def test_mistakes_in_the_file_of_a_variant_name_it(folder, variant, changes, message):
     change_method(folder, variant, **changes)
     with pytest.raises(UserError) as error:
         read_plan(folder, default(methods=["vse_fs", variant]), [])
@@ -124,7 +134,7 @@ def test_mistakes_in_the_file_of_a_row_name_it(folder, variant, changes, message
     assert message in str(error.value)
 
 
-def test_an_ensemble_of_rows_that_the_run_lacks_is_refused():
+def test_an_ensemble_of_variants_that_the_run_lacks_is_refused():
     with pytest.raises(UserError, match="methods: wsabie_100_200 is an ensemble of wsabie_200, which is missing"):
         read_plan(CONFIG, with_partition(methods=["wsabie_100", ENSEMBLE]), [])
 
@@ -155,13 +165,13 @@ def test_mistakes_about_members_name_file_and_key(folder, variant, changes, mess
         ([ENSEMBLE, "wsabie_100"], "wsabie_100_200 is an ensemble of wsabie_200, which is missing; add it"),
     ],
 )
-def test_mistakes_about_the_rows_of_a_data_set_name_the_key(variants, message):
+def test_mistakes_about_the_variants_of_a_data_set_name_the_key(variants, message):
     with pytest.raises(UserError) as error:
-        read_plan(CONFIG, with_rows(variants), [])
+        read_plan(CONFIG, with_variants(variants), [])
     assert f"datasets.corel5k-densehue.methods: {message}" in str(error.value)
 
 
-def test_a_data_set_where_no_row_can_run_is_refused_with_all_reasons():
+def test_a_data_set_where_no_variant_can_run_is_refused_with_all_reasons():
     datasets = {"corel5k-densehue": {"protocols": ["official"]}, "sim-iapr": ONE}
     with pytest.raises(UserError) as error:
         read_plan(CONFIG, default(datasets=datasets, papers=[], methods=["opt_auc", "oracle"]), [])

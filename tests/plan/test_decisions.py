@@ -1,6 +1,4 @@
-"""Decisions of a run: which rows get them, and mistakes."""
-
-import shutil
+"""Decisions of a run: which variants get them, and mistakes."""
 
 import pytest
 import yaml
@@ -25,7 +23,7 @@ def decided(**changes):
     return read_plan(CONFIG, default(**DECIDED | {"sweeps": {}} | changes), [])
 
 
-def test_a_run_says_which_rows_get_which_decisions():
+def test_a_run_states_which_variants_get_which_decisions():
     plan = decided()
     (task,) = plan.tasks
     assert [str(entry) for entry in plan.decided(task)] == [
@@ -45,7 +43,7 @@ def test_a_run_says_which_rows_get_which_decisions():
         ({"decisions": {}, "metrics": ["map"]}, []),
     ],
 )
-def test_decisions_of_rows_that_the_run_has_not_or_that_nothing_measures_are_left_out(changes, expected):
+def test_decisions_of_variants_that_the_run_lacks_or_that_nothing_measures_are_left_out(changes, expected):
     plan = decided(**changes)
     assert [str(entry) for task in plan.tasks for entry in plan.decided(task)] == expected
 
@@ -95,9 +93,7 @@ def test_mistakes_about_decisions_name_the_key(changes, message):
         ({"settings": {"steps": 0}}, "threshold.yaml: settings: steps: Input should be greater than or equal to 2"),
     ],
 )
-def test_a_mistake_in_the_file_of_a_decision_names_it(tmp_path, changes, message):
-    folder = tmp_path / "config"
-    shutil.copytree(CONFIG, folder)
+def test_a_mistake_in_the_file_of_a_decision_names_it(folder, changes, message):
     path = folder / "decisions" / "threshold.yaml"
     path.write_text(yaml.safe_dump(values(path) | changes))
     with pytest.raises(UserError) as error:
@@ -105,11 +101,11 @@ def test_a_mistake_in_the_file_of_a_decision_names_it(tmp_path, changes, message
     assert message in str(error.value)
 
 
-def test_the_best_possible_label_sets_are_known_where_the_law_of_the_labels_is():
+def test_the_best_possible_label_sets_are_known_where_the_label_distribution_is():
     datasets = {
         name: {"protocols": ["official"], "refit": False} for name in ("sim-catalogue", "sim-independent", "sim-tree")
     }
-    variants = {"score_above_0": ["oracle"], "best_exact_match": ["oracle"]}
-    plan = decided(datasets=datasets, methods=["popularity", "oracle"], decisions=variants)
+    decisions = {"score_above_0": ["oracle"], "best_exact_match": ["oracle"]}
+    plan = decided(datasets=datasets, methods=["popularity", "oracle"], decisions=decisions)
     assert [len(plan.decided(task)) for task in plan.tasks] == [2, 2, 1]
     assert all(entry.variant == "oracle" for task in plan.tasks for entry in not_compared(plan, task))

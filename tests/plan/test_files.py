@@ -15,13 +15,11 @@ from vsebench.methods.base import Ensemble, load_method, read_settings, with_fac
 from vsebench.plan import read_plan
 
 RUNS = sorted(CONFIG.glob("*.yaml"))
-
-
 PEERS = {"implicit_als": "implicit", "lightfm_warp": "lightfm", "lightfm_features": "lightfm"}
 
 
 def needs_peers(variants):
-    """Skip a test of rows whose packages are not installed."""
+    """Skip a test of variants whose packages are not installed."""
     for variant in variants:
         if variant in PEERS:
             pytest.importorskip(PEERS[variant], reason="optional, `make setup-peers` installs it")
@@ -113,15 +111,15 @@ def test_a_user_may_say_words_on_the_command_line():
     assert (plan.config.tune, plan.config.seeds, plan.config.validation_metric) == (True, [1, 2], "mrr")
 
 
-def test_a_row_that_extends_another_takes_over_what_it_does_not_name(folder):
-    base, variant = folder / "methods" / "wsabie.yaml", folder / "methods" / "wsabie_larger.yaml"
-    variant.write_text("title: Larger\nextends: wsabie\nsettings: {factors: 300}\nepochs: {maximum: 9, patience: 2}\n")
-    before, found = read_method_config(base), read_method_config(variant)
+def test_a_variant_that_extends_another_takes_over_what_it_does_not_name(folder):
+    base, extended = folder / "methods" / "wsabie.yaml", folder / "methods" / "wsabie_larger.yaml"
+    extended.write_text("title: Larger\nextends: wsabie\nsettings: {factors: 300}\nepochs: {maximum: 9, patience: 2}\n")
+    before, found = read_method_config(base), read_method_config(extended)
     assert (found.title, found.epochs.maximum) == ("Larger", 9)
     assert found.settings == before.settings | {"factors": 300}
     assert (found.method, found.source, found.grid) == (before.method, before.source, before.grid)
     change_method(folder, "wsabie", settings=before.settings | {"margin": 0.7})
-    assert read_method_config(variant).settings == before.settings | {"margin": 0.7, "factors": 300}
+    assert read_method_config(extended).settings == before.settings | {"margin": 0.7, "factors": 300}
 
 
 @pytest.mark.parametrize(
@@ -134,7 +132,7 @@ def test_a_row_that_extends_another_takes_over_what_it_does_not_name(folder):
         ("extends: [wsabie]\n", "methods/a.yaml: extends: "),
     ],
 )
-def test_a_row_that_cannot_extend_another_is_one_line(folder, text, message):
+def test_a_variant_that_cannot_extend_another_is_one_line(folder, text, message):
     (folder / "methods" / "a.yaml").write_text(text)
     (folder / "methods" / "b.yaml").write_text("extends: a\n")
     with pytest.raises(UserError, match=re.escape(message)):

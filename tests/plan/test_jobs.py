@@ -99,7 +99,7 @@ def test_sweeps_are_measured_by_the_metrics_of_images():
     assert job(plan, "measure_sweeps", Wildcards()).options == "--metrics map recall@5"
 
 
-def test_decisions_read_the_truth_where_they_need_the_law_of_the_labels():
+def test_decisions_read_the_truth_where_they_need_the_label_distribution():
     sets = {"sim-catalogue": {"protocols": ["official"], "refit": False}}
     decisions = {"score_above_0": ["oracle"], "best_exact_match": ["oracle"], "threshold": ["popularity"]}
     changes = {"methods": ["popularity", "oracle"], "decisions": decisions, "metrics": ["map", "exact_match"]}

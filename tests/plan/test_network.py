@@ -4,15 +4,14 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.plan.runs import CONFIG, values
 from vsebench.config.dataset import DatasetConfig
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import check
 from vsebench.plan import checks, read_plan
 from vsebench.plan.jobs.data import download_definition, prepared, processed_files
 
-ROOT = Path(__file__).parents[2]
 NETWORK = {"model": "net.onnx", "images": "photos", "output": "fc7", "transform": "torchvision"}
 
 
@@ -26,10 +25,10 @@ def read(tmp_path, monkeypatch):
     (tmp_path / "photos").mkdir()
 
     def with_features(features):
-        run = yaml.safe_load((ROOT / "config" / "own.yaml").read_text(encoding="utf-8"))
+        run = values(CONFIG / "own.yaml")
         data = {"pairs": "tags.csv", "features": features}
         run["datasets"]["my-photos"] = {"protocols": ["images"], "data": data}
-        return read_plan(ROOT / "config", run | {"methods": ["popularity", "ridge"]}, [])
+        return read_plan(CONFIG, run | {"methods": ["popularity", "ridge"]}, [])
 
     return with_features
 

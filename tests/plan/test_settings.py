@@ -18,7 +18,7 @@ from vsebench.plan.settings import (
 )
 
 
-def test_settings_of_a_row_depend_on_the_family_and_the_runs_factors():
+def test_settings_of_a_variant_depend_on_the_family_and_the_runs_factors():
     plan = read_plan(CONFIG, default(factors=7, datasets={"sim-iapr": ONE, "sim-nuswide": ONE}), [])
     assert settings_of(plan, "vse_fs_published", "sim-nuswide")["beta_0"] == 3.0
     assert settings_of(plan, "vse_fs_published", "sim-iapr")["beta_0"] == 128.0
@@ -26,7 +26,7 @@ def test_settings_of_a_row_depend_on_the_family_and_the_runs_factors():
     assert settings_of(plan, "popularity", "sim-iapr") == {}
 
 
-def test_a_row_whose_file_names_factors_keeps_them(folder):
+def test_a_variant_whose_file_names_factors_keeps_them(folder):
     change_method(folder, "opt_auc", settings=values(folder / "methods" / "opt_auc.yaml")["settings"] | {"factors": 5})
     plan = read_plan(folder, default(factors=7, methods=["opt_auc", "warp"]), [])
     assert settings_of(plan, "opt_auc", "sim-iapr")["factors"] == compiled_settings(plan, "opt_auc")["factors"] == 5
@@ -34,7 +34,7 @@ def test_a_row_whose_file_names_factors_keeps_them(folder):
     assert list(scaled_variants(plan)) == ["opt_auc", "warp"]  # growth is measured at other sizes anyway
 
 
-def test_no_row_of_the_default_run_has_factors_of_its_own():
+def test_no_variant_of_the_default_run_has_factors_of_its_own():
     plan = read_plan(CONFIG, values(CONFIG / "config.yaml"), [])
     found = {
         settings_of(plan, variant, task.dataset).get("factors")
@@ -44,21 +44,21 @@ def test_no_row_of_the_default_run_has_factors_of_its_own():
     assert found == {None, plan.config.factors}
 
 
-def test_features_are_normalised_as_the_data_set_says_unless_the_row_does(folder):
+def test_features_are_normalised_as_the_data_set_says_unless_the_variant_does(folder):
     change_method(folder, "nearest_images", settings={"neighbours": 5, "normalise": ["l2"]})
     plan = read_plan(folder, with_partition(methods=["ridge", "nearest_images", "opt_auc"]), [])
     assert settings_of(plan, "ridge", "corel5k-densehue")["normalise"] == ["root", "standard"]
     assert settings_of(plan, "nearest_images", "corel5k-densehue")["normalise"] == ["l2"]
 
 
-def test_a_run_limits_the_epochs_of_single_rows():
+def test_a_run_limits_the_epochs_of_single_variants():
     usual = read_plan(CONFIG, default(), [])
     plan = read_plan(CONFIG, default(epochs={"vse_fs": {"maximum": 3, "patience": 2}}), [])
     assert plan.methods["vse_fs"].epochs.model_dump() == {"maximum": 3, "patience": 2}
     assert plan.methods["opt_auc"] == usual.methods["opt_auc"]
 
 
-def test_a_data_set_limits_the_epochs_of_single_rows():
+def test_a_data_set_limits_the_epochs_of_single_variants():
     limits = {"vse_fs": {"maximum": 3, "patience": 2}}
     sets = {"sim-iapr": ONE | {"epochs": limits}, "sim-openimages": ONE}
     plan = read_plan(CONFIG, default(datasets=sets, epochs={"vse_fs": {"maximum": 9, "patience": 9}}), [])
@@ -71,7 +71,7 @@ def test_a_data_set_limits_the_epochs_of_single_rows():
         read_plan(CONFIG, default(datasets={"sim-iapr": ONE | {"epochs": {"popularity": limits["vse_fs"]}}}), [])
 
 
-def test_a_default_number_of_epochs_is_for_rows_that_are_not_named_and_have_epochs(folder):
+def test_a_default_number_of_epochs_is_for_variants_that_are_not_named_and_have_epochs(folder):
     epochs = {"default": {"maximum": 7, "patience": 3}, "warp": {"maximum": 8, "patience": 3}}
     changes = {"methods": ["popularity", "opt_auc", "warp"], "epochs": epochs}
     plan = read_plan(
@@ -90,7 +90,7 @@ def test_untuned_runs_try_nothing():
     assert len(grid_of(read_plan(CONFIG, default(tune=True), []), "opt_auc")) == 2
 
 
-def test_a_run_can_replace_the_grid_of_a_row():
+def test_a_run_can_replace_the_grid_of_a_variant():
     grid = {"learning_rate": [0.3, 0.4]}
     assert grid_of(read_plan(CONFIG, with_grid("opt_auc", grid), []), "opt_auc") == grid
 
@@ -136,7 +136,7 @@ def test_a_data_set_without_sweeps():
     assert "sweeps" not in plan.outline.files
 
 
-def test_growth_of_scoring_is_measured_of_rows_that_need_features_alone():
+def test_growth_of_scoring_is_measured_of_variants_that_need_features_alone():
     variants = ["opt_auc", "wsabie", "wsabie_100", "wsabie_200", "wsabie_100_200", "vote_by_cosine", "oracle"]
     plan = read_plan(CONFIG, with_partition(methods=variants, scaling=TREE), [])
     assert list(scaled_variants(plan)) == ["wsabie", "wsabie_100", "wsabie_200", "vote_by_cosine"]
@@ -146,6 +146,6 @@ def test_growth_of_scoring_is_measured_of_rows_that_need_features_alone():
     assert list(scaled_variants(plan)) == ["wsabie"]
 
 
-def test_growth_is_measured_of_rows_that_learn_from_labels_alone():
+def test_growth_is_measured_of_variants_that_learn_from_labels_alone():
     plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "warp", "ease", "wsabie", "linear_warp"]), [])
     assert list(scaled_variants(plan)) == ["opt_auc", "warp"]

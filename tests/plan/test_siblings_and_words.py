@@ -84,7 +84,7 @@ def test_a_run_without_words_makes_no_table_of_them():
     assert "words" not in plan.tables
 
 
-def test_a_row_that_needs_words_is_left_out_where_there_are_none(monkeypatch):
+def test_a_variant_that_needs_words_is_left_out_where_there_are_none(monkeypatch):
     monkeypatch.setattr(load_method("popularity"), "needs", frozenset({"words"}))
     datasets = {"sim-iapr": ONE | {"words": "glove-6b"}, "corel5k": ONE}
     plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity", "random"], papers=[]), [])

@@ -23,7 +23,7 @@ TRAINED = (
 )
 
 
-def write_set(folder, names, rows, parts, dimensions=3, sparse=False, words=2):
+def write_set(folder, names, rows, parts, dimensions=3, words=2):
     """Write a processed data set whose features hold the number of the image, and words that of the name."""
     pairs = [(image, label, 1 + image % 2) for image, row in enumerate(rows) for label in row]
     write_table(pl.DataFrame(pairs, schema=PAIRS, orient="row"), PAIRS, folder / "pairs.parquet")

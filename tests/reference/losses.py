@@ -8,9 +8,9 @@ def pairs_of(labels, n_labels):
     return [(u, v) for u in labels for v in range(n_labels) if v not in labels]
 
 
-def slot(scores, u):
-    """Return the place of a label among all labels, from 1."""
-    return 1 + sum(other > scores[u] for other in scores)
+def rank(scores, u):
+    """Return the rank of a label among all labels, from 1."""
+    return 1 + sum(score > scores[u] for score in scores)
 
 
 def harmonic(n):
@@ -18,7 +18,7 @@ def harmonic(n):
 
 
 def lsep(scores, labels, weighted=False):
-    weights = {u: harmonic(slot(scores, u)) if weighted else 1.0 for u in labels}
+    weights = {u: harmonic(rank(scores, u)) if weighted else 1.0 for u in labels}
     return np.log1p(sum(weights[u] * np.exp(scores[v] - scores[u]) for u, v in pairs_of(labels, len(scores))))
 
 
@@ -39,7 +39,7 @@ def pair_logistic(scores, labels):
 
 
 def hinge(scores, labels, weighted=False):
-    weights = {u: harmonic(slot(scores, u)) if weighted else 1.0 for u in labels}
+    weights = {u: harmonic(rank(scores, u)) if weighted else 1.0 for u in labels}
     return sum(weights[u] * max(0.0, 1 + scores[v] - scores[u]) for u, v in pairs_of(labels, len(scores)))
 
 

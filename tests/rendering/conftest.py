@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.builders import frame
 from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.storage import numbered, write_json, write_table
@@ -28,7 +29,7 @@ from vsebench.rendering.page.paper_section import figures_of, tables_of
 from vsebench.rendering.results import Results
 
 PAPERS = read_papers(sorted((Path(__file__).parents[2] / "config" / "papers").glob("*.yaml")))
-ROWS = {  # title, role, recall@10
+VARIANTS = {  # title, role, recall@10
     "random": ("Random", "control", 0.02),
     "popularity": ("Popularity", "control", 0.31),
     "oracle": ("Oracle", "oracle", 0.6),
@@ -64,34 +65,36 @@ LARGE = tuple(Task(name, protocol) for name in DATASETS if name != "saiapr" for 
 
 
 class MadeUp:
-    """The results of a run at some places, over seeds 1 to `seeds`."""
+    """The results of a run of some tasks, over seeds 1 to `seeds`."""
 
     def __init__(self, tasks: Sequence[Task], seeds: int, epochs: int) -> None:
         self.tasks, self.seeds, self.epochs = tasks, list(range(1, seeds + 1)), epochs
         self.rng = np.random.default_rng(1)
 
-    def rows(self, task: Task) -> list[str]:
-        return [row for row in ROWS if row != "oracle" or task.dataset.startswith("sim")]
+    def variants(self, task: Task) -> list[str]:
+        return [variant for variant in VARIANTS if variant != "oracle" or task.dataset.startswith("sim")]
 
     def trained(self, task: Task) -> list[str]:
-        return [row for row in self.rows(task) if row not in UNTRAINED]
+        return [variant for variant in self.variants(task) if variant not in UNTRAINED]
 
     def cases(self) -> Iterator[Case]:
-        return (Case(p, row, seed) for p in self.tasks for row in self.rows(p) for seed in self.seeds)
+        return (Case(p, variant, seed) for p in self.tasks for variant in self.variants(p) for seed in self.seeds)
 
     def timed(self) -> Iterator[tuple[dict[str, str], str]]:
         for task in self.tasks:
-            for row in self.trained(task):
-                yield {"dataset": task.dataset, "protocol": task.protocol, "method": row}, row
+            for variant in self.trained(task):
+                yield {"dataset": task.dataset, "protocol": task.protocol, "method": variant}, variant
 
     def outline(self) -> Outline:
         left_out = [LeftOut(dataset=p.dataset, protocol=p.protocol, method="oracle", reason="it needs simulated data.")
-                    for p in self.tasks if "oracle" not in self.rows(p)]  # fmt: skip
+                    for p in self.tasks if "oracle" not in self.variants(p)]  # fmt: skip
         return Outline(
             tasks=list(self.tasks),
             variants={
-                row: OutlineVariant(title=title, role=role, source=f"a made-up source of {row}, equation 4 (simulated)")
-                for row, (title, role, _) in ROWS.items()
+                name: OutlineVariant(
+                    title=title, role=role, source=f"a made-up source of {name}, equation 4 (simulated)"
+                )
+                for name, (title, role, _) in VARIANTS.items()
             },
             protocols={"distinct": "one distinct label of each image held out", "regions": "one region label held out"},
             seeds=self.seeds,
@@ -104,25 +107,25 @@ class MadeUp:
 
     def summary(self) -> Iterator[dict[str, Any]]:
         for task in self.tasks:
-            rows = self.rows(task)
+            variants = self.variants(task)
             for metric, share in SHARES.items():
-                values = {row: share * (ROWS[row][2] + self.rng.normal(0, 0.004)) for row in rows}
-                best = max((row for row in rows if row != "oracle"), key=values.__getitem__)
-                for row, value in values.items():
+                values = {variant: share * (VARIANTS[variant][2] + self.rng.normal(0, 0.004)) for variant in variants}
+                best = max((variant for variant in variants if variant != "oracle"), key=values.__getitem__)
+                for variant, value in values.items():
                     gap = value - values[best]
                     yield {
-                        "dataset": task.dataset, "protocol": task.protocol, "method": row, "decision": "",
+                        "dataset": task.dataset, "protocol": task.protocol, "method": variant, "decision": "",
                         "metric": metric, "value": value, "ci_low": value * 0.97, "ci_high": value * 1.035,
                         "n_seeds": len(self.seeds),
-                        "best": row == best,
+                        "best": variant == best,
                         "difference": gap, "difference_low": gap - 0.01, "difference_high": gap + 0.01,
-                        "p_adjusted": None if row in (best, "oracle") else float(np.exp(-abs(gap) * 300)),
+                        "p_adjusted": None if variant in (best, "oracle") else float(np.exp(-abs(gap) * 300)),
                     }  # fmt: skip
 
     def metrics(self) -> Iterator[dict[str, Any]]:
         for case in self.cases():
             for metric, share in SHARES.items():
-                value = share * (ROWS[case.variant][2] + self.rng.normal(0, 0.01))
+                value = share * (VARIANTS[case.variant][2] + self.rng.normal(0, 0.01))
                 yield case.keys | {
                     "decision": "",
                     "metric": metric,
@@ -134,8 +137,8 @@ class MadeUp:
 
     def timing(self) -> Iterator[dict[str, Any]]:
         seconds = {"compile": [0.41], "epoch": [0.02, 0.02, 0.02], "evaluate": [0.1], "score": [0.05]}
-        for keys, row in self.timed():
-            scale = 8.0 ** self.tasks.index(Task(keys["dataset"], keys["protocol"])) * (10 if "publ" in row else 1)
+        for keys, variant in self.timed():
+            scale = 8.0 ** self.tasks.index(Task(keys["dataset"], keys["protocol"])) * (10 if "publ" in variant else 1)
             for repeat in range(1, 4):
                 for phase in (phase for phase, times in seconds.items() for _ in times):
                     measured = seconds[phase][0] * scale * self.rng.lognormal(0, 0.04)
@@ -150,7 +153,7 @@ class MadeUp:
             sampled = case.variant.startswith("warp")
             for phase in ("selection", "refit") if case.variant in self.trained(case.task) else ():
                 for epoch in range(1, self.epochs - int(self.rng.integers(0, self.epochs // 4)) + 1):
-                    level = ROWS[case.variant][2] * 0.58 * (1 - np.exp(-epoch / 6)) + self.rng.normal(0, 0.002)
+                    level = VARIANTS[case.variant][2] * 0.58 * (1 - np.exp(-epoch / 6)) + self.rng.normal(0, 0.002)
                     yield case.keys | {
                         "phase": phase, "epoch": epoch, "seconds": 0.2 if "publ" in case.variant else 0.02,
                         "loss": float(np.exp(-epoch / 10)),
@@ -173,27 +176,27 @@ class MadeUp:
         for case in self.cases():
             for metric, share in SHARES.items() if case.task.protocol == "regions" else ():
                 for images, part, n in (("all", 0.9, 500), ("cold", 0.6, 50), ("others", 0.95, 450)):
-                    value = share * ROWS[case.variant][2] * part
+                    value = share * VARIANTS[case.variant][2] * part
                     yield case.keys | {"metric": metric, "images": images, "value": value, "n": n}
 
     def by_frequency(self) -> Iterator[dict[str, Any]]:
         for case in self.cases():
             for band in range(1, 6):
-                value = ROWS[case.variant][2] / band
+                value = VARIANTS[case.variant][2] / band
                 sizes = {"labels": 51, "fewest": 1000 // 4**band, "most": 4000 // 4**band, "cutoff": 10}
                 yield case.keys | {"band": band, "value": value} | sizes
 
     def scaling(self) -> Iterator[dict[str, Any]]:
         sizes = {"pairs": [20000, 40000, 80000], "labels": [500, 1000, 2000], "factors": [16, 32, 64]}
         fixed = {"images": 5000, "labels": 500, "pairs": 20000, "factors": 32, "phase": "epoch", "machine": "made up"}
-        for row in ("opt_auc", "warp", "vse_ens", "vse_fs"):
+        for variant in ("opt_auc", "warp", "vse_ens", "vse_fs"):
             for variable, size, repeat in ((v, size, r) for v in sizes for size in sizes[v] for r in (1, 2, 3)):
                 seconds = 1e-6 * size * self.rng.lognormal(0, 0.05)
-                keys = {"method": row, "variable": variable, "size": size, "repeat": repeat, "seconds": seconds}
+                keys = {"method": variant, "variable": variable, "size": size, "repeat": repeat, "seconds": seconds}
                 yield fixed | keys | {variable: size}
 
     def ranks(self, case: Case) -> pl.DataFrame:
-        above = np.random.default_rng(case.seed).geometric(ROWS[case.variant][2] / 6, 40) - 1
+        above = np.random.default_rng(case.seed).geometric(VARIANTS[case.variant][2] / 6, 40) - 1
         frame = pl.DataFrame({"image": np.arange(40), "label": 0, "above": above, "tied": 0, "right": 1})
         return frame.with_columns(negatives=pl.lit(200), cold=pl.lit(value=False)).cast(schemas.RANKS)  # type: ignore[arg-type]
 
@@ -213,7 +216,7 @@ class MadeUp:
     def claims(self) -> pl.DataFrame:
         """Return the real claims, tested on made-up ranks."""
         tasks = [
-            RunTask(p, "iapr", "simulated" if p.dataset.startswith("sim") else "other", self.rows(p))
+            RunTask(p, "iapr", "simulated" if p.dataset.startswith("sim") else "other", self.variants(p))
             for p in self.tasks
         ]
         evidence = Evidence(
@@ -273,13 +276,9 @@ MACHINE = {
 }
 
 
-def frame(rows: Iterator[dict[str, Any]], schema: schemas.Schema) -> pl.DataFrame:
-    return pl.DataFrame(list(rows), schema=schema)
-
-
-def analyses(**rows: list[dict[str, Any]]) -> Callable[[str], pl.DataFrame]:
+def analyses(**lines_of: list[dict[str, Any]]) -> Callable[[str], pl.DataFrame]:
     """Return what `Results.analysis` is where these analyses have been made."""
-    return {name: pl.DataFrame(own, schema=load_analysis(name).SCHEMA) for name, own in rows.items()}.__getitem__
+    return {name: frame(lines, load_analysis(name).SCHEMA) for name, lines in lines_of.items()}.__getitem__
 
 
 def make_results(folder: Path, tasks: Sequence[Task] = SMALL, seeds: int = 3, epochs: int = 40) -> Path:

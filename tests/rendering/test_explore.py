@@ -20,20 +20,20 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 def test_the_chart_has_every_value_of_the_summary(results: Results) -> None:
     found = numbers(results)
     tasks = results.tasks_of(results.summary)
-    metrics, rows = results.outline.metrics, list(results.outline.variants)
+    metrics, variants = results.outline.metrics, list(results.outline.variants)
     assert [task["title"] for task in found["tasks"]] == [results.task_title(task) for task in tasks]
     values = {(p, m, r): (value, low, high) for p, m, r, value, low, high, _ in found["values"]}
     expected = {}
     for entry in results.summary.filter(pl.col("metric").is_in(metrics), decision="").iter_rows(named=True):
         task = next(n for n, p in enumerate(tasks) if (p.dataset, p.protocol) == (entry["dataset"], entry["protocol"]))
-        key = (task, metrics.index(entry["metric"]), rows.index(entry["method"]))
+        key = (task, metrics.index(entry["metric"]), variants.index(entry["method"]))
         expected[key] = tuple(entry[name] for name in ("value", "ci_low", "ci_high"))
     assert values.keys() == expected.keys()
     for key, wanted in expected.items():
         assert values[key] == pytest.approx(wanted, abs=1e-5)
 
 
-def test_each_metric_has_one_best_method_at_a_place(results: Results) -> None:
+def test_each_metric_has_one_best_method_in_a_task(results: Results) -> None:
     best = [(p, m) for p, m, *_, mark in numbers(results)["values"] if mark == 2]
     assert len(best) == len(set(best)) > 0
 

@@ -87,7 +87,7 @@ def test_settings_are_drawn_where_the_run_varies_them(swept: bool, results: Resu
         check_page(figure)
 
 
-def test_many_places_share_a_row_of_panels(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_tasks_share_a_row_of_panels(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory_and_settings, "MOST_ROWS", 1)
     with style():
         figure = figure_kind(results, "vse_fs_figure2").figure(results)
@@ -180,16 +180,16 @@ def test_methods_differ_without_colour_and_controls_are_grey(results: Results) -
     look = looks(results)
     ranked = results.outline.variants_of_role("paper", "baseline")
     assert len({look[row].marker for row in ranked}) == len(ranked)
-    assert len({look[row].colour for row in ranked}) == len(ranked)
+    assert len({look[variant].colour for variant in ranked}) == len(ranked)
     assert len({str(look[row].dashes) for row in ranked}) == len(ranked)
-    assert {look[row].colour for row in results.outline.variants_of_role("control")} == {"0.45"}
+    assert {look[variant].colour for variant in results.outline.variants_of_role("control")} == {"0.45"}
     assert look["oracle"].colour == "black"
 
 
 def test_wins_are_counted_by_hand(results: Results) -> None:
-    rows = [("ease", 1, 0.4), ("warp", 1, 0.3), ("vse_fs", 1, 0.4), ("ease", 2, 0.1), ("warp", 2, 0.3)]
+    lines = [("ease", 1, 0.4), ("warp", 1, 0.3), ("vse_fs", 1, 0.4), ("ease", 2, 0.1), ("warp", 2, 0.3)]
     keys = {"dataset": "saiapr", "protocol": "regions", "decision": "", "metric": "recall@10"}
-    metrics = pl.DataFrame([keys | {"method": row, "seed": seed, "value": value} for row, seed, value in rows])
+    metrics = pl.DataFrame([keys | {"method": variant, "seed": seed, "value": value} for variant, seed, value in lines])
     methods, wins, comparisons = wins_and_losses.count_wins(changed(results, metrics=metrics))
     assert methods == ["vse_fs", "ease", "warp"]  # 1.5 of 2, 1.5 of 3, 1 of 3
     assert wins.tolist() == [[0, 0.5, 1], [0.5, 0, 1], [0, 1, 0]]

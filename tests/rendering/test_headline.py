@@ -1,8 +1,8 @@
 """What the report says first."""
 
-import polars as pl
 import pytest
 
+from tests.builders import frame
 from vsebench.core import schemas
 from vsebench.core.storage import write_json, write_table
 from vsebench.rendering.figures.accuracy_against_time import front
@@ -10,44 +10,50 @@ from vsebench.rendering.page.headline import headlines, what_was_run
 from vsebench.rendering.results import Results
 from vsebench.rendering.timing import training_seconds
 
-ROWS = {"ours": "paper", "theirs": "paper", "ease": "baseline", "ceiling": "oracle"}
+ROLES = {"ours": "paper", "theirs": "paper", "ease": "baseline", "ceiling": "oracle"}
+
+
+def p_value(variant, best, competitors, equal):
+    if variant == best or variant not in competitors:
+        return None
+    return 0.5 if variant in equal else 0.001
 
 
 @pytest.fixture
 def run(tmp_path):
-    """Write the results of a run; `values` are those of recall@10 by row, `equal` rows no test tells from the best."""
+    """Write the results of a run; `values` are of recall@10, and no test tells the variants of `equal` from the best."""
 
     def write(values, equal=(), simulated=False, choice="tuned", metrics=("recall@10",)):
-        competitors = {row: value for row, value in values.items() if ROWS[row] != "oracle"}
+        competitors = {variant: value for variant, value in values.items() if ROLES[variant] != "oracle"}
         best = max(competitors, key=competitors.get, default=None)
         lines = [
             {
                 "dataset": "d",
                 "protocol": "distinct",
-                "method": row,
+                "method": variant,
                 "decision": "",
                 "metric": "recall@10",
                 "value": value,
                 "ci_low": value - 0.01,
                 "ci_high": value + 0.01,
                 "n_seeds": 3,
-                "best": row == best,
-                "p_adjusted": None if row == best or row not in competitors else 0.5 if row in equal else 0.001,
+                "best": variant == best,
+                "p_adjusted": p_value(variant, best, competitors, equal),
             }
-            for row, value in values.items()
+            for variant, value in values.items()
         ]
         lines += [line | {"metric": metric, "value": line["value"] / 2} for metric in metrics[1:] for line in lines]
         if len(metrics) > 1:  # the first one is 1 for all
             lines = [line | ({"value": 1.0} if line["metric"] == metrics[0] else {}) for line in lines]  # fmt: skip
-        write_table(pl.DataFrame(lines, schema=schemas.SUMMARY), schemas.SUMMARY, tmp_path / "summary.parquet")
-        titles = {row: {"title": row.title(), "role": ROWS[row], "source": ""} for row in values}
+        write_table(frame(lines, schemas.SUMMARY), schemas.SUMMARY, tmp_path / "summary.parquet")
+        titles = {variant: {"title": variant.title(), "role": ROLES[variant], "source": ""} for variant in values}
         outline = {"configuration": "c.yaml", "tasks": [{"dataset": "d", "protocol": "distinct"}], "variants": titles}
         outline |= {"protocols": {"distinct": "one label"}, "seeds": [1, 2, 3], "metrics": list(metrics), "papers": {}}
         outline |= {"decision_metrics": [], "decisions": {}, "decided": [], "left_out": [], "metrics_left_out": []}
         write_json(outline | {"files": ["summary"]}, tmp_path / "outline.json")
         write_json([{"name": "d", "title": "photos", "simulated": simulated}], tmp_path / "datasets.json")
         keys = {"dataset": "d", "protocol": "distinct", "seed": 1, "choice": choice}
-        settings = [keys | {"method": row, "settings": {"factors": 8} if row == "ours" else {}} for row in values]
+        settings = [keys | {"method": name, "settings": {"factors": 8} if name == "ours" else {}} for name in values]
         write_json(settings, tmp_path / "settings.json")
         write_json({"git_commit": "abc"}, tmp_path / "machine.json")
         return Results(tmp_path)
@@ -105,8 +111,8 @@ def test_how_settings_were_chosen(run, choice, words):
 
 def test_training_seconds_are_those_of_all_epochs_where_they_were_timed():
     def laps(*found):
-        rows = [{"phase": phase, "repeat": repeat, "seconds": seconds} for phase, repeat, seconds in found]
-        return pl.DataFrame(rows, schema=schemas.TIMING)
+        lines = [{"phase": phase, "repeat": repeat, "seconds": seconds} for phase, repeat, seconds in found]
+        return frame(lines, schemas.TIMING)
 
     epochs = [("epoch", 1, 2.0), ("epoch", 1, 4.0), ("epoch", 2, 5.0)]
     assert training_seconds(laps(*epochs), [10, 30]) == (3 + 5) / 2 * 20
@@ -115,7 +121,7 @@ def test_training_seconds_are_those_of_all_epochs_where_they_were_timed():
     assert training_seconds(laps(), [3]) is None
 
 
-def test_the_front_has_equal_rows_and_none_that_is_beaten():
+def test_the_front_has_equal_variants_and_none_that_is_beaten():
     assert front({"a": (1.0, 0.5), "b": (1.0, 0.5), "c": (1.0, 0.4), "d": (2.0, 0.5), "e": (3.0, 0.6)}) == [
         "a",
         "b",

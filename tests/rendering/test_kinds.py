@@ -31,7 +31,6 @@ from vsebench.rendering.results import Results
 from vsebench.rendering.style import save, style
 from vsebench.rendering.writers.csv import to_csv
 
-ROOT = Path(__file__).parents[2]
 BASES = [TableKind, FigureKind]
 
 

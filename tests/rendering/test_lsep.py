@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.rendering.conftest import PAPERS, analyses, frame
+from tests.builders import frame
+from tests.rendering.conftest import PAPERS, analyses
 from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, instances_of_run, make
@@ -85,7 +86,7 @@ def results() -> Results:
     made = analyses(pooled_precision=curves, label_scores=scores, thresholds_and_difficulty=correlated)
     found = Results(Path("none"))
     datasets = {"scene": {"title": "scene", "simulated": False}}
-    tables = {"summary": frame(iter(summary()), schemas.SUMMARY)}
+    tables = {"summary": frame(summary(), schemas.SUMMARY)}
     vars(found).update(tables, analysis=made, outline=outline, datasets=datasets, settings=[])
     return found
 
@@ -102,8 +103,8 @@ def of_paper(base: Any, name: str) -> Any:
 
 
 def column(table: Table, key: str) -> list[Any]:
-    task = [column.key for column in table.columns].index(key)
-    return [row.cells[task] for row in table.rows]
+    position = [column.key for column in table.columns].index(key)
+    return [row.cells[position] for row in table.rows]
 
 
 def test_a_row_per_method_and_decision_with_oracles_apart(results: Results) -> None:
@@ -135,7 +136,7 @@ def test_our_rows_with_decisions_stand_below_the_printed_ones(results: Results, 
     assert any("Left out, because this run lacks these methods" in note for note in table.notes)
 
 
-def test_our_places_of_other_protocols_are_left_out_if_the_table_names_its_own(results: Results) -> None:
+def test_our_tasks_of_other_protocols_are_left_out_if_the_table_names_its_own(results: Results) -> None:
     parameters = {"paper": str(PAPER.path), "printed": "table1", "protocols": ["images"]}
     sources = column(make(TableKind, "accuracy_beside_own_data", parameters, "t").table(results), "source")
     assert {source.value for source in sources} == {"published"}
@@ -186,7 +187,7 @@ def test_a_rival_with_a_decision_has_both_titles(results: Results) -> None:
         "method": "lsep/class_threshold", "rival": "lsep/top_k", "metric": "exact_match", "effect_is": "difference",
         "effect": 0.1, "ci_low": 0.0, "ci_high": 0.2, "p_adjusted": 0.5, "verdict": "undecided",
     }  # fmt: skip
-    vars(results)["claims"] = frame(iter([claim]), schemas.CLAIMS)
+    vars(results)["claims"] = frame([claim], schemas.CLAIMS)
     instance = instances_of_run(TableKind, results.outline)["claims"]
     table = make(TableKind, instance.kind, instance.parameters, "claims").table(results)
     assert "LSEP, Top k" in [cell.value for cell in table.rows[0].cells]

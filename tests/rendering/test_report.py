@@ -70,8 +70,8 @@ def folder(results: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def command(folder: Path) -> list[str]:
     papers = [str(paper.path) for paper in PAPERS]
-    tasks = ["--results", str(folder / "results"), "--figures", str(folder / "figures"), "--papers", *papers]
-    return ["report", *tasks, "--out", str(folder / "results" / "report.html")]
+    options = ["--results", str(folder / "results"), "--figures", str(folder / "figures"), "--papers", *papers]
+    return ["report", *options, "--out", str(folder / "results" / "report.html")]
 
 
 @pytest.fixture(scope="module")

@@ -77,7 +77,7 @@ def test_one_best_per_metric_and_the_oracle_apart(results: Results) -> None:
     assert "The data is simulated." in table.notes
 
 
-def test_a_row_that_is_left_out_is_named_with_the_reason(results: Results) -> None:
+def test_a_variant_that_is_left_out_is_named_with_the_reason(results: Results) -> None:
     table = table_kind(results, "accuracy-saiapr-regions").table(results)
     assert not any(row.apart for row in table.rows)
     assert table.notes[-1] == "Oracle is left out: it needs simulated data."
@@ -91,8 +91,8 @@ def test_a_dagger_marks_what_is_not_significantly_worse(results: Results, tmp_pa
     )
     changed.write_parquet(folder / "summary.parquet")
     table = table_kind(results, "accuracy-saiapr-regions").table(Results(folder))
-    task = next(n for n, column in enumerate(table.columns) if column.key == "recall_10")
-    assert {row.cells[2].value for row in table.rows if row.cells[task].dagger} == {"opt_auc", "warp"}
+    position = next(n for n, column in enumerate(table.columns) if column.key == "recall_10")
+    assert {row.cells[2].value for row in table.rows if row.cells[position].dagger} == {"opt_auc", "warp"}
 
 
 def test_training_time_is_the_median_over_repeats(results: Results, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.rendering.conftest import PAPERS, analyses, frame
+from tests.builders import frame
+from tests.rendering.conftest import PAPERS, analyses
 from vsebench.core import schemas
 from vsebench.core.tasks import Task
 from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, make
@@ -21,16 +22,16 @@ from vsebench.rendering.writers.markdown import to_markdown
 
 (PAPER,) = (paper for paper in PAPERS if paper.name == "wsabie")
 TASK = Task("sim-tree", "official")
-ROWS = {"wsabie": 0.4, "wsabie_auc": 0.3, "pamir_ia": 0.35, "one_vs_rest": 0.2}
+PRECISION = {"wsabie": 0.4, "wsabie_auc": 0.3, "pamir_ia": 0.35, "one_vs_rest": 0.2}
 KEYS = {"dataset": "sim-tree", "protocol": "official"}
 
 
 def summary() -> list[dict[str, Any]]:
     return [
-        KEYS | {"method": row, "decision": "", "metric": metric, "value": value, "ci_low": value - 0.01}
+        KEYS | {"method": variant, "decision": "", "metric": metric, "value": value, "ci_low": value - 0.01}
         | {"ci_high": value + 0.01, "n_seeds": 2}
-        | {"best": row == "wsabie", "p_adjusted": None if row == "wsabie" else 0.5}
-        for row, value in ROWS.items()
+        | {"best": variant == "wsabie", "p_adjusted": None if variant == "wsabie" else 0.5}
+        for variant, value in PRECISION.items()
         for metric in ("precision@1", "map")
     ]  # fmt: skip
 
@@ -46,32 +47,32 @@ def timing() -> list[dict[str, Any]]:
 
 def neighbours() -> list[dict[str, Any]]:
     return [
-        KEYS | {"method": "wsabie", "seed": seed, "label": label, "frequency": frequency, "task": task}
+        KEYS | {"method": "wsabie", "seed": seed, "label": label, "frequency": frequency, "rank": rank}
         | {"neighbour": neighbour, "sibling": sibling, "siblings": 1, "n_labels": 3, "cosine": 0.5}
         for seed in (1, 2)
         for label, frequency in (("sky", 9), ("sea", 20), ("car", 1))
-        for task, neighbour, sibling in ((1, "cloud_s", True), (2, "b&w", False))
+        for rank, neighbour, sibling in ((2, "b&w", False), (1, "cloud_s", True))
     ]  # fmt: skip
 
 
-LISTED = ((1, "sky", True, True), (2, "cloud", False, True), (3, "car", False, False))
+LISTED = ((3, "car", False, False), (1, "sky", True, True), (2, "cloud", False, True))  # as files may have them
 
 
 def examples() -> list[dict[str, Any]]:
     return [
-        KEYS | {"method": row, "seed": 1, "image": f"i{number}", "number": number, "truth": "sky, sea"}
-        | {"task": task, "label": label, "right": right, "sibling": sibling}
-        for row in ROWS
+        KEYS | {"method": variant, "seed": 1, "image": f"i{number}", "number": number, "truth": "sky, sea"}
+        | {"rank": rank, "label": label, "right": right, "sibling": sibling}
+        for variant in PRECISION
         for number in (1, 2, 3, 4)
-        for task, label, right, sibling in LISTED
+        for rank, label, right, sibling in LISTED
     ]  # fmt: skip
 
 
 def precision_at(siblings: bool) -> list[dict[str, Any]]:
     return [
-        KEYS | {"method": row, "seed": seed, "cutoff": k, "precision": value / k}
+        KEYS | {"method": variant, "seed": seed, "cutoff": k, "precision": value / k}
         | {"sibling_precision": value if siblings else None}
-        for row, value in ROWS.items()
+        for variant, value in PRECISION.items()
         for seed in (1, 2)
         for k in range(1, 11)
     ]  # fmt: skip
@@ -79,18 +80,21 @@ def precision_at(siblings: bool) -> list[dict[str, Any]]:
 
 def history() -> list[dict[str, Any]]:
     return [
-        KEYS | {"method": row, "seed": seed, "phase": "selection", "epoch": epoch, "seconds": 0.1, "validation": value}
-        for row, value in ROWS.items()
+        KEYS | {"method": variant, "seed": seed, "phase": "selection"}
+        | {"epoch": epoch, "seconds": 0.1, "validation": value}
+        for variant, value in PRECISION.items()
         for seed in (1, 2)
         for epoch in range(1, 9)
-    ]
+    ]  # fmt: skip
 
 
 @pytest.fixture
 def results() -> Results:
     outline = Outline(
         tasks=[TASK],
-        variants={row: OutlineVariant(title=row.upper(), role="paper", source="made up") for row in ROWS},
+        variants={
+            variant: OutlineVariant(title=variant.upper(), role="paper", source="made up") for variant in PRECISION
+        },
         protocols={"official": "whole images"},
         seeds=[1, 2],
         metrics=["precision@1", "map"],
@@ -100,7 +104,7 @@ def results() -> Results:
         files=list(GATHERED),
     )
     tables = {
-        name: frame(iter(rows), getattr(schemas, name.upper()))
+        name: frame(rows, getattr(schemas, name.upper()))
         for name, rows in {
             "summary": summary(),
             "timing": timing(),
@@ -120,8 +124,8 @@ def table(results: Results, name: str) -> Table:
 
 
 def column(table: Table, key: str) -> list[Any]:
-    task = [column.key for column in table.columns].index(key)
-    return [row.cells[task].value for row in table.rows]
+    position = [column.key for column in table.columns].index(key)
+    return [row.cells[position].value for row in table.rows]
 
 
 @pytest.mark.parametrize("name", PAPER.tables)
@@ -199,12 +203,12 @@ def test_shares_in_percent_and_small_memory() -> None:
 def test_cost_by_formula_and_measured(results: Results) -> None:
     found = table(results, "table6")
     lines = list(zip(column(found, "dataset"), column(found, "method"), strict=True))
-    task = lines.index(("ImageNet", "WSABIE"))
-    assert column(found, "memory_by_formula")[task] == (15952 + 10000) * 100 * 8
-    assert column(found, "memory")[task] == 12 * 2**20
-    assert column(found, "operations")[task] == (15952 + 245) * 100
-    assert column(found, "image_seconds")[task] == pytest.approx(0.0240, abs=5e-5)
-    assert column(found, "printed")[task] == "5.6 hours, 12 MB"
+    position = lines.index(("ImageNet", "WSABIE"))
+    assert column(found, "memory_by_formula")[position] == (15952 + 10000) * 100 * 8
+    assert column(found, "memory")[position] == 12 * 2**20
+    assert column(found, "operations")[position] == (15952 + 245) * 100
+    assert column(found, "image_seconds")[position] == pytest.approx(0.0240, abs=5e-5)
+    assert column(found, "printed")[position] == "5.6 hours, 12 MB"
     assert column(found, "image_seconds")[lines.index(("ImageNet", "k-NN"))] == pytest.approx(26.25, abs=0.005)
     ours = found.rows[-1].cells
     assert ours[6].value == pytest.approx(0.002)  # the median of 0.2, 0.4 and 0.6 seconds for 200 images

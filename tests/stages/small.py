@@ -16,8 +16,8 @@ EPOCHS = {"maximum": 6, "patience": 3}
 def write_processed(folder, n_images=80, features=False):
     """Write images in four groups, an image with four of its group's six labels; every fourth is a test image."""
     rng = np.random.default_rng(0)
-    variants = [(i, int(label), 1) for i in range(n_images) for label in 6 * (i % 4) + rng.choice(6, 4, replace=False)]
-    pairs = pl.DataFrame(variants, schema=PAIRS, orient="row").sort("image", "label")
+    lines = [(i, int(label), 1) for i in range(n_images) for label in 6 * (i % 4) + rng.choice(6, 4, replace=False)]
+    pairs = pl.DataFrame(lines, schema=PAIRS, orient="row").sort("image", "label")
     write_table(pairs, PAIRS, folder / "pairs.parquet")
     images = {
         "image": np.arange(n_images),

@@ -38,13 +38,13 @@ def folder(tmp_path):
     write_table(pl.DataFrame(images, schema=schemas.IMAGES), schemas.IMAGES, processed / "images.parquet")
     siblings = pl.DataFrame({"label": [0, 2], "sibling": [2, 0]}, schema=schemas.SIBLINGS)
     write_table(siblings, schemas.SIBLINGS, processed / "siblings.parquet")
-    tasks = ((0, 0, 0, 1, 2), (0, 1, 2, 2, 2), (2, 2, 2, 1, 3))  # the labels of every image are ranked 0, 3, 2, 1
+    lines = ((0, 0, 0, 1, 2), (0, 1, 2, 2, 2), (2, 2, 2, 1, 3))  # the labels of every image are ranked 0, 3, 2, 1
     keys = ("image", "label", "above", "right", "negatives")
     right = pl.DataFrame(
-        [dict(zip(keys, variant, strict=True)) | {"tied": 0, "cold": False} for variant in tasks], schema=schemas.RANKS
+        [dict(zip(keys, line, strict=True)) | {"tied": 0, "cold": False} for line in lines], schema=schemas.RANKS
     )
     write_table(right, schemas.RANKS, case / "ranks.parquet")
-    listed = [(image, index, label) for image in range(3) for index, label in enumerate([0, 3, 2], start=1)]
+    listed = [(image, rank, label) for image in range(3) for rank, label in enumerate([0, 3, 2], start=1)]
     write_table(pl.DataFrame(listed, schema=schemas.LISTS, orient="row"), schemas.LISTS, case / "lists.parquet")
     return tmp_path
 
@@ -68,7 +68,7 @@ def test_neighbours_have_names_and_say_who_is_a_sibling(folder):
 
 
 def test_labels_of_a_set_that_only_trains_are_no_neighbours(folder):
-    """At a place that joins two data sets, a model's first labels are those of the tested one."""
+    """For a task that joins two data sets, a model's first labels are those of the tested one."""
     case, expected = CASE.folder(folder / "results"), analysed(folder, "neighbours_of_labels")
     more = np.vstack([VECTORS, VECTORS[:2]])
     models.save(Embeddings(np.zeros((3, VECTORS.shape[1]), dtype=np.float32), more), case / "model.npz")
@@ -88,15 +88,15 @@ def test_examples_are_the_first_images_with_a_label(folder):
 def test_precision_at_every_length(folder):
     found = analysed(folder, "precision_at", siblings=True)
     assert found["cutoff"].to_list() == list(range(1, 11))
-    # Image x has the right label first, image z at place 3; its sibling a is first.
+    # Image x has the right label first, image z at rank 3; its sibling a is first.
     assert found["precision"][:3].to_list() == pytest.approx([1 / 2, 1 / 4, 1 / 3])
     assert found["sibling_precision"][:3].to_list() == pytest.approx([1, 1 / 2, 2 / 3])
 
 
-def fitted_row(folder, settings, module="opt_auc", refit=True):
-    """Write a split of three images with the labels 0, then 0 and 1, then none, and what the row was fitted with.
+def fitted_variant(folder, settings, module="opt_auc", refit=True):
+    """Write a split of three images with the labels 0, then 0 and 1, then none, and what the variant was fitted with.
 
-    Label 1 is there for validation: a row that is not refit does not learn it.
+    Label 1 is there for validation: a variant that is not refit does not learn it.
     """
     first, training = (Training.all_of(matrix_of([[0], second, []], 4)) for second in ([0], [0, 1]))
     nothing = LabelMatrix.empty(0, 4)
@@ -109,23 +109,23 @@ def fitted_row(folder, settings, module="opt_auc", refit=True):
 
 
 def test_full_sample_losses_are_of_the_training_labels(folder):
-    fitted_row(folder, {})
+    fitted_variant(folder, {})
     found = analysed(folder, "full_sample_loss")
     assert found["beta_0"].to_list() == [1, 2, 4, 16, 128]
     expected = full_sample_losses(np.ones((3, 2), np.float32), VECTORS, matrix_of([[0], [0, 1], []], 4), [1, 2])
     assert found["loss"].to_list()[:2] == pytest.approx(expected)
-    fitted_row(folder, {}, refit=False)
+    fitted_variant(folder, {}, refit=False)
     found = analysed(folder, "full_sample_loss")
     expected = full_sample_losses(np.ones((3, 2), np.float32), VECTORS, matrix_of([[0], [0], []], 4), [1, 2])
     assert found["loss"].to_list()[:2] == pytest.approx(expected)
-    fitted_row(folder, {"gamma": 0.5}, "vse_fs")
+    fitted_variant(folder, {"gamma": 0.5}, "vse_fs")
     found = analysed(folder, "full_sample_loss")
     expected = full_sample_losses(np.ones((3, 2), np.float32), VECTORS, matrix_of([[0], [0, 1], []], 4), [1, 2], 0.5)
     assert found["loss"].to_list()[:2] == pytest.approx(expected)
 
 
-def test_sampler_distances_are_of_the_row_s_own_lambda(folder):
-    fitted_row(folder, {"rank_scale": 0.5})
+def test_sampler_distances_are_of_the_variants_own_lambda(folder):
+    fitted_variant(folder, {"rank_scale": 0.5})
     found = analysed(folder, "sampler_distance")
     assert found["image"].to_list() == [0, 1]  # image 2 has no label to learn
     of_lists, of_uniform = distances(np.ones((2, 2), np.float32), VECTORS, 2.0)
@@ -135,7 +135,7 @@ def test_sampler_distances_are_of_the_row_s_own_lambda(folder):
 
 @pytest.mark.parametrize("name", ["full_sample_loss", "neighbours_of_labels", "sampler_distance"])
 def test_a_model_without_vectors_is_one_line(folder, name, capsys):
-    fitted_row(folder, {})
+    fitted_variant(folder, {})
     models.save(LabelWeights(np.eye(4, dtype=np.float32)), CASE.folder(folder / "results") / "model.npz")
     assert analyse(folder, name) == 1
     assert "name another method in the paper's file" in capsys.readouterr().err

@@ -3,9 +3,9 @@
 import csv
 from pathlib import Path
 
-import polars as pl
 import pytest
 
+from tests.builders import frame
 from vsebench.cli import main
 from vsebench.core import schemas
 from vsebench.core.storage import write_json, write_table
@@ -31,7 +31,7 @@ def results(tmp_path):
                     history.append(row | {"validation": -abs(epoch - 2.0)})
     tables = {"summary": (summary, schemas.SUMMARY), "timing": (timing, schemas.TIMING)}
     for name, (rows, schema) in (tables | {"history": (history, schemas.HISTORY)}).items():
-        write_table(pl.DataFrame(rows, schema=schema), schema, tmp_path / f"{name}.parquet")
+        write_table(frame(rows, schema), schema, tmp_path / f"{name}.parquet")
     write_json(
         [{"name": "saiapr", "simulated": False}, {"name": "nuswide", "simulated": True}], tmp_path / "datasets.json"
     )

@@ -153,8 +153,8 @@ def test_the_pooled_curve_is_that_of_scikit_learn_with_ties():
     assert found["average_precision"][0] == pytest.approx(sklearn_metrics.average_precision_score(*pairs))
     precision, recall, _ = sklearn_metrics.precision_recall_curve(*pairs)
     for at, value in found.select("recall", "precision").iter_rows():
-        task = np.flatnonzero(recall >= at - 1e-12)[-1]  # scikit-learn's recall falls
-        assert value == pytest.approx(precision[task])
+        position = np.flatnonzero(recall >= at - 1e-12)[-1]  # scikit-learn's recall falls
+        assert value == pytest.approx(precision[position])
 
 
 def test_a_level_that_differs_from_image_to_image_does_not_matter_after_it_is_taken_out():
@@ -201,7 +201,7 @@ def test_correlations_are_those_of_scipy_for_labels_with_enough_images():
         assert correlation == pytest.approx(stats.spearmanr(own["threshold"], own["difficulty"]).statistic)
 
 
-def test_difficulty_is_told_by_the_scores_of_another_row(folder):
+def test_difficulty_is_told_by_the_scores_of_another_variant(folder):
     """The row itself is the reference here: where it scores a label of an image high, the image is easy."""
     variants = ["tiny/images/lsep", "tiny/images/lsep/class_threshold"]
     found = analysed(folder, "thresholds_and_difficulty", *variants, features="features.npy")

@@ -1,4 +1,4 @@
-"""Growth of times: the fit on known laws, and the measurement on the smallest sizes."""
+"""Growth of times: the fit on known exponents, and the measurement on the smallest sizes."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ VOTE = {"neighbours": 5, "distance": "cosine", "weights": "cosine", "power": 1.0
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0, 2.0])
-def test_a_known_law_is_recovered(power):
+def test_a_known_exponent_is_recovered(power):
     rng = np.random.default_rng(1)
     rows = [
         ("m", "pairs", size, repeat, 1e-6 * size**power * rng.lognormal(0, 0.02))

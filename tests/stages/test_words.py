@@ -191,11 +191,11 @@ def test_it_is_swept_with_words(folder):
 
 def test_it_is_timed_with_words(folder, monkeypatch):
     results = folder / "results"
-    task = results / "tiny" / "distinct" / "seed1"
-    out = ["--out", task / "split"]
+    case = results / "tiny" / "distinct" / "seed1"
+    out = ["--out", case / "split"]
     assert run("split", "--processed", folder, "--protocol", "distinct", "--seed", 1, *out) == 0
-    (task / "row").mkdir()
-    (task / "row" / "run.json").write_text('{"selection": {"settings": {"factors": 2}, "epochs": 3}}')
+    (case / "my_row").mkdir()
+    (case / "my_row" / "run.json").write_text('{"selection": {"settings": {"factors": 2}, "epochs": 3}}')
     monkeypatch.setattr(timing.os, "sched_setaffinity", lambda process, cores: None)
     arguments = Namespace(results=results, dataset="tiny", protocol="distinct", no_refit=False, features=None, epochs=2,
                           variants={"row": "by_words"}, words=folder / "words.npz", to_best_epoch=True)  # fmt: skip

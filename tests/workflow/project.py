@@ -22,11 +22,11 @@ from tests.workflow import warm
 
 ROOT = Path(__file__).parents[2]
 TREE = ("Snakefile", "workflow", "profiles", "config", "src")
-# At the place without features, and at the one whose test images are new.
 CONTROLS = ["popularity", "oracle"]
 TRAINED = ["opt_auc", "vse_ens", "vse_fs"]
-LABEL_ROWS = [*CONTROLS, *TRAINED]
-IMAGE_ROWS = [*CONTROLS, "ridge"]
+# What the task without features runs, and the task whose test images are new.
+ON_LABELS = [*CONTROLS, *TRAINED]
+ON_NEW_IMAGES = [*CONTROLS, "ridge"]
 
 
 def tiny_set(*protocols: str) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def tiny_set(*protocols: str) -> dict[str, Any]:
 IMAGES = {"sim-features": {"protocols": ["images"], "options": {"scale": 0.05}}}
 TINY = {
     "datasets": tiny_set("regions") | IMAGES,
-    "methods": [*LABEL_ROWS, "ridge"],
+    "methods": [*ON_LABELS, "ridge"],
     "seeds": [1],
     "factors": 8,
     "tune": False,

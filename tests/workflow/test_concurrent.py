@@ -66,14 +66,14 @@ def test_two_folders_with_the_same_workflow_and_kernel_cache(finished, fresh, tm
     for path in fresh.folder.rglob("*.nbc"):
         path.write_bytes(b"old code")
         os.utime(path, (0, 0))
-    tasks = [Project(tmp_path / name) for name in ("one", "two")]
+    projects = [Project(tmp_path / name) for name in ("one", "two")]
     started = []
-    for task in tasks:
-        task.folder.mkdir()
-        started.append(fresh.start("results/metrics.parquet", "--directory", task.folder))
+    for project in projects:
+        project.folder.mkdir()
+        started.append(fresh.start("results/metrics.parquet", "--directory", project.folder))
     for process in started:
         assert process.wait(timeout=300) == 0, fresh.started[-5000:]
-    for task in tasks:
-        made = task.found(*MODELS_AND_RANKS)
+    for project in projects:
+        made = project.found(*MODELS_AND_RANKS)
         assert len(made) > len(METHODS)
         assert made == {name: finished.project.found(name)[name] for name in made}

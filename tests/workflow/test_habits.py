@@ -38,7 +38,7 @@ def test_a_dry_run_of_a_real_configuration(tmp_path):
     assert "mem_mb=5000" in outcome.text  # of `prepare`, for a cluster
 
 
-def test_the_papers_rows_can_be_fitted_with_a_hundred_factors(tmp_path):
+def test_the_papers_variants_can_be_fitted_with_a_hundred_factors(tmp_path):
     outcome = at_root(tmp_path, "--dry-run", "--printshellcmds", "--configfile", ROOT / "config" / "iapr-100.yaml")
     assert outcome.status == 0, outcome.text
     assert outcome.of("fit", "variant") == {

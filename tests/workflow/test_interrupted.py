@@ -11,12 +11,12 @@ import pytest
 
 from tests.workflow.project import MODELS, SAME, tiny_set, wait_until
 
-ROWS = ["popularity", "opt_auc", "vse_fs"]
+METHODS = ["popularity", "opt_auc", "vse_fs"]
 
 
 @pytest.mark.long
 def test_a_killed_run_resumes_to_the_same_bytes(finished, fresh):
-    fresh.configure(methods=ROWS, datasets=tiny_set("regions"))
+    fresh.configure(methods=METHODS, datasets=tiny_set("regions"))
     process = fresh.start("accuracy")
     wait_until(lambda: process.poll() is not None or fresh.found(MODELS))
     # As by a power loss: all processes at once. The lock stays, and Snakemake says how to remove it.
@@ -37,7 +37,7 @@ def test_a_killed_run_resumes_to_the_same_bytes(finished, fresh):
     resumed = fresh.snakemake("accuracy")
     assert resumed.status == 0, resumed.text[-5000:]
     made = fresh.found(*SAME[:4])
-    assert len(made) == 5 + 3 * len(ROWS)
+    assert len(made) == 5 + 3 * len(METHODS)
     assert made == {name: finished.project.found(name)[name] for name in made}
     assert [path for name in ("data", "results", "figures") for path in (fresh.folder / name).rglob("*.tmp*")] == []
     assert "Nothing to be done" in fresh.snakemake("accuracy").text

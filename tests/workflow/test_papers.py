@@ -39,7 +39,7 @@ def test_an_edited_table_makes_that_table_again(changed):
     assert outcome.of("table", "name") == {"vse_ens_table2"}
 
 
-def test_an_edited_row_repeats_the_comparison_and_the_tables_of_the_paper(changed):
+def test_an_edited_variant_repeats_the_comparison_and_the_tables_of_the_paper(changed):
     outcome = changed(change=lambda clone: clone.edit(PAPER, "ours: [warp, warp_published]", "ours: [warp]"))
     assert outcome.rules <= {"compare", "table", "figure"} | PAGE
     others = {"vse_ens_table2_improve", "vse_ens_table4_ratios"}

@@ -1,11 +1,11 @@
 """After a change, what it touches is made again, and nothing else: dry-runs on a finished project, and one real run.
 
-tests/test_dependencies.py has the same promises without Snakemake, for every method and stage.
+tests/core/test_sources.py tests the same without Snakemake, for every method and stage.
 """
 
 import json
 
-from tests.workflow.project import LABEL_ROWS, MODELS, SAME, TINY, TRAINED, Project, tiny_set
+from tests.workflow.project import MODELS, ON_LABELS, SAME, TINY, TRAINED, Project, tiny_set
 
 RENDERING = {"outline", "table", "figure", "report_page", "all", "test_claims", "compare"}
 GATHERED = {"metrics.parquet", "summary.parquet", "cold.parquet", "by_frequency.parquet"}
@@ -16,7 +16,7 @@ def test_a_new_seed_fits_that_seed_only(changed):
     outcome = changed("--config", "seeds=[1, 2]")
     for rule in ("split", *FITS):
         assert outcome.of(rule, "seed") == {"2"}
-    assert outcome.of("fit", "variant") == {*LABEL_ROWS, "ridge"}
+    assert outcome.of("fit", "variant") == {*ON_LABELS, "ridge"}
     assert not outcome.rules & {"time_methods", "download", "prepare", "compile_kernels"}
     assert "timing.parquet" not in outcome.of("gather", "name")
 
@@ -69,7 +69,7 @@ def test_another_scale_makes_everything_of_the_data_set_again(changed):
     datasets = TINY["datasets"] | {"sim-iapr": {"protocols": ["regions"], "options": {"scale": 0.02}}}
     outcome = changed(change=lambda clone: clone.configure(datasets=datasets))
     assert {"prepare", "split", "fit", "time_methods", "report_page"} <= outcome.rules
-    assert outcome.of("fit", "variant") == set(LABEL_ROWS)
+    assert outcome.of("fit", "variant") == set(ON_LABELS)
     assert outcome.of("fit", "dataset") == {"sim-iapr"}
     assert not outcome.rules & {"download", "compile_kernels", "describe_machine"}
 

@@ -5,11 +5,11 @@ import re
 
 import polars as pl
 
-from tests.workflow.project import IMAGE_ROWS, LABEL_ROWS, ROOT, TINY, TRAINED
+from tests.workflow.project import ON_LABELS, ON_NEW_IMAGES, ROOT, TINY, TRAINED
 from vsebench.core import schemas
 from vsebench.plan import read_plan
 
-TASKS = {("sim-iapr", "regions"): LABEL_ROWS, ("sim-features", "images"): IMAGE_ROWS}
+TASKS = {("sim-iapr", "regions"): ON_LABELS, ("sim-features", "images"): ON_NEW_IMAGES}
 
 
 def test_every_result_is_there_and_no_half_written_file(finished):
@@ -20,14 +20,14 @@ def test_every_result_is_there_and_no_half_written_file(finished):
     expected += [f"results/{name}.csv" for name in ("audit", "claims", "comparison")]
     expected += [f"results/tables/{name}.{suffix}" for name in plan.tables for suffix in ("csv", "md", "tex")]
     expected += [f"figures/{name}.{suffix}" for name in plan.figures for suffix in ("pdf", "svg", "png")]
-    for (dataset, protocol), rows in TASKS.items():
-        task = f"results/{dataset}/{protocol}"
-        expected += [f"{task}/{name}.parquet" for name in ("metrics", "summary", "timing")]
+    for (dataset, protocol), variants in TASKS.items():
+        folder_of_task = f"results/{dataset}/{protocol}"
+        expected += [f"{folder_of_task}/{name}.parquet" for name in ("metrics", "summary", "timing")]
         parts = ("train", "valid", "test", "images", "labels")
-        expected += [f"{task}/seed1/split/{name}.parquet" for name in parts]
+        expected += [f"{folder_of_task}/seed1/split/{name}.parquet" for name in parts]
         names = ["model.npz", "history.parquet", "run.json", "ranks.parquet", "lists.parquet"]
         names += ["label_ranks.parquet"] * (protocol == "images")
-        expected += [f"{task}/seed1/{row}/{name}" for row in rows for name in names]
+        expected += [f"{folder_of_task}/seed1/{variant}/{name}" for variant in variants for name in names]
     assert [name for name in expected if not (folder / name).is_file() or not (folder / name).stat().st_size] == []
     assert not list(folder.rglob("*.tmp*"))
 
@@ -74,9 +74,9 @@ def test_metrics_have_one_row_per_model_and_metric(finished):
     metrics = pl.read_parquet(finished.project.folder / "results" / "metrics.parquet")
     keys = metrics.select("dataset", "protocol", "method", "seed", "metric").rows()
     expected = {
-        (*task, row, 1, metric)
-        for task, rows in TASKS.items()
-        for row in rows
+        (*task, variant, 1, metric)
+        for task, variants in TASKS.items()
+        for variant in variants
         for metric in TINY["metrics"]
         if metric != "label_map" or task[1] == "images"  # known images are not ranked for a label
     }
@@ -92,13 +92,13 @@ def test_features_tell_of_images_that_were_never_seen(finished):
     assert found["popularity"] < found["ridge"] < found["oracle"]
 
 
-def test_each_row_with_something_to_choose_is_timed(finished):
+def test_each_variant_with_something_to_choose_is_timed(finished):
     timing = pl.read_parquet(finished.project.folder / "results" / "timing.parquet")
     assert set(timing.filter(pl.col("phase") == "epoch")["method"]) == set(TRAINED)
     assert set(timing.filter(pl.col("phase") == "fit")["method"]) == {"ridge"}
 
 
-def test_rows_that_are_left_out_are_named_with_the_reason(finished):
+def test_variants_that_are_left_out_are_named_with_the_reason(finished):
     text = finished.outcome.text
     assert "Left out at sim-iapr/regions: ridge: the data set has no image features." in text
     assert re.search(r"Left out at sim-features/images: opt_auc, .*: the test images are new", text)

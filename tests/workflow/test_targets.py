@@ -31,7 +31,7 @@ def test_claims_make_their_tables_and_no_others(project):
     assert project.dry_run("claims").of("table", "name") == {"claims", "claims-summary"}
 
 
-def test_accuracy_makes_one_table_per_place(project):
+def test_accuracy_makes_one_table_per_task(project):
     outcome = project.dry_run("accuracy")
     assert outcome.of("table", "name") == {"accuracy-audit-photos-distinct", "accuracy-claims-distinct"}
 

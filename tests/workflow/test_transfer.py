@@ -12,9 +12,9 @@ DATASETS = {
 }
 
 
-def test_two_data_sets_are_joined_and_each_row_that_can_is_tested(fresh: Project):
-    rows = ["popularity", "given_labels", "ridge", "conse", "unseen_frequency"]
-    fresh.configure(datasets=DATASETS, methods=rows, papers=[], sweeps={})
+def test_two_data_sets_are_joined_and_each_variant_that_can_is_tested(fresh: Project):
+    methods = ["popularity", "given_labels", "ridge", "conse", "unseen_frequency"]
+    fresh.configure(datasets=DATASETS, methods=methods, papers=[], sweeps={})
     outcome = fresh.snakemake("results/metrics.parquet")
     assert outcome.status == 0, outcome.text[-3000:]
     joined = fresh.folder / "data/processed/sim-tags-rho05/from-sim-tags-rho05-given"
@@ -23,5 +23,5 @@ def test_two_data_sets_are_joined_and_each_row_that_can_is_tested(fresh: Project
     own = pl.read_parquet(fresh.folder / "data/processed/sim-tags-rho05-given/pairs.parquet")
     assert given.equals(own)  # both have the same images and labels
     metrics = pl.read_parquet(fresh.folder / "results/metrics.parquet").filter(dataset="sim-tags-rho05")
-    assert set(metrics["method"]) == set(rows)
+    assert set(metrics["method"]) == set(methods)
     assert "Left out at sim-tags-rho05-given/official: given_labels:" not in outcome.text  # it is not asked for there

@@ -111,7 +111,7 @@ def test_images_have_their_ids_and_stand_in_the_order_of_score_or_cosine(tmp_pat
     assert found["r_precision"].to_list() == pytest.approx([1, 1, 1, 0])
 
 
-def test_places_whose_images_are_known_have_no_lines(tmp_path):
+def test_tasks_whose_images_are_known_have_no_lines(tmp_path):
     write(tmp_path, known=((), (2,), ()))
     assert analysed(tmp_path, "images_from_words").is_empty()
 
@@ -120,11 +120,11 @@ def test_places_whose_images_are_known_have_no_lines(tmp_path):
 def results(tmp_path):
     write(tmp_path)
     table = analysed(tmp_path, "images_from_words")
-    row = OutlineVariant(title="Mine", role="baseline", source="test")
+    variant = OutlineVariant(title="Mine", role="baseline", source="test")
     keys = {"protocols": {"official": "words"}, "seeds": [1], "metrics": ["map"], "decision_metrics": [], "papers": {}}
     keys |= {"decisions": {}, "decided": [], "left_out": [], "metrics_left_out": [], "files": []}
     found = Results(Path("none"))
-    outline = Outline(tasks=[CASE.task], variants={"my_row": row}, **keys)
+    outline = Outline(tasks=[CASE.task], variants={"my_row": variant}, **keys)
     datasets = {"tiny": {"title": "tiny set", "simulated": False}}
     vars(found).update(outline=outline, datasets=datasets, analysis={"images_from_words": table}.__getitem__)
     return found
@@ -136,7 +136,7 @@ def test_a_table_has_means_over_labels(results):
     assert [cell.value for cell in row.cells[1:]] == ["Mine", 2, 1.0, pytest.approx(0.75), 1.0, pytest.approx(0.5)]
 
 
-def test_controls_are_shown_where_one_of_the_rows_is(results):
+def test_controls_are_shown_where_one_of_the_methods_is(results):
     controls = ImagesFromWords(methods=["other"], beside=["my_row"])
     assert controls.variants_read() == ["other", "my_row"]
     table = controls.table(results)

@@ -20,7 +20,7 @@ def test_images_and_candidate_labels_are_named(tmp_path):
     assert found.select("x", "y").null_count().row(0) == (0, 0)
 
 
-def test_places_whose_images_are_known_have_no_lines(tmp_path):
+def test_tasks_whose_images_are_known_have_no_lines(tmp_path):
     write(tmp_path, known=((), (2,), ()))
     assert analysed(tmp_path, "map_of_vectors").is_empty()
 
@@ -40,7 +40,7 @@ def test_the_plane_is_that_of_the_principal_components():
     assert (named.sum(axis=0) >= 0).all()
 
 
-def test_vectors_of_zeros_have_a_place():
+def test_vectors_of_zeros_have_finite_coordinates():
     placed, named = project(np.array([[1.0, 0], [0, 1], [0, 0]]), np.zeros((1, 2)))
     assert np.isfinite(placed).all()
     assert np.isfinite(named).all()

@@ -128,7 +128,7 @@ def test_too_few_dimensions_are_refused():
 
 
 @pytest.mark.parametrize("name", [*(f"sim-tags-{rho}" for rho in RHOS), "sim-tags-rho05-noisy"])
-def test_the_words_of_a_described_set_are_of_its_law(name):
+def test_the_words_of_a_described_set_have_its_parameters(name):
     dataset = data_sets.described(name)
     words = read_config(WordsConfig, data_sets.CONFIGS.parent / "words" / f"{dataset.words}.yaml")
     shared = ("labels", "latent", "seed")

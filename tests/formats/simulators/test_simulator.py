@@ -70,14 +70,14 @@ def test_scale_keeps_labels_per_image():
     assert small.pairs["count"].sum() == round(2345 / 4)
 
 
-def test_truth_is_a_probability_and_its_average_the_law():
+def test_truth_is_a_probability_and_its_average_the_shares_of_topics():
     truth = draw().truth
     assert truth["image"].dtype == truth["label"].dtype == np.float32
     assert np.allclose((truth["image"] @ truth["label"].T).sum(axis=1), 1, atol=1e-5)
     rank = (np.arange(40) + 0.5) / 40
-    law = (rank + 0.01) ** -0.9 * np.exp(-rank)
+    shares = (rank + 0.01) ** -0.9 * np.exp(-rank)
     average = draw_topics(options(), 40, np.random.default_rng(0)).mean(axis=0)
-    assert np.allclose(np.sort(average)[::-1], law / law.sum(), rtol=1e-3)
+    assert np.allclose(np.sort(average)[::-1], shares / shares.sum(), rtol=1e-3)
 
 
 def test_features_leave_the_labels_as_they_are():
@@ -160,17 +160,17 @@ def test_the_kernel_equals_its_twin(novelty):
 
 
 def test_lengths_meet_their_total_even_without_spread():
-    law = LabelsPerImage(sigma=0.0, minimum=1, maximum=9)
-    lengths = draw_lengths(10, 100, 37, law, np.random.default_rng(0))
+    labels_per_image = LabelsPerImage(sigma=0.0, minimum=1, maximum=9)
+    lengths = draw_lengths(10, 100, 37, labels_per_image, np.random.default_rng(0))
     assert lengths.sum() == 37
     assert set(lengths) == {3, 4}
 
 
 @pytest.mark.parametrize("total", [9, 91])
 def test_a_total_that_cannot_be_met_is_refused(total):
-    law = LabelsPerImage(sigma=0.5, minimum=1, maximum=9)
+    labels_per_image = LabelsPerImage(sigma=0.5, minimum=1, maximum=9)
     with pytest.raises(UserError, match=f"occurrences: {total} on 10 images cannot be met"):
-        draw_lengths(10, 100, total, law, np.random.default_rng(0))
+        draw_lengths(10, 100, total, labels_per_image, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("name", ["sim-iapr", "sim-flickr", "sim-nuswide", "sim-openimages"])

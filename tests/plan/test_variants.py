@@ -1,8 +1,8 @@
-"""Which rows run where, and what is left out with a reason."""
+"""Which variants run where, and what is left out with a reason."""
 
 import pytest
 
-from tests.plan.runs import CONFIG, ENSEMBLE, IAPR, ONE, default, with_partition, with_rows
+from tests.plan.runs import CONFIG, ENSEMBLE, IAPR, ONE, default, with_partition, with_variants
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.data.needs import NEEDS
@@ -12,14 +12,14 @@ from vsebench.plan.jobs.data import joined_features, joined_tasks
 from vsebench.plan.settings import settings_of, timed_variants
 
 
-def test_a_data_set_gets_the_rows_that_the_run_names_for_it():
-    plan = read_plan(CONFIG, with_rows(["popularity", "ridge"]), [])
+def test_a_data_set_gets_the_variants_that_the_run_names_for_it():
+    plan = read_plan(CONFIG, with_variants(["popularity", "ridge"]), [])
     assert plan.variants(Task("corel5k-densehue", "official")) == ["ridge", "popularity"]
     assert plan.obstacles(Task("corel5k-densehue", "official")) == {}
     assert plan.variants(IAPR) == ["popularity"]
 
 
-def test_a_protocol_can_have_rows_of_its_own():
+def test_a_protocol_can_have_variants_of_its_own():
     entry = {"protocols": ["official", "distinct"], "methods": ["ridge", "popularity"]}
     entry["protocol_methods"] = {"distinct": ["opt_auc", "popularity"]}
     values = default(datasets={"corel5k-densehue": entry}, papers=[], methods=["opt_auc", "popularity", "ridge"])
@@ -28,7 +28,7 @@ def test_a_protocol_can_have_rows_of_its_own():
     assert plan.variants(Task("corel5k-densehue", "distinct")) == ["opt_auc", "popularity"]
 
 
-def test_a_row_runs_where_the_place_offers_what_it_needs():
+def test_a_variant_runs_where_the_task_offers_what_it_needs():
     plan = read_plan(CONFIG, with_partition(methods=["opt_auc", "popularity", "oracle", "ridge"]), [])
     official, distinct = Task("corel5k-densehue", "official"), Task("corel5k-densehue", "distinct")
     assert plan.variants(official) == ["popularity", "ridge"]
@@ -45,7 +45,7 @@ def test_a_row_runs_where_the_place_offers_what_it_needs():
     }
 
 
-def test_an_ensemble_runs_like_any_row():
+def test_an_ensemble_runs_like_any_variant():
     plan = read_plan(CONFIG, with_partition(methods=[ENSEMBLE, "wsabie_100", "wsabie_200", "random"]), [])
     task = Task("corel5k-densehue", "official")
     assert timed_variants(plan, task) == [ENSEMBLE, "wsabie_100", "wsabie_200"]
@@ -73,7 +73,7 @@ def unseen_labels(protocols, variants, words="glove-6b", **changes):
     return default(datasets={"corel5k-densehue": entry}, methods=variants, **rest)
 
 
-def test_where_all_candidates_are_unseen_rows_run_that_know_labels_otherwise():
+def test_where_all_candidates_are_unseen_variants_run_that_know_labels_otherwise():
     variants = ["popularity", "ridge", "conse", "x_ent", "constant_direction", "random", "unseen_frequency"]
     protocols = ["official", "unseen_labels", "unseen_labels_all", "unseen_labels_by_frequency"]
     plan = read_plan(CONFIG, unseen_labels(protocols, variants), [])
@@ -106,14 +106,14 @@ def test_no_decision_is_taught_where_validation_asks_for_other_labels_than_the_t
     assert any("its validation labels differ from its test labels" in line for line in left_out_lines(plan))
 
 
-def test_a_row_that_reads_the_test_labels_is_an_oracle(folder):
+def test_a_variant_that_reads_the_test_labels_is_an_oracle(folder):
     path = folder / "methods" / "unseen_frequency.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace("role: oracle", "role: control"), encoding="utf-8")
     with pytest.raises(UserError, match=r"unseen_frequency\.yaml: role: UnseenFrequency reads the test labels"):
         read_plan(folder, unseen_labels(["unseen_labels"], ["unseen_frequency"]), [])
 
 
-def test_a_protocol_under_which_no_row_can_run_is_left_out_and_said_so():
+def test_a_protocol_under_which_no_variant_can_run_is_left_out_and_said_so():
     chosen = {"sim-tags-rho05": {"protocols": ["official", "unseen_labels"]}}
     values = default(datasets=chosen, methods=["popularity"], decisions={}, sweeps={}, papers=[], metrics=["map"])
     plan = read_plan(CONFIG, values, [])
@@ -131,7 +131,7 @@ def transfer(protocol="from-sim-features", **entries):
     return default(datasets=datasets, methods=["random", "conse", "ridge", "popularity", "oracle"], **rest)
 
 
-def test_a_row_runs_after_transfer_where_both_data_sets_have_what_it_needs():
+def test_a_variant_runs_after_transfer_where_both_data_sets_have_what_it_needs():
     plan = read_plan(CONFIG, transfer(), [])
     task = Task("corel5k-densehue", "from-sim-features")
     assert plan.variants(task) == ["random", "conse", "ridge", "popularity"]
