@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ids", type=Path, help="text file with one image id per row (default: 1, 2, 3, ...)")
     parser.add_argument("--image", default="image", help="column of image ids in a .parquet file (default: image)")
     parser.add_argument("--top", type=int, default=5, help="number of labels per image (default: 5)")
-    parser.add_argument("--out", type=Path, required=True, help="CSV file to write: image, task, label, score")
+    parser.add_argument("--out", type=Path, required=True, help="CSV file to write: image, rank, label, score")
 
 
 def run(arguments: argparse.Namespace) -> None:
