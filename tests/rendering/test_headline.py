@@ -21,7 +21,7 @@ def p_value(variant, best, competitors, equal):
 
 @pytest.fixture
 def run(tmp_path):
-    """Write the results of a run; `values` are of recall@10, and no test tells the variants of `equal` from the best."""
+    """Write the results of a run; `values` are of recall@10, and no test separates those in `equal` from the best."""
 
     def write(values, equal=(), simulated=False, choice="tuned", metrics=("recall@10",)):
         competitors = {variant: value for variant, value in values.items() if ROLES[variant] != "oracle"}

@@ -198,8 +198,8 @@ def test_it_is_timed_with_words(folder, monkeypatch):
     (case / "my_row" / "run.json").write_text('{"selection": {"settings": {"factors": 2}, "epochs": 3}}')
     monkeypatch.setattr(timing.os, "sched_setaffinity", lambda process, cores: None)
     arguments = Namespace(results=results, dataset="tiny", protocol="distinct", no_refit=False, features=None, epochs=2,
-                          variants={"row": "by_words"}, words=folder / "words.npz", to_best_epoch=True)  # fmt: skip
-    phases = timing.time_one(arguments, 1, "row")
+                          variants={"my_row": "by_words"}, words=folder / "words.npz", to_best_epoch=True)  # fmt: skip
+    phases = timing.time_one(arguments, 1, "my_row")
     assert [phase["phase"] for phase in phases] == ["compile", "epoch", "epoch", "training", "evaluate", "score"]
     assert all(phase["seed"] == 1 for phase in phases)
     first, second, all_epochs = (phase["seconds"] for phase in phases[1:4])
