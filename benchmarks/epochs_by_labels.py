@@ -21,7 +21,7 @@ from benchmarks.plan import SEED, Plan
 from vsebench.config.method import read_method_config
 from vsebench.core.machine import processor
 from vsebench.core.workers import Workers, workers
-from vsebench.data.problem import LabelMatrix, Matrix, Problem, Training, Words
+from vsebench.data.problem import LabelMatrix, Matrix, Problem, Training, WordVectors
 from vsebench.data.streams import Stream, generator
 from vsebench.methods.base import load_method, read_settings
 from vsebench.methods.networks.training import NetworkMethod
@@ -76,7 +76,7 @@ def drawn(n_labels: int, n_images: int, pool: Workers) -> Problem:
     offsets = PER_IMAGE * np.arange(n_images + 1, dtype=np.int64)
     matrix = LabelMatrix(n_labels, offsets, labels.ravel(), np.ones(labels.size, dtype=np.int32))
     features = rng.standard_normal((n_images, INPUTS), dtype=np.float32)
-    words = Words(rng.standard_normal((n_labels, OUTPUTS), dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
+    words = WordVectors(rng.standard_normal((n_labels, OUTPUTS), dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
     return Problem(Training.all_of(matrix), SEED, pool, all_known(features), words=words)
 
 

@@ -30,7 +30,7 @@ from benchmarks.plan import SEED, Plan
 from vsebench.config.method import read_method_config
 from vsebench.core.machine import processor
 from vsebench.core.workers import Workers, workers
-from vsebench.data.problem import LabelMatrix, Problem, Training, Words
+from vsebench.data.problem import LabelMatrix, Problem, Training, WordVectors
 from vsebench.data.streams import Stream, generator
 from vsebench.kernels import full_sample, products, vectors
 from vsebench.kernels.losses import sampled_words
@@ -158,7 +158,7 @@ def drawn(n_images: int, n_labels: int, pool: Workers) -> Problem:
     pairs = pl.DataFrame({"image": images, "label": labels}).unique().cast(pl.Int32).with_columns(count=1)
     matrix = LabelMatrix.from_pairs(pairs, n_images, n_labels)
     features = rng.standard_normal((n_images if n_images <= FEW else 1, FEATURES), dtype=np.float32)
-    words = Words(rng.standard_normal((n_labels, WORDS), dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
+    words = WordVectors(rng.standard_normal((n_labels, WORDS), dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
     known = all_known(features) if len(features) == n_images else None
     return Problem(Training.all_of(matrix), SEED, pool, known, words=words)
 

@@ -116,7 +116,7 @@ def test_new_images_by_their_features_or_labels(folder):
         ("ridge", LABELS, {}, "ridge: this method needs features=features"),
         ("ridge", LABELS, {"features": FEATURES[:3]}, "features: shape (3, 2); 4 rows, one per image, is needed"),
         ("ridge", LABELS, {"features": FEATURES * np.nan}, "not finite"),
-        ("x_ent", LABELS, {"features": FEATURES, "words": np.eye(2)}, "words: shape (2, 2); 3 rows"),
+        ("x_ent", LABELS, {"features": FEATURES, "word_vectors": np.eye(2)}, "word_vectors: shape (2, 2); 3 rows"),
         ("oracle", LABELS, {}, "oracle: cannot run here: true label probabilities exist only"),
         ("wsabie_100_200", LABELS, {}, "wsabie_100_200: an ensemble adds up other methods"),
         (

@@ -24,7 +24,7 @@ from vsebench.core.tasks import Case, Entry, Task
 from vsebench.core.workers import Workers, workers
 from vsebench.data.features import Features, Rows
 from vsebench.data.needs import NEEDS
-from vsebench.data.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, Words
+from vsebench.data.problem import Dataset, Ids, LabelMatrix, Matrix, Problem, Queries, Split, Training, WordVectors
 from vsebench.evaluation.measuring import Measured, Ranked, measure
 from vsebench.evaluation.metrics.base import load_metric
 from vsebench.evaluation.ranking import check_finite, list_tops, rank, rank_images
@@ -156,7 +156,7 @@ def fit(
     matrix: Any,
     *,
     features: Any = None,
-    words: ArrayLike | None = None,
+    word_vectors: ArrayLike | None = None,
     factors: int = 32,
     seed: int = 1,
     epochs: int | None = None,
@@ -170,7 +170,7 @@ def fit(
     method : one of `methods()`
     matrix : (n_images, n_labels) scipy sparse; a positive whole number is how often the image has the label
     features : (n_images, d) finite numbers, dense or scipy sparse, where the method needs them
-    words : (n_labels, d) finite numbers, the labels' word vectors, where the method needs them; zeros for none
+    word_vectors : (n_labels, d) finite numbers, the labels' word vectors, where the method needs them; zeros for none
     factors : the embeddings' dimension K, where the method has it and its settings do not fix it
     seed : the only source of random numbers
     epochs : how long to train. None: until the validation metric stops rising on labels that are held out as the
@@ -185,7 +185,7 @@ def fit(
         method needs something that was not given, or training diverged.
     """
     variant = _variant(method, factors, settings)
-    labels, given, vectors = _inputs(matrix, features, words)
+    labels, given, vectors = _inputs(matrix, features, word_vectors)
     _check_needs(variant, _provided(given, vectors) | {"known_labels"})
     _check_count("seed", seed, 0)
     _check_count("threads", threads, 1)
@@ -221,7 +221,7 @@ def evaluate(
     protocol: str = "distinct",
     seeds: int | Sequence[int] = 1,
     features: Any = None,
-    words: ArrayLike | None = None,
+    word_vectors: ArrayLike | None = None,
     factors: int = 32,
     metrics: Sequence[str] = DEFAULT_METRICS,
     bootstrap: int = 1000,
@@ -234,7 +234,7 @@ def evaluate(
     Parameters
     ----------
     methods : some of `methods()`
-    matrix, features, words, factors, threads : as in `fit`
+    matrix, features, word_vectors, factors, threads : as in `fit`
     protocol : a module of vsebench.protocols, such as distinct, regions or images
     seeds : the seeds, or how many: 3 stands for 1, 2, 3
     metrics : such as recall@10, ndcg@10, map, mrr
@@ -252,7 +252,7 @@ def evaluate(
     """
     _check_evaluation(methods, metrics, seeds, bootstrap, threads)
     variants = [_variant(name, factors, None) for name in methods]
-    labels, given, vectors = _inputs(matrix, features, words)
+    labels, given, vectors = _inputs(matrix, features, word_vectors)
     rules = load_protocol(protocol)
     provided = _provided(given, vectors) | (set() if rules.new_images else {"known_labels"})
     for variant in variants:
@@ -316,10 +316,12 @@ def _variant(name: str, factors: int, changes: dict[str, Any] | None) -> _Varian
     return _Variant(name, config.role, method, settings, config.epochs)
 
 
-def _inputs(matrix: Any, features: Any, words: ArrayLike | None) -> tuple[LabelMatrix, Features | None, Words | None]:
+def _inputs(
+    matrix: Any, features: Any, word_vectors: ArrayLike | None
+) -> tuple[LabelMatrix, Features | None, WordVectors | None]:
     labels = matrix_of(matrix)
     given = None if features is None else features_of(features, labels.n_rows)
-    return labels, given, None if words is None else _words(words, labels.n_labels)
+    return labels, given, None if word_vectors is None else _word_vectors(word_vectors, labels.n_labels)
 
 
 def matrix_of(matrix: Any) -> LabelMatrix:
@@ -358,24 +360,24 @@ def features_of(features: Any, n_images: int | None) -> Features:
     return Features(values, np.ones(values.shape[0], dtype=np.bool_))
 
 
-def _words(words: ArrayLike, n_labels: int) -> Words:
+def _word_vectors(word_vectors: ArrayLike, n_labels: int) -> WordVectors:
     try:
-        vectors = np.ascontiguousarray(words, dtype=np.float32)
+        vectors = np.ascontiguousarray(word_vectors, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != n_labels:
-            raise ValueError(f"words: shape {vectors.shape}; {n_labels} rows, one per label, are needed")
-        return Words(vectors, np.any(vectors != 0, axis=1))
+            raise ValueError(f"word_vectors: shape {vectors.shape}; {n_labels} rows, one per label, are needed")
+        return WordVectors(vectors, np.any(vectors != 0, axis=1))
     except (TypeError, ValueError) as error:
         raise UserError(str(error)) from None
 
 
-def _provided(features: Features | None, words: Words | None) -> set[str]:
-    both = {"features": features, "words": words}
+def _provided(features: Features | None, word_vectors: WordVectors | None) -> set[str]:
+    both = {"features": features, "word_vectors": word_vectors}
     return {"trained_labels"} | {name for name, value in both.items() if value is not None}
 
 
 def _check_needs(variant: _Variant, provided: set[str]) -> None:
     """Refuse a method that needs what is not there."""
-    for need in ("features", "words"):
+    for need in ("features", "word_vectors"):
         if need in variant.method.needs - provided:
             raise UserError(f"{variant.name}: this method needs {need}={need}")
     obstacle = variant.method.obstacle(provided & NEEDS.keys())
@@ -414,10 +416,15 @@ def _search(variant: _Variant, protocol: str) -> Search | None:
 
 
 def _fit_and_rank(
-    variant: _Variant, case: Case, split: Split, features: Features | None, words: Words | None, pool: Workers
+    variant: _Variant,
+    case: Case,
+    split: Split,
+    features: Features | None,
+    word_vectors: WordVectors | None,
+    pool: Workers,
 ) -> Ranked:
     """Do what the stages `fit` and `rank` do."""
-    problem = Problem(split.first, case.seed, pool, features, words)
+    problem = Problem(split.first, case.seed, pool, features, word_vectors)
     model = select(variant.method, variant.settings, problem, split, _search(variant, case.task.protocol), case).model
     rules = load_protocol(case.task.protocol)
     by_labels = rules.leaves_cold and variant.method.knows_labels_alone()

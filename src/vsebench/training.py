@@ -14,7 +14,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import HISTORY
 from vsebench.core.tasks import Case
 from vsebench.core.workers import workers
-from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training, Words
+from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Training, WordVectors
 from vsebench.data.streams import VALIDATION_SAMPLE, generator
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import rank
@@ -158,10 +158,10 @@ def warm_up(method: type[Method], settings: Settings) -> None:
 
             values = np.eye(problem.training.labels.n_rows, 3, dtype=np.float32)
             problem = replace(problem, features=Features(values, np.ones(len(values), dtype=np.bool_)))
-        if "words" in method.needs:
+        if "word_vectors" in method.needs:
             n_labels = problem.training.labels.n_labels
             problem = replace(
-                problem, words=Words(np.eye(n_labels, dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
+                problem, word_vectors=WordVectors(np.eye(n_labels, dtype=np.float32), np.ones(n_labels, dtype=np.bool_))
             )
         method(problem, settings).epoch()
 

@@ -241,7 +241,7 @@ def test_losses_are_measured_for_every_size():
     assert (table["seconds"] > 0).all()
 
 
-def test_epochs_with_words_are_measured_for_every_row_and_size():
+def test_epochs_with_word_vectors_are_measured_for_every_row_and_size():
     table = epochs_by_labels.measure(TINY)
     assert table.select("variant", "labels", "part").unique().height == len(table) == 2 * (3 * 4 + 5 * 3)
     assert (table["seconds"] > 0).all()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import dense, held_out_of, matrix_of, rows_of
-from vsebench.data.problem import HeldOut, LabelMatrix, Training, Words
+from vsebench.data.problem import HeldOut, LabelMatrix, Training, WordVectors
 
 
 def array(*numbers, dtype=np.int32):
@@ -129,34 +129,34 @@ def test_a_table_of_pairs_is_sorted():
 
 def word_vectors(*rows):
     vectors = np.array(rows, dtype=np.float32)
-    return Words(vectors, vectors.any(axis=1))
+    return WordVectors(vectors, vectors.any(axis=1))
 
 
 @pytest.mark.parametrize(
     ("vectors", "known", "message"),
     [
-        (np.ones((2, 3)), [1, 1], "words: vectors: float64"),
-        (np.ones(2, dtype=np.float32), [1, 1], "words: vectors of shape"),
-        (np.ones((2, 0), dtype=np.float32), [0, 0], "words: vectors of shape"),
-        (np.ones((2, 3), dtype=np.float32), [1], "words: known: bool"),
-        (np.ones((2, 3), dtype=np.float32), [1, 0], "words: `known` should mark"),
-        (np.zeros((2, 3), dtype=np.float32), [1, 0], "words: `known` should mark"),
-        (np.full((2, 3), np.inf, dtype=np.float32), [1, 1], "words: a number is not finite"),
+        (np.ones((2, 3)), [1, 1], "word vectors: vectors: float64"),
+        (np.ones(2, dtype=np.float32), [1, 1], "word vectors: shape"),
+        (np.ones((2, 0), dtype=np.float32), [0, 0], "word vectors: shape"),
+        (np.ones((2, 3), dtype=np.float32), [1], "word vectors: known: bool"),
+        (np.ones((2, 3), dtype=np.float32), [1, 0], "word vectors: `known` should mark"),
+        (np.zeros((2, 3), dtype=np.float32), [1, 0], "word vectors: `known` should mark"),
+        (np.full((2, 3), np.inf, dtype=np.float32), [1, 1], "word vectors: a number is not finite"),
     ],
 )
 def test_words_are_finite_and_zero_exactly_where_they_are_not_known(vectors, known, message):
     with pytest.raises(ValueError, match=message):
-        Words(vectors, np.array(known, dtype=bool))
+        WordVectors(vectors, np.array(known, dtype=bool))
 
 
 def test_raw_unit_and_centred_words():
-    words = word_vectors([3, 4], [0, 0], [0, 2])
-    assert words.scaled("raw").tolist() == [[3, 4], [0, 0], [0, 2]]
-    assert np.allclose(words.scaled("unit"), [[0.6, 0.8], [0, 0], [0, 1]])
+    read = word_vectors([3, 4], [0, 0], [0, 2])
+    assert read.scaled("raw").tolist() == [[3, 4], [0, 0], [0, 2]]
+    assert np.allclose(read.scaled("unit"), [[0.6, 0.8], [0, 0], [0, 1]])
     # The mean of the known unit vectors is (0.3, 0.9), so the differences are +-(0.3, -0.1).
     expected = np.array([[3, -1], [0, 0], [-3, 1]]) / np.sqrt(10)
-    assert np.allclose(words.scaled("centred"), expected)
-    assert all(words.scaled(scale).dtype == np.float32 for scale in ("raw", "unit", "centred"))
+    assert np.allclose(read.scaled("centred"), expected)
+    assert all(read.scaled(scale).dtype == np.float32 for scale in ("raw", "unit", "centred"))
 
 
 def test_a_word_that_is_the_mean_itself_has_no_direction_when_centred():

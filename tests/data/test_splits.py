@@ -20,7 +20,9 @@ def dataset():
     rng = np.random.default_rng(0)
     rows = [np.flatnonzero(row).tolist() for row in rng.random((60, 9)) < 0.4]
     counts = rng.integers(1, 4, sum(map(len, rows)))
-    return Dataset(matrix_of(rows, 9, counts), np.tile(["train", "train", "test"], 20), with_words=np.arange(9) < 8)
+    return Dataset(
+        matrix_of(rows, 9, counts), np.tile(["train", "train", "test"], 20), with_word_vectors=np.arange(9) < 8
+    )
 
 
 def same(one, other):

@@ -59,9 +59,9 @@ def files_of(text: str) -> dict[str, str]:
 
 def overrides(command: str) -> dict[str, Any]:
     """Return the keys of a run that a command of the pages sets."""
-    words = shlex.split(command)
-    assert words[0] == ".venv/bin/snakemake"
-    pairs = (word.split("=", 1) for word in words[words.index("--config") + 1 :])
+    word_vectors = shlex.split(command)
+    assert word_vectors[0] == ".venv/bin/snakemake"
+    pairs = (word.split("=", 1) for word in word_vectors[word_vectors.index("--config") + 1 :])
     return {key: yaml.safe_load(value) for key, value in pairs}
 
 

@@ -16,8 +16,8 @@ def test_a_copied_template_passes_its_test(kind, tmp_path):
         shutil.copytree(ROOT / name, tmp_path / name)  # with numba's cache
     shutil.copytree(tmp_path / "docs/templates" / kind, tmp_path, dirs_exist_ok=True)
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
-    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
+    word_vectors = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
     done = subprocess.run(
-        [sys.executable, *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, *word_vectors], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout

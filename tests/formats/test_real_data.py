@@ -12,7 +12,7 @@ import pytest
 
 from tests import data_sets
 from vsebench.cli import main
-from vsebench.config.dataset import SiblingsConfig, WordsConfig
+from vsebench.config.dataset import SiblingsConfig, WordVectorsConfig
 from vsebench.core.storage import read_json, read_parquet
 from vsebench.core.yaml_files import read_config
 from vsebench.data import needs
@@ -265,7 +265,7 @@ WORDS = {
 
 @pytest.mark.parametrize("name", each(WORDS))
 def test_word_vectors_of_the_real_labels(prepared, mirror, name, tmp_path):
-    config = read_config(WordsConfig, data_sets.CONFIGS.parent / "words" / "glove-6b-subset.yaml")
+    config = read_config(WordVectorsConfig, data_sets.CONFIGS.parent / "word_vectors" / "glove-6b-subset.yaml")
     for file in config.files:
         if not (mirror / file.name).is_file():
             pytest.skip(f"VSEBENCH_MIRROR has no {file.name}")
@@ -273,7 +273,7 @@ def test_word_vectors_of_the_real_labels(prepared, mirror, name, tmp_path):
     assert main(arguments) == 0
     labels = prepared(name) / "labels.parquet"
     definition = {key: value for key, value in config.definition().items() if key != "aliases"}
-    arguments = ["words", "--dataset", name, "--name", "glove-6b-subset", "--definition", json.dumps(definition)]
+    arguments = ["word_vectors", "--dataset", name, "--name", "glove-6b-subset", "--definition", json.dumps(definition)]
     arguments += ["--raw", str(tmp_path / "raw"), "--labels", str(labels), "--out", str(tmp_path / "w.npz")]
     assert main([*arguments, "--rules", str(tmp_path / "w.parquet"), "--summary", str(tmp_path / "w.json")]) == 0
     summary = read_json(tmp_path / "w.json")

@@ -14,7 +14,7 @@ from vsebench.core.modules import modules_in
 from vsebench.core.sources import file_of
 from vsebench.core.workers import workers
 from vsebench.data.features import Features
-from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Queries, Training, Words
+from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Queries, Training, WordVectors
 from vsebench.formats.simulators import simulated_tree
 from vsebench.formats.simulators.simulated_images import Parts
 from vsebench.methods.base import Ensemble, Method, load_method, read_settings
@@ -132,16 +132,16 @@ def planted_words():
     """Return noise around a direction of each group, (32, 10)."""
     rng = np.random.default_rng(14)
     vectors = np.repeat(rng.normal(0, 2, (N_GROUPS, 10)), 8, axis=0) + rng.normal(0, 0.6, (N_LABELS, 10))
-    return Words(vectors.astype(np.float32), np.ones(N_LABELS, dtype=bool))
+    return WordVectors(vectors.astype(np.float32), np.ones(N_LABELS, dtype=bool))
 
 
 # What each problem offers beside labels.
 PROBLEMS = {
     "labels": {"known_labels", "trained_labels"},
-    "dense features": {"known_labels", "trained_labels", "features", "words", "truth"},
-    "sparse features": {"known_labels", "trained_labels", "features", "words"},
-    "new images": {"trained_labels", "features", "words", "truth"},
-    "unseen labels": {"test_labels", "features", "words", "truth"},
+    "dense features": {"known_labels", "trained_labels", "features", "word_vectors", "truth"},
+    "sparse features": {"known_labels", "trained_labels", "features", "word_vectors"},
+    "new images": {"trained_labels", "features", "word_vectors", "truth"},
+    "unseen labels": {"test_labels", "features", "word_vectors", "truth"},
     "another data set": {"given_labels", "trained_labels"},
     "tree": {"trained_labels", "features", "truth", "tree"},
 }
@@ -184,11 +184,11 @@ def problem_of(name, pool, seed=1):
         test = HeldOut(images, labels.rows(images), LabelMatrix.empty(50, N_LABELS), ~seen)
     known = training.labels.rows(images)
     queries = Queries(images, known, None if features is None else features.rows(images))
-    words = planted_words() if "words" in offers else None
+    word_vectors = planted_words() if "word_vectors" in offers else None
     extras = {"truth": truth} if truth is not None else {}
     extras |= {"test_labels": test} if "test_labels" in offers else {}
     extras |= {"given_labels": labels} if "given_labels" in offers else {}
-    return Problem(training, seed, pool, features, words, extras), queries
+    return Problem(training, seed, pool, features, word_vectors, extras), queries
 
 
 def fit(name, problem, epochs=2, **changes):
@@ -223,7 +223,7 @@ def with_needs(name, problem):
     if "features" in needs and problem.features is None:
         values = rng.normal(0, 1, (n_images, 12)).astype(np.float32)
         problem = replace(problem, features=Features(values, np.ones(n_images, dtype=bool)))
-    if "words" in needs and problem.words is None:
+    if "word_vectors" in needs and problem.word_vectors is None:
         vectors = rng.normal(0, 1, (n_labels, 10)).astype(np.float32)
-        problem = replace(problem, words=Words(vectors, np.ones(n_labels, dtype=bool)))
+        problem = replace(problem, word_vectors=WordVectors(vectors, np.ones(n_labels, dtype=bool)))
     return problem

@@ -10,7 +10,7 @@ from tests.methods.problems import PACKAGES, PROBLEMS, fitted_once, method_of, n
 from vsebench.core.errors import UserError
 from vsebench.data.features import Features
 from vsebench.data.needs import GIVEN_LABELS
-from vsebench.data.problem import Problem, Training, Words
+from vsebench.data.problem import Problem, Training, WordVectors
 from vsebench.models import checked_scores
 
 CASES = [(name, where) for name in names_of_methods() if name not in PACKAGES for where in PROBLEMS]
@@ -80,7 +80,7 @@ VECTORS = np.ones((5, 2), dtype=np.float32)
 @given(n=st.integers(0, 5))
 def test_a_problem_has_a_row_of_features_for_each_image_and_a_word_for_each_label(n):
     known = np.ones(n, dtype=bool)
-    parts = {"features": Features(VECTORS[:n], known), "words": Words(VECTORS[:n], known)}
+    parts = {"features": Features(VECTORS[:n], known), "word_vectors": WordVectors(VECTORS[:n], known)}
     for name, part in parts.items():
         if n == 3:
             Problem(LABELS, 1, None, **{name: part})

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from tests.stages.small import run
-from vsebench.config.dataset import DatasetConfig, WordsConfig
+from vsebench.config.dataset import DatasetConfig, WordVectorsConfig
 from vsebench.core.storage import read_parquet
 from vsebench.core.yaml_files import read_config
 
 CONFIG = Path(__file__).parents[2] / "config"
-WORDS = "glove-6b-subset"
+WORD_VECTORS = "glove-6b-subset"
 COLUMNS = ["f1@5", "map"]
 SETS = {
     "corel5k374": {"regularisation": 10.0, "normalise": []},
@@ -44,26 +44,28 @@ def prepared(mirror, tmp_path_factory):
 
     @cache
     def prepare(name):
-        config, words = read_config(DatasetConfig, CONFIG / "datasets" / f"{name}.yaml"), source_of_words()
-        missing = [file.name for file in (*config.files, *words.files) if not (mirror / file.name).is_file()]
+        config, word_vectors = read_config(DatasetConfig, CONFIG / "datasets" / f"{name}.yaml"), word_vectors_config()
+        missing = [file.name for file in (*config.files, *word_vectors.files) if not (mirror / file.name).is_file()]
         if missing:
             pytest.skip(f"VSEBENCH_MIRROR has no {missing[0]}")
         data = folder / "data" / name
         assert run("prepare", "--name", name, "--definition", json.dumps(config.definition()), "--raw", mirror,
                    "--out", data) == 0  # fmt: skip
-        assert run("words", "--dataset", name, "--name", WORDS, "--definition", json.dumps(words.definition()), "--raw",
-                   mirror, "--labels", data / "labels.parquet", "--out", data / "words.npz", "--rules",
-                   data / "words.parquet", "--summary", data / "words.json") == 0  # fmt: skip
+        assert run("word_vectors", "--dataset", name, "--name", WORD_VECTORS,
+                   "--definition", json.dumps(word_vectors.definition()), "--raw", mirror,
+                   "--labels", data / "labels.parquet", "--out", data / "word_vectors.npz",
+                   "--rules", data / "word_vectors.parquet",
+                   "--summary", data / "word_vectors.json") == 0  # fmt: skip
         for seed in (1, 2, 3):
-            assert run("split", "--processed", data, "--words", data / "words.npz", "--protocol", "unseen_labels",
-                       "--seed", seed, "--out", split_of(folder, name, seed)) == 0  # fmt: skip
+            assert run("split", "--processed", data, "--word-vectors", data / "word_vectors.npz", "--protocol",
+                       "unseen_labels", "--seed", seed, "--out", split_of(folder, name, seed)) == 0  # fmt: skip
         return folder
 
     return prepare
 
 
-def source_of_words():
-    return read_config(WordsConfig, CONFIG / "words" / f"{WORDS}.yaml")
+def word_vectors_config():
+    return read_config(WordVectorsConfig, CONFIG / "word_vectors" / f"{WORD_VECTORS}.yaml")
 
 
 def split_of(folder, name, seed):
@@ -78,7 +80,8 @@ def measured(folder, name, module, settings):
     for seed in (1, 2, 3):
         split = split_of(folder, name, seed)
         out = split.parent / "row"
-        assert run("fit", "--split", split, *features, "--words", data / "words.npz", *keys, "--variant", "row",
+        assert run("fit", "--split", split, *features, "--word-vectors", data / "word_vectors.npz", *keys,
+                   "--variant", "row",
                    "--module", module, "--settings", json.dumps(settings), "--seed", seed,
                    "--out", out) == 0  # fmt: skip
         assert run("rank", "--split", split, "--model", out / "model.npz", *features, "--ranks", out / "ranks.parquet",

@@ -10,7 +10,7 @@ from tests.methods.problems import problem_from, problem_of, settings_of
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
 from vsebench.data.features import Features
-from vsebench.data.problem import Words
+from vsebench.data.problem import WordVectors
 from vsebench.methods.base import load_method, read_settings
 from vsebench.methods.networks.layers import Parameter
 from vsebench.methods.words.word_vectors import label_vectors
@@ -36,17 +36,19 @@ def only(problem, learnt):
 
 
 class TestTheVectorsOfLabels:
-    words = Words(np.array([[3, 4], [0, 0], [0, 2], [6, 8]], dtype=np.float32), np.array([True, False, True, True]))
+    word_vectors = WordVectors(
+        np.array([[3, 4], [0, 0], [0, 2], [6, 8]], dtype=np.float32), np.array([True, False, True, True])
+    )
 
     def vectors(self, seed=1, **changes):
         with workers(1) as pool:
-            problem = problem_from(matrix_of([[0, 3], [1]], 4), pool, seed=seed, words=self.words)
+            problem = problem_from(matrix_of([[0, 3], [1]], 4), pool, seed=seed, word_vectors=self.word_vectors)
         return label_vectors(problem, settings_of("x_ent", **({"scale": 1.0} | changes)))
 
     def test_raw_and_unit_vectors_are_scaled(self):
-        expected = self.words.scaled("unit") * 3
+        expected = self.word_vectors.scaled("unit") * 3
         np.testing.assert_allclose(self.vectors(scale=3.0)[[0, 2, 3]], expected[[0, 2, 3]], rtol=1e-6)
-        assert np.array_equal(self.vectors(vectors="raw")[[0, 2, 3]], self.words.vectors[[0, 2, 3]])
+        assert np.array_equal(self.vectors(vectors="raw")[[0, 2, 3]], self.word_vectors.vectors[[0, 2, 3]])
 
     def test_a_label_without_one_has_the_median_length_and_a_direction_of_the_seed(self):
         one, other = self.vectors(vectors="raw"), self.vectors(vectors="raw", seed=2)
@@ -139,8 +141,8 @@ def scores_on_a_table(name, epochs, **changes):
     with workers(1) as pool:
         matrix = matrix_of(TABLE * 40, 5)
         features = Features(np.ones((matrix.n_rows, 1), dtype=np.float32), np.ones(matrix.n_rows, dtype=bool))
-        words = Words(np.eye(5, dtype=np.float32), np.ones(5, dtype=bool))
-        problem = problem_from(matrix, pool, features=features, words=words)
+        word_vectors = WordVectors(np.eye(5, dtype=np.float32), np.ones(5, dtype=bool))
+        problem = problem_from(matrix, pool, features=features, word_vectors=word_vectors)
     base = {"hidden": [], "dropout": 0.0, "decay": 0.0, "batch": 320, "normalise": [], "scale": 1.0, "joint": False}
     fitter, rates = None, (0.1, 0.02, 0.004)
     fitter = load_method(name)(problem, settings_of(name, **(base | {"learning_rate": rates[0]} | changes)))

@@ -59,7 +59,7 @@ def results(config, plan):
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
     write_json([run.settings(case) for case in run.cases()], folder / "settings.json")
     write_json([dataset_entry(task.dataset) for task in SMALL], folder / "datasets.json")
-    write_json([WORDS], folder / "words.json")
+    write_json([WORDS], folder / "word_vectors.json")
     write_json(MACHINE, folder / "machine.json")
     for case in run.cases():
         write_table(run.ranks(case), schemas.RANKS, case.folder(folder) / "ranks.parquet")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.plan.runs import CONFIG, change_method, default, values
-from vsebench.config.dataset import DatasetConfig, SiblingsConfig, WordsConfig
+from vsebench.config.dataset import DatasetConfig, SiblingsConfig, WordVectorsConfig
 from vsebench.config.method import read_method_config
 from vsebench.config.run import RunConfig
 from vsebench.core.errors import UserError
@@ -64,9 +64,9 @@ def test_files_of_siblings_are_valid(path):
     load_adapter(config.adapter, str(path), "read_parents").Options(**config.options)
 
 
-@pytest.mark.parametrize("path", sorted((CONFIG / "words").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted((CONFIG / "word_vectors").glob("*.yaml")), ids=lambda path: path.stem)
 def test_files_of_words_are_valid(path):
-    config = read_config(WordsConfig, path)
+    config = read_config(WordVectorsConfig, path)
     options = load_adapter(config.adapter, str(path), "read_vectors").Options(**config.options)
     if config.adapter == "simulated_words":
         assert not config.files

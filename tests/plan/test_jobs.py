@@ -134,7 +134,7 @@ def test_an_analysis_reads_the_sources_of_the_metrics_that_it_computes():
 
 def test_only_what_a_run_has_parts_of_is_gathered():
     plan = read_plan(CONFIG, default(methods=["popularity"], papers=[]), [])
-    assert "words.json" not in parts(plan)
+    assert "word_vectors.json" not in parts(plan)
     assert job(plan, "gather", Wildcards(name="metrics.parquet")).inputs["parts"] == [
         "results/sim-iapr/distinct/metrics.parquet"
     ]
@@ -155,13 +155,13 @@ def test_a_users_own_table_is_read_and_not_downloaded(tmp_path):
     assert table in job(plan, "prepare", Wildcards(dataset="mine")).inputs["own"]
 
 
-def test_a_downloaded_source_of_words_is_read_by_its_record():
-    sets = {"sim-iapr": ONE | {"words": "glove-6b"}}
+def test_a_downloaded_word_vectors_config_is_read_by_its_record():
+    sets = {"sim-iapr": ONE | {"word_vectors": "glove-6b"}}
     plan = read_plan(CONFIG, default(datasets=sets, methods=["popularity"], papers=[]), [])
-    assert job(plan, "words", Wildcards(dataset="sim-iapr")).inputs["vectors"] == [
-        "data/words/glove-6b/provenance.json"
+    assert job(plan, "word_vectors", Wildcards(dataset="sim-iapr")).inputs["vectors"] == [
+        "data/word_vectors/glove-6b/provenance.json"
     ]
-    download = job(plan, "download", Wildcards(kind="words", name="glove-6b"))
+    download = job(plan, "download", Wildcards(kind="word_vectors", name="glove-6b"))
     assert value(download.options, "--definition").keys() == {"adapter", "files"}
 
 

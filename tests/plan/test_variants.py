@@ -66,9 +66,11 @@ def test_methods_are_timed_with_the_named_protocols():
         timed(protocols=["official", "regions"])
 
 
-def unseen_labels(protocols, variants, words="glove-6b", **changes):
+def unseen_labels(protocols, variants, word_vectors="glove-6b", **changes):
     """A run on a data set with features and words, under protocols of unseen labels."""
-    entry = {"protocols": protocols} | ({"words": words} if words else {}) | changes.pop("entry", {})
+    entry = (
+        {"protocols": protocols} | ({"word_vectors": word_vectors} if word_vectors else {}) | changes.pop("entry", {})
+    )
     rest = {"metrics": ["map"], "decisions": {}, "sweeps": {}, "papers": []} | changes
     return default(datasets={"corel5k-densehue": entry}, methods=variants, **rest)
 
@@ -91,10 +93,11 @@ def test_where_all_candidates_are_unseen_variants_run_that_know_labels_otherwise
 
 def test_unseen_labels_without_words_are_refused_in_one_line():
     with pytest.raises(UserError) as error:
-        read_plan(CONFIG, unseen_labels(["unseen_labels"], ["random"], words=None), [])
+        read_plan(CONFIG, unseen_labels(["unseen_labels"], ["random"], word_vectors=None), [])
     assert str(error.value) == (
         "the command line: datasets.corel5k-densehue.protocols: unseen_labels is for labels with word vectors, and "
-        f"nothing says where these are from; name a file of {CONFIG}/words under `words` of corel5k-densehue"
+        f"nothing says where these are from; name a file of {CONFIG}/word_vectors under `word_vectors` of "
+        "corel5k-densehue"
     )
 
 
@@ -124,9 +127,9 @@ def test_a_protocol_under_which_no_variant_can_run_is_left_out_and_said_so():
 
 def transfer(protocol="from-sim-features", **entries):
     """A run that trains on one data set and tests on another."""
-    tested = {"protocols": [protocol], "words": "glove-6b"} | entries.pop("tested", {})
-    trained = {"protocols": ["images"], "words": "glove-6b"} | entries.pop("trained", {})
-    datasets = {"corel5k-densehue": tested, "sim-features": trained, "corel5k": ONE | {"words": "glove-6b"}}
+    tested = {"protocols": [protocol], "word_vectors": "glove-6b"} | entries.pop("tested", {})
+    trained = {"protocols": ["images"], "word_vectors": "glove-6b"} | entries.pop("trained", {})
+    datasets = {"corel5k-densehue": tested, "sim-features": trained, "corel5k": ONE | {"word_vectors": "glove-6b"}}
     rest = {"metrics": ["map"], "decisions": {}, "sweeps": {}, "papers": []}
     return default(datasets=datasets, methods=["random", "conse", "ridge", "popularity", "oracle"], **rest)
 
@@ -153,8 +156,11 @@ def test_a_variant_runs_after_transfer_where_both_data_sets_have_what_it_needs()
     [
         ({"protocol": "from-mirflickr38"}, "'mirflickr38' is no other data set of the run; add it under `datasets`"),
         ({"protocol": "from-corel5k-densehue"}, "'corel5k-densehue' is no other data set of the run"),
-        ({"trained": {"words": None}}, "nothing says where these are from; name a file of"),
-        ({"trained": {"words": "word2vec-news"}}, "the words are from glove-6b and word2vec-news; name the same file"),
+        ({"trained": {"word_vectors": None}}, "nothing says where these are from; name a file of"),
+        (
+            {"trained": {"word_vectors": "word2vec-news"}},
+            "the words are from glove-6b and word2vec-news; name the same file",
+        ),
     ],
 )
 def test_mistakes_about_what_is_trained_on_name_the_key(changes, message):

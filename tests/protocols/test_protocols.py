@@ -44,11 +44,11 @@ def datasets(draw):
 
 
 @st.composite
-def datasets_with_words(draw):
+def datasets_with_word_vectors(draw):
     """A data set of which six labels or more have a word vector, with or without a partition."""
     dataset, n_words = draw(datasets()), draw(st.integers(6, 10))
-    with_words = np.isin(np.arange(10), draw(st.permutations(range(10)))[:n_words])
-    return replace(dataset, with_words=with_words, parts=draw(st.sampled_from([dataset.parts, None])))
+    with_word_vectors = np.isin(np.arange(10), draw(st.permutations(range(10)))[:n_words])
+    return replace(dataset, with_word_vectors=with_word_vectors, parts=draw(st.sampled_from([dataset.parts, None])))
 
 
 def test_every_protocol_is_tested_here():
@@ -59,7 +59,7 @@ def test_every_protocol_is_tested_here():
 def test_a_protocol_says_what_it_does(name):
     protocol = load_protocol(name)
     assert isinstance(protocol, Protocol)
-    assert protocol.words
+    assert protocol.word_vectors
     assert protocol.new_images == (name not in LABELS)
     assert protocol.unseen == (name in UNSEEN)
     assert protocol.only_unseen == (name in ONLY_UNSEEN)
@@ -138,30 +138,30 @@ def test_no_test_image_is_learnt_from(dataset, protocol, seed):
         assert rows_of(part.right) == [rows_of(dataset.labels)[image] for image in part.images]
 
 
-@given(datasets_with_words(), st.sampled_from(LABELS + IMAGES + UNSEEN), st.integers(0, 2**31))
+@given(datasets_with_word_vectors(), st.sampled_from(LABELS + IMAGES + UNSEEN), st.integers(0, 2**31))
 def test_the_same_seed_gives_the_same_split(dataset, protocol, seed):
     assume(protocol != "official" or dataset.parts is not None)
     one, other = parts_of(split(dataset, protocol, seed)), parts_of(split(dataset, protocol, seed))
     assert all(one[name].equals(other[name]) for name in one)
 
 
-@given(datasets_with_words(), st.sampled_from(UNSEEN), st.integers(0, 2**31))
+@given(datasets_with_word_vectors(), st.sampled_from(UNSEEN), st.integers(0, 2**31))
 def test_training_sees_no_pair_of_an_unseen_label(dataset, protocol, seed):
     found = split(dataset, protocol, seed)
-    n_words = dataset.with_words.sum()
-    unseen, asked = dataset.with_words & ~found.final.learnt, found.final.learnt & ~found.first.learnt
+    n_words = dataset.with_word_vectors.sum()
+    unseen, asked = dataset.with_word_vectors & ~found.final.learnt, found.final.learnt & ~found.first.learnt
     assert unseen.sum() == n_words // 5
     assert asked.sum() == (n_words - n_words // 5) // 5
     for training in (found.first, found.final):
-        assert not (training.learnt & ~dataset.with_words).any()
+        assert not (training.learnt & ~dataset.with_word_vectors).any()
         assert not dense(training.labels)[:, ~training.learnt].any()
     assert not (found.first.learnt & ~found.final.learnt).any()
     alone = protocol in ONLY_UNSEEN
-    assert found.test.candidates.tolist() == (unseen if alone else dataset.with_words).tolist()
+    assert found.test.candidates.tolist() == (unseen if alone else dataset.with_word_vectors).tolist()
     assert found.valid.candidates.tolist() == (asked if alone else found.final.learnt).tolist()
 
 
-@given(datasets_with_words(), st.sampled_from(UNSEEN), st.integers(0, 2**31))
+@given(datasets_with_word_vectors(), st.sampled_from(UNSEEN), st.integers(0, 2**31))
 def test_no_image_trains_and_is_asked_for_unseen_labels(dataset, protocol, seed):
     found = split(dataset, protocol, seed)
     first, valid, test = (set(part.images.tolist()) for part in (found.first, found.valid, found.test))
@@ -173,7 +173,7 @@ def test_no_image_trains_and_is_asked_for_unseen_labels(dataset, protocol, seed)
         assert test == set(np.flatnonzero(dataset.parts == "test").tolist())
 
 
-@given(datasets_with_words(), st.sampled_from(UNSEEN), st.integers(0, 2**31))
+@given(datasets_with_word_vectors(), st.sampled_from(UNSEEN), st.integers(0, 2**31))
 def test_a_test_image_is_asked_for_all_its_labels_among_the_candidates(dataset, protocol, seed):
     found = split(dataset, protocol, seed)
     carried = dense(dataset.labels)
@@ -190,8 +190,8 @@ def large():
     cells = np.unique(rng.integers(0, [2000, 30], (10000, 2)), axis=0)
     pairs = pl.DataFrame({"image": cells[:, 0], "label": cells[:, 1], "count": rng.integers(1, 4, len(cells))})
     matrix = LabelMatrix.from_pairs(pairs, 2000, 30)
-    with_words = np.arange(30) % 15 != 7
-    return Dataset(matrix, np.tile(["train", "test", "train", "train"], 500), with_words=with_words)
+    with_word_vectors = np.arange(30) % 15 != 7
+    return Dataset(matrix, np.tile(["train", "test", "train", "train"], 500), with_word_vectors=with_word_vectors)
 
 
 @pytest.mark.parametrize("protocol", [*LABELS, "images", "labelled_images", *UNSEEN])
@@ -248,17 +248,17 @@ def test_official_needs_a_partition(large):
 @pytest.mark.parametrize("protocol", ["unseen_labels", "unseen_labels_all"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_first_three_seeds_draw_the_labels_of_the_prototypes(large, protocol, seed):
-    labels = np.flatnonzero(large.with_words)
+    labels = np.flatnonzero(large.with_word_vectors)
     unseen = labels[np.random.default_rng(100 + seed - 1).permutation(len(labels))[:5]]
     found = split(large, protocol, seed)
-    assert np.flatnonzero(large.with_words & ~found.final.learnt).tolist() == sorted(unseen)
+    assert np.flatnonzero(large.with_word_vectors & ~found.final.learnt).tolist() == sorted(unseen)
 
 
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_of_every_five_labels_by_frequency_one_is_unseen(large, seed):
     frequency = np.bincount(large.labels.label_of_pair, minlength=30)
     found = split(large, "unseen_labels_by_frequency", seed)
-    labels = np.flatnonzero(large.with_words)
+    labels = np.flatnonzero(large.with_word_vectors)
     order = sorted(labels, key=lambda label: (-frequency[label], label))
     unseen = [int(not found.final.learnt[label]) for label in order]
     assert [sum(unseen[start : start + 5]) for start in range(0, 25, 5)] == [1] * 5
@@ -268,11 +268,11 @@ def test_of_every_five_labels_by_frequency_one_is_unseen(large, seed):
 @pytest.mark.parametrize("protocol", UNSEEN)
 def test_labels_can_be_unseen_where_enough_have_a_word_vector(large, protocol):
     with pytest.raises(
-        UserError, match="no word vectors are configured for this data set; name a source under `words`"
+        UserError, match="no word vectors are configured for this data set; name a source under `word_vectors`"
     ):
-        split(replace(large, with_words=None), protocol)
+        split(replace(large, with_word_vectors=None), protocol)
     with pytest.raises(UserError, match="5 labels have a word vector; 6 or more are needed"):
-        split(replace(large, with_words=np.arange(30) < 5), protocol)
+        split(replace(large, with_word_vectors=np.arange(30) < 5), protocol)
 
 
 @pytest.mark.parametrize(("protocol", "weights"), [("distinct", [1, 1, 1]), ("regions", [1, 2, 3])])

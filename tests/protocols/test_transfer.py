@@ -14,7 +14,7 @@ from vsebench.data.inputs import load_dataset
 from vsebench.data.problem import Dataset, LabelMatrix
 from vsebench.protocols.base import load_protocol, source_of, split_generator
 
-WORDS = {"sky": 1.0, "sea": 2.0, "cat": 3.0, "tree": 4.0, "car": 5.0}  # `img_07` has none
+WORD_VECTORS = {"sky": 1.0, "sea": 2.0, "cat": 3.0, "tree": 4.0, "car": 5.0}  # `img_07` has none
 TESTED = (["sky", "img_07", "sea", "car"], [[0, 2], [1], [0, 3], [2], []], ["train", "test", "test", None, "test"])
 TRAINED = (
     ["cat", "sea", "tree"],
@@ -23,7 +23,7 @@ TRAINED = (
 )
 
 
-def write_set(folder, names, rows, parts, dimensions=3, words=2):
+def write_set(folder, names, rows, parts, dimensions=3, word_vectors=2):
     """Write a processed data set whose features hold the number of the image, and words that of the name."""
     pairs = [(image, label, 1 + image % 2) for image, row in enumerate(rows) for label in row]
     write_table(pl.DataFrame(pairs, schema=PAIRS, orient="row"), PAIRS, folder / "pairs.parquet")
@@ -32,8 +32,8 @@ def write_set(folder, names, rows, parts, dimensions=3, words=2):
     write_table(pl.DataFrame(images, schema=IMAGES), IMAGES, folder / "images.parquet")
     labels = {"label": range(len(names)), "name": names, "frequency": 0, "occurrences": 0}
     write_table(pl.DataFrame(labels, schema=LABELS), LABELS, folder / "labels.parquet")
-    vectors = np.array([[WORDS.get(name, 0)] * words for name in names], dtype=np.float32)
-    write_arrays(folder / "words.npz", vectors=vectors, known=vectors.any(axis=1))
+    vectors = np.array([[WORD_VECTORS.get(name, 0)] * word_vectors for name in names], dtype=np.float32)
+    write_arrays(folder / "word_vectors.npz", vectors=vectors, known=vectors.any(axis=1))
     values = np.tile(np.arange(len(rows), dtype=np.float32)[:, np.newaxis], (1, dimensions))
     np.save(folder / "features.npy", values)
 
@@ -72,11 +72,11 @@ def test_images_and_labels_of_the_tested_set_keep_their_numbers(joined):
         "valid",
     ]
     rows = [[], [1], [0, 3], [], [], [2, 4], [], [5], [4], [2], [4, 5]]
-    dataset = load_dataset(joined, joined / "words.npz")
+    dataset = load_dataset(joined, joined / "word_vectors.npz")
     assert rows_of(dataset.labels) == rows
     assert dataset.labels.count_of_pair.tolist() == [2, 1, 1, 1, 1, 1, 2, 1, 2, 2]
-    assert needs.WORDS.load(joined / "words.npz").vectors[:, 0].tolist() == [1, 0, 2, 5, 3, 4]
-    assert dataset.with_words.tolist() == [True, False, True, True, True, True]
+    assert needs.WORD_VECTORS.load(joined / "word_vectors.npz").vectors[:, 0].tolist() == [1, 0, 2, 5, 3, 4]
+    assert dataset.with_word_vectors.tolist() == [True, False, True, True, True, True]
 
 
 def test_what_the_trained_set_says_of_tested_images_is_kept_by_id_and_name(tmp_path):
@@ -101,7 +101,7 @@ def test_features_stand_in_the_order_of_the_images(joined):
 
 def test_labels_of_one_set_are_learnt_and_those_of_the_other_asked_for(joined):
     split = load_protocol("from-trained").split(
-        load_dataset(joined, joined / "words.npz"), split_generator("from-trained", 1)
+        load_dataset(joined, joined / "word_vectors.npz"), split_generator("from-trained", 1)
     )
     assert split.first.images.tolist() == [5, 7, 8, 9]
     assert split.final.images.tolist() == [5, 7, 8, 9, 10]
@@ -122,7 +122,8 @@ def test_every_image_of_a_set_without_a_partition_is_trained_or_tested_on(tmp_pa
 
 
 def test_the_stage_split_reads_what_was_joined(joined, tmp_path):
-    assert run("split", "--processed", joined, "--words", joined / "words.npz", "--protocol", "from-trained",
+    assert run("split", "--processed", joined, "--word-vectors", joined / "word_vectors.npz",
+               "--protocol", "from-trained",
                "--seed", 1, "--out", tmp_path / "split") == 0  # fmt: skip
     assert splits.load(tmp_path / "split").test.images.tolist() == [1, 2, 4]
 
@@ -131,7 +132,7 @@ def test_the_stage_split_reads_what_was_joined(joined, tmp_path):
     ("changes", "message"),
     [
         ({"dimensions": 4}, "features are dense with 3 numbers and dense with 4 numbers; both data sets need the same"),
-        ({"words": 3}, "word vectors of 2 and 3 dimensions; use the same source of words for both"),
+        ({"word_vectors": 3}, "word vectors of 2 and 3 dimensions; use the same source of words for both"),
         ({"names": ["cat", "sea", "sea"]}, "two labels have the name 'sea'"),
     ],
 )
@@ -154,7 +155,7 @@ def test_its_name_says_what_is_trained_on():
     protocol = load_protocol("from-mirflickr-tags457")
     assert source_of("from-mirflickr-tags457") == "mirflickr-tags457"
     assert source_of("official") is None
-    assert "mirflickr-tags457" in protocol.words
+    assert "mirflickr-tags457" in protocol.word_vectors
     assert protocol.new_images
     assert protocol.unseen
     assert not protocol.only_unseen

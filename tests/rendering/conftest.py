@@ -292,7 +292,7 @@ def make_results(folder: Path, tasks: Sequence[Task] = SMALL, seeds: int = 3, ep
         write_table(frame(getattr(run, name)(), schema), schema, folder / f"{name}.parquet")
     write_json([run.settings(case) for case in run.cases()], folder / "settings.json")
     write_json([dataset_entry(name) for name in dict.fromkeys(p.dataset for p in tasks)], folder / "datasets.json")
-    write_json([WORDS], folder / "words.json")
+    write_json([WORDS], folder / "word_vectors.json")
     write_json(MACHINE, folder / "machine.json")
     run.claims().write_csv(folder / "claims.csv")
     files = [str(paper.path) for paper in PAPERS]

@@ -60,17 +60,19 @@ def test_the_page_has_a_section_for_every_table_and_figure_of_a_run(base: type, 
 
 
 def test_a_section_shows_its_kinds_by_position_and_then_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    instances = {kind: Instance(kind, kind, {}) for kind in ("datasets", "settings", "words")}
-    for kind, section, position in (("words", "data", 1), ("settings", "data", 100), ("datasets", "data", 100)):
+    instances = {kind: Instance(kind, kind, {}) for kind in ("datasets", "settings", "word_vectors")}
+    for kind, section, position in (("word_vectors", "data", 1), ("settings", "data", 100), ("datasets", "data", 100)):
         monkeypatch.setattr(find(TableKind, kind), "section", section)
         monkeypatch.setattr(find(TableKind, kind), "position", position)
-    assert by_section(TableKind, instances)["data"] == ["words", "datasets", "settings"]
+    assert by_section(TableKind, instances)["data"] == ["word_vectors", "datasets", "settings"]
 
 
 def test_a_section_that_is_not_on_the_page_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(find(TableKind, "words"), "section", "elsewhere")
-    with pytest.raises(UserError, match=r"tables/words\.py: section: there is no section 'elsewhere'; use result, "):
-        by_section(TableKind, {"words": Instance("words", "words", {})})
+    monkeypatch.setattr(find(TableKind, "word_vectors"), "section", "elsewhere")
+    with pytest.raises(
+        UserError, match=r"tables/word_vectors\.py: section: there is no section 'elsewhere'; use result, "
+    ):
+        by_section(TableKind, {"word_vectors": Instance("word_vectors", "word_vectors", {})})
 
 
 def test_a_table_is_made_from_the_files_that_its_kind_needs_and_no_others(results: Results, tmp_path: Path) -> None:

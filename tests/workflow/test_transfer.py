@@ -5,10 +5,15 @@ import polars as pl
 from tests.workflow.project import Project
 
 SMALL = {"images": 100, "labels": 20}
-WORDS = "sim-tags-rho05"
+WORD_VECTORS = "sim-tags-rho05"
 DATASETS = {
-    "sim-tags-rho05": {"protocols": ["from-sim-tags-rho05-given"], "options": SMALL, "words": WORDS},
-    "sim-tags-rho05-given": {"protocols": ["official"], "options": SMALL, "words": WORDS, "methods": ["popularity"]},
+    "sim-tags-rho05": {"protocols": ["from-sim-tags-rho05-given"], "options": SMALL, "word_vectors": WORD_VECTORS},
+    "sim-tags-rho05-given": {
+        "protocols": ["official"],
+        "options": SMALL,
+        "word_vectors": WORD_VECTORS,
+        "methods": ["popularity"],
+    },
 }
 
 

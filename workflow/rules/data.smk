@@ -14,7 +14,7 @@ rule about:
 
 
 rule download:
-    """Download the files of a data set (raw), or of a source of siblings or of words."""
+    """Download the files of a data set (raw), or of a source of siblings or of word vectors."""
     input:
         unpack(job_inputs("download")),
     output:
@@ -23,7 +23,7 @@ rule download:
     log:
         "results/logs/download/{kind}-{name}.log",
     wildcard_constraints:
-        kind="raw|siblings|words",
+        kind="raw|siblings|word_vectors",
         name=DATASET_NAME,
     params:
         options=job_options("download"),
@@ -95,20 +95,20 @@ rule siblings:
         " --summary {output.summary} > {log} 2>&1"
 
 
-rule words:
+rule word_vectors:
     input:
-        unpack(job_inputs("words")),
+        unpack(job_inputs("word_vectors")),
         labels=f"{PROCESSED}/labels.parquet",
     output:
-        vectors=f"{PROCESSED}/words.npz",
-        rules=f"{PROCESSED}/words.parquet",
-        summary=f"{PROCESSED}/words.json",
+        vectors=f"{PROCESSED}/word_vectors.npz",
+        rules=f"{PROCESSED}/word_vectors.parquet",
+        summary=f"{PROCESSED}/word_vectors.json",
     log:
-        "results/logs/words/{dataset}.log",
+        "results/logs/word_vectors/{dataset}.log",
     params:
-        options=job_options("words"),
+        options=job_options("word_vectors"),
     shell:
-        "python -m vsebench words {params.options} --labels {input.labels} --out {output.vectors}"
+        "python -m vsebench word_vectors {params.options} --labels {input.labels} --out {output.vectors}"
         " --rules {output.rules} --summary {output.summary} > {log} 2>&1"
 
 

@@ -116,7 +116,7 @@ class SiblingsConfig(Source):
         return self.model_dump(include=set(Source.model_fields) - set(left_out), exclude_defaults=True)
 
 
-class WordsDefinition(Source):
+class WordVectorsDefinition(Source):
     """The keys of a source of word vectors that determine the vectors of labels."""
 
     # label -> words to look up in its place, where the label itself is not a word: `tvmonitor: tv monitor`
@@ -126,8 +126,8 @@ class WordsDefinition(Source):
     missing: Literal["error", "leave_out"] = "error"  # if a label has no vector: stop, or go on without its vector
 
 
-class WordsConfig(WordsDefinition):
-    """A source of word vectors (`config/words/<name>.yaml`)."""
+class WordVectorsConfig(WordVectorsDefinition):
+    """A source of word vectors (`config/word_vectors/<name>.yaml`)."""
 
     title: str  # for the report
     licence: str  # for the report
@@ -135,7 +135,7 @@ class WordsConfig(WordsDefinition):
     homepage: str | None = None  # for the report
 
     @model_validator(mode="after")
-    def _fitting(self) -> "WordsConfig":
+    def _fitting(self) -> "WordVectorsConfig":
         for key, name in (("exceptions", self.exceptions), ("without", self.without)):
             if name is not None and name not in {file.name for file in self.files}:
                 raise PydanticCustomError(key, f"{key}: the file is not among `files`")
@@ -143,7 +143,7 @@ class WordsConfig(WordsDefinition):
 
     def definition(self) -> dict[str, Any]:
         """Return the keys of `WordsDefinition` that are set, without `files`."""
-        return self.model_dump(include=set(WordsDefinition.model_fields) - {"files"}, exclude_defaults=True)
+        return self.model_dump(include=set(WordVectorsDefinition.model_fields) - {"files"}, exclude_defaults=True)
 
     def download_definition(self) -> dict[str, Any]:
         """Return the keys that the download depends on."""
@@ -206,7 +206,7 @@ class DatasetConfig(DatasetDefinition):
     # source of the labels' parents, for metrics of siblings: a file of config/siblings, or a table of your own with the
     # columns `label` and `parent`
     siblings: str | None = None
-    words: str | None = None  # a file of config/words: the source of the labels' word vectors
+    word_vectors: str | None = None  # a file of config/word_vectors: the source of the labels' word vectors
     pictures: Pictures | None = None  # shown in the report; none: the images of the network of `features`
 
     def definition(self, *left_out: str) -> dict[str, Any]:

@@ -32,11 +32,11 @@ class RunDataset(Strict):
     epochs: dict[str, Epochs] = {}  # method -> when its training stops here, in place of the run's `epochs`
     # protocols under which the run's `sweeps` are done here; left out: all of them, `[]`: none
     sweeps: list[str] | None = None
-    words: str | None = None  # a file of config/words, in place of the data set's own
+    word_vectors: str | None = None  # a file of config/word_vectors, in place of the data set's own
     options: dict[str, Any] = {}  # replaces single options of the data set's file, such as the simulator's `scale`
     vocabulary: dict[str, Any] = {}  # replaces single filters of the data set's file, such as `top_labels`
     # a table of your own, which has no file in config/datasets: options of the adapter `table`, and optionally
-    # `features`, `siblings`, `words` and `pictures`; see [own-data.md](own-data.md)
+    # `features`, `siblings`, `word_vectors` and `pictures`; see [own-data.md](own-data.md)
     data: dict[str, Any] | None = None
 
 

@@ -27,11 +27,11 @@ JOINED_LABELS: Schema = {  # data/processed/<dataset>/from-<data set>/
     "tested": pl.Boolean,  # a label of the data set that they are tested on
 }
 SIBLINGS: Schema = {"label": pl.Int32, "sibling": pl.Int32}  # each pair in both directions, no label with itself
-WORDS: Schema = {
+WORD_VECTORS: Schema = {
     "label": pl.Int32,
     "name": pl.String,
     "rule": pl.String,  # how the vector was found; `missing`: the label has none
-    "words": pl.String,  # the words of the file whose vectors were averaged, separated by blanks
+    "word_vectors": pl.String,  # the words of the file whose vectors were averaged, separated by blanks
     "without": pl.String,  # the parts of the name that have no vector
 }
 IMAGES: Schema = {"image": pl.Int32, "id": pl.String, "part": pl.String, "has_features": pl.Boolean}

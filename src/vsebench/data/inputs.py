@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 
 from vsebench.core.storage import read_parquet
-from vsebench.data.needs import WORDS
+from vsebench.data.needs import WORD_VECTORS
 from vsebench.data.problem import Dataset, LabelMatrix
 
 
-def load_dataset(folder: Path, words: Path | None = None) -> Dataset:
+def load_dataset(folder: Path, word_vectors: Path | None = None) -> Dataset:
     """Read the label matrix, the official partition if there is one, and which images have features.
 
-    words : words.npz of the processed folder, for a protocol that needs to know which labels have a word vector
+    word_vectors : word_vectors.npz of the processed folder, for a protocol that needs to know which labels have one
     """
     images = read_parquet(folder / "images.parquet")
     vocabulary = read_parquet(folder / "labels.parquet")
@@ -20,6 +20,6 @@ def load_dataset(folder: Path, words: Path | None = None) -> Dataset:
     has_parts = "part" in images.columns and images["part"].null_count() < images.height
     parts = images["part"].fill_null("").to_numpy().astype(np.str_) if has_parts else None
     with_features = images["has_features"].to_numpy()
-    with_words = None if words is None else WORDS.load(words).known
+    with_word_vectors = None if word_vectors is None else WORD_VECTORS.load(word_vectors).known
     joined = (vocabulary[name].to_numpy() for name in ("trained", "tested") if name in vocabulary.columns)
-    return Dataset(labels, parts, with_features if with_features.any() else None, with_words, *joined)
+    return Dataset(labels, parts, with_features if with_features.any() else None, with_word_vectors, *joined)

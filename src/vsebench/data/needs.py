@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_parquet
-from vsebench.data.problem import HeldOut, LabelMatrix, Problem, Words
+from vsebench.data.problem import HeldOut, LabelMatrix, Problem, WordVectors
 
 if TYPE_CHECKING:  # features need SciPy, which most fits do without
     from vsebench.data.features import Features
@@ -32,7 +32,7 @@ class TaskData:
     processed : folder of the processed data that are split: those of the data set, or of two joined data sets
     tested : folder of the processed data set to test on
     features_name : name of the file of features in `processed`; None if some of the images are from a set without them
-    has_words : whether a source of word vectors is configured
+    has_word_vectors : whether a source of word vectors is configured
     is_joined : whether the model is trained on another data set
     new_images : whether no test image is trained on
     unseen : whether some tested labels are never trained
@@ -43,7 +43,7 @@ class TaskData:
     processed: str
     tested: str
     features_name: str | None
-    has_words: bool
+    has_word_vectors: bool
     is_joined: bool
     new_images: bool
     unseen: bool
@@ -123,23 +123,23 @@ class FeaturesNeed(FileNeed["Features"]):
         return read_features(path, images["has_features"].to_numpy())
 
 
-class WordsNeed(FileNeed[Words]):
-    """Word vectors of the labels, words.npz of the processed folder; also `Problem.words`."""
+class WordVectorsNeed(FileNeed[WordVectors]):
+    """Word vectors of the labels, word_vectors.npz of the processed folder; also `Problem.word_vectors`."""
 
-    key = "words"
+    key = "word_vectors"
     missing_reason = "no word vectors are configured for this data set"
     description = "the word vectors of its data set's labels"
 
     def is_provided(self, data: TaskData) -> bool:
-        return data.has_words
+        return data.has_word_vectors
 
     def files(self, data: TaskData, split: str) -> list[str]:
-        return [f"{data.processed}/words.npz"]
+        return [f"{data.processed}/word_vectors.npz"]
 
-    def load(self, path: Path) -> Words:
+    def load(self, path: Path) -> WordVectors:
         arrays = read_arrays(path)
         try:
-            return Words(arrays["vectors"], arrays["known"])
+            return WordVectors(arrays["vectors"], arrays["known"])
         except (KeyError, ValueError) as error:
             raise UserError(f"{path}: not a file of word vectors ({error}); delete it and run again") from None
 
@@ -233,12 +233,21 @@ class TrainedLabelsNeed(Need):
         return not data.only_unseen
 
 
-FEATURES, WORDS, TRUTH, TEST_LABELS, GIVEN_LABELS = (
-    FeaturesNeed(), WordsNeed(), TruthNeed(), TestLabelsNeed(), GivenLabelsNeed(),
+FEATURES, WORD_VECTORS, TRUTH, TEST_LABELS, GIVEN_LABELS = (
+    FeaturesNeed(), WordVectorsNeed(), TruthNeed(), TestLabelsNeed(), GivenLabelsNeed(),
 )  # fmt: skip
 NEEDS: dict[str, Need] = {
     need.key: need
-    for need in (FEATURES, WORDS, TRUTH, TreeNeed(), TEST_LABELS, GIVEN_LABELS, KnownLabelsNeed(), TrainedLabelsNeed())
+    for need in (
+        FEATURES,
+        WORD_VECTORS,
+        TRUTH,
+        TreeNeed(),
+        TEST_LABELS,
+        GIVEN_LABELS,
+        KnownLabelsNeed(),
+        TrainedLabelsNeed(),
+    )
 }
 FILE_NEEDS: tuple[FileNeed[Any], ...] = tuple(need for need in NEEDS.values() if isinstance(need, FileNeed))
 
@@ -249,7 +258,7 @@ def provided(data: TaskData) -> set[str]:
 
 
 def load_needs(needs: Collection[str], paths: Mapping[str, Path | None], test: HeldOut | None = None) -> dict[str, Any]:
-    """Read the inputs that a method needs; return the arguments `features`, `words` and `extras` of its `Problem`.
+    """Read the inputs that a method needs; return `features`, `word_vectors` and `extras` of its `Problem`.
 
     Parameters
     ----------
@@ -259,4 +268,8 @@ def load_needs(needs: Collection[str], paths: Mapping[str, Path | None], test: H
     """
     loaded = {need.key: need.load_named(paths.get(need.key)) for need in FILE_NEEDS if need.key in needs}
     extras = loaded | ({TEST_LABELS.key: test} if TEST_LABELS.key in needs else {})
-    return {"features": extras.pop("features", None), "words": extras.pop("words", None), "extras": extras}
+    return {
+        "features": extras.pop("features", None),
+        "word_vectors": extras.pop("word_vectors", None),
+        "extras": extras,
+    }

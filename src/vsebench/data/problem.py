@@ -139,14 +139,14 @@ class Dataset:
     labels : one row per image
     parts : (n_images,) official part of each image ("train", "valid", "test"); None without an official partition
     with_features : (n_images,) the images that have features; None if the data set has none
-    with_words : (n_labels,) the labels that have a word vector; None if no word vectors are configured
+    with_word_vectors : (n_labels,) the labels that have a word vector; None if no word vectors are configured
     trained, tested : (n_labels,) for two joined data sets, the labels of the set to train on and of the set to test on
     """
 
     labels: LabelMatrix
     parts: NDArray[np.str_] | None = None
     with_features: Mask | None = None
-    with_words: Mask | None = None
+    with_word_vectors: Mask | None = None
     trained: Mask | None = None
     tested: Mask | None = None
 
@@ -256,12 +256,12 @@ class Queries:
 
 
 @dataclass(frozen=True)
-class Words:
+class WordVectors:
     """The word vectors of a data set's labels.
 
     Attributes
     ----------
-    vectors : (n_labels, d) float32, finite, as in the file of words; zeros for a label without a vector
+    vectors : (n_labels, d) float32, finite, as in the source of word vectors; zeros for a label without a vector
     known : (n_labels,) bool, the labels that have a vector; it is not zero
     """
 
@@ -270,13 +270,13 @@ class Words:
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or self.vectors.shape[1] == 0:
-            raise ValueError(f"words: vectors of shape {self.vectors.shape}; one row per label is needed")
-        _check(self.vectors, "words: vectors", np.float32, self.vectors.shape)
-        _check(self.known, "words: known", np.bool_, (len(self.vectors),))
+            raise ValueError(f"word vectors: shape {self.vectors.shape}; one row per label is needed")
+        _check(self.vectors, "word vectors: vectors", np.float32, self.vectors.shape)
+        _check(self.known, "word vectors: known", np.bool_, (len(self.vectors),))
         if not np.isfinite(self.vectors).all():
-            raise ValueError("words: a number is not finite")
+            raise ValueError("word vectors: a number is not finite")
         if (self.vectors.any(axis=1) != self.known).any():
-            raise ValueError("words: `known` should mark the labels whose vector is not zero")
+            raise ValueError("word vectors: `known` should mark the labels whose vector is not zero")
 
     @property
     def dimensions(self) -> int:
@@ -313,7 +313,7 @@ class Problem:
     seed : the only source of random numbers, through `vsebench.data.streams`
     workers : threads; results must not depend on their number
     features : one row per image of the data set; None if it has no features
-    words : the word vectors of the labels; None if the data set has none
+    word_vectors : the word vectors of the labels; None if the data set has none
     extras : other inputs, mostly for oracles: key of `needs.NEEDS` -> value, of the type stated there
     """
 
@@ -321,13 +321,13 @@ class Problem:
     seed: int
     workers: Workers
     features: "Features | None" = None
-    words: Words | None = None
+    word_vectors: WordVectors | None = None
     extras: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n_images, n_labels = self.training.labels.n_rows, self.training.labels.n_labels
-        if self.words is not None and len(self.words.known) != n_labels:
-            raise ValueError(f"words: {len(self.words.known)} rows for {n_labels} labels")
+        if self.word_vectors is not None and len(self.word_vectors.known) != n_labels:
+            raise ValueError(f"word vectors: {len(self.word_vectors.known)} rows for {n_labels} labels")
         if self.features is not None and self.features.n_images != n_images:
             raise ValueError(f"features: {self.features.n_images} rows for {n_images} images")
 

@@ -22,7 +22,7 @@ from vsebench.plan.files import (
     read_named,
     read_papers_of,
     read_siblings,
-    read_words,
+    read_word_vectors,
     typed,
 )
 from vsebench.plan.plan import Plan
@@ -55,7 +55,7 @@ def read_plan(folder: Path, values: dict[str, Any], files: list[Path], overridde
         datasets=datasets,
         methods=methods,
         siblings=read_siblings(datasets, config, folder, where),
-        words=read_words(datasets, config, folder, where),
+        word_vectors=read_word_vectors(datasets, config, folder, where),
         decisions={name: read_named(DecisionConfig, folder / "decisions", name, where) for name in config.decisions},
         papers=read_papers_of(config, folder, where),
         chosen=read_chosen(datasets, folder),

@@ -252,21 +252,23 @@ def check_tasks(plan: Plan, where: str) -> None:
     """Check that at least one variant can run on every data set, and that unseen labels can be drawn."""
     for task in plan.named_tasks:
         if load_protocol(task.protocol).unseen:
-            check_words(plan, task, f"{where}: datasets.{task.dataset}.protocols: {task.protocol}")
+            check_word_vectors(plan, task, f"{where}: datasets.{task.dataset}.protocols: {task.protocol}")
         if task.dataset not in {found.dataset for found in plan.tasks}:
             reasons = "; ".join(f"{variant}: {reason}" for variant, reason in plan.obstacles(task).items())
             raise UserError(f"{where}: datasets.{task.dataset}: no method can run under {task.protocol} ({reasons})")
 
 
-def check_words(plan: Plan, task: Task, key: str) -> None:
-    """Check that all labels of a task with unseen labels have words from the same source."""
+def check_word_vectors(plan: Plan, task: Task, key: str) -> None:
+    """Check that all labels of a task with unseen labels have word vectors from the same source."""
     for name in [task.dataset, *source_datasets([task.protocol])]:
-        if name not in plan.words:
-            wanted = f"name a file of {plan.folder}/words under `words` of {name}"
+        if name not in plan.word_vectors:
+            wanted = f"name a file of {plan.folder}/word_vectors under `word_vectors` of {name}"
             raise UserError(f"{key} is for labels with word vectors, and nothing says where these are from; {wanted}")
-        if plan.datasets[name].words != plan.datasets[task.dataset].words:
-            sources = f"{plan.datasets[task.dataset].words} and {plan.datasets[name].words}"
-            raise UserError(f"{key}: the words are from {sources}; name the same file under `words` for both")
+        if plan.datasets[name].word_vectors != plan.datasets[task.dataset].word_vectors:
+            sources = f"{plan.datasets[task.dataset].word_vectors} and {plan.datasets[name].word_vectors}"
+            raise UserError(
+                f"{key}: the word vectors are from {sources}; name the same file under `word_vectors` for both"
+            )
 
 
 def check_lists_of_siblings(plan: Plan, where: str) -> None:

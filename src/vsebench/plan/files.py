@@ -1,4 +1,4 @@
-"""The files that a run's configuration names: data sets, methods, papers, words and recorded searches."""
+"""The files that a run's configuration names: data sets, methods, papers, word vectors and recorded searches."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from vsebench.config.dataset import DatasetConfig, SiblingsConfig, Vocabulary, WordsConfig
+from vsebench.config.dataset import DatasetConfig, SiblingsConfig, Vocabulary, WordVectorsConfig
 from vsebench.config.method import ChosenSettings, MethodConfig, read_method_config
 from vsebench.config.run import RunConfig, RunDataset
 from vsebench.core.errors import UserError
@@ -70,7 +70,7 @@ def read_dataset(name: str, entry: RunDataset, folder: Path, where: str) -> Data
     )
     config = config.model_copy(update={"options": with_included(config.options, folder)})
     replaced = config.replaced(entry.options, entry.vocabulary)
-    return replaced if entry.words is None else replaced.model_copy(update={"words": entry.words})
+    return replaced if entry.word_vectors is None else replaced.model_copy(update={"word_vectors": entry.word_vectors})
 
 
 def with_included(options: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def own_table(name: str, data: dict[str, Any], folder: Path, where: str) -> Data
     if (folder / "datasets" / f"{name}.yaml").is_file():
         raise UserError(f"{where}: datasets.{name}: {folder}/datasets has a data set of this name; take another one")
     key = f"{where}: datasets.{name}.data"
-    beside = {name for name in ("features", "normalise", "siblings", "words", "pictures") if name in data}
+    beside = {name for name in ("features", "normalise", "siblings", "word_vectors", "pictures") if name in data}
     options = check(table.Options, {option: value for option, value in data.items() if option not in beside}, key)
     description = {
         "title": name,
@@ -134,28 +134,30 @@ def parents(source: str, folder: Path, key: str) -> SiblingsConfig:
     return config
 
 
-def read_words(
+def read_word_vectors(
     datasets: dict[str, DatasetConfig], config: RunConfig, folder: Path, where: str
-) -> dict[str, WordsConfig]:
-    """Return where the vectors of words are from, of the data sets that say so."""
+) -> dict[str, WordVectorsConfig]:
+    """Return where word vectors are from, for the data sets that have a source of them."""
     found = {}
     for name, dataset in datasets.items():
         entry = config.datasets[name]
-        key = f"{folder}/datasets/{name}.yaml: words"
-        if entry.words is not None or entry.data is not None:
-            key = f"{where}: datasets.{name}{'.words' if entry.words is not None else '.data.words'}"
-        if dataset.words is not None:
-            found[name] = source_of_words(dataset.words, folder, key)
+        key = f"{folder}/datasets/{name}.yaml: word_vectors"
+        if entry.word_vectors is not None or entry.data is not None:
+            key = (
+                f"{where}: datasets.{name}{'.word_vectors' if entry.word_vectors is not None else '.data.word_vectors'}"
+            )
+        if dataset.word_vectors is not None:
+            found[name] = word_vectors_config(dataset.word_vectors, folder, key)
     return found
 
 
-def source_of_words(source: str, folder: Path, key: str) -> WordsConfig:
-    """Return a file of config/words by its name."""
-    path = folder / "words" / f"{source}.yaml"
+def word_vectors_config(source: str, folder: Path, key: str) -> WordVectorsConfig:
+    """Return a file of config/word_vectors by its name."""
+    path = folder / "word_vectors" / f"{source}.yaml"
     if not re.fullmatch(DATASET_NAME, source) or not path.is_file():
         known = ", ".join(sorted(file.stem for file in path.parent.glob("*.yaml")))
         raise UserError(f"{key}: {source!r} has no file {path}; there are {known}")
-    config: WordsConfig = read_config(WordsConfig, path)
+    config: WordVectorsConfig = read_config(WordVectorsConfig, path)
     adapter = load_adapter(config.adapter, str(path), "read_vectors")
     check(adapter.Options, config.options, f"{path}: options")
     if config.own_file is not None and not Path(config.own_file).is_file():

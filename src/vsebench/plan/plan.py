@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from vsebench.config.dataset import DatasetConfig, SiblingsConfig, WordsConfig
+from vsebench.config.dataset import DatasetConfig, SiblingsConfig, WordVectorsConfig
 from vsebench.config.method import ChosenSettings, DecisionConfig, MethodConfig
 from vsebench.config.run import RunConfig
 from vsebench.core.tasks import Entry, Task
@@ -43,7 +43,9 @@ class Plan:
     methods: dict[str, MethodConfig]
     papers: list[Paper]
     siblings: dict[str, SiblingsConfig]  # of the data sets that say where their labels' parents are from
-    words: dict[str, WordsConfig]  # of the data sets that say where the word vectors of their labels are from
+    word_vectors: dict[
+        str, WordVectorsConfig
+    ]  # of the data sets that say where the word vectors of their labels are from
     decisions: dict[str, DecisionConfig]
     chosen: dict[str, ChosenSettings]  # of the data sets with recorded searches for settings
 
@@ -70,7 +72,7 @@ class Plan:
             processed=self.processed(task),
             tested=f"data/processed/{task.dataset}",
             features_name=dataset.features_name if all(source.features_name for source in sources) else None,
-            has_words=task.dataset in self.words,
+            has_word_vectors=task.dataset in self.word_vectors,
             is_joined=source_of(task.protocol) is not None,
             new_images=rules.new_images,
             unseen=rules.unseen,
@@ -170,9 +172,9 @@ class Plan:
     def outline(self) -> Outline:
         """What the run consists of, for tables, figures and the report."""
         makes = {"scaling": self.config.scaling is not None, "sweeps": any(map(self.sweeps, self.tasks))}
-        makes |= {"words": bool(self.words), "cold": bool(self.cold_tasks)}
+        makes |= {"word_vectors": bool(self.word_vectors), "cold": bool(self.cold_tasks)}
         makes |= {name: bool(self.variants_read(name)) for name in known_analyses()}
-        protocols = {task.protocol: load_protocol(task.protocol).words for task in self.tasks}
+        protocols = {task.protocol: load_protocol(task.protocol).description for task in self.tasks}
         return Outline(
             configuration=self.name,
             tasks=self.tasks,

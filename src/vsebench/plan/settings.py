@@ -149,7 +149,7 @@ def _is_trained_on_labels(plan: Plan, variant: str) -> bool:
     """Return whether a variant has epochs and factors, and needs neither image features nor word vectors."""
     module = plan.method_class(variant)
     has_factors = "factors" in module.settings_type.model_fields
-    return plan.methods[variant].epochs is not None and has_factors and not module.needs & {"features", "words"}
+    return plan.methods[variant].epochs is not None and has_factors and not module.needs & {"features", "word_vectors"}
 
 
 def _is_scored(plan: Plan, variant: str) -> bool:

@@ -28,7 +28,7 @@ class Protocol(ABC):
     only_unseen : whether all labels to rank are never trained; then a method must know labels from other sources
     """
 
-    words: str
+    description: str
     new_images: ClassVar[bool]
     validation_metric: ClassVar[str]
     leaves_cold: ClassVar[bool] = False

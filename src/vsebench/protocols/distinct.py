@@ -10,7 +10,7 @@ from vsebench.protocols.labels import leave_one_out
 class Distinct(Protocol):
     """The label is drawn uniformly. An image with a single label is used for training only."""
 
-    words = "one distinct label of each image held out"
+    description = "one distinct label of each image held out"
     new_images = False
     validation_metric = "ndcg@10"
 

@@ -10,7 +10,7 @@ from vsebench.protocols.whole_images import drawn_parts, hold_out_images
 class Images(Protocol):
     """The images are drawn uniformly."""
 
-    words = "whole images held out, drawn at random"
+    description = "whole images held out, drawn at random"
     new_images = True
     validation_metric = "map"
 

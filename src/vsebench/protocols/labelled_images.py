@@ -17,7 +17,7 @@ VALIDATED = 0.05  # share of the training images
 class LabelledImages(Protocol):
     """Images without a label are in no part."""
 
-    words = "images with a label held out, drawn at random"
+    description = "images with a label held out, drawn at random"
     new_images = True
     validation_metric = "map"
 

@@ -11,7 +11,7 @@ from vsebench.protocols.whole_images import hold_out_images, own_parts
 class Official(Protocol):
     """Validation images are those of the partition, or else every ninth training image: the same for all seeds."""
 
-    words = "the data set's own test images held out"
+    description = "the data set's own test images held out"
     new_images = True
     validation_metric = "map"
     fixed = True

@@ -10,7 +10,7 @@ from vsebench.protocols.labels import leave_one_out
 class Regions(Protocol):
     """The occurrence is drawn uniformly. If the image keeps the same label elsewhere, the held-out label is a miss."""
 
-    words = "one region label of each image held out, repeated labels stay"
+    description = "one region label of each image held out, repeated labels stay"
     new_images = False
     leaves_cold = True
     by_occurrence = True

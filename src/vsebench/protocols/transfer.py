@@ -31,12 +31,17 @@ class Transfer(Protocol):
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.words = f"labels and images of this data set, after training on {source}"
+        self.description = f"labels and images of this data set, after training on {source}"
 
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
-        if dataset.parts is None or dataset.trained is None or dataset.tested is None or dataset.with_words is None:
+        if (
+            dataset.parts is None
+            or dataset.trained is None
+            or dataset.tested is None
+            or dataset.with_word_vectors is None
+        ):
             raise UserError("this data set is not a join of two; run the workflow, whose stage `join` makes it")
-        learnt, candidates = dataset.trained & dataset.with_words, dataset.tested & dataset.with_words
+        learnt, candidates = dataset.trained & dataset.with_word_vectors, dataset.tested & dataset.with_word_vectors
         train, valid, test = apart(dataset, *own_parts(dataset.parts))
         first = Training(pairs_of(dataset.labels, train, learnt), ids(train), learnt)
         final = Training(pairs_of(dataset.labels, train | valid, learnt), ids(train | valid), learnt)

@@ -41,9 +41,9 @@ class UnseenLabels(Protocol):
         """Draw a fifth of some labels, rounded down; `frequency` is the number of images of each label."""
 
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
-        if dataset.with_words is None:
-            raise UserError("no word vectors are configured for this data set; name a source under `words`")
-        labels = ids(dataset.with_words)
+        if dataset.with_word_vectors is None:
+            raise UserError("no word vectors are configured for this data set; name a source under `word_vectors`")
+        labels = ids(dataset.with_word_vectors)
         if len(labels) < FEWEST:
             raise UserError(f"{len(labels)} labels have a word vector; {FEWEST} or more are needed to hold some out")
         frequency = np.bincount(dataset.labels.label_of_pair, minlength=dataset.labels.n_labels).astype(np.int32)

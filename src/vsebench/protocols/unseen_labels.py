@@ -9,7 +9,7 @@ from vsebench.protocols.unseen import EVERY, UnseenLabels
 class DrawnLabels(UnseenLabels):
     """The labels are drawn uniformly."""
 
-    words = "labels that were never trained, alone"
+    description = "labels that were never trained, alone"
     only_unseen = True
 
     def draw(self, labels: Ids, frequency: Ids, rng: np.random.Generator) -> Ids:

@@ -6,7 +6,7 @@ from vsebench.protocols.unseen_labels import DrawnLabels
 class AmongAllLabels(DrawnLabels):
     """All labels with a word vector are candidates; those of a test image are right, whether trained or not."""
 
-    words = "labels that were never trained, among all labels"
+    description = "labels that were never trained, among all labels"
     only_unseen = False
 
 

@@ -9,7 +9,7 @@ from vsebench.protocols.unseen import EVERY, UnseenLabels
 class DrawnByFrequency(UnseenLabels):
     """One of every five labels in the order of frequency is drawn."""
 
-    words = "labels that were never trained, alone, drawn by frequency"
+    description = "labels that were never trained, alone, drawn by frequency"
     only_unseen = True
 
     def draw(self, labels: Ids, frequency: Ids, rng: np.random.Generator) -> Ids:

@@ -29,7 +29,7 @@ GATHERED = {
     "sweeps": "sweeps.parquet",
     "settings": "settings.json",
     "datasets": "datasets.json",
-    "words": "words.json",
+    "word_vectors": "word_vectors.json",
     "machine": "machine.json",
     "claims": "claims.csv",
     "comparison": "comparison.csv",

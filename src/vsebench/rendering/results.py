@@ -88,9 +88,9 @@ class Results:
         return {entry["name"]: entry for entry in self._list("datasets")}
 
     @cached_property
-    def words(self) -> list[dict[str, Any]]:
-        """The `words.json` of each data set whose labels have word vectors."""
-        return self._list("words")
+    def word_vectors(self) -> list[dict[str, Any]]:
+        """The `word_vectors.json` of each data set whose labels have word vectors."""
+        return self._list("word_vectors")
 
     @cached_property
     def machine(self) -> dict[str, Any]:

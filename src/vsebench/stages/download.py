@@ -31,7 +31,9 @@ IN_PLACE = "found in place"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--name", required=True, help="name of the data set, or of the source of siblings or words")
+    parser.add_argument(
+        "--name", required=True, help="name of the data set, or of the source of siblings or word vectors"
+    )
     parser.add_argument(
         "--definition",
         required=True,

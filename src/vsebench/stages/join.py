@@ -1,8 +1,8 @@
 """Join two data sets for the protocol `from-<data set>`: one to test on, and one to train on.
 
 The images and labels of the tested data set come first and keep their numbers; labels with the same name are the same
-label. Writes the files of a processed data set: pairs, images, labels (.parquet), words.npz, and features if both have
-some; and given.parquet, the pairs that the set to train on has for the tested images (those with the same id).
+label. Writes the files of a processed data set: pairs, images, labels (.parquet), word_vectors.npz, features if both
+have some, and given.parquet, the pairs that the set to train on has for the tested images (those with the same id).
 
 The partition consists of the test images of the set to test on, and the training and validation images of the set to
 train on; all images are used of a set without an official partition. Other images are in no part and have no pairs.
@@ -20,8 +20,8 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import IMAGES, JOINED_LABELS, PAIRS
 from vsebench.core.storage import read_parquet, write_arrays, write_table
 from vsebench.data.features import Features, write_features
-from vsebench.data.needs import FEATURES, WORDS
-from vsebench.data.problem import Words
+from vsebench.data.needs import FEATURES, WORD_VECTORS
+from vsebench.data.problem import WordVectors
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Processed:
     images: pl.DataFrame
     labels: pl.DataFrame
     pairs: pl.DataFrame
-    words: Words
+    word_vectors: WordVectors
 
     @classmethod
     def read(cls, folder: Path) -> "Processed":
         """Read a processed data set."""
         images, labels, pairs = (read_parquet(folder / f"{name}.parquet") for name in ("images", "labels", "pairs"))
-        return cls(images, labels, pairs, WORDS.load(folder / "words.npz"))
+        return cls(images, labels, pairs, WORD_VECTORS.load(folder / "word_vectors.npz"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +57,9 @@ def run(arguments: argparse.Namespace) -> None:
     write_table(joined.labels, JOINED_LABELS, arguments.out / "labels.parquet")
     write_table(joined.pairs, PAIRS, arguments.out / "pairs.parquet")
     write_table(given(tested, trained), PAIRS, arguments.out / "given.parquet")
-    write_arrays(arguments.out / "words.npz", vectors=joined.words.vectors, known=joined.words.known)
+    write_arrays(
+        arguments.out / "word_vectors.npz", vectors=joined.word_vectors.vectors, known=joined.word_vectors.known
+    )
     if arguments.features:
         both = [FEATURES.load(path) for path in arguments.features]
         features = join_features(both[0], both[1], " and ".join(map(str, arguments.features)))
@@ -69,12 +71,12 @@ def join(tested: Processed, trained: Processed) -> Processed:
     labels = join_labels(tested.labels["name"], trained.labels["name"])
     added = labels.filter(pl.col("label") >= tested.labels.height)["name"]
     is_added = trained.labels["name"].is_in(added.implode()).to_numpy()
-    if tested.words.dimensions != trained.words.dimensions:
-        dimensions = f"{tested.words.dimensions} and {trained.words.dimensions} dimensions"
-        raise ValueError(f"word vectors of {dimensions}; use the same source of words for both")
-    words = Words(
-        np.vstack([tested.words.vectors, trained.words.vectors[is_added]]),
-        np.concatenate([tested.words.known, trained.words.known[is_added]]),
+    if tested.word_vectors.dimensions != trained.word_vectors.dimensions:
+        dimensions = f"{tested.word_vectors.dimensions} and {trained.word_vectors.dimensions} dimensions"
+        raise ValueError(f"word vectors of {dimensions}; use the same source of word vectors for both")
+    word_vectors = WordVectors(
+        np.vstack([tested.word_vectors.vectors, trained.word_vectors.vectors[is_added]]),
+        np.concatenate([tested.word_vectors.known, trained.word_vectors.known[is_added]]),
     )
     test = tested.images.with_columns(part=kept_parts(tested.images, ["test"]))
     train = trained.images.with_columns(
@@ -87,7 +89,7 @@ def join(tested: Processed, trained: Processed) -> Processed:
     )
     pairs = pl.concat([tested.pairs.cast(PAIRS), moved.cast(PAIRS)])
     pairs = pairs.join(images.filter(pl.col("part").is_not_null()), on="image", how="semi").sort("image", "label")
-    return Processed(images, labels, pairs, words)
+    return Processed(images, labels, pairs, word_vectors)
 
 
 def given(tested: Processed, trained: Processed) -> pl.DataFrame:

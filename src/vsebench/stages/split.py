@@ -11,14 +11,16 @@ from vsebench.protocols.base import split_dataset
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--processed", type=Path, required=True, help="folder of the label matrix")
-    parser.add_argument("--words", type=Path, help="words.npz of the labels, for a protocol of unseen labels")
+    parser.add_argument(
+        "--word-vectors", type=Path, help="word_vectors.npz of the labels, for a protocol of unseen labels"
+    )
     parser.add_argument("--protocol", required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True, help="folder for the files of the split")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    dataset = load_dataset(arguments.processed, arguments.words)
+    dataset = load_dataset(arguments.processed, arguments.word_vectors)
     try:
         split = split_dataset(arguments.protocol, dataset, arguments.seed)
     except UserError as error:

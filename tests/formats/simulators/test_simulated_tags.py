@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 from tests import data_sets
 from tests.builders import dense
-from vsebench.config.dataset import WordsConfig
+from vsebench.config.dataset import WordVectorsConfig
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import check, read_config
 from vsebench.data.problem import LabelMatrix
@@ -130,6 +130,6 @@ def test_too_few_dimensions_are_refused():
 @pytest.mark.parametrize("name", [*(f"sim-tags-{rho}" for rho in RHOS), "sim-tags-rho05-noisy"])
 def test_the_words_of_a_described_set_have_its_parameters(name):
     dataset = data_sets.described(name)
-    words = read_config(WordsConfig, data_sets.CONFIGS.parent / "words" / f"{dataset.words}.yaml")
+    words = read_config(WordVectorsConfig, data_sets.CONFIGS.parent / "word_vectors" / f"{dataset.word_vectors}.yaml")
     shared = ("labels", "latent", "seed")
     assert [words.options[key] for key in shared] == [dataset.options[key] for key in shared]

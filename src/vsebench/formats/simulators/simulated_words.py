@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from vsebench.core.yaml_files import Strict
 from vsebench.formats.simulators.simulated_tags import label_names, looks
-from vsebench.formats.word_vectors.word_files import WordVectors
+from vsebench.formats.word_vectors.word_files import VectorsRead
 
 MEANINGS, AXES, COMMON = 100, 101, 102  # streams of the seed, besides those of the data set
 
@@ -41,7 +41,7 @@ class Options(Strict):
         return self
 
 
-def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> WordVectors:
+def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> VectorsRead:
     """Draw the vectors of the needed words; `raw` is not used. The same options give the same vectors."""
     z, rho = looks(options.labels, options.latent, options.seed), options.correlation
     other_z = _stream(options, MEANINGS).standard_normal(z.shape) / math.sqrt(options.latent)
@@ -52,7 +52,7 @@ def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> WordVe
     shared /= np.linalg.norm(shared)
     vectors = (math.sqrt(1 - options.common**2) * own + options.common * shared).astype(np.float32)
     words = dict(zip(label_names(options.labels), vectors, strict=True))
-    return WordVectors({word: words[word] for word in words if word in needed}, options.dimensions, [])
+    return VectorsRead({word: words[word] for word in words if word in needed}, options.dimensions, [])
 
 
 def _stream(options: Options, name: int) -> np.random.Generator:

@@ -1,6 +1,6 @@
 """Read word vectors from a NumPy .npz file with the arrays `words`, (n,) text, and `vectors`, (n, d) numbers.
 
-`np.savez("words.npz", words=np.array(words), vectors=vectors)` writes such a file. It is read into memory as a whole.
+`np.savez("vectors.npz", words=np.array(words), vectors=vectors)` writes such a file. It is read into memory as a whole.
 """
 
 from collections.abc import Collection
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError
 from vsebench.formats.own_files import find
 from vsebench.formats.word_vectors import word_files
-from vsebench.formats.word_vectors.word_files import Kept, WordVectors
+from vsebench.formats.word_vectors.word_files import Kept, VectorsRead
 
 
 class Options(word_files.WordFileOptions):
     """The options of every file of words; `member` has no use here."""
 
 
-def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> WordVectors:
+def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> VectorsRead:
     """Read the vectors of the needed words.
 
     Parameters

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError
 from vsebench.formats.own_files import find
 from vsebench.formats.word_vectors import word_files
-from vsebench.formats.word_vectors.word_files import MOST_DIMENSIONS, Kept, WordVectors, open_words, shown
+from vsebench.formats.word_vectors.word_files import MOST_DIMENSIONS, Kept, VectorsRead, open_words, shown
 
 FIRST_LINES = 100  # the number of dimensions is that of most of these lines
 LONGEST_LINE = 1 << 22  # bytes
@@ -43,7 +43,7 @@ class Options(word_files.WordFileOptions):
     """The options of every file of words."""
 
 
-def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> WordVectors:
+def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> VectorsRead:
     """Read the vectors of the needed words.
 
     Parameters

@@ -21,7 +21,7 @@ import numpy as np
 from vsebench.core.errors import UserError
 from vsebench.formats.own_files import find
 from vsebench.formats.word_vectors import word_files
-from vsebench.formats.word_vectors.word_files import LONGEST_WORD, MOST_DIMENSIONS, Kept, WordVectors, open_words, shown
+from vsebench.formats.word_vectors.word_files import LONGEST_WORD, MOST_DIMENSIONS, Kept, VectorsRead, open_words, shown
 
 HEADER = re.compile(rb"([0-9]{1,12}) ([0-9]{1,6}) ?\r?\n")
 BLOCK = 1 << 20
@@ -31,7 +31,7 @@ class Options(word_files.WordFileOptions):
     """The options of every file of words."""
 
 
-def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> WordVectors:
+def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> VectorsRead:
     """Read the vectors of the needed words.
 
     Parameters

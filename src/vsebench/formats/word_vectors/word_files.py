@@ -35,7 +35,7 @@ class WordFileOptions(Strict):
 
 
 @dataclass(frozen=True)
-class WordVectors:
+class VectorsRead:
     """The vectors of those needed words that a file contains.
 
     Attributes
@@ -75,10 +75,10 @@ class Kept:
             raise UserError(f"{where}: the vector of {shown(word)} has a number that is not finite in 32 bits")
         self._vectors[self._needed[word]] = vector
 
-    def result(self) -> WordVectors:
+    def result(self) -> VectorsRead:
         """Return the collected vectors."""
         vectors = {word: vector for word, vector in self._vectors.items() if vector.any()}
-        return WordVectors(vectors, self.dimensions, list(self._repeated))
+        return VectorsRead(vectors, self.dimensions, list(self._repeated))
 
 
 def shown(word: bytes) -> str:

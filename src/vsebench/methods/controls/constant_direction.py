@@ -22,7 +22,7 @@ class ConstantDirection(Control):
     """The ranking by one direction, as one factor that is 1 for every image."""
 
     settings_type = ConstantDirectionSettings
-    needs = frozenset({"words"})
+    needs = frozenset({"word_vectors"})
     ranks_unseen = True
 
     def __init__(self, problem: Problem, settings: ConstantDirectionSettings) -> None:

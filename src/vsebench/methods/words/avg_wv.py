@@ -14,7 +14,7 @@ from scipy import sparse
 from vsebench.data.problem import LabelMatrix, Matrix
 from vsebench.methods.by_features.least_squares import weighted
 from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
-from vsebench.methods.words.label_tables import WordVectors
+from vsebench.methods.words.label_tables import FixedVectors
 from vsebench.methods.words.word_network import Score
 from vsebench.methods.words.word_vectors import WordSettings
 
@@ -32,7 +32,7 @@ class AvgWv(Loss):
     """The squared error from the mean, or the sum, of an image's word vectors."""
 
     settings_type = AvgWvSettings
-    table_type = WordVectors
+    table_type = FixedVectors
 
     def prepare(self) -> None:
         self.shares = target_shares(self.table.labels, self.settings.target)

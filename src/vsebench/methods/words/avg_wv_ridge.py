@@ -28,7 +28,7 @@ class AvgWvRidgeSettings(RidgeSettings, WordSettings):
 class AvgWvRidge(FeatureControl):
     """Ridge regression of word vectors; images without features are left out of the fit."""
 
-    needs = frozenset({"features", "words"})
+    needs = frozenset({"features", "word_vectors"})
     ranks_unseen = True
     settings_type = AvgWvRidgeSettings
     settings: AvgWvRidgeSettings

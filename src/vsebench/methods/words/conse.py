@@ -88,16 +88,16 @@ class MeanOfProbable(Embedded):
 class Conse(FeatureControl):
     """ConSE on ridge regression; images without features are left out of the fit."""
 
-    needs = frozenset({"features", "words"})
+    needs = frozenset({"features", "word_vectors"})
     ranks_unseen = True
     settings_type = ConseSettings
     settings: ConseSettings
 
     def model(self) -> MeanOfProbable:
-        settings, words = self.settings, self.problem.words
-        assert words is not None
+        settings, word_vectors = self.settings, self.problem.word_vectors
+        assert word_vectors is not None
         seen, vectors = see(self.problem, settings), label_vectors(self.problem, settings)
-        classes = self.problem.training.learnt & words.known
+        classes = self.problem.training.learnt & word_vectors.known
         truth = weighted(seen.labels.columns(classes), np.ones(seen.labels.n_rows))
         weight = least_squares(seen.rows, truth, settings.regularisation)
         label = normalise_rows(vectors) if settings.score == "cosine" else vectors

@@ -28,7 +28,7 @@ from vsebench.methods.by_features.linear_map import dense
 from vsebench.methods.networks.layers import units_after
 from vsebench.methods.networks.network import hidden_layers
 from vsebench.methods.networks.training import Images, Loss, NetworkSettings, network_with
-from vsebench.methods.words.label_tables import WordVectors
+from vsebench.methods.words.label_tables import FixedVectors
 from vsebench.methods.words.word_network import normalise_rows
 from vsebench.methods.words.word_vectors import WordSettings
 from vsebench.models import Embedded, check_matrix, features_of, norm
@@ -86,7 +86,7 @@ class CorrelatedWords(Embedded):
         return cls(hidden_layers(arrays), arrays["output"], arrays["label"], steps)
 
 
-class OutputsOfLearnt(WordVectors):
+class OutputsOfLearnt(FixedVectors):
     """A table in which every label to learn has an output, and other labels are scored by a sum of all outputs."""
 
     def __init__(self, problem: Problem, settings: CorrelatedSettings, labels: LabelMatrix) -> None:

@@ -46,7 +46,7 @@ class JointSettings(Settings):
         return self
 
 
-class WordVectors(LabelTable):
+class FixedVectors(LabelTable):
     """Label vectors that are fixed.
 
     Attributes
@@ -57,7 +57,7 @@ class WordVectors(LabelTable):
     added : (n_labels,) float64, an offset that is added to each label's score
     """
 
-    needs = frozenset({"features", "words"})
+    needs = frozenset({"features", "word_vectors"})
     ranks_unseen = True
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
@@ -90,7 +90,7 @@ class WordVectors(LabelTable):
         return WordNetwork.of(hidden, last, vectors, self.added, self.settings.score, normalisation)
 
 
-class JointVectors(WordVectors):
+class JointVectors(FixedVectors):
     """Label vectors for a loss of all labels' scores; with `joint` they take AdamW's steps, without decay."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:

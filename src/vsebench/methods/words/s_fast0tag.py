@@ -32,7 +32,7 @@ class SFast0Tag(Loss):
 
     def __call__(self, outputs: Matrix, images: Images) -> float:
         table, chosen = self.table, self.table.draw(images)
-        total, n_drawn = sampled_loss(outputs, chosen, self.settings.positives, 1.0, True, table.words)
+        total, n_drawn = sampled_loss(outputs, chosen, self.settings.positives, 1.0, True, table.word_vectors)
         table.move(n_drawn, len(images))
         return float(total)
 

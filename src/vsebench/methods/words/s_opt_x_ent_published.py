@@ -39,13 +39,13 @@ class SOptXEntPublished(SXEnt):
     settings_type = SOptXEntPublishedSettings
 
     def prepare(self) -> None:
-        self.table.words = WordTable.of(self.table.trained())  # without Adam's running means
+        self.table.word_vectors = WordTable.of(self.table.trained())  # without Adam's running means
 
     def __call__(self, outputs: Matrix, images: Images) -> float:
-        settings, words, chosen = self.settings, self.table.words, self.table.draw(images)
+        settings, word_vectors, chosen = self.settings, self.table.word_vectors, self.table.draw(images)
         vectors_of_images = outputs.copy()
-        total, _ = sampled_loss(outputs, chosen, settings.positives, self.weight, False, words)
-        published_steps(words.vectors, vectors_of_images, chosen, settings.positives, settings.learning_rate)
+        total, _ = sampled_loss(outputs, chosen, settings.positives, self.weight, False, word_vectors)
+        published_steps(word_vectors.vectors, vectors_of_images, chosen, settings.positives, settings.learning_rate)
         return float(total)
 
 

@@ -61,7 +61,7 @@ class SXEnt(Loss):
 
     def prepare(self) -> None:
         if self.settings.label_terms:
-            self.table.words = self.table.new_words(with_terms=True)
+            self.table.word_vectors = self.table.new_words(with_terms=True)
 
     @property
     def weight(self) -> float:
@@ -70,9 +70,9 @@ class SXEnt(Loss):
 
     def __call__(self, outputs: Matrix, images: Images) -> float:
         settings, table, chosen = self.settings, self.table, self.table.draw(images)
-        total, n_drawn = sampled_loss(outputs, chosen, settings.positives, self.weight, False, table.words)
+        total, n_drawn = sampled_loss(outputs, chosen, settings.positives, self.weight, False, table.word_vectors)
         if settings.label_terms:
-            total += add_label_terms(chosen, settings.positives, settings.label_terms, table.words)
+            total += add_label_terms(chosen, settings.positives, settings.label_terms, table.word_vectors)
         table.move(n_drawn, len(images))
         return float(total)
 

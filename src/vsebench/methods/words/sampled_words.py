@@ -20,7 +20,7 @@ from vsebench.kernels.losses.sampled_words import WordTable, move_touched
 from vsebench.kernels.random_numbers import new_state
 from vsebench.methods.base import Settings
 from vsebench.methods.networks.training import Images
-from vsebench.methods.words.label_tables import WordVectors
+from vsebench.methods.words.label_tables import FixedVectors
 from vsebench.methods.words.unseen_words import updated
 
 EXCLUDE = {"none": NOTHING, "drawn": DRAWN, "positives": POSITIVES, "batch": BATCH, "next_image": NEXT_IMAGE}
@@ -49,7 +49,7 @@ class SampleSettings(Settings):
         return self
 
 
-class SampledVectors(WordVectors):
+class SampledVectors(FixedVectors):
     """Label vectors for a loss of drawn labels; images with no label or all labels have no loss."""
 
     def __init__(self, problem: Problem, settings: Any, labels: LabelMatrix) -> None:
@@ -63,7 +63,7 @@ class SampledVectors(WordVectors):
             self.added = settings.negative_power * np.log(self.frequency() / self.frequency().max())
 
     @cached_property
-    def words(self) -> WordTable:
+    def word_vectors(self) -> WordTable:
         """The vectors of the labels to learn, in the kernels' format; a loss that needs another table sets it."""
         return self.new_words()
 
@@ -83,10 +83,10 @@ class SampledVectors(WordVectors):
     def move(self, n_drawn: int, n_images: int) -> None:
         """Take Adam's step on the vectors of the drawn labels; `n_drawn` is 0 if the vectors are fixed."""
         self.n_steps += 1
-        move_touched(self.words, n_drawn, n_images, self.n_steps, self.settings.learning_rate)
+        move_touched(self.word_vectors, n_drawn, n_images, self.n_steps, self.settings.learning_rate)
 
     def trained(self) -> Matrix:
-        vectors: Matrix = self.words.vectors[:, : self.n_outputs]
+        vectors: Matrix = self.word_vectors.vectors[:, : self.n_outputs]
         return vectors
 
     def unseen(self) -> Matrix:

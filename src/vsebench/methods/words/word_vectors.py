@@ -19,14 +19,14 @@ class WordSettings(Settings):
     vectors: WordScale = "unit"  # unchanged from their file, scaled to length 1, or centred and scaled to length 1
     scale: float = Field(default=1.0, gt=0)  # a factor that multiplies all vectors
     # The labels' word vectors, the same vectors shuffled among the labels, or random directions of length 1.
-    start: Literal["words", "dealt", "random"] = "words"
+    start: Literal["word_vectors", "dealt", "random"] = "word_vectors"
 
 
 def label_vectors(problem: Problem, settings: WordSettings) -> Matrix:
     """Return the initial vector of each label, (n_labels, d) float32, as a new array; no vector is zero."""
-    assert problem.words is not None
+    assert problem.word_vectors is not None
     rng = generator(problem.seed, Stream.WORDS)
-    vectors = problem.words.scaled(settings.vectors).astype(np.float32)
+    vectors = problem.word_vectors.scaled(settings.vectors).astype(np.float32)
     directions = rng.standard_normal(vectors.shape, dtype=np.float32)
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     if settings.start == "random":

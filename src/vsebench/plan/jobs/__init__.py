@@ -13,7 +13,7 @@ from vsebench.plan.plan import Plan
 JOBS: dict[str, Callable[[Plan, Wildcards], Job]] = {
     function.__name__: function
     for function in (
-        data.about, data.download, data.network_features, data.prepare, data.siblings, data.words, data.join,
+        data.about, data.download, data.network_features, data.prepare, data.siblings, data.word_vectors, data.join,
         data.split,
         models.compile_kernels, models.fit, models.sweep, models.rank, models.decide,
         analyses.analyse,

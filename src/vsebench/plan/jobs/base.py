@@ -59,7 +59,7 @@ class Wildcards:
 def options(**values: Any) -> str:
     """Return options of a command; an option without a value is True, and None, "" or an empty list is no option.
 
-    >>> print(options(variants=["a", "b"], no_refit=True, seed=1, grid={"x": [1]}, words=None))
+    >>> print(options(variants=["a", "b"], no_refit=True, seed=1, grid={"x": [1]}, features=None))
     --variants a b --no-refit --seed 1 --grid '{"x": [1]}'
     """
     named = {f"--{key.replace('_', '-')}": value for key, value in values.items()}

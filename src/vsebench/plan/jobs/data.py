@@ -16,15 +16,15 @@ MADE_FEATURES = "data/features"  # in a folder per data set, what the stage `fea
 
 
 def about(plan: Plan, at: Wildcards) -> Job:
-    """What tables and the report show of a data set, and of the sources of its siblings and words."""
+    """What tables and the report show of a data set, and of the sources of its siblings and word vectors."""
     keys = {"title", "licence", "citation", "homepage"}
-    named = {"siblings": plan.siblings.get(at.dataset), "words": plan.words.get(at.dataset)}
+    named = {"siblings": plan.siblings.get(at.dataset), "word_vectors": plan.word_vectors.get(at.dataset)}
     shown = {name: source.model_dump(include=keys) for name, source in named.items() if source is not None}
     return Job({}, content=as_json(numbered(plan.datasets[at.dataset].about() | shown)))
 
 
 def download(plan: Plan, at: Wildcards) -> Job:
-    """The files of a data set, or of a source of siblings or words; a user's own files are not downloaded."""
+    """The files of a data set, or of a source of siblings or word vectors; a user's own files are not downloaded."""
     if at.kind == "raw":
         own = list(plan.datasets[at.name].own_files.values())
         return Job({"own": own}, options(name=at.name, definition=download_definition(plan, at.name)))
@@ -32,8 +32,8 @@ def download(plan: Plan, at: Wildcards) -> Job:
     if at.kind == "siblings":
         dataset = next(name for name, config in datasets if config.siblings == at.name)
         return Job({}, options(name=at.name, definition=plan.siblings[dataset].definition("options")))
-    dataset = next(name for name, config in datasets if config.words == at.name)
-    return Job({}, options(name=at.name, definition=plan.words[dataset].download_definition()))
+    dataset = next(name for name, config in datasets if config.word_vectors == at.name)
+    return Job({}, options(name=at.name, definition=plan.word_vectors[dataset].download_definition()))
 
 
 def download_definition(plan: Plan, dataset: str) -> dict[str, Any]:
@@ -95,13 +95,13 @@ def siblings(plan: Plan, at: Wildcards) -> Job:
     return Job({"sources": modules, "parents": parents}, named)
 
 
-def words(plan: Plan, at: Wildcards) -> Job:
+def word_vectors(plan: Plan, at: Wildcards) -> Job:
     """The word vectors of a data set's labels, from downloads and the user's own file."""
-    name, config = plan.datasets[at.dataset].words, plan.words[at.dataset]
-    raw = f"data/words/{name}"
+    name, config = plan.datasets[at.dataset].word_vectors, plan.word_vectors[at.dataset]
+    raw = f"data/word_vectors/{name}"
     files = [config.own_file] if config.own_file else []
     files += [f"{raw}/provenance.json"] if config.files else []
-    modules = sources("stages.words", module_of("formats", config.adapter))
+    modules = sources("stages.word_vectors", module_of("formats", config.adapter))
     named = options(dataset=at.dataset, name=name, definition=config.definition(), raw=raw)
     return Job({"sources": modules, "vectors": files}, named)
 
@@ -109,7 +109,7 @@ def words(plan: Plan, at: Wildcards) -> Job:
 def join(plan: Plan, at: Wildcards) -> Job:
     """Two data sets as one, for a protocol that trains on another data set than it tests on."""
     tested, trained = (f"data/processed/{name}" for name in [at.dataset, *source_datasets([at.protocol])])
-    names = ("pairs.parquet", "images.parquet", "labels.parquet", "words.npz")
+    names = ("pairs.parquet", "images.parquet", "labels.parquet", "word_vectors.npz")
     files = [f"{folder}/{name}" for folder in (tested, trained) for name in names]
     features = joined_features(plan, at.task)
     inputs = {"sources": sources("stages.join"), "processed": files, "features": features}
@@ -124,7 +124,7 @@ def joined_tasks(plan: Plan) -> list[Task]:
 def joined_files(plan: Plan, task: Task) -> list[str]:
     """Return the files that the stage `join` writes."""
     features = [Path(path).name for path in joined_features(plan, task)[:1]]
-    return ["pairs.parquet", "images.parquet", "labels.parquet", "words.npz", "given.parquet", *features]
+    return ["pairs.parquet", "images.parquet", "labels.parquet", "word_vectors.npz", "given.parquet", *features]
 
 
 def joined_features(plan: Plan, task: Task) -> list[str]:
@@ -139,10 +139,10 @@ def split(plan: Plan, at: Wildcards) -> Job:
     """The split of a data set under a protocol; word vectors where it draws from the labels that have one."""
     folder = plan.processed(at.task)
     protocol = f"protocols.{'transfer' if source_of(at.protocol) else at.protocol}"
-    words_read = [f"{folder}/words.npz"] if load_protocol(at.protocol).unseen else []
+    word_vectors_read = [f"{folder}/word_vectors.npz"] if load_protocol(at.protocol).unseen else []
     inputs = {
         "processed": [f"{folder}/{name}.parquet" for name in ("pairs", "images", "labels")],
         "sources": sources("stages.split", protocol),
-        "words": words_read,
+        "word_vectors": word_vectors_read,
     }
-    return Job(inputs, options(processed=folder, words=words_read))
+    return Job(inputs, options(processed=folder, word_vectors=word_vectors_read))

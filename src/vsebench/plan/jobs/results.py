@@ -135,7 +135,7 @@ def parts(plan: Plan) -> dict[str, list[str]]:
     files["history.parquet"] = model_files(plan, "history.parquet")
     files["settings.json"] = model_files(plan, "run.json")
     files["datasets.json"] = [f"data/processed/{dataset}/summary.json" for dataset in plan.datasets]
-    files["words.json"] = [f"data/processed/{dataset}/words.json" for dataset in plan.words]
+    files["word_vectors.json"] = [f"data/processed/{dataset}/word_vectors.json" for dataset in plan.word_vectors]
     return {name: paths for name, paths in files.items() if paths}
 
 

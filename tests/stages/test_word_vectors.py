@@ -1,4 +1,4 @@
-"""The stage `words`, and how the vectors of labels reach a method that needs them."""
+"""The stage `word_vectors`, and how the vectors of labels reach a method that needs them."""
 
 import json
 import sys
@@ -12,9 +12,9 @@ import pytest
 
 from tests.stages.small import EPOCHS, case, run, split, write_processed
 from vsebench import models
-from vsebench.config.dataset import WordsConfig
+from vsebench.config.dataset import WordVectorsConfig
 from vsebench.core.errors import UserError
-from vsebench.core.schemas import LABELS, WORDS
+from vsebench.core.schemas import LABELS, WORD_VECTORS
 from vsebench.core.storage import read_arrays, read_json, read_parquet, write_arrays, write_table
 from vsebench.core.yaml_files import check
 from vsebench.data import needs
@@ -37,9 +37,9 @@ def stage(tmp_path, capsys):
         write_table(pl.DataFrame(columns, schema=LABELS), LABELS, tmp_path / "labels.parquet")
         definition = {"adapter": "text_vectors", "options": {"file": "w.txt"}} | definition
         status = run(
-            "words", "--dataset", "mine", "--name", "small", "--definition", json.dumps(definition), "--raw", tmp_path,
-            "--labels", tmp_path / "labels.parquet", "--out", tmp_path / "words.npz",
-            "--rules", tmp_path / "words.parquet", "--summary", tmp_path / "words.json",
+            "word_vectors", "--dataset", "mine", "--name", "small", "--definition", json.dumps(definition),
+            "--raw", tmp_path, "--labels", tmp_path / "labels.parquet", "--out", tmp_path / "word_vectors.npz",
+            "--rules", tmp_path / "word_vectors.parquet", "--summary", tmp_path / "word_vectors.json",
         )  # fmt: skip
         return status, capsys.readouterr().err
 
@@ -53,12 +53,12 @@ def test_vectors_rules_and_coverage_are_written(stage, tmp_path):
     status, said = stage(labels, **more)
     assert status == 0
     assert said == "small: 1 of 6 labels of mine have no word vector: sea\n"
-    words = needs.WORDS.load(tmp_path / "words.npz")
-    assert words.vectors.tolist() == [[0.5, 0, 0], [0, 1, 0], [0, 0, 3], [0.5, 0, 0], [1, 1, 1], [0, 0, 0]]
-    assert words.known.tolist() == [True] * 5 + [False]
-    rules = read_parquet(tmp_path / "words.parquet")
-    assert rules.schema == WORDS
-    assert rules.select("rule", "words", "without").rows() == [
+    word_vectors = needs.WORD_VECTORS.load(tmp_path / "word_vectors.npz")
+    assert word_vectors.vectors.tolist() == [[0.5, 0, 0], [0, 1, 0], [0, 0, 3], [0.5, 0, 0], [1, 1, 1], [0, 0, 0]]
+    assert word_vectors.known.tolist() == [True] * 5 + [False]
+    rules = read_parquet(tmp_path / "word_vectors.parquet")
+    assert rules.schema == WORD_VECTORS
+    assert rules.select("rule", "word_vectors", "without").rows() == [
         ("whole", "sky", ""),
         ("alias", "t-shirt", ""),
         ("parts", "tv monitor", ""),
@@ -67,7 +67,7 @@ def test_vectors_rules_and_coverage_are_written(stage, tmp_path):
         ("missing", "", "sea"),
     ]
     found = {"whole": 1, "alias": 1, "parts": 1, "some parts": 1, "singular": 1, "missing": 1}
-    assert read_json(tmp_path / "words.json") == {
+    assert read_json(tmp_path / "word_vectors.json") == {
         "dataset": "mine", "source": "small", "dimensions": 3, "labels": 6, "rules": found,
         "sharing": 2, "rank": 3, "repeated": 1,
     }  # fmt: skip
@@ -78,7 +78,7 @@ def test_a_label_without_a_vector_is_an_error_unless_it_may_be_left_out(stage, t
     assert status == 1
     assert "small: 1 of 2 labels of mine have no word vector: sea; add words for them under `aliases`" in said
     assert "missing: leave_out" in said
-    assert not (tmp_path / "words.npz").exists()
+    assert not (tmp_path / "word_vectors.npz").exists()
 
 
 def test_a_file_that_knows_no_label_is_refused(stage):
@@ -90,7 +90,7 @@ def test_a_file_that_knows_no_label_is_refused(stage):
 def test_words_that_the_source_leaves_out_are_not_used(stage, tmp_path):
     (tmp_path / "not.txt").write_text("sky\n")
     assert stage(["sky", "t-shirt"], without="not.txt", missing="leave_out")[0] == 0
-    assert needs.WORDS.load(tmp_path / "words.npz").known.tolist() == [False, True]
+    assert needs.WORD_VECTORS.load(tmp_path / "word_vectors.npz").known.tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_words_that_the_source_leaves_out_are_not_used(stage, tmp_path):
 )
 def test_a_mistake_in_a_file_of_words_names_the_key(change, message):
     values = {"title": "t", "licence": "l", "citation": "c", "adapter": "text_vectors", "options": {"file": "w.txt"}}
-    assert check(WordsConfig, values, "w.yaml").own_file == "w.txt"
+    assert check(WordVectorsConfig, values, "w.yaml").own_file == "w.txt"
     with pytest.raises(UserError, match=message):
-        check(WordsConfig, values | change, "w.yaml")
+        check(WordVectorsConfig, values | change, "w.yaml")
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_a_mistake_in_a_file_of_words_names_the_key(change, message):
     ],
 )
 def test_damaged_words_are_one_line(tmp_path, arrays):
-    write_arrays(tmp_path / "words.npz", **arrays)
-    with pytest.raises(UserError, match=r"words\.npz: not a file of word vectors .*; delete it and run again"):
-        needs.WORDS.load(tmp_path / "words.npz")
+    write_arrays(tmp_path / "word_vectors.npz", **arrays)
+    with pytest.raises(UserError, match=r"word_vectors\.npz: not a file of word vectors .*; delete it and run again"):
+        needs.WORD_VECTORS.load(tmp_path / "word_vectors.npz")
 
 
 # A small method that needs words
@@ -131,16 +131,16 @@ class ByWords(Method):
     """Scores a label by the likeness of its vector to those of the known labels; learns nothing."""
 
     settings_type = FactorSettings
-    needs = frozenset({"words"})
+    needs = frozenset({"word_vectors"})
 
     def __init__(self, problem, settings):
-        self.words = problem.words
+        self.word_vectors = problem.word_vectors
 
     def epoch(self):
         return Progress(loss=0.0)
 
     def model(self):
-        unit = self.words.scaled("unit")
+        unit = self.word_vectors.scaled("unit")
         return LabelWeights(np.ascontiguousarray(unit @ unit.T))
 
 
@@ -151,7 +151,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr("vsebench.methods.base.modules_in", lambda folder: {"by_words": "by_words"})
     write_processed(tmp_path)
     vectors = np.repeat(np.eye(4, dtype=np.float32), 6, axis=0)  # the labels of a group have the same
-    write_arrays(tmp_path / "words.npz", vectors=vectors, known=np.ones(24, dtype=bool))
+    write_arrays(tmp_path / "word_vectors.npz", vectors=vectors, known=np.ones(24, dtype=bool))
     assert split(tmp_path) == 0
     return tmp_path
 
@@ -162,7 +162,7 @@ def command(folder):
 
 
 def test_a_method_that_needs_words_is_fitted_with_them(folder):
-    assert run("fit", *command(folder), "--words", folder / "words.npz", "--out", folder / "model") == 0
+    assert run("fit", *command(folder), "--word-vectors", folder / "word_vectors.npz", "--out", folder / "model") == 0
     model = models.load(folder / "model/model.npz").arrays()
     expected = np.kron(np.eye(4), np.ones((6, 6))).astype(np.float32)
     assert any(np.array_equal(array, expected) for array in model.values())
@@ -170,26 +170,26 @@ def test_a_method_that_needs_words_is_fitted_with_them(folder):
 
 def test_without_words_it_is_refused_in_one_line(folder, capsys):
     assert run("fit", *command(folder), "--out", folder / "model") == 1
-    assert "--words: this method needs the word vectors of its data set's labels" in capsys.readouterr().err
+    assert "--word-vectors: this method needs the word vectors of its data set's labels" in capsys.readouterr().err
 
 
 def test_words_of_another_number_of_labels_are_refused(folder):
-    arrays = read_arrays(folder / "words.npz")
-    write_arrays(folder / "words.npz", **{name: array[:-1] for name, array in arrays.items()})
-    with pytest.raises(ValueError, match="words: 23 rows for 24 labels"):
-        run("fit", *command(folder), "--words", folder / "words.npz", "--out", folder / "model")
+    arrays = read_arrays(folder / "word_vectors.npz")
+    write_arrays(folder / "word_vectors.npz", **{name: array[:-1] for name, array in arrays.items()})
+    with pytest.raises(ValueError, match="word vectors: 23 rows for 24 labels"):
+        run("fit", *command(folder), "--word-vectors", folder / "word_vectors.npz", "--out", folder / "model")
 
 
-def test_it_is_swept_with_words(folder):
-    words = ["--words", folder / "words.npz"]
-    assert run("fit", *command(folder), *words, "--out", folder / "model") == 0
+def test_it_is_swept_with_word_vectors(folder):
+    word_vectors = ["--word-vectors", folder / "word_vectors.npz"]
+    assert run("fit", *command(folder), *word_vectors, "--out", folder / "model") == 0
     varied = ["--chosen", folder / "model/run.json", "--parameter", "factors", "--values", "[2, 3]"]
     files = ["--ranks", folder / "r.parquet", "--out", folder / "s.parquet"]
-    assert run("sweep", *command(folder), *words, *varied, *files) == 0
+    assert run("sweep", *command(folder), *word_vectors, *varied, *files) == 0
     assert read_parquet(folder / "s.parquet")["value"].to_list() == [2.0, 3.0]
 
 
-def test_it_is_timed_with_words(folder, monkeypatch):
+def test_it_is_timed_with_word_vectors(folder, monkeypatch):
     results = folder / "results"
     case = results / "tiny" / "distinct" / "seed1"
     out = ["--out", case / "split"]
@@ -198,7 +198,8 @@ def test_it_is_timed_with_words(folder, monkeypatch):
     (case / "my_row" / "run.json").write_text('{"selection": {"settings": {"factors": 2}, "epochs": 3}}')
     monkeypatch.setattr(timing.os, "sched_setaffinity", lambda process, cores: None)
     arguments = Namespace(results=results, dataset="tiny", protocol="distinct", no_refit=False, features=None, epochs=2,
-                          variants={"my_row": "by_words"}, words=folder / "words.npz", to_best_epoch=True)  # fmt: skip
+                          variants={"my_row": "by_words"}, word_vectors=folder / "word_vectors.npz",
+                          to_best_epoch=True)  # fmt: skip
     phases = timing.time_one(arguments, 1, "my_row")
     assert [phase["phase"] for phase in phases] == ["compile", "epoch", "epoch", "training", "evaluate", "score"]
     assert all(phase["seed"] == 1 for phase in phases)

@@ -39,16 +39,16 @@ NOTES = (
 class WordsOfLabels(TableKind):
     """The number of labels with a word vector on each data set that uses such vectors."""
 
-    needs: ClassVar[tuple[str, ...]] = ("datasets", "words")
+    needs: ClassVar[tuple[str, ...]] = ("datasets", "word_vectors")
     section: ClassVar[Section | None] = "data"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"words": {}} if "words" in outline.files else {}
+        return {"word_vectors": {}} if "word_vectors" in outline.files else {}
 
     def table(self, results: Results) -> Table:
         rows = []
-        for entry in results.words:
+        for entry in results.word_vectors:
             texts = [entry["dataset"], results.dataset_title(entry["dataset"]), entry["source"]]
             counts = [entry["rules"][rule] for rule in RULES]
             numbers = [entry["dimensions"], entry["labels"], *counts, entry["sharing"], entry["rank"]]

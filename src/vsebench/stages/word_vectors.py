@@ -2,9 +2,9 @@
 
 Reads the file of words once and keeps the words that the labels need. Writes
 
-    words.npz       vectors (n_labels, d) float32, as in the file, and known (n_labels,) bool
-    words.parquet   how each label was found, by the rules of `formats/word_vectors/label_words.py`
-    words.json      numbers of labels by rule and of labels that share a vector, and the rank of the matrix of vectors
+    word_vectors.npz       vectors (n_labels, d) float32, as in the file, and known (n_labels,) bool
+    word_vectors.parquet   how each label was found, by the rules of `formats/word_vectors/label_words.py`
+    word_vectors.json      numbers of labels by rule and of those that share a vector, and the rank of the matrix
 """
 
 import argparse
@@ -17,58 +17,58 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from vsebench.config.dataset import WordsDefinition, parse_definition
+from vsebench.config.dataset import WordVectorsDefinition, parse_definition
 from vsebench.core.errors import UserError
-from vsebench.core.schemas import WORDS
+from vsebench.core.schemas import WORD_VECTORS
 from vsebench.core.storage import read_parquet, write_arrays, write_json, write_table
 from vsebench.core.yaml_files import check
-from vsebench.data.problem import Words
+from vsebench.data.problem import WordVectors
 from vsebench.formats.adapters import load_adapter
 from vsebench.formats.download.archives import text_lines
 from vsebench.formats.parents.wordnet import read_exceptions
 from vsebench.formats.word_vectors.label_words import RULES, LabelRule, LabelVector
-from vsebench.formats.word_vectors.word_files import WordVectors
+from vsebench.formats.word_vectors.word_files import VectorsRead
 
 NAMED = 5  # number of labels to name in a message
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dataset", required=True, help="the data set's name")
-    parser.add_argument("--name", required=True, help="the source's name in config/words")
+    parser.add_argument("--name", required=True, help="the source's name in config/word_vectors")
     parser.add_argument("--definition", required=True, help="JSON object: adapter, options, aliases and so on")
     parser.add_argument("--raw", type=Path, required=True, help="folder with the downloaded files")
     parser.add_argument("--labels", type=Path, required=True, help="labels.parquet of the data set")
-    parser.add_argument("--out", type=Path, required=True, help="words.npz")
-    parser.add_argument("--rules", type=Path, required=True, help="words.parquet")
-    parser.add_argument("--summary", type=Path, required=True, help="words.json")
+    parser.add_argument("--out", type=Path, required=True, help="word_vectors.npz")
+    parser.add_argument("--rules", type=Path, required=True, help="word_vectors.parquet")
+    parser.add_argument("--summary", type=Path, required=True, help="word_vectors.json")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    definition = check(WordsDefinition, parse_definition(arguments.definition), f"{arguments.name}: --definition")
+    definition = check(WordVectorsDefinition, parse_definition(arguments.definition), f"{arguments.name}: --definition")
     names = read_parquet(arguments.labels)["name"].to_list()
     read, label_vectors = find_all(arguments.raw, definition, names, arguments.name)
     missing = [name for name, label in zip(names, label_vectors, strict=True) if label.vector is None]
     report_missing(missing, len(names), definition, arguments)
-    words = as_words(label_vectors, read.dimensions)
+    words = as_word_vectors(label_vectors, read.dimensions)
     write_arrays(arguments.out, vectors=words.vectors, known=words.known)
-    write_table(rules_table(names, label_vectors), WORDS, arguments.rules)
+    write_table(rules_table(names, label_vectors), WORD_VECTORS, arguments.rules)
     about = {"dataset": arguments.dataset, "source": arguments.name, "dimensions": read.dimensions}
     write_json(about | coverage(label_vectors, words) | {"repeated": len(read.repeated)}, arguments.summary)
 
 
 def find_all(
-    raw: Path, definition: WordsDefinition, names: Sequence[str], source: str
-) -> tuple[WordVectors, list[LabelVector]]:
+    raw: Path, definition: WordVectorsDefinition, names: Sequence[str], source: str
+) -> tuple[VectorsRead, list[LabelVector]]:
     """Return the vectors read from the file of words, and how each label was found."""
     adapter = load_adapter(definition.adapter, source, "read_vectors")
     options = check(adapter.Options, definition.options, f"{source}: options")
     bases = {} if definition.exceptions is None else read_exceptions(raw / definition.exceptions)
     rule = LabelRule(definition.aliases, bases)
-    read: WordVectors = adapter.read_vectors(raw, options, rule.words(names) - left_out(raw, definition))
+    read: VectorsRead = adapter.read_vectors(raw, options, rule.words(names) - left_out(raw, definition))
     return read, [rule.find(name, read.vectors) for name in names]
 
 
-def left_out(raw: Path, definition: WordsDefinition) -> set[str]:
+def left_out(raw: Path, definition: WordVectorsDefinition) -> set[str]:
     """Return the words of the file that are not to be used."""
     if definition.without is None:
         return set()
@@ -80,7 +80,7 @@ def left_out(raw: Path, definition: WordsDefinition) -> set[str]:
 
 
 def report_missing(
-    missing: Sequence[str], n_labels: int, definition: WordsDefinition, arguments: argparse.Namespace
+    missing: Sequence[str], n_labels: int, definition: WordVectorsDefinition, arguments: argparse.Namespace
 ) -> None:
     """Name the labels without a vector on standard error; raise a `UserError` if the source allows none."""
     if not missing:
@@ -91,18 +91,18 @@ def report_missing(
     if len(missing) == n_labels:
         raise UserError(f"{message}; is it a file of another language or encoding?")
     if definition.missing == "error":
-        file = f"config/words/{arguments.name}.yaml"
+        file = f"config/word_vectors/{arguments.name}.yaml"
         raise UserError(f"{message}; add words for them under `aliases` in {file}, or set missing: leave_out there")
     print(message, file=sys.stderr)
 
 
-def as_words(label_vectors: Sequence[LabelVector], dimensions: int) -> Words:
+def as_word_vectors(label_vectors: Sequence[LabelVector], dimensions: int) -> WordVectors:
     """Return the vectors of all labels."""
     vectors = np.zeros((len(label_vectors), dimensions), dtype=np.float32)
     for row, label in zip(vectors, label_vectors, strict=True):
         if label.vector is not None:
             row[:] = label.vector
-    return Words(vectors, np.array([label.vector is not None for label in label_vectors]))
+    return WordVectors(vectors, np.array([label.vector is not None for label in label_vectors]))
 
 
 def rules_table(names: Sequence[str], label_vectors: Sequence[LabelVector]) -> pl.DataFrame:
@@ -114,11 +114,11 @@ def rules_table(names: Sequence[str], label_vectors: Sequence[LabelVector]) -> p
         "words": [" ".join(label.words) for label in label_vectors],
         "without": [" ".join(label.without) for label in label_vectors],
     }
-    return pl.DataFrame(columns, schema=WORDS)
+    return pl.DataFrame(columns, schema=WORD_VECTORS)
 
 
-def coverage(label_vectors: Sequence[LabelVector], words: Words) -> dict[str, Any]:
-    """Return numbers of labels by rule and of labels that share a vector, and the rank of the matrix of vectors."""
+def coverage(label_vectors: Sequence[LabelVector], words: WordVectors) -> dict[str, Any]:
+    """Return numbers of labels by rule and of those that share a vector, and the rank of the matrix."""
     rules = Counter(label.rule for label in label_vectors)
     sharing = Counter(vector.tobytes() for vector in words.vectors[words.known])
     return {

@@ -67,59 +67,67 @@ def test_a_mistake_in_a_file_of_siblings_names_it(folder):
 
 
 def test_a_run_names_the_words_of_a_data_set():
-    datasets = {"sim-iapr": ONE | {"words": "glove-6b"}, "corel5k": ONE}
+    datasets = {"sim-iapr": ONE | {"word_vectors": "glove-6b"}, "corel5k": ONE}
     plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
-    assert list(plan.words) == ["sim-iapr"]
-    assert shown(plan, "sim-iapr")["words"]["title"] == "GloVe 6B, 300 dimensions"
-    assert "words" in plan.provides(IAPR)
-    assert "words" not in plan.provides(Task("corel5k", "distinct"))
-    assert "words" in plan.outline.files
-    assert "words" in plan.tables
+    assert list(plan.word_vectors) == ["sim-iapr"]
+    assert shown(plan, "sim-iapr")["word_vectors"]["title"] == "GloVe 6B, 300 dimensions"
+    assert "word_vectors" in plan.provides(IAPR)
+    assert "word_vectors" not in plan.provides(Task("corel5k", "distinct"))
+    assert "word_vectors" in plan.outline.files
+    assert "word_vectors" in plan.tables
 
 
 def test_a_run_without_words_makes_no_table_of_them():
     plan = read_plan(CONFIG, default(methods=["popularity"], papers=[]), [])
-    assert plan.words == {}
-    assert "words" not in plan.outline.files
-    assert "words" not in plan.tables
+    assert plan.word_vectors == {}
+    assert "word_vectors" not in plan.outline.files
+    assert "word_vectors" not in plan.tables
 
 
 def test_a_variant_that_needs_words_is_left_out_where_there_are_none(monkeypatch):
-    monkeypatch.setattr(load_method("popularity"), "needs", frozenset({"words"}))
-    datasets = {"sim-iapr": ONE | {"words": "glove-6b"}, "corel5k": ONE}
+    monkeypatch.setattr(load_method("popularity"), "needs", frozenset({"word_vectors"}))
+    datasets = {"sim-iapr": ONE | {"word_vectors": "glove-6b"}, "corel5k": ONE}
     plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity", "random"], papers=[]), [])
     assert plan.variants(IAPR) == ["popularity", "random"]
-    assert left_out_lines(plan) == [f"Left out at corel5k/distinct: popularity: {NEEDS['words'].missing_reason}."]
+    assert left_out_lines(plan) == [
+        f"Left out at corel5k/distinct: popularity: {NEEDS['word_vectors'].missing_reason}."
+    ]
 
 
 def test_words_of_a_users_own_table_and_of_a_data_sets_file(tmp_path, folder):
-    datasets = own_table(tmp_path, words="word2vec-news")
+    datasets = own_table(tmp_path, word_vectors="word2vec-news")
     plan = read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
-    assert plan.words["mine"].adapter == "word2vec_binary"
+    assert plan.word_vectors["mine"].adapter == "word2vec_binary"
     path = folder / "datasets" / "corel5k.yaml"
-    path.write_text(path.read_text() + "words: fasttext-crawl\n")
+    path.write_text(path.read_text() + "word_vectors: fasttext-crawl\n")
     plan = read_plan(folder, default(datasets={"corel5k": ONE}, methods=["popularity"], papers=[]), [])
-    assert plan.words["corel5k"].title == "fastText, Common Crawl, 300 dimensions"
+    assert plan.word_vectors["corel5k"].title == "fastText, Common Crawl, 300 dimensions"
 
 
 @pytest.mark.parametrize(
     ("datasets", "message"),
     [
-        ({"sim-iapr": ONE | {"words": "glove"}}, r"datasets\.sim-iapr\.words: 'glove' has no file .*words/glove\.yaml"),
-        ({"sim-iapr": ONE | {"words": "../glove"}}, r"datasets\.sim-iapr\.words: '\.\./glove' has no file"),
+        (
+            {"sim-iapr": ONE | {"word_vectors": "glove"}},
+            r"datasets\.sim-iapr\.word_vectors: 'glove' has no file .*word_vectors/glove\.yaml",
+        ),
+        (
+            {"sim-iapr": ONE | {"word_vectors": "../glove"}},
+            r"datasets\.sim-iapr\.word_vectors: '\.\./glove' has no file",
+        ),
     ],
 )
-def test_a_source_of_words_that_is_not_there_is_named(datasets, message):
+def test_a_word_vectors_config_that_is_not_there_is_named(datasets, message):
     with pytest.raises(UserError, match=message):
         read_plan(CONFIG, default(datasets=datasets, methods=["popularity"], papers=[]), [])
 
 
 def test_a_users_own_file_of_words_has_to_be_there(folder, tmp_path):
-    path = folder / "words" / "mine.yaml"
+    path = folder / "word_vectors" / "mine.yaml"
     lines = ["title: t", "licence: l", "citation: c", "adapter: text_vectors", "options:", f"  file: {tmp_path}/w.txt"]
     path.write_text("\n".join(lines) + "\n")
-    values = default(datasets={"sim-iapr": ONE | {"words": "mine"}}, methods=["popularity"], papers=[])
-    with pytest.raises(UserError, match=r"words/mine\.yaml: options\.file: there is no file"):
+    values = default(datasets={"sim-iapr": ONE | {"word_vectors": "mine"}}, methods=["popularity"], papers=[])
+    with pytest.raises(UserError, match=r"word_vectors/mine\.yaml: options\.file: there is no file"):
         read_plan(folder, values, [])
     (tmp_path / "w.txt").write_text("sky 1 2\n")
-    assert read_plan(folder, values, []).words["sim-iapr"].own_file == f"{tmp_path}/w.txt"
+    assert read_plan(folder, values, []).word_vectors["sim-iapr"].own_file == f"{tmp_path}/w.txt"
