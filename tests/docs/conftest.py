@@ -18,7 +18,11 @@ import yaml
 ROOT = Path(__file__).parents[2]
 FILE = re.compile(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-STAGES = "import json, sys; from vsebench.cli import main; sys.exit(max(main(each) for each in json.loads(sys.argv[1])))"
+STAGES = """
+import json, sys
+from vsebench.cli import main
+sys.exit(max(main(command) for command in json.loads(sys.argv[1])))
+"""
 PLANS = """
 import json, sys
 from pathlib import Path
