@@ -1,4 +1,4 @@
-"""Files and commands that the pages show, and a copy of the package with these files in it."""
+"""Files and commands that the pages show, and a copy of the package that contains these files."""
 
 import json
 import os
@@ -18,7 +18,11 @@ import yaml
 ROOT = Path(__file__).parents[2]
 FILE = re.compile(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-STAGES = "import json, sys; from vsebench.cli import main; sys.exit(max(main(one) for one in json.loads(sys.argv[1])))"
+STAGES = """
+import json, sys
+from vsebench.cli import main
+sys.exit(max(main(command) for command in json.loads(sys.argv[1])))
+"""
 PLANS = """
 import json, sys
 from pathlib import Path
@@ -59,9 +63,9 @@ def files_of(text: str) -> dict[str, str]:
 
 def overrides(command: str) -> dict[str, Any]:
     """Return the keys of a run that a command of the pages sets."""
-    word_vectors = shlex.split(command)
-    assert word_vectors[0] == ".venv/bin/snakemake"
-    pairs = (word.split("=", 1) for word in word_vectors[word_vectors.index("--config") + 1 :])
+    words = shlex.split(command)
+    assert words[0] == ".venv/bin/snakemake"
+    pairs = (word.split("=", 1) for word in words[words.index("--config") + 1 :])
     return {key: yaml.safe_load(value) for key, value in pairs}
 
 
@@ -101,7 +105,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 @pytest.fixture(scope="session")
 def plans(copy: Copy) -> dict[str, Any]:
-    """What the runs of the pages' commands consist of, and a run with different tasks."""
+    """The plans of the runs that the pages' commands start, and of a run with different tasks."""
     by_section = {
         "metric": ("metrics", "## Adding a metric"),
         "conditional": ("methods", "### From the image's labels"),

@@ -1,4 +1,4 @@
-"""docs/decisions.md, done: its example is two files, and it is chosen on validation images."""
+"""The example in docs/decisions.md is two files, and its decision is chosen on validation images."""
 
 from tests.docs.conftest import Copy
 

@@ -1,4 +1,4 @@
-"""docs/metrics.md, done: its example is one file, and a run measures it."""
+"""The example in docs/metrics.md is one file, and a run measures it."""
 
 from pathlib import Path
 from typing import Any
@@ -41,8 +41,8 @@ def command(results: Path, *metrics: str) -> list[object]:
 
 def test_the_example_is_measured(copy: Copy, results: Path) -> None:
     copy.stages(command(results, "recall@3", "hit_rate@3", "hit_rate@4"))
-    found = dict(pl.read_parquet(results / "metrics.parquet").select("metric", "value").rows())
-    assert found == pytest.approx({"recall@3": (1 + 0 + 0.5 + 0) / 4, "hit_rate@3": 2 / 4, "hit_rate@4": 3 / 4})
+    values = dict(pl.read_parquet(results / "metrics.parquet").select("metric", "value").rows())
+    assert values == pytest.approx({"recall@3": (1 + 0 + 0.5 + 0) / 4, "hit_rate@3": 2 / 4, "hit_rate@4": 3 / 4})
 
 
 def test_a_name_without_its_cutoff_is_one_line(copy: Copy, results: Path) -> None:

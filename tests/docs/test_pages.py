@@ -1,4 +1,4 @@
-"""The pages themselves: how many files a thing takes, and where their links lead."""
+"""The pages: the number of files for each kind of addition, and their links."""
 
 import re
 import subprocess
@@ -68,7 +68,7 @@ def anchors(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_links_lead_somewhere(name: str) -> None:
+def test_links_have_a_target(name: str) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", page(name)):
         path, _, anchor = target.partition("#")
         if ":" in path:
@@ -81,7 +81,7 @@ def test_links_lead_somewhere(name: str) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_names_files_of_the_package_that_exist(name: str) -> None:
     shown = {path for other in PAGES for path in files_of(page(other))}
-    if name == "CHANGELOG.md":  # it names what was
+    if name == "CHANGELOG.md":  # it names files that no longer exist
         return
     for path in set(re.findall(r"`((?:src/vsebench|workflow|config|tests|benchmarks|docs)/[\w./-]+)`", page(name))):
         assert path in shown or (ROOT / path).exists(), path

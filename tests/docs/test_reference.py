@@ -1,4 +1,4 @@
-"""docs/configuration.md and docs/settings.md: the site fills them with the keys of today's types (docs/conf.py)."""
+"""docs/configuration.md and docs/settings.md: the site fills them with the keys of the current types (docs/conf.py)."""
 
 import re
 import subprocess

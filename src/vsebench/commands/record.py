@@ -47,8 +47,8 @@ def record_of(dataset: dict[str, Any], entries: list[Entry]) -> dict[str, Any]:
     """Return the record of a data set, from its entry in datasets.json and its tuned entries in settings.json."""
     by_protocol = groupby(sorted(entries, key=itemgetter("protocol", "method", "seed")), key=itemgetter("protocol"))
     return {
-        "options": dataset["options"],
-        "vocabulary": dataset["vocabulary"],
+        "options": OneLine(dataset["options"]),
+        "vocabulary": OneLine(dataset["vocabulary"]),
         "protocols": {protocol: searches_of(list(tuned)) for protocol, tuned in by_protocol},
     }
 
@@ -60,14 +60,27 @@ def searches_of(entries: list[Entry]) -> dict[str, Any]:
         seeds = list(tuned)
         variants[variant] = {
             "configurations": max(entry["n_configurations"] for entry in seeds),
-            "grid": next(entry["grid"] for entry in seeds if entry["grid"]),
-            "seeds": {entry["seed"]: entry["settings"] for entry in seeds},
+            "grid": OneLine(next(entry["grid"] for entry in seeds if entry["grid"])),
+            "seeds": {entry["seed"]: OneLine(entry["settings"]) for entry in seeds},
         }
     return {"validation_metric": entries[0]["validation_metric"], "variants": variants}
 
 
+class OneLine(dict[str, Any]):
+    """A mapping that YAML writes on one line."""
+
+
+class RecordDumper(yaml.SafeDumper):
+    """Writes the settings of each seed on one line."""
+
+
+RecordDumper.add_representer(
+    OneLine, lambda dumper, value: dumper.represent_mapping("tag:yaml.org,2002:map", value, flow_style=True)
+)
+
+
 def write(record: dict[str, Any], path: Path) -> None:
-    """Write a record as YAML, with the settings of each seed on one line."""
+    """Write a record as YAML."""
     with replacing(path) as temporary:
-        text = yaml.safe_dump(record, sort_keys=False, default_flow_style=None, width=120)
+        text = yaml.dump(record, Dumper=RecordDumper, sort_keys=False, default_flow_style=None, width=120)
         temporary.write_text(HEAD + text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""my_method: say here what a label's score is, and where that is from (paper, equation).
+"""my_method: state here the score of a label and its source (paper, equation).
 
     score of b = sum over the image's labels a of n_ab / (n_a + smoothing)
 
@@ -15,7 +15,7 @@ from vsebench.models import LabelWeights
 
 
 class OwnSettings(Settings):
-    """The settings: a type and a range each."""
+    """Settings, each with a type and a range."""
 
     smoothing: float = Field(gt=0)  # images
 

@@ -1,4 +1,4 @@
-"""my_dataset: describe here its files, what is read from them, and where the format is documented.
+"""my_dataset: describe here the files, the parts that are read, and where the format is documented.
 
 A line of `my_dataset.txt` is an image's id and its labels, with blanks between them.
 """
