@@ -135,13 +135,13 @@ def word_vectors(*rows):
 @pytest.mark.parametrize(
     ("vectors", "known", "message"),
     [
-        (np.ones((2, 3)), [1, 1], "word vectors: vectors: float64"),
-        (np.ones(2, dtype=np.float32), [1, 1], "word vectors: shape"),
-        (np.ones((2, 0), dtype=np.float32), [0, 0], "word vectors: shape"),
-        (np.ones((2, 3), dtype=np.float32), [1], "word vectors: known: bool"),
-        (np.ones((2, 3), dtype=np.float32), [1, 0], "word vectors: `known` should mark"),
-        (np.zeros((2, 3), dtype=np.float32), [1, 0], "word vectors: `known` should mark"),
-        (np.full((2, 3), np.inf, dtype=np.float32), [1, 1], "word vectors: a number is not finite"),
+        (np.ones((2, 3)), [1, 1], "word_vectors: vectors: float64"),
+        (np.ones(2, dtype=np.float32), [1, 1], "word_vectors: shape"),
+        (np.ones((2, 0), dtype=np.float32), [0, 0], "word_vectors: shape"),
+        (np.ones((2, 3), dtype=np.float32), [1], "word_vectors: known: bool"),
+        (np.ones((2, 3), dtype=np.float32), [1, 0], "word_vectors: `known` should mark"),
+        (np.zeros((2, 3), dtype=np.float32), [1, 0], "word_vectors: `known` should mark"),
+        (np.full((2, 3), np.inf, dtype=np.float32), [1, 1], "word_vectors: a number is not finite"),
     ],
 )
 def test_words_are_finite_and_zero_exactly_where_they_are_not_known(vectors, known, message):

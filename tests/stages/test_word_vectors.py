@@ -58,7 +58,7 @@ def test_vectors_rules_and_coverage_are_written(stage, tmp_path):
     assert word_vectors.known.tolist() == [True] * 5 + [False]
     rules = read_parquet(tmp_path / "word_vectors.parquet")
     assert rules.schema == WORD_VECTORS
-    assert rules.select("rule", "word_vectors", "without").rows() == [
+    assert rules.select("rule", "words", "without").rows() == [
         ("whole", "sky", ""),
         ("alias", "t-shirt", ""),
         ("parts", "tv monitor", ""),
@@ -176,7 +176,7 @@ def test_without_words_it_is_refused_in_one_line(folder, capsys):
 def test_words_of_another_number_of_labels_are_refused(folder):
     arrays = read_arrays(folder / "word_vectors.npz")
     write_arrays(folder / "word_vectors.npz", **{name: array[:-1] for name, array in arrays.items()})
-    with pytest.raises(ValueError, match="word vectors: 23 rows for 24 labels"):
+    with pytest.raises(ValueError, match="word_vectors: 23 rows for 24 labels"):
         run("fit", *command(folder), "--word-vectors", folder / "word_vectors.npz", "--out", folder / "model")
 
 

@@ -270,13 +270,13 @@ class WordVectors:
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or self.vectors.shape[1] == 0:
-            raise ValueError(f"word vectors: shape {self.vectors.shape}; one row per label is needed")
-        _check(self.vectors, "word vectors: vectors", np.float32, self.vectors.shape)
-        _check(self.known, "word vectors: known", np.bool_, (len(self.vectors),))
+            raise ValueError(f"word_vectors: shape {self.vectors.shape}; one row per label is needed")
+        _check(self.vectors, "word_vectors: vectors", np.float32, self.vectors.shape)
+        _check(self.known, "word_vectors: known", np.bool_, (len(self.vectors),))
         if not np.isfinite(self.vectors).all():
-            raise ValueError("word vectors: a number is not finite")
+            raise ValueError("word_vectors: a number is not finite")
         if (self.vectors.any(axis=1) != self.known).any():
-            raise ValueError("word vectors: `known` should mark the labels whose vector is not zero")
+            raise ValueError("word_vectors: `known` should mark the labels whose vector is not zero")
 
     @property
     def dimensions(self) -> int:
@@ -327,7 +327,7 @@ class Problem:
     def __post_init__(self) -> None:
         n_images, n_labels = self.training.labels.n_rows, self.training.labels.n_labels
         if self.word_vectors is not None and len(self.word_vectors.known) != n_labels:
-            raise ValueError(f"word vectors: {len(self.word_vectors.known)} rows for {n_labels} labels")
+            raise ValueError(f"word_vectors: {len(self.word_vectors.known)} rows for {n_labels} labels")
         if self.features is not None and self.features.n_images != n_images:
             raise ValueError(f"features: {self.features.n_images} rows for {n_images} images")
 

@@ -44,7 +44,7 @@ class WordsOfLabels(TableKind):
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"word_vectors": {}} if "word_vectors" in outline.files else {}
+        return {"word-vectors": {}} if "word_vectors" in outline.files else {}
 
     def table(self, results: Results) -> Table:
         rows = []
