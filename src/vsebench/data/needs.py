@@ -1,7 +1,7 @@
-"""The inputs that a method can need besides training labels: their file, how it is read, and why it may be missing.
+"""The inputs that a method can need besides training labels: their files, and the reasons why they may be missing.
 
-A need is one class here. It determines which methods run on a task (a data set under a protocol), which files the jobs
-of the workflow read, the options of the command line, and the extras of a method's `Problem`.
+Each need is a class. The needs determine the methods that run on a task (a data set under a protocol), the files that
+jobs of the workflow read, the options of the command line, and the extras of a method's `Problem`.
 """
 
 from abc import ABC, abstractmethod
@@ -25,15 +25,15 @@ Truth = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class TaskData:
-    """What is known of a task's data before they are read.
+    """Properties of a task's data that are known before the data are read.
 
     Attributes
     ----------
     processed : folder of the processed data that are split: those of the data set, or of two joined data sets
     tested : folder of the processed data set to test on
-    features_name : name of the file of features in `processed`; None if some of the images are from a set without them
+    features_name : name of the file of features in `processed`; None if not all images are from data with features
     has_word_vectors : whether a source of word vectors is configured
-    is_joined : whether the model is trained on another data set
+    is_joined : whether the model is trained on one data set and tested on another
     new_images : whether no test image is trained on
     unseen : whether some tested labels are never trained
     only_unseen : whether no tested label is ever trained
@@ -73,7 +73,7 @@ class Need(ABC):
 
 
 class FileNeed(Need, Generic[Value]):
-    """A need that is read from a file, which is named by an option of the stages.
+    """A need that is read from a file; an option of the stages names the file.
 
     Attributes
     ----------
@@ -253,7 +253,7 @@ FILE_NEEDS: tuple[FileNeed[Any], ...] = tuple(need for need in NEEDS.values() if
 
 
 def provided(data: TaskData) -> set[str]:
-    """Return the keys of the needs that a task provides, including those of its simulator alone."""
+    """Return the keys of the needs that a task provides, including needs that only its simulator knows."""
     return {key for key, need in NEEDS.items() if need.is_provided(data)} | data.simulated
 
 

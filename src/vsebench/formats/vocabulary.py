@@ -1,6 +1,6 @@
 """Filter images and labels: the same filters, in the same order, for every data set.
 
-1. `sample_images`: draw this number of images from the images with at least `min_labels_per_image` labels (at least one)
+1. `sample_images`: draw this number from the images with at least `min_labels_per_image` labels (at least one)
 2. `min_images_per_label`: remove labels on fewer images
 3. `top_labels`: of the remaining labels, keep this number with the most images; ties in the order of the vocabulary
 4. `min_labels_per_image`: remove images with fewer labels
@@ -13,7 +13,6 @@ also removes labels that no image has.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import polars as pl

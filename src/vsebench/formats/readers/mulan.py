@@ -68,7 +68,8 @@ class Options(Strict):
     labels: str = Field(pattern=r"^[\w.+-]+\.xml$")  # the file that names the labels
     features: Kind  # how rows are written in the files, and how the features are stored
     arff: FileName | None = None  # the file with all rows
-    train_rows: int | None = Field(default=None, ge=1)  # number of rows to train on, the first of `arff`; the others test
+    # number of rows of `arff`, counted from the first, to train on; the other rows are test images
+    train_rows: int | None = Field(default=None, ge=1)
     parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})  # instead of `arff`: part -> its file
 
     @model_validator(mode="after")
