@@ -1,4 +1,4 @@
-"""Features and their normalisation, beside scikit-learn's."""
+"""Features and their normalisation, compared with scikit-learn's."""
 
 from typing import get_args
 

@@ -1,4 +1,4 @@
-"""What docs/own-data.md says about image features, done: its script, its configuration, their files."""
+"""The script and the configuration that docs/own-data.md shows for image features, and their files."""
 
 import re
 from pathlib import Path

@@ -48,9 +48,7 @@ class Timing(Strict):
     epochs: int = Field(ge=1)  # number of epochs to time in each repeat
     # true: each repeat also times all epochs up to the chosen number, for claims on the time to converge
     to_best_epoch: bool = False
-    protocols: list[str] | None = Field(
-        default=None, min_length=1
-    )  # protocols to time methods under; none: all of them
+    protocols: list[str] | None = Field(default=None, min_length=1)  # protocols to time under; none: all of them
 
 
 def _different(sizes: list[int]) -> list[int]:
