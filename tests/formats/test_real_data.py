@@ -251,8 +251,8 @@ def test_siblings_of_the_real_sets(prepared, mirror, name, tmp_path):
     assert (summary["labels_with_parent"], summary["labels_with_sibling"]) == SIBLINGS[name]
 
 
-# Numbers of labels found whole, by all parts, by some parts, by the singular, and not at all, without aliases. They were
-# counted by another program, but for `colores` and `us` of MIRFLICKR's 1,386 labels, which only look like plurals.
+# Numbers of labels found whole, by all parts, by some parts, by the singular, and not at all, without aliases. They
+# were counted by another program, except for `colores` and `us` of MIRFLICKR, which only look like plurals.
 WORDS = {
     "corel5k374": (336, 0, 1, 9, 28),
     "corel5k": (242, 0, 1, 6, 11),

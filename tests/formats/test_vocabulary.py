@@ -173,7 +173,7 @@ def test_a_sample_is_of_images_with_enough_labels():
 
 
 def test_filters_are_repeated_until_all_of_them_hold():
-    # A chain: each image has two labels, and each label two images, except at the ends, where its removal begins.
+    # In this chain each image has two labels, and each label two images, except at the ends: it is removed from there.
     chain = {(image, image) for image in range(8)} | {(image, image + 1) for image in range(8)}
     both = Vocabulary(min_images_per_label=2, min_labels_per_image=2)
     with pytest.raises(UserError, match="here: no pair of an image and a label passes these filters"):

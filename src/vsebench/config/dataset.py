@@ -98,10 +98,10 @@ class FeaturesFile(Strict):
 class Described(Strict):
     """The description of a source of data, for tables and the report."""
 
-    title: str  # for tables and the report
-    licence: str  # for the report
-    citation: str  # for the report
-    homepage: str | None = None  # for the report
+    title: str  # name in tables and the report
+    licence: str  # the licence, for the report
+    citation: str  # the publication to cite, for the report
+    homepage: str | None = None  # the address of the source, for the report
 
 
 class Source(Strict):

@@ -23,7 +23,7 @@ class Epochs(Strict):
 class MethodConfig(Strict):
     """A method with its settings, as shown in the results (`config/methods/<name>.yaml`)."""
 
-    title: str  # for tables and the report
+    title: str  # name in tables and the report
     # another file of the folder that this file is a variant of: a single setting in `settings` replaces that setting of
     # the other file, and any other key replaces the whole key
     extends: str | None = None
@@ -80,8 +80,8 @@ class Decided(Strict):
 class DecisionConfig(Decided):
     """A decision rule, as shown in the results (`config/decisions/<name>.yaml`)."""
 
-    title: str  # for tables and the report
-    role: Role  # as in a method's file
+    title: str  # name in tables and the report
+    role: Role  # the same values as in a method's file
     source: str  # paper, section, and the source of the settings
 
 

@@ -11,7 +11,7 @@ import polars as pl
 Schema = dict[Any, type[pl.DataType] | pl.DataType]  # names and types of columns, in their order
 
 # The schema number of Parquet and JSON results. Add one when an older version of vsebench would fail on a file or
-# misread it: when a column or key is removed or changes its meaning. Files without a number are older than number 1.
+# misread it: when a column or key is removed or changes its meaning. Files without a number are older than version 1.
 SCHEMA_VERSION = 1
 
 TASK: Schema = {"dataset": pl.String, "protocol": pl.String}
@@ -56,7 +56,7 @@ SPLIT_LABELS: Schema = {
 HISTORY: Schema = CASE | {
     "phase": pl.String,  # selection (of the winning settings), refit
     "epoch": pl.Int32,
-    "seconds": pl.Float64,  # of training alone
+    "seconds": pl.Float64,  # time of training alone
     "loss": pl.Float64,
     "trials_per_step": pl.Float64,
     "validation": pl.Float64,
@@ -70,7 +70,7 @@ RANKS: Schema = {
     "negatives": pl.Int32,
     "cold": pl.Boolean,  # the image has no training label, and other test images have some
 }
-THRESHOLDS: Schema = {  # for decisions with a threshold per image and label: the thresholds of the images' own labels
+THRESHOLDS: Schema = {  # of the images' own labels, for decisions with a threshold per image and label
     "decision": pl.String,
     "image": pl.Int32,
     "label": pl.Int32,
@@ -78,7 +78,7 @@ THRESHOLDS: Schema = {  # for decisions with a threshold per image and label: th
 }
 DECISIONS: Schema = {"decision": pl.String, "image": pl.Int32, "label": pl.Int32}  # the chosen label sets
 LISTS: Schema = {"image": pl.Int32, "rank": pl.Int32, "label": pl.Int32}
-LABEL_RANKS: Schema = {  # as RANKS, with the roles swapped: each label ranks the test images
+LABEL_RANKS: Schema = {  # like RANKS with images and labels swapped: test images are ranked for each label
     "label": pl.Int32,
     "image": pl.Int32,
     "above": pl.Int32,
@@ -119,7 +119,7 @@ SUMMARY: Schema = TASK | {
     "ci_high": pl.Float64,
     "n_seeds": pl.Int32,
     "best": pl.Boolean,
-    "difference": pl.Float64,  # from the best method
+    "difference": pl.Float64,  # difference from the best method
     "difference_low": pl.Float64,
     "difference_high": pl.Float64,
     "p_adjusted": pl.Float64,  # null for the best itself and for methods that are not compared

@@ -18,7 +18,7 @@ Rows: TypeAlias = Any
 
 BLOCK = 4096  # rows to check at a time, so that a memory-mapped file is not read into memory as a whole
 SMALLEST_DEVIATION = 1e-6  # a column with a smaller standard deviation is only centred
-PREFIX = "normalise."  # of the names of a normalisation's arrays in a model file
+PREFIX = "normalise."  # begins the names of a normalisation's arrays in a model file
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_parquet
 from vsebench.data.problem import HeldOut, LabelMatrix, Problem, WordVectors
 
-if TYPE_CHECKING:  # features need SciPy, which most fits do without
+if TYPE_CHECKING:  # features need SciPy, which most fits do not
     from vsebench.data.features import Features
 
 Value = TypeVar("Value")
@@ -117,7 +117,7 @@ class FeaturesNeed(FileNeed["Features"]):
         return [f"{data.processed}/{data.features_name}", f"{data.processed}/images.parquet"]
 
     def load(self, path: Path) -> "Features":
-        from vsebench.data.features import read_features  # with SciPy, which most jobs do without
+        from vsebench.data.features import read_features  # imports SciPy, which most jobs do not need
 
         images = read_parquet(path.parent / "images.parquet")
         return read_features(path, images["has_features"].to_numpy())

@@ -20,7 +20,7 @@ class Stream(IntEnum):
     SIMULATED_LABELS = 6  # the labels of a simulated data set; its seed may equal a fit's seed
     DIRECTIONS = 7  # the directions of a random projection tree
     DROPOUT = 8  # the units of a network to drop
-    HEAD_START = 9  # as START, for a network that decides about labels; the next two as ORDER and DROPOUT
+    HEAD_START = 9  # like START, ORDER and DROPOUT, for a network that decides about labels
     HEAD_ORDER = 10
     HEAD_DROPOUT = 11
     WORDS = 12  # vectors for labels without one, random vectors, and permutations of vectors

@@ -63,7 +63,7 @@ def find_sense(label: str, first_sense: Mapping[str, str], bases: Mapping[str, l
 
 
 def _read_senses(path: Path) -> dict[str, str]:
-    """Return lemma -> its most frequent synset."""
+    """Return the most frequent synset of each lemma."""
     first_sense = {}
     for number, line in _lines(path, header="lemma\tsynsets"):
         lemma, tab, synsets = line.partition("\t")
@@ -74,7 +74,7 @@ def _read_senses(path: Path) -> dict[str, str]:
 
 
 def _read_hypernyms(path: Path) -> dict[str, set[str]]:
-    """Return synset -> its hypernyms."""
+    """Return the hypernyms of each synset."""
     hypernyms = {}
     for number, line in _lines(path, header="synset\tlemmas\thypernyms\tinstance_hypernyms"):
         cells = line.split("\t")
@@ -87,7 +87,7 @@ def _read_hypernyms(path: Path) -> dict[str, set[str]]:
 
 
 def read_exceptions(path: Path) -> dict[str, list[str]]:
-    """Read irregular plurals: form -> its base forms. A mistake raises a `UserError` that names file and line."""
+    """Return the base forms of each irregular plural; a mistake raises a `UserError` that names file and line."""
     bases: dict[str, list[str]] = {}
     for number, line in _lines(path):
         form, *base_forms = line.split()

@@ -56,7 +56,7 @@ from vsebench.formats.readers.matlab import Fields, read_structs
 KIT = "ILSVRC2010_devkit-1.0.tar.gz"
 META = "meta.mat"
 TRUTHS = {"valid": "ILSVRC2010_validation_ground_truth.txt", "test": "ILSVRC2010_test_ground_truth.txt"}
-PREFIXES = {"valid": "val", "test": "test"}  # of the names of the files of words, and part of the images' names
+PREFIXES = {"valid": "val", "test": "test"}  # the names of files of words begin with it; names of images contain it
 OF_PART = re.compile(r"(val|test)\.[0-9]+\.sbow\.mat")
 WNID = re.compile(r"n[0-9]{8}")
 WORDS = 1000

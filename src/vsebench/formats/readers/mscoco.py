@@ -112,7 +112,7 @@ def _numbers(entries: Entries, where: str) -> list[int]:
 
 
 def _read_categories(entries: Entries, where: str) -> dict[int, str]:
-    """Return id -> name of each category, ids ascending."""
+    """Return the names of the categories by id, ids ascending."""
     names = []
     for entry, content in enumerate(entries, 1):
         name = content.get("name")

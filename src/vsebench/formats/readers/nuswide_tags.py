@@ -85,7 +85,7 @@ def _parse_list(data: bytes, where: str) -> list[str]:
 def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]) -> tuple[list[str], Ints, Ints]:
     """Parse lines of a photo id and its tags.
 
-    Returns the ids, and image and label (n_pairs,) of the tags that are in the list, without duplicates per image.
+    Returns the ids, and the image and label numbers (n_pairs,) of the tags in the list, without duplicates per image.
     """
     row_of_tag = {tag.encode(): row for row, tag in enumerate(tags)}
     ids: list[str] = []

@@ -62,7 +62,7 @@ class Options(Strict):
     archive: str = FileName  # an archive that is listed under `files`
     table: str = Field(default="labels.csv", pattern=r"^[\w.+-]+$")  # file name of each part's table in the archive
     parts: list[Part] = Field(default=["train", "validation"], min_length=1)  # the parts to read
-    min_confidence: float = Field(ge=0, le=1)  # of labels to keep; 1: those that people confirmed
+    min_confidence: float = Field(ge=0, le=1)  # smallest confidence of labels to keep; 1: those that people confirmed
     class_names: ClassNames | None = None  # the table with the names of the labels; none: labels are mids
 
 
@@ -253,7 +253,7 @@ def _name_labels(mids: list[str], raw: Path, class_names: ClassNames) -> list[st
 
 
 def read_class_names(raw: Path, class_names: ClassNames) -> dict[str, str]:
-    """Return mid -> name of all classes, from lines of `mid,name`; names may be in quotes.
+    """Return the names of all classes by mid, from lines of `mid,name`; names may be in quotes.
 
     A mistake raises a `UserError` that names archive, member and line.
     """

@@ -1,9 +1,9 @@
 """Turn user tags into labels, by the same rules for every Flickr data set.
 
-A tag is normalised roughly as in Flickr's own search: Unicode's compatibility form (NFKC), case folded ("STRASSE",
-"straße"), and only letters, their marks and digits are kept. So "New York", "new-york" and "newyork" are the same
-label. Accents are kept. Tags that are then empty, machine tags ("geo:lat=52.1") and tags of the stop lists are removed.
-A tag counts once per image.
+A tag is normalised roughly as in Flickr's own search: it is converted to Unicode's compatibility form (NFKC), its case
+is folded ("STRASSE", "straße"), and only letters, their marks and digits are kept. So "New York", "new-york" and
+"newyork" are the same label. Accents are kept. Tags that are then empty, machine tags ("geo:lat=52.1") and tags of the
+stop lists are removed. A tag counts once per image.
 
 With the option `as_written`, tags become labels unchanged, including machine tags; only tags of the stop lists are
 removed.

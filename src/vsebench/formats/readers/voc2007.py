@@ -34,7 +34,7 @@ CLASSES = (
     "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow",
     "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train", "tvmonitor",
 )  # fmt: skip
-# Archive -> the set named by its class lists, and list of images -> part.
+# Archive -> the ending of its class lists' names, and for each of its lists of images the part of the partition.
 ARCHIVES = {
     "VOCtrainval_06-Nov-2007.tar": ("trainval", {"train": "train", "val": "valid"}),
     "VOCtest_06-Nov-2007.tar": ("test", {"test": "test"}),
@@ -84,7 +84,7 @@ def _annotations(part_of: dict[str, str], entries: list[tuple[str, int, int]], o
 
 
 def _read_lists(archive: Path, names: list[str]) -> dict[str, list[str]]:
-    """Return name of a list (without ending) -> its lines."""
+    """Return the lines of each list by its name, without the ending."""
 
     def name_of(member: str) -> str | None:
         match = MEMBER.fullmatch(member)

@@ -30,7 +30,7 @@ from vsebench.formats.simulators.simulated_images import (
 
 KNOWS = frozenset({"truth", "label_distribution"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 SETS, LARGEST = 40, 8
-SEED = 21  # of the parameters
+SEED = 21  # seed of the parameters
 Options = NormalOptions
 
 

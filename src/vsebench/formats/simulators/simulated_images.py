@@ -44,7 +44,7 @@ class SimulatedOptions(Strict):
     images: int = Field(ge=1)  # number of images, before `scale`
     parts: Parts  # the official partition: numbers of images per round
     scale: float = Field(default=1.0, gt=0)  # multiplies the number of images
-    seed: int = Field(default=0, ge=0)  # of the whole set
+    seed: int = Field(default=0, ge=0)  # seed of the whole set
 
     @property
     def n_images(self) -> int:
@@ -55,7 +55,7 @@ class NormalOptions(SimulatedOptions):
     """Size and seed of a set of images with standard normal features."""
 
     features: Literal["dense"]  # how features are stored
-    seed: int = Field(default=0, ge=0)  # of the images and their labels
+    seed: int = Field(default=0, ge=0)  # seed of the images and their labels
 
 
 def draw_features(options: NormalOptions) -> NDArray[np.float32]:

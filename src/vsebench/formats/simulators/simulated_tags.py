@@ -42,7 +42,7 @@ KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simula
 LOOKS, RANKS, MAP, IMAGES, NOISE, GIVEN, KEPT, WRONG = range(8)  # streams of the seed
 SHIFT, MOST = 5, 0.5  # added to the ranks in the frequencies; the largest frequency
 CHUNK = 1000  # images whose labels are drawn together
-STEPS, NODES = 60, 64  # of the bisection; of the Gauss-Hermite quadrature
+STEPS, NODES = 60, 64  # steps of the bisection; nodes of the Gauss-Hermite quadrature
 
 Values = NDArray[np.float64]
 

@@ -73,16 +73,18 @@ class Shares(Strict):
 class Options(SimulatedOptions):
     """The tree of labels and the distribution of terms; see the module's formulas."""
 
-    labels: int = Field(ge=2)  # number of leaves of the tree
+    labels: int = Field(ge=2)  # number of labels, the leaves of the tree
     children: int = Field(ge=1)  # labels per parent; the last parent may have fewer
     parents: int = Field(ge=1)  # parents per top; the last top may have fewer
     terms: int = Field(ge=1)  # number of distinct terms, which are the features
-    terms_per_node: int = Field(ge=1)  # terms drawn for each top, parent, label and view
+    terms_per_node: int = Field(ge=1)  # number of terms drawn for each top, parent, label and view
     views: int = Field(ge=1)  # views per label
     shares: Shares  # shares of an image's terms by their origin; they add up to 1
     length: float = Field(gt=0)  # mean number of terms per image
     confusion: float = Field(ge=0, le=0.5)  # probability that the given label is a sibling of the true label
-    exponent: float = Field(default=0.0, ge=0)  # of the labels' frequencies by rank; 0: all are equal
+    exponent: float = Field(
+        default=0.0, ge=0
+    )  # exponent of the ranks in the labels' frequencies; 0: all labels are equally frequent
     features: Literal["sparse"]  # how features are stored
 
     @model_validator(mode="after")

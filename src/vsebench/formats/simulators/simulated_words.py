@@ -33,7 +33,7 @@ class Options(Strict):
     dimensions: int = Field(ge=1)  # d, the number of dimensions of the word vectors
     correlation: float = Field(ge=0, le=1)  # rho; 1: words are as similar as looks, 0: they are independent of looks
     common: float = Field(ge=0, lt=1)  # kappa, the length of the component that all words share
-    seed: int = Field(default=0, ge=0)  # as in the data set
+    seed: int = Field(default=0, ge=0)  # seed of the data set
 
     @model_validator(mode="after")
     def _enough_dimensions(self) -> "Options":

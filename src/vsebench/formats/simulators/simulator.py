@@ -46,9 +46,9 @@ BALANCING = 50  # sweeps over topics and labels; further sweeps change the label
 class Popularity(Strict):
     """How unequal the labels' frequencies are; see the module's formula."""
 
-    exponent: float = Field(ge=0)  # of the frequencies by rank
+    exponent: float = Field(ge=0)  # exponent of the ranks in the formula of the frequencies
     shift: float = Field(gt=0)  # added to the ranks, which are shares of the vocabulary
-    decay: float = Field(default=0.0, ge=0)  # of the cut-off exp(-decay * rank)
+    decay: float = Field(default=0.0, ge=0)  # rate of the cut-off exp(-decay * rank)
 
 
 class LabelsPerImage(Strict):
@@ -76,13 +76,15 @@ class Options(Strict):
     novelty: float | None = Field(default=None, gt=0)
     scale: float = Field(default=1.0, gt=0)  # multiplies images and occurrences; its square root multiplies labels
     topics: int = Field(ge=1)  # T, the number of topics
-    concentration: float = Field(gt=0)  # of the Dirichlet distribution; the smaller, the fewer topics per image
+    concentration: float = Field(
+        gt=0
+    )  # parameter of the Dirichlet distribution; the smaller, the fewer topics per image
     # How different topics are. Above 6, a topic has so few labels that drawing distinct labels takes almost forever.
     spread: float = Field(ge=0, le=6)
     popularity: Popularity  # how unequal the labels' frequencies are
     labels_per_image: LabelsPerImage  # numbers of labels per image; their mean follows from `occurrences`
     features: SimulatedFeatures | None = None  # image features, a noisy linear view of the topics; none: no features
-    seed: int = Field(default=0, ge=0)  # of the whole set
+    seed: int = Field(default=0, ge=0)  # seed of the whole set
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
