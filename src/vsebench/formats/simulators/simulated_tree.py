@@ -82,9 +82,7 @@ class Options(SimulatedOptions):
     shares: Shares  # shares of an image's terms by their origin; they add up to 1
     length: float = Field(gt=0)  # mean number of terms per image
     confusion: float = Field(ge=0, le=0.5)  # probability that the given label is a sibling of the true label
-    exponent: float = Field(
-        default=0.0, ge=0
-    )  # exponent of the ranks in the labels' frequencies; 0: all labels are equally frequent
+    exponent: float = Field(default=0.0, ge=0)  # exponent of the ranks in the labels' frequencies; 0: all are equal
     features: Literal["sparse"]  # how features are stored
 
     @model_validator(mode="after")

@@ -76,9 +76,7 @@ class Options(Strict):
     novelty: float | None = Field(default=None, gt=0)
     scale: float = Field(default=1.0, gt=0)  # multiplies images and occurrences; its square root multiplies labels
     topics: int = Field(ge=1)  # T, the number of topics
-    concentration: float = Field(
-        gt=0
-    )  # parameter of the Dirichlet distribution; the smaller, the fewer topics per image
+    concentration: float = Field(gt=0)  # Dirichlet parameter; the smaller, the fewer topics per image
     # How different topics are. Above 6, a topic has so few labels that drawing distinct labels takes almost forever.
     spread: float = Field(ge=0, le=6)
     popularity: Popularity  # how unequal the labels' frequencies are
