@@ -61,15 +61,14 @@ HISTORY: Schema = CASE | {
     "trials_per_step": pl.Float64,
     "validation": pl.Float64,
 }
-RANKS: Schema = {
-    "image": pl.Int32,
-    "label": pl.Int32,
-    "above": pl.Int32,  # negatives that score higher; null: the label is excluded from the candidates, a miss
+COUNTS: Schema = {  # the position of a relevant item in a ranking; items are the labels of an image in RANKS
+    "above": pl.Int32,  # negatives that score higher; null: the item is excluded from the candidates, a miss
     "tied": pl.Int32,  # negatives that score the same
-    "right": pl.Int32,  # held-out labels of the image that score at least as high, including this label
+    "right": pl.Int32,  # relevant items of the ranking that score at least as high, including this item
     "negatives": pl.Int32,
-    "cold": pl.Boolean,  # the image has no training label, and other test images have some
 }
+# An image is `cold` if it has no training label, and other test images have some.
+RANKS: Schema = {"image": pl.Int32, "label": pl.Int32} | COUNTS | {"cold": pl.Boolean}
 THRESHOLDS: Schema = {  # of the images' own labels, for decisions with a threshold per image and label
     "decision": pl.String,
     "image": pl.Int32,
@@ -78,14 +77,7 @@ THRESHOLDS: Schema = {  # of the images' own labels, for decisions with a thresh
 }
 DECISIONS: Schema = {"decision": pl.String, "image": pl.Int32, "label": pl.Int32}  # the chosen label sets
 LISTS: Schema = {"image": pl.Int32, "rank": pl.Int32, "label": pl.Int32}
-LABEL_RANKS: Schema = {  # like RANKS with images and labels swapped: test images are ranked for each label
-    "label": pl.Int32,
-    "image": pl.Int32,
-    "above": pl.Int32,
-    "tied": pl.Int32,
-    "right": pl.Int32,
-    "negatives": pl.Int32,
-}
+LABEL_RANKS: Schema = {"label": pl.Int32, "image": pl.Int32} | COUNTS  # test images are ranked for each label
 
 # results/<dataset>/<protocol>/ and, gathered, results/
 METRICS: Schema = CASE | {

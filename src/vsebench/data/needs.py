@@ -51,7 +51,7 @@ class TaskData:
     simulated: frozenset[str]
 
 
-class Need(ABC):
+class Need:
     """An input that a method can need, and that a task may lack.
 
     Attributes
@@ -63,16 +63,16 @@ class Need(ABC):
     key: ClassVar[str]
     missing_reason: ClassVar[str]
 
-    @abstractmethod
     def is_provided(self, data: TaskData) -> bool:
-        """Return whether a task has this input."""
+        """Return whether a task has this input; by default only simulated data can have it."""
+        return self.key in data.simulated
 
     def files(self, data: TaskData, split: str) -> list[str]:
         """Return the files that a job has to read for this need; `split` is the folder of the split."""
         return []
 
 
-class FileNeed(Need, Generic[Value]):
+class FileNeed(Need, ABC, Generic[Value]):
     """A need that is read from a file; an option of the stages names the file.
 
     Attributes
@@ -151,9 +151,6 @@ class TruthNeed(FileNeed[Truth]):
     missing_reason = "true label probabilities exist only for simulated data"
     description = "the truth.npz of a simulated data set"
 
-    def is_provided(self, data: TaskData) -> bool:
-        return self.key in data.simulated
-
     def files(self, data: TaskData, split: str) -> list[str]:
         return [f"{data.tested}/truth.npz"]
 
@@ -166,9 +163,6 @@ class TreeNeed(Need):
 
     key = "tree"
     missing_reason = "the labels were not drawn from a tree of labels"
-
-    def is_provided(self, data: TaskData) -> bool:
-        return self.key in data.simulated
 
 
 class TestLabelsNeed(Need):
@@ -236,19 +230,8 @@ class TrainedLabelsNeed(Need):
 FEATURES, WORD_VECTORS, TRUTH, TEST_LABELS, GIVEN_LABELS = (
     FeaturesNeed(), WordVectorsNeed(), TruthNeed(), TestLabelsNeed(), GivenLabelsNeed(),
 )  # fmt: skip
-NEEDS: dict[str, Need] = {
-    need.key: need
-    for need in (
-        FEATURES,
-        WORD_VECTORS,
-        TRUTH,
-        TreeNeed(),
-        TEST_LABELS,
-        GIVEN_LABELS,
-        KnownLabelsNeed(),
-        TrainedLabelsNeed(),
-    )
-}
+ALL = (FEATURES, WORD_VECTORS, TRUTH, TreeNeed(), TEST_LABELS, GIVEN_LABELS, KnownLabelsNeed(), TrainedLabelsNeed())
+NEEDS: dict[str, Need] = {need.key: need for need in ALL}
 FILE_NEEDS: tuple[FileNeed[Any], ...] = tuple(need for need in NEEDS.values() if isinstance(need, FileNeed))
 
 
