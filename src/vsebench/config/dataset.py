@@ -145,7 +145,7 @@ class WordVectorsConfig(WordVectorsDefinition, Described):
         return self.model_dump(include=set(WordVectorsDefinition.model_fields) - {"files"}, exclude_defaults=True)
 
     def download_definition(self) -> dict[str, Any]:
-        """Return the keys that the download depends on."""
+        """Return the keys that determine the download."""
         return self.model_dump(include={"adapter", "files"}, exclude_defaults=True)
 
     @property

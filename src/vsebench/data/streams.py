@@ -26,7 +26,7 @@ class Stream(IntEnum):
     WORDS = 12  # vectors for labels without one, random vectors, and permutations of vectors
 
 
-VALIDATION_SAMPLE = 3  # the sample of images to validate on: a stream of NumPy's generator, unlike NEGATIVES
+VALIDATION_SAMPLE = 3  # the images to validate on, drawn by NumPy; the kernels draw NEGATIVES, also 3
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:

@@ -59,7 +59,7 @@ def read_members(archive: Path, is_chosen: Chooser) -> dict[str, bytes]:
 def open_members(archive: Path, is_chosen: Chooser) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
     """Open the chosen files of a tar archive one after the other, for members that are too big for memory.
 
-    Yields an iterator over (full name, stream); read a stream before taking the next. Raises a `UserError` like
+    Yields an iterator over (full name, stream); read each stream before the next is taken. Raises a `UserError` like
     `read_members`, also for damage that shows only while a stream is read, or at the end of the archive.
     """
     with _explained(archive):

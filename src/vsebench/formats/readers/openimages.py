@@ -1,4 +1,4 @@
-"""Read Open Images: image-level labels by machine or by people.
+"""Read Open Images: labels of whole images, assigned by machines or by people.
 
 The archive contains one table per part of the official partition, `.../train/labels.csv` and so on, with the header
 `ImageID,Source,LabelName,Confidence` and one line per label of an image: the image's id (16 hexadecimal digits), the
@@ -245,7 +245,7 @@ def _format(ids: NDArray[np.uint64]) -> pl.Series:
 
 
 def _name_labels(mids: list[str], raw: Path, class_names: ClassNames) -> list[str]:
-    """Return the name of each label, with its mid where several have the same name."""
+    """Return the name of each label, followed by its mid if several labels have the same name."""
     name_of = read_class_names(raw, class_names)
     names = [name_of.get(mid) or mid for mid in mids]
     times = Counter(names)
