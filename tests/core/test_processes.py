@@ -1,4 +1,4 @@
-"""Processes of one function each, and jobs that end when their Snakemake has ended."""
+"""Functions in processes of their own, and jobs that end when their Snakemake has ended."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from vsebench.core.processes import run_in_new_process
 
 
 def fill(n_bytes):
-    """Return a process's number and its peak memory after it has filled some."""
+    """Return the process id and the peak memory after an allocation."""
     bytearray(n_bytes)
     return os.getpid(), peak_memory_bytes()
 

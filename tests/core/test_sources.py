@@ -1,4 +1,4 @@
-"""What a stage depends on, and so what an edit runs again. A new import edge is a failed test here."""
+"""The files that a stage depends on, so that an edit reruns it. A new import fails a test here."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ KERNELS = {
 
 
 def names(*modules):
-    """Return modules of a closure, without the package's own name and without `__init__`."""
+    """Return the modules that these modules import, directly or not, without the package's name and `__init__`."""
     paths = (path.relative_to(PACKAGE).with_suffix("") for path in sources_of(*(f"vsebench.{m}" for m in modules)))
     return {".".join(path.parts) for path in paths if path.name != "__init__"}
 
@@ -44,7 +44,7 @@ def of_method(name):
 
 
 def inside(folder, modules):
-    """Return the modules of a closure that lie in a folder of the package, by their own names."""
+    """Return the last names of the modules that are in a folder of the package."""
     return {name.rpartition(".")[2] for name in modules if name.startswith(f"{folder}.")}
 
 
@@ -55,7 +55,7 @@ def test_a_method_depends_on_its_kernels_alone(method):
     assert not inside("evaluation", found) | inside("protocols", found) | inside("stages", found)
 
 
-# The methods with networks or word vectors that take something over from another one.
+# The methods with networks or word vectors that reuse code of another method.
 TAKEN_OVER = {"lsep_joint": {"lsep"}, "s_opt_x_ent_published": {"s_x_ent"}, "avg_wv_ridge": {"avg_wv"}}
 METHODS = names_of_methods()
 
@@ -82,7 +82,7 @@ def test_a_metric_file_runs_no_fit_again_unless_it_validates(stage):
 
 @pytest.mark.parametrize("module", sorted({*modules_in("evaluation/metrics")} - {"base"}))
 def test_a_module_of_metrics_depends_on_no_other(module):
-    """An edit of it reruns what uses one of its metrics, and nothing else."""
+    """An edit of the module reruns only the jobs that use one of its metrics."""
     assert inside("evaluation.metrics", names(f"evaluation.metrics.{module}")) == {"base", module}
 
 

@@ -66,13 +66,6 @@ def test_missing_and_damaged_files_are_named(tmp_path, reader, name, content):
         reader(path)
 
 
-def test_pickles_are_not_read(tmp_path):
-    path = tmp_path / "a.npz"
-    np.savez(path, a=np.array([{}], dtype=object))
-    with pytest.raises(UserError, match=r"a\.npz"):
-        read_arrays(path)
-
-
 def test_a_table_whose_columns_are_not_those_of_its_schema_is_not_written(tmp_path):
     path = tmp_path / "a.parquet"
     schema = {"image": pl.Int32, "count": pl.Int32}

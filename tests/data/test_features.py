@@ -1,4 +1,4 @@
-"""Features and their normalisation, beside scikit-learn's."""
+"""Features and their normalisation, compared with scikit-learn's."""
 
 from typing import get_args
 
@@ -216,7 +216,7 @@ def test_only_images_of_the_fit_that_have_features_count():
     normalisation = Normalisation.fit(["standard"], features, np.array([0, 1, 2]))
     assert normalisation.apply(np.array([[2.0]], np.float32)).tolist() == [[0.0]]
     assert normalisation.learnt[0]["deviation"].tolist() == [1.0]
-    with pytest.raises(UserError, match="none of the images to learn from has features"):
+    with pytest.raises(UserError, match="none of the training images has features"):
         Normalisation.fit(["standard"], features, np.array([2]))
 
 
@@ -257,8 +257,8 @@ def test_a_saved_normalisation_is_the_same(tmp_path, steps):
 
 
 SPOILT = {
-    "no steps": ("normalise.steps", None, "known are l2, idf, standard, root"),
-    "unknown step": ("normalise.steps", np.array(["whiten"]), "known are l2, idf, standard, root"),
+    "no steps": ("normalise.steps", None, "the steps are l2, idf, standard, root"),
+    "unknown step": ("normalise.steps", np.array(["whiten"]), "the steps are l2, idf, standard, root"),
     "no mean": ("normalise.1.mean", None, "normalise.1.mean: missing"),
     "float64": ("normalise.1.mean", np.zeros(4), "normalise.1.mean: missing, or not one row of finite float32"),
     "infinite": ("normalise.1.mean", np.full(4, np.inf, np.float32), "normalise.1.mean"),

@@ -1,4 +1,4 @@
-"""The contracts check their arrays."""
+"""Label matrices, splits and word vectors check their arrays."""
 
 import numpy as np
 import polars as pl

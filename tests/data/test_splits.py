@@ -1,4 +1,4 @@
-"""A split as it lies in files."""
+"""Splits in files."""
 
 from dataclasses import fields
 
@@ -26,7 +26,7 @@ def dataset():
 
 
 def same(one, other):
-    """Return whether two contracts hold the same arrays."""
+    """Return whether two objects contain the same arrays."""
     if isinstance(one, np.ndarray):
         return one.dtype == other.dtype and np.array_equal(one, other)
     if isinstance(one, Split | Training | HeldOut | LabelMatrix):

@@ -1,4 +1,4 @@
-"""A user's own features: what was written is read, and every mistake is one line that names the file."""
+"""A user's own features: they are read as they were written, and a mistake is one line that names the file."""
 
 import numpy as np
 import polars as pl
@@ -26,7 +26,7 @@ def plain(features):
 
 
 def write(path, values, ids, layout="columns"):
-    """Write features in the format that the name says; returns the file of the ids, or None if they are inside."""
+    """Write features in the format of the name; return the file of the ids, or None if they are in the same file."""
     if path.suffix == ".parquet":
         table = {"image": ids}
         if layout == "columns":

@@ -1,4 +1,4 @@
-"""What docs/own-data.md says about image features, done: its script, its configuration, their files."""
+"""The script and the configuration that docs/own-data.md shows for image features, and their files."""
 
 import re
 from pathlib import Path
@@ -26,7 +26,7 @@ def saved_as_on_the_page(images, features):
 
 
 def configured_as_on_the_page(**changes):
-    """Return the run of config/own.yaml with the page's `data`."""
+    """Return the run of config/own.yaml, in which the key `data` is that of the page, with changes."""
     run = yaml.safe_load((ROOT / "config" / "own.yaml").read_text(encoding="utf-8"))
     (block,) = [text for text in re.findall(r"^    data:\n(?:      .*\n)*", PAGE, re.MULTILINE) if "features" in text]
     data = yaml.safe_load(dedent(block))["data"]

@@ -1,4 +1,4 @@
-"""The real archives; skipped where VSEBENCH_MIRROR names no folder that has them."""
+"""The real archives; tests are skipped if the folder VSEBENCH_MIRROR does not contain them."""
 
 import csv
 import json
@@ -37,6 +37,13 @@ COUNTS = {
 }
 
 
+def skip_without(mirror, names):
+    """Skip the test if the mirror lacks one of these files."""
+    for name in names:
+        if not (mirror / name).is_file():
+            pytest.skip(f"VSEBENCH_MIRROR has no {name}")
+
+
 @pytest.fixture(scope="session")
 def prepared(mirror, tmp_path_factory):
     """Download (from the mirror) and prepare a real set once; return the folder with its label matrix."""
@@ -46,9 +53,7 @@ def prepared(mirror, tmp_path_factory):
         if name not in done:
             config, folder = data_sets.described(name), tmp_path_factory.mktemp(name)
             # Of the two archives of MIRFLICKR's tags one is enough.
-            for file in {file.name for file in config.files} - {"mirflickr25k.zip"}:
-                if not (mirror / file).is_file():
-                    pytest.skip(f"VSEBENCH_MIRROR has no {file}")
+            skip_without(mirror, {file.name for file in config.files} - {"mirflickr25k.zip"})
             assert data_sets.download(config, folder / "raw") == 0
             assert data_sets.prepare(config, folder / "raw", folder / "processed") == 0
             done[name] = folder / "processed"
@@ -58,7 +63,7 @@ def prepared(mirror, tmp_path_factory):
 
 
 def each(names):
-    """Return the names; the one that the quick tests leave out is MIRFLICKR's tags with a larger vocabulary."""
+    """Return the names as parameters; the quick tests leave out MIRFLICKR's tags with the larger vocabulary."""
     return [pytest.param(name, marks=pytest.mark.long) if name == "mirflickr-tags1386" else name for name in names]
 
 
@@ -159,13 +164,13 @@ SHARES = np.array([0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
 
 
 def label_profile(frequencies):
-    """Images of the label at given shares of the vocabulary, from the most frequent label; 1 = the average label."""
+    """Return the frequency of labels at `SHARES` of the vocabulary, sorted by frequency; 1 is the average label."""
     ordered = np.sort(frequencies)[::-1]
     return ordered[(SHARES * len(ordered)).astype(int)] / ordered.mean()
 
 
 def image_profile(lengths):
-    """Labels of the image at given shares of the images; 1 = the average image."""
+    """Return percentiles of the number of labels per image; 1 is the average image."""
     return np.percentile(lengths, [25, 50, 75, 90, 95, 99]) / np.mean(lengths)
 
 
@@ -178,7 +183,7 @@ def simulated(name, **changes):
 
 
 def compare(real, name, **changes):
-    """Each quantile within a factor of 1.35 (in the thin tail: 0.06 of the average), half of them within 12 %."""
+    """Check that each quantile is within a factor of 1.35 (or 0.06 of the average), and half of them within 12 %."""
     frequencies, lengths, pairs = simulated(name, **changes)
     for wanted, found in (
         (label_profile(real[0]), label_profile(frequencies)),
@@ -206,10 +211,8 @@ def test_sim_iapr_is_like_saiapr(prepared):
     ("name", "vocabulary"), [("sim-flickr", 600), pytest.param("sim-nuswide", 5018, marks=pytest.mark.long)]
 )
 def test_simulated_tags_are_like_real_tags(mirror, name, vocabulary):
-    path = mirror / "mirflickr25k_tags.zip"
-    if not path.is_file():
-        pytest.skip(f"VSEBENCH_MIRROR has no {path.name}")
-    with zipfile.ZipFile(path) as archive:
+    skip_without(mirror, ["mirflickr25k_tags.zip"])
+    with zipfile.ZipFile(mirror / "mirflickr25k_tags.zip") as archive:
         files = [archive.read(member).decode().splitlines() for member in archive.namelist()]
     tags = [{re.sub(r"\W", "", tag.lower()) for tag in file} - {""} for file in files]
     frequent = dict(Counter(tag for image in tags for tag in image).most_common(vocabulary))
@@ -225,7 +228,7 @@ def test_sim_openimages_is_like_open_images(mirror):
     with path.open() as lines:
         labels = [row[1].split() for row in csv.reader(lines)]
     frequencies = np.array(list(Counter(label for image in labels for label in image).values()))
-    # The part has 2.6 labels an image, so its lengths are too coarse to compare. A tenth of the images is enough.
+    # The part has 2.6 labels per image, so its lengths are too coarse to compare. A tenth of the images is enough.
     found = label_profile(simulated("sim-openimages", images=138_883, occurrences=1_144_084)[0])
     wanted = label_profile(frequencies)
     assert np.all(np.abs(found - wanted) < np.maximum(0.25 * wanted, 0.06)), (wanted.round(3), found.round(3))
@@ -239,9 +242,7 @@ SIBLINGS = {"corel5k": (255, 91), "corel5k374": (366, 135), "saiapr": (254, 249)
 def test_siblings_of_the_real_sets(prepared, mirror, name, tmp_path):
     source = data_sets.described(name).siblings
     config = read_config(SiblingsConfig, data_sets.CONFIGS.parent / "siblings" / f"{source}.yaml")
-    for file in config.files:
-        if not (mirror / file.name).is_file():
-            pytest.skip(f"VSEBENCH_MIRROR has no {file.name}")
+    skip_without(mirror, [file.name for file in config.files])
     assert main(data_sets.arguments("download", config.definition("options"), tmp_path / "raw", name=source)) == 0
     arguments = ["siblings", "--name", source, "--definition", json.dumps(config.definition("files"))]
     arguments += ["--raw", str(tmp_path / "raw"), "--labels", str(prepared(name) / "labels.parquet")]
@@ -250,8 +251,8 @@ def test_siblings_of_the_real_sets(prepared, mirror, name, tmp_path):
     assert (summary["labels_with_parent"], summary["labels_with_sibling"]) == SIBLINGS[name]
 
 
-# Labels found whole, by all parts, by some parts, by the singular, and not at all, without aliases: counted apart, but
-# for two of MIRFLICKR's 1,386 that are no plurals: `colores` and `us`, which a rule of endings alone takes for some.
+# Numbers of labels found whole, by all parts, by some parts, by the singular, and not at all, without aliases. They
+# were counted by another program, except for `colores` and `us` of MIRFLICKR, which only look like plurals.
 WORDS = {
     "corel5k374": (336, 0, 1, 9, 28),
     "corel5k": (242, 0, 1, 6, 11),
@@ -266,9 +267,7 @@ WORDS = {
 @pytest.mark.parametrize("name", each(WORDS))
 def test_word_vectors_of_the_real_labels(prepared, mirror, name, tmp_path):
     config = read_config(WordVectorsConfig, data_sets.CONFIGS.parent / "word_vectors" / "glove-6b-subset.yaml")
-    for file in config.files:
-        if not (mirror / file.name).is_file():
-            pytest.skip(f"VSEBENCH_MIRROR has no {file.name}")
+    skip_without(mirror, [file.name for file in config.files])
     arguments = data_sets.arguments("download", config.download_definition(), tmp_path / "raw", name="glove-6b-subset")
     assert main(arguments) == 0
     labels = prepared(name) / "labels.parquet"
@@ -279,6 +278,6 @@ def test_word_vectors_of_the_real_labels(prepared, mirror, name, tmp_path):
     summary = read_json(tmp_path / "w.json")
     counts = summary["rules"]
     assert tuple(counts[key] for key in ("whole", "parts", "some parts", "singular", "missing")) == WORDS[name]
-    words = needs.WORDS.load(tmp_path / "w.npz")
+    words = needs.WORD_VECTORS.load(tmp_path / "w.npz")
     assert words.vectors.shape == (summary["labels"], 300)
     assert words.known.sum() == summary["labels"] - WORDS[name][-1]

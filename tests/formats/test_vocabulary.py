@@ -18,7 +18,7 @@ BEFORE = Dropped("words", 3, "before")
 
 
 def make(pairs, n_images, n_labels):
-    """Build annotations in which everything that belongs to an image or label shows which one it is."""
+    """Build annotations in which all data of an image or label identify it."""
     images, labels = np.arange(n_images, dtype=np.float32), np.arange(n_labels, dtype=np.float32)
     rows = [(image, label, 1 + (image + label) % 3) for image, label in sorted(pairs)]
     return RawAnnotations(
@@ -33,7 +33,7 @@ def make(pairs, n_images, n_labels):
 
 
 def twin(pairs, vocabulary, sampled):
-    """Filter pairs of names as the module's description says; returns the pairs, and how many labels went why."""
+    """Filter pairs of names as the module states; return the pairs and the numbers of rare and other removed labels."""
     pairs = {pair for pair in pairs if sampled is None or pair[0] in sampled}
 
     def drop(which, fewest):
@@ -83,7 +83,7 @@ def test_filters_do_what_they_say(numbers, vocabulary):
     images, labels = list(after.images), list(after.labels)
     new = {(images[image], labels[label]) for image, label, _ in after.pairs.iter_rows()}
 
-    # Who stays.
+    # The pairs that stay.
     sampled = None
     if vocabulary.sample_images is not None:
         sampled = {f"i{image}" for image in sample_images(before, vocabulary, "here")}
@@ -113,7 +113,7 @@ def assert_nothing_would_stay(numbers, vocabulary, message):
 
 
 def assert_consistent(before, after, vocabulary):
-    """What belongs to an image or label went with it, and nothing else changed."""
+    """Check that the data of an image or label were removed with it, and that nothing else changed."""
     images, labels = [int(image[1:]) for image in after.images], [int(label[1:]) for label in after.labels]
     assert images == sorted(images)
     assert labels == sorted(labels)
@@ -173,7 +173,7 @@ def test_a_sample_is_of_images_with_enough_labels():
 
 
 def test_filters_are_repeated_until_all_of_them_hold():
-    # A chain: each image has two labels, each label two images, but the ends; it falls apart from there.
+    # In this chain each image has two labels, and each label two images, except at the ends: it is removed from there.
     chain = {(image, image) for image in range(8)} | {(image, image + 1) for image in range(8)}
     both = Vocabulary(min_images_per_label=2, min_labels_per_image=2)
     with pytest.raises(UserError, match="here: no pair of an image and a label passes these filters"):
@@ -194,7 +194,7 @@ def in_parts(numbers, parts):
 
 @given(sets, some, some, st.lists(st.sampled_from(["train", "test", None]), min_size=10, max_size=10))
 def test_only_parts_is_the_last_filter(numbers, min_images, min_labels, parts):
-    """Images of no part count in the filters of labels; then they go, and labels that only they had stay."""
+    """Images of no part count in the filters of labels; then they are removed, and labels that only they have stay."""
     before = in_parts(numbers, parts)
     given = {"min_images_per_label": min_images, "min_labels_per_image": min_labels}
     only_parts = Vocabulary(**given, only_parts=True)

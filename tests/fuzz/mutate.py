@@ -1,4 +1,4 @@
-"""Small damages to files: what disks, editors, spreadsheets and wrong exports do to them."""
+"""Small damages to files, like those by disks, editors, spreadsheets and wrong exports."""
 
 from collections.abc import Callable
 from random import Random
@@ -18,7 +18,7 @@ TOKENS = [
 
 
 class Edit(NamedTuple):
-    """A damage: what is done, and four numbers that say where and with what."""
+    """A damage: its kind, and four numbers that determine its position and its content."""
 
     kind: str
     file: int

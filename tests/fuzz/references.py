@@ -1,6 +1,6 @@
-"""A second reading of each format, as plain as can be and with nothing of the package: None where it is not valid.
+"""A second, simple reader of each format, without code of the package; it returns None for files that are not valid.
 
-Slow and without messages; it says what a file means, so that a fast reader cannot mean something else unseen.
+These readers are slow and have no messages. They reveal a fast reader that reads something else.
 """
 
 import json
@@ -16,7 +16,7 @@ Files = dict[str, bytes]
 
 
 class Reading(NamedTuple):
-    """What a data set is, in plain Python."""
+    """The content of a data set in plain Python."""
 
     images: list[str]
     labels: list[str]
@@ -205,7 +205,7 @@ def table_text(data: bytes) -> str | None:
 
 
 def csv_rows(text: str) -> list[list[str]] | None:
-    """Cut a text into cells: quoted ones may hold commas, line breaks and doubled quotes; an empty line is no cell."""
+    """Cut a text into cells: quoted cells may contain commas, line breaks and quotes; an empty line has no cell."""
     rows: list[list[str]] = []
     text, position, row = text + ("" if text.endswith("\n") else "\n"), 0, []
     while position < len(text):
@@ -223,7 +223,7 @@ def csv_rows(text: str) -> list[list[str]] | None:
 
 
 def add_up(rows: list[tuple[Any, Any, int]]) -> Reading | None:
-    """Make a data set of (image, label or None for an image without, count)."""
+    """Return a data set of rows (image, label, count); the label is None for an image without labels."""
     counts: Counter[tuple[str, str]] = Counter()
     images = set()
     for image, label, count in rows:
@@ -392,7 +392,7 @@ def unencodable(cell: Any) -> bool:
 
 
 def openimages(files: Files) -> Reading | None:
-    """Labels with a confidence of at least 0.5, of the parts train and validation."""
+    """Read the labels with a confidence of at least 0.5 of the parts train and validation."""
     ids: dict[str, set[int]] = {}
     labels: set[str] = set()
     found = set()
@@ -432,7 +432,7 @@ def openimages(files: Files) -> Reading | None:
 
 
 def mirflickr(files: Files) -> Reading | None:
-    """Tags, with the stop tags "delete" and "nikon*"."""
+    """Read tags, with the stop tags "delete" and "nikon*"."""
     tags_of = {str(int(re.sub("[^0-9]", "", name))): set() for name in files}
     for name, data in files.items():
         for line in data.removeprefix(b"\xef\xbb\xbf").replace(b"\r", b"\n").split(b"\n"):
@@ -600,7 +600,7 @@ def voc2007(files: Files) -> Reading | None:
 
 
 def has_ids(entries: Any) -> bool:
-    """Return whether these are objects, each with a whole number `id` of its own."""
+    """Return whether these are objects with distinct whole numbers `id`."""
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         return False
     ids = [entry.get("id") for entry in entries]
@@ -612,7 +612,7 @@ def is_printable(name: Any) -> bool:
 
 
 def mscoco(files: Files) -> Reading | None:
-    """Objects of each image; the two files have to name the same categories."""
+    """Read the objects of each image; the two files have to name the same categories."""
     images: list[str] = []
     parts: list[str] = []
     counts: Counter[tuple[str, str]] = Counter()
@@ -644,7 +644,7 @@ def mscoco(files: Files) -> Reading | None:
 
 
 def visual_genome(files: Files, key: str = "synsets") -> Reading | None:
-    """Objects of each image; every image has to be in the list of images."""
+    """Read the objects of each image; every image has to be in the list of images."""
     by_file = []
     for name in ("image_data.json", "objects.json"):
         try:

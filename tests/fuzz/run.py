@@ -1,9 +1,9 @@
-"""Damage files many times and say what the readers did.
+"""Damage files many times and report the outcomes of the readers.
 
     python -m tests.fuzz.run [--number 10000] [--seed 0] [--keep FOLDER] [TARGET ...]
 
-Prints a line for each reader: how often the result was the same, another (and the right one for the damaged file), a
-refusal in one line, or a fault. Ends with status 1 where there was a fault. `--keep` writes the files of each fault.
+Prints a line for each reader: how often the result was the same, another result (which is right for the damaged file),
+a refusal in one line, or a fault. Ends with status 1 if there was a fault. `--keep` writes the files of each fault.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from tests.fuzz.targets import TARGETS, FuzzError, Target, check
 
 
 def fuzz(target: Target, number: int, seed: int) -> tuple[Counter[str], dict[str, tuple[int, Files]]]:
-    """Return what happened how often, and one example of each different fault."""
+    """Return the number of times of each outcome, and one example of each different fault."""
     happened: Counter[str] = Counter()
     faults: dict[str, tuple[int, Files]] = {}
     for i in range(number):
@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path)
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # zipfile tells of names that are there twice
+    warnings.simplefilter("ignore")  # zipfile warns about duplicate names
     print("| reader | inputs | same | other, rightly | refused | faults | seconds |\n|---|---|---|---|---|---|---|")
     status = 0
     for name in arguments.targets:

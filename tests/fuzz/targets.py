@@ -1,4 +1,4 @@
-"""What is fuzzed: for each reader whole files, how to read them, and what they mean."""
+"""The readers to fuzz: for each reader whole files, a function that reads them, and their meaning."""
 
 import bz2
 import gzip
@@ -55,7 +55,7 @@ REFUSED = "refused"
 
 
 class FuzzError(AssertionError):
-    """A reader did what it must not."""
+    """A reader accepted damaged files as something else, or failed without a clear message."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class Target:
     ----------
     files : whole files
     read : writes (damaged) files into a folder and reads them
-    expect : what files mean, or None if they are not valid; without it, what a reader returns has to be what it returns
-        for the whole files
-    any_result : there is neither a checksum in the format nor another reader to compare with, so that a damage may be
-        read as another result; only crashes are faults
+    expect : returns the meaning of files, or None if they are not valid; without it, damaged files have to be refused
+        or read like the whole files
+    any_result : whether any result is accepted, because the format has no checksum and there is no other reader to
+        compare with; only crashes are faults
     """
 
     files: Files
@@ -79,12 +79,12 @@ class Target:
 
 
 def check(target: Target, files: Files, folder: Path) -> str:
-    """Read damaged files and say what happened: "same", "other" or "refused"; else raise `FuzzError`."""
+    """Read damaged files; return "same", "other" or "refused", or raise a `FuzzError` for a fault of the reader."""
     try:
         found = target.read(files, folder)
     except UserError as error:
         message = str(error)
-        # A message may quote what was put into a file.
+        # A message may quote the content of a file.
         if len(message.splitlines()) != 1 or len(message) > 40_000 or not message.startswith(str(folder)):
             raise FuzzError(f"not one clear line: {message[:300]!r}") from error
         return REFUSED
@@ -103,7 +103,7 @@ ORIGINALS: dict[int, Any] = {}
 
 
 def original(target: Target, folder: Path) -> Any:
-    """Return what the whole files mean."""
+    """Return the result of reading the whole files."""
     if id(target) not in ORIGINALS:
         ORIGINALS[id(target)] = target.read(target.files, folder)
     return ORIGINALS[id(target)]
@@ -139,6 +139,11 @@ def write_zip(path: Path, members: Files) -> None:
             archive.writestr(f"top/{name}", data)
 
 
+def into(write: Callable[[Path, Files], None], archive: str) -> Callable[[Path, Files], None]:
+    """Return a function that writes files into this archive of a folder."""
+    return lambda folder, files: write(folder / archive, files)
+
+
 def write_files(folder: Path, files: Files) -> None:
     for name, data in files.items():
         (folder / name).write_bytes(data)
@@ -171,11 +176,7 @@ LEAR = {
     "t_test_annot.hvecs": hvecs(ROWS[2:]),
 }
 LEAR_OPTIONS = lear.Options(prefix="t")
-
-
-def pack_lear(folder: Path, files: Files) -> None:
-    write_tar(folder / "t.20091111.tar.bz2", files)
-
+pack_lear = into(write_tar, "t.20091111.tar.bz2")
 
 # SAIAPR
 
@@ -186,11 +187,7 @@ SAIAPR = {
     "02/features.txt": b"20 1 1.0 7\n",
     "02/labels.txt": b"20 1 3\n",
 }
-
-
-def pack_saiapr(folder: Path, files: Files) -> None:
-    write_tar(folder / "saiapr_tc-12.tar.gz", files)
-
+pack_saiapr = into(write_tar, "saiapr_tc-12.tar.gz")
 
 # NUS-WIDE
 
@@ -215,7 +212,7 @@ FINAL = {
 
 
 def pack_nuswide(folder: Path, files: Files) -> None:
-    """Put each file into the archive where it belongs."""
+    """Write each file into its archive."""
     for archive, holds in (
         ("ConceptsList.zip", lambda name: name.startswith("Concepts")),
         ("Groundtruth.zip", lambda name: name.startswith("Labels")),
@@ -246,11 +243,7 @@ ffffffffffffffff,machine,/m/07j7r,1.0\r
 """,
 }
 OPENIMAGES_OPTIONS = openimages.Options(archive="a.tar.gz", min_confidence=0.5)
-
-
-def pack_openimages(folder: Path, files: Files) -> None:
-    write_tar(folder / "a.tar.gz", files)
-
+pack_openimages = into(write_tar, "a.tar.gz")
 
 # MIRFLICKR
 
@@ -261,19 +254,11 @@ MIRFLICKR = {
     "31.txt": "caf\u00e9\ncafe\u0301\n---\n".encode(),
 }
 MIRFLICKR_OPTIONS = mirflickr.Options(archives=["a.zip"], stop_lists=[], stop_tags=["delete", "nikon*"])
-
-
-def pack_mirflickr(folder: Path, files: Files) -> None:
-    write_zip(folder / "a.zip", files)
-
+pack_mirflickr = into(write_zip, "a.zip")
 
 MIRFLICKR_LISTS = {"sky.txt": b"1\r\n25000\r\n3\r\n", "baby_r1.txt": b"3\n4", "README.txt": b"read me"}
 MIRFLICKR_PARTS = mirflickr_concepts.Options(prefix="im", parts={"train": [1, 2], "test": [3, 5]})
-
-
-def pack_lists(folder: Path, files: Files) -> None:
-    write_zip(folder / mirflickr_concepts.ARCHIVE, files)
-
+pack_lists = into(write_zip, mirflickr_concepts.ARCHIVE)
 
 # PASCAL VOC
 
@@ -304,11 +289,7 @@ COCO = {
 {"image_id": 7, "category_id": 1, "id": 100}]}"""
     % COCO_CATEGORIES,
 }
-
-
-def pack_coco(folder: Path, files: Files) -> None:
-    write_zip(folder / mscoco.ARCHIVE, files)
-
+pack_coco = into(write_zip, mscoco.ARCHIVE)
 
 # Visual Genome
 
@@ -384,7 +365,7 @@ def ilsvrc_files(compressed: bool) -> Files:
 
 
 def read_ilsvrc(files: Files, folder: Path) -> tuple[Reading, list[tuple[Any, ...]]]:
-    """Pack the files and read them; the ground truths are whole where they are not among the files."""
+    """Pack the files and read them; ground truths that are not among the files are whole."""
     of_kit = ILSVRC_TRUTHS | {name: data for name, data in files.items() if not name.endswith(".sbow.mat")}
     write_tar(folder / KIT, of_kit)
     write_tar(folder / "words.tar", {name: data for name, data in files.items() if name.endswith(".sbow.mat")})
@@ -499,7 +480,7 @@ def written(write: Callable[[Any, Path], None], value: Any) -> bytes:
 WORD_ARRAYS = {"words": np.array(WORDS_WANTED), "vectors": np.arange(1, 9, dtype=np.float32).reshape(4, 2)}
 WORDS_NPZ = saved(lambda buffer: np.savez(buffer, **WORD_ARRAYS), "w.npz")["w.npz"]
 
-# Archives as such: a damaged one is refused or says the same.
+# Archives as such: a damaged archive is refused or has the same content.
 
 
 def packed(pack: Callable[[Path, Files], None], files: Files, name: str) -> bytes:
@@ -518,7 +499,7 @@ def read_settings(model: Any, files: Files, folder: Path) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Make numbers comparable: a whole number may stand where a number is asked for."""
+    """Make numbers comparable: a whole number may be given for a number."""
     if isinstance(value, dict):
         return {key: plain(value[key]) for key in sorted(value, key=repr)}
     if isinstance(value, list | tuple):
@@ -527,7 +508,7 @@ def plain(value: Any) -> Any:
 
 
 def settings_meant(files: Files) -> dict[str, Any] | None:
-    """Return the plain content of a YAML file; None where a key stands twice in a mapping, which has no one meaning."""
+    """Return the plain content of a YAML file; None if a key occurs twice in a mapping, which is ambiguous."""
     text = files["c.yaml"].decode()
     nodes = [yaml.compose(text, yaml.SafeLoader)]
     while nodes:

@@ -1,4 +1,4 @@
-"""Damaged files are read as what they then mean, or refused in one line. `tests/fuzz/run.py` does more of the same."""
+"""Damaged files are read correctly or refused in one line; `tests/fuzz/run.py` is a longer run."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ UNCHECKED = {"results, npz", "results, Parquet"}
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("name", sorted(TARGETS.keys() - UNCHECKED))
 def test_damaged_files(name):
-    # Without making examples smaller, which takes minutes: they are small.
+    # Without the phase that shrinks examples, which takes minutes: examples are small.
     @settings(max_examples=25, deadline=None, derandomize=True, database=None, phases=[Phase.generate])
     @given(edits)
     def run(edits):
@@ -50,7 +50,7 @@ def test_the_plain_reading_of_whole_files_is_the_readers(name, tmp_path):
 
 
 def test_a_reader_that_guesses_is_caught(tmp_path):
-    """A fuzzer that can find nothing is worth nothing."""
+    """Shows that the fuzzer finds faults."""
 
     def careless(files, folder):
         return [float(word) for word in files["a"].split() if word.isdigit()]

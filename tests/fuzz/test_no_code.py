@@ -1,4 +1,4 @@
-"""Files are data: nothing that is read is executed."""
+"""Files are data: their content is never executed."""
 
 import ast
 import io
@@ -23,7 +23,7 @@ FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "unsafe_load", "full
 
 
 def faults_of(source):
-    """Return what in a Python source could execute what is read."""
+    """Return the parts of a Python source that could execute the content of files."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -42,7 +42,7 @@ def faults_of(source):
 
 
 def is_safe(loader):
-    """Tell whether a YAML loader is the safe one or made of it."""
+    """Return whether a YAML loader is the safe loader or derived from it."""
     import vsebench.core.yaml_files
 
     kind = yaml.SafeLoader if loader == "yaml.SafeLoader" else getattr(vsebench.core.yaml_files, loader, object)
@@ -78,7 +78,7 @@ def test_the_search_finds_what_it_looks_for(source):
 
 
 class Bomb:
-    """Leaves a trace where it is unpickled."""
+    """An object that leaves a trace when it is unpickled."""
 
     def __init__(self, trace):
         self.trace = trace
@@ -141,6 +141,6 @@ def test_a_pickle_in_a_users_features_is_refused_in_one_line(trace, tmp_path, ca
 
 
 def test_a_pickled_bomb_does_go_off(tmp_path):
-    """Else the tests above would show nothing."""
+    """Without this, the tests above would prove nothing."""
     pickle.load(io.BytesIO(pickle.dumps(Bomb(tmp_path / "trace"))))
     assert (tmp_path / "trace").exists()

@@ -20,31 +20,31 @@ Family = Literal["iapr", "nuswide", "openimages", "flickr", "corel5k", "mirflick
 class Vocabulary(Strict):
     """Filters of a data set's images and labels; `formats/vocabulary.py` describes their order."""
 
-    # number of images to keep, drawn uniformly from those with a label
+    # number of images to keep, drawn uniformly from the images with a label
     sample_images: int | None = Field(default=None, ge=1)
     min_images_per_label: int | None = Field(default=None, ge=1)  # drop labels with fewer images
     top_labels: int | None = Field(default=None, ge=1)  # number of labels to keep, those with the most images
     min_labels_per_image: int | None = Field(default=None, ge=1)  # drop images with fewer labels
     only_parts: bool | None = None  # true: drop images that are in no part of the official partition
-    seed: int = Field(default=0, ge=0)  # of the sample of images
+    seed: int = Field(default=0, ge=0)  # seed of the sample of images
 
 
 class SourceFile(Strict):
     """A file to download."""
 
-    name: str = Field(pattern=r"^[\w.+-]+$")  # the name to store the file under
-    sources: list[str]  # addresses, tried in this order; if empty, the file must be in place or in the mirror
-    md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")  # checksum
-    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")  # checksum
-    size: int | None = None  # bytes
+    name: str = Field(pattern=r"^[\w.+-]+$")  # the name that the file is stored under
+    sources: list[str]  # addresses, tried in this order; if empty, the file must exist already, or be in the mirror
+    md5: str | None = Field(default=None, pattern=r"^[0-9a-f]{32}$")  # checksum of the file
+    sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")  # checksum of the file
+    size: int | None = None  # size of the file in bytes
 
 
 class Expected(Strict):
-    """Counts that the processed data set should have."""
+    """Counts that the processed data set should have; a difference is reported."""
 
-    images: int | None = None  # after the filters
-    labels: int | None = None  # labels with at least one image
-    pairs: int | None = None  # distinct (image, label) pairs
+    images: int | None = None  # number of images after the filters
+    labels: int | None = None  # number of labels with at least one image
+    pairs: int | None = None  # number of distinct (image, label) pairs
     occurrences: int | None = None  # sum of the pairs' counts
 
 
@@ -56,7 +56,7 @@ class Network(Strict):
     images: str = Field(min_length=1)
     output: str = Field(min_length=1)  # the name of one of the network's outputs
     transform: TransformName  # how pixels become numbers; see [features.md](features.md)
-    resize: Resize = 256  # the shorter side in pixels, before the centre is cropped; `squash`: the whole image
+    resize: Resize = 256  # pixels of the shorter side, before the centre is cropped; `squash`: the whole image
     suffixes: Suffixes = "keep"  # whether ids of images keep the suffixes of their files
 
 
@@ -80,7 +80,7 @@ class FeaturesFile(Strict):
 
     # `.npy`, `.npz` (CSR) or `.parquet`: a name under the data set's `files`, or a path
     file: str | None = Field(default=None, pattern=r"\.(npy|npz|parquet)$")
-    network: Network | None = None  # in place of `file`: a network that computes the features, and the images
+    network: Network | None = None  # instead of `file`: a network and the images to compute features of
     ids: str | None = None  # a text file with the image id of each row; none: rows are in the order of the images
     image: str = "image"  # the column of image ids in a .parquet file
 
@@ -95,21 +95,25 @@ class FeaturesFile(Strict):
         return self
 
 
+class Described(Strict):
+    """The description of a source of data, for tables and the report."""
+
+    title: str  # name in tables and the report
+    licence: str  # the licence, for the report
+    citation: str  # the publication to cite, for the report
+    homepage: str | None = None  # the address of the source, for the report
+
+
 class Source(Strict):
     """Files, and the adapter that reads them."""
 
     adapter: str = Field(pattern=r"^[a-z][a-z0-9_]*$")  # the module of `src/vsebench/formats` that reads the files
     options: dict[str, Any] = {}  # options of the adapter
-    files: list[SourceFile] = []  # what to download
+    files: list[SourceFile] = []  # the files to download
 
 
-class SiblingsConfig(Source):
+class SiblingsConfig(Source, Described):
     """A source of labels' parents (`config/siblings/<name>.yaml`); labels with a common parent are siblings."""
-
-    title: str  # for the report
-    licence: str  # for the report
-    citation: str  # for the report
-    homepage: str | None = None  # for the report
 
     def definition(self, *left_out: str) -> dict[str, Any]:
         """Return the keys of `Source` that are set, without those `left_out`."""
@@ -119,20 +123,15 @@ class SiblingsConfig(Source):
 class WordVectorsDefinition(Source):
     """The keys of a source of word vectors that determine the vectors of labels."""
 
-    # label -> words to look up in its place, where the label itself is not a word: `tvmonitor: tv monitor`
+    # label -> the words to look up instead, for labels that are not words: `tvmonitor: tv monitor`
     aliases: dict[str, str] = {}
     exceptions: str | None = None  # name under `files` of WordNet's list of irregular plurals
     without: str | None = None  # name under `files` of a list of words that are not used, one per line
-    missing: Literal["error", "leave_out"] = "error"  # if a label has no vector: stop, or go on without its vector
+    missing: Literal["error", "leave_out"] = "error"  # if a label has no vector: stop, or continue without its vector
 
 
-class WordVectorsConfig(WordVectorsDefinition):
+class WordVectorsConfig(WordVectorsDefinition, Described):
     """A source of word vectors (`config/word_vectors/<name>.yaml`)."""
-
-    title: str  # for the report
-    licence: str  # for the report
-    citation: str  # for the report
-    homepage: str | None = None  # for the report
 
     @model_validator(mode="after")
     def _fitting(self) -> "WordVectorsConfig":
@@ -142,16 +141,16 @@ class WordVectorsConfig(WordVectorsDefinition):
         return self
 
     def definition(self) -> dict[str, Any]:
-        """Return the keys of `WordsDefinition` that are set, without `files`."""
+        """Return the keys of `WordVectorsDefinition` that are set, without `files`."""
         return self.model_dump(include=set(WordVectorsDefinition.model_fields) - {"files"}, exclude_defaults=True)
 
     def download_definition(self) -> dict[str, Any]:
-        """Return the keys that the download depends on."""
+        """Return the keys that determine the download."""
         return self.model_dump(include={"adapter", "files"}, exclude_defaults=True)
 
     @property
     def own_file(self) -> str | None:
-        """The user's own file of word vectors, read in place; None if it is downloaded or the vectors are simulated."""
+        """The user's own file of word vectors; None if the file is downloaded or the vectors are simulated."""
         name = self.options.get("file")
         return None if name is None or name in {file.name for file in self.files} else str(name)
 
@@ -192,22 +191,18 @@ class DatasetDefinition(Source):
         return name in {file.name for file in self.files}
 
 
-class DatasetConfig(DatasetDefinition):
+class DatasetConfig(DatasetDefinition, Described):
     """A data set (`config/datasets/<name>.yaml`)."""
 
-    title: str  # for tables and the report
     family: Family  # selects settings and claims of the papers that are specific to a data set
-    licence: str  # for the report
-    citation: str  # for the report
-    homepage: str | None = None  # for the report
-    # normalisation steps of image features, in order, for methods whose settings name none: `root` (divide a row by its
-    # sum, take the square root), `idf`, `standard` (subtract the mean, divide by the deviation), `l2` (unit length)
+    # normalisation steps of image features, in order, for methods whose settings name no steps: `root` (divide a row by
+    # its sum, take square roots), `idf`, `standard` (subtract the mean, divide by the deviation), `l2` (unit length)
     normalise: list[NormalisationStep] = []
-    # source of the labels' parents, for metrics of siblings: a file of config/siblings, or a table of your own with the
+    # source of the labels' parents, for metrics of siblings: a file of config/siblings, or your own table with the
     # columns `label` and `parent`
     siblings: str | None = None
     word_vectors: str | None = None  # a file of config/word_vectors: the source of the labels' word vectors
-    pictures: Pictures | None = None  # shown in the report; none: the images of the network of `features`
+    pictures: Pictures | None = None  # pictures for the report; none: the images of the network in `features`
 
     def definition(self, *left_out: str) -> dict[str, Any]:
         """Return the keys of `DatasetDefinition` that are set, without those `left_out`."""
@@ -221,13 +216,13 @@ class DatasetConfig(DatasetDefinition):
         return Pictures(images=self.network.images, suffixes=self.network.suffixes)
 
     def with_features_in(self, folder: str) -> "DatasetConfig":
-        """Return the data set with the features that its network wrote to a folder."""
+        """Return the data set with features from the files that its network wrote to a folder."""
         written = FeaturesFile(file=f"{folder}/features.npy", ids=f"{folder}/ids.txt")
         return self.model_copy(update={"features": written})
 
     def about(self) -> dict[str, Any]:
         """Return the keys that tables and the report show."""
-        return self.model_dump(include={"title", "family", "licence", "citation", "homepage"})
+        return self.model_dump(include={"family", *Described.model_fields})
 
     def replaced(self, options: dict[str, Any], vocabulary: dict[str, Any]) -> "DatasetConfig":
         """Return the data set with a run's options and filters in place of its own, key by key.

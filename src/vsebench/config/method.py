@@ -14,18 +14,18 @@ Role = Literal["paper", "baseline", "control", "oracle"]
 
 
 class Epochs(Strict):
-    """When training stops."""
+    """The rule by which training stops."""
 
     maximum: int = Field(ge=1)  # largest number of epochs
     patience: int = Field(ge=1)  # training stops after this many epochs without a better validation metric
 
 
 class MethodConfig(Strict):
-    """A method with its settings, as the results show it (`config/methods/<name>.yaml`)."""
+    """A method with its settings, as shown in the results (`config/methods/<name>.yaml`)."""
 
-    title: str  # for tables and the report
-    # another file of the folder that this one is a variant of: single `settings` here replace those of that file, and
-    # every other key here replaces the whole key of that file
+    title: str  # name in tables and the report
+    # another file of the folder that this file is a variant of: a single setting in `settings` replaces that setting of
+    # the other file, and any other key replaces the whole key
     extends: str | None = None
     # a module of `src/vsebench/methods`; several files can use the same one
     method: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -39,7 +39,7 @@ class MethodConfig(Strict):
     epochs: Epochs | None = None  # when training stops; required for methods trained by epochs, refused for others
     grid: dict[str, list[Any]] = {}  # setting -> values to try if the run tunes; all combinations are tried
     stays_in_grid: bool = False  # true: no search beyond the grid's edges, for example because a paper states the range
-    members: list[str] = []  # for an ensemble: methods of the run; it has no settings, epochs or grid of its own
+    members: list[str] = []  # methods of the run that form an ensemble, which has no own settings, epochs or grid
 
     @property
     def grid_size(self) -> int:
@@ -78,10 +78,10 @@ class Decided(Strict):
 
 
 class DecisionConfig(Decided):
-    """A decision rule, as the results show it (`config/decisions/<name>.yaml`)."""
+    """A decision rule, as shown in the results (`config/decisions/<name>.yaml`)."""
 
-    title: str  # for tables and the report
-    role: Role  # as in a method's file
+    title: str  # name in tables and the report
+    role: Role  # the same values as in a method's file
     source: str  # paper, section, and the source of the settings
 
 

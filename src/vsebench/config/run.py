@@ -20,17 +20,17 @@ DEFAULT_METRICS = (
 
 
 class RunDataset(Strict):
-    """How a run uses a data set."""
+    """The use of a data set in a run."""
 
     # `distinct`, `regions`, `images`, `labelled_images`, `official`, `unseen_labels`, `unseen_labels_all`,
     # `unseen_labels_by_frequency`, `from-<data set>`; see [protocols.md](protocols.md)
     protocols: list[str] = Field(min_length=1)
-    methods: list[str] | None = Field(default=None, min_length=1)  # the run's methods to use here; none: all
+    methods: list[str] | None = Field(default=None, min_length=1)  # methods of the run to use here; none: all of them
     protocol_methods: dict[str, list[str]] = {}  # protocol -> the methods to use under it, in place of `methods`
     # true: the tested models are trained on the training and validation labels together; false: on the training labels
     refit: bool = True
     epochs: dict[str, Epochs] = {}  # method -> when its training stops here, in place of the run's `epochs`
-    # protocols under which the run's `sweeps` are done here; left out: all of them, `[]`: none
+    # protocols under which the run's `sweeps` are done here; left out: all protocols, `[]`: no protocol
     sweeps: list[str] | None = None
     word_vectors: str | None = None  # a file of config/word_vectors, in place of the data set's own
     options: dict[str, Any] = {}  # replaces single options of the data set's file, such as the simulator's `scale`
@@ -41,13 +41,14 @@ class RunDataset(Strict):
 
 
 class Timing(Strict):
-    """How often and how long each method is timed."""
+    """Numbers of repeats and epochs that are timed for each method."""
 
-    repeats: int = Field(ge=1)  # fresh processes per method; each uses the split and settings of one seed, in turn
-    epochs: int = Field(ge=1)  # epochs timed in each repeat
+    # number of new processes per method; each uses the split and settings of one of the run's seeds, in turn
+    repeats: int = Field(ge=1)
+    epochs: int = Field(ge=1)  # number of epochs to time in each repeat
     # true: each repeat also times all epochs up to the chosen number, for claims on the time to converge
     to_best_epoch: bool = False
-    protocols: list[str] | None = Field(default=None, min_length=1)  # protocols to time methods under; none: all
+    protocols: list[str] | None = Field(default=None, min_length=1)  # protocols to time under; none: all of them
 
 
 def _different(sizes: list[int]) -> list[int]:
@@ -60,7 +61,7 @@ Sizes = Annotated[list[Annotated[int, Field(ge=1)]], AfterValidator(_different)]
 
 
 class Scaling(Strict):
-    """Sizes of a simulated data set at which the growth of a time is measured; `GROWTH` lists them by adapter."""
+    """Sizes of simulated data at which the growth of a time is measured; `GROWTH` lists the sizes by simulator."""
 
     # a data set of the adapter `simulator`, to measure an epoch's time by `pairs`, `labels` and `factors`; or of
     # `simulated_tree`, to measure the time to score an image by `images` and `terms`
@@ -89,7 +90,7 @@ class RunConfig(Strict):
     # for example if it needs image features
     methods: list[str] = Field(min_length=1)
     seeds: list[int] = Field(min_length=1)  # one split and one fit per seed; results are means over them
-    factors: int = Field(ge=1)  # K of every method that has factors and whose file names none
+    factors: int = Field(ge=1)  # K of every method that has factors and whose file does not set them
     # true: choose settings from each method's `grid` on the validation labels (under `official` once, with the first
     # seed, for all seeds); false: use its `settings`. The number of epochs is always chosen on the validation labels
     tune: bool
@@ -97,14 +98,14 @@ class RunConfig(Strict):
     # number of configurations that a method may try beyond its grid while the best value is at the edge of the values
     # tried; each step uses the ratio of the last two values, or 2 next to a 0
     tuning_beyond_edges: int = Field(default=0, ge=0)
-    # the metric that settings and epochs are chosen by, computed from each image's ranks, larger is better; none: that
-    # of the protocol, `ndcg@10` for `distinct` and `regions`, `map` for the others
+    # the metric that settings and epochs are chosen by: it is computed from each image's ranks, and larger is better;
+    # none: the protocol's metric, `ndcg@10` for `distinct` and `regions`, `map` for the others
     validation_metric: str | None = None
     # full names of the metrics to measure, in the order of display; see [metrics.md](metrics.md)
     metrics: list[str] = Field(default=list(DEFAULT_METRICS), min_length=1)
     validation_images: int = Field(ge=1)  # the largest number of images to validate on
     bootstrap: int = Field(ge=100)  # number of resamples for intervals and tests
-    timing: Timing  # how often and how long each method is timed
+    timing: Timing  # numbers of repeats and epochs that are timed for each method
     scaling: Scaling | None = None  # if given, the growth of a time with the size of simulated data is measured
     # method -> when its training stops, in place of its file's `epochs`; `default`: for all methods that are not named
     epochs: dict[str, Epochs] = {}
@@ -116,9 +117,9 @@ class RunConfig(Strict):
     # number of configurations to try beyond the edges of the grid at each value of a sweep, where the best other
     # settings may be far from the grid; left out: `tuning_beyond_edges`
     sweeps_beyond_edges: int | None = Field(default=None, ge=0)
-    papers: list[str] | None = None  # names of files in config/papers to compare the results with; none: all of them
+    papers: list[str] | None = None  # names of files in config/papers to compare the results with; none: all files
 
     @property
     def timed_seeds(self) -> list[int]:
-        """The seed whose split and settings each repeat of the timing uses, in turn."""
+        """For each repeat of the timing, the seed whose split and settings it uses."""
         return [self.seeds[repeat % len(self.seeds)] for repeat in range(self.timing.repeats)]

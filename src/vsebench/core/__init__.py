@@ -1,1 +1,1 @@
-"""What every other part may import, and what cannot change a result: errors, tasks, files, processes, the machine."""
+"""Modules that all others may import and that cannot change a result: errors, tasks, files, processes, the machine."""

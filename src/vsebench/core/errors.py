@@ -2,7 +2,7 @@
 
 LONGEST = 1000  # characters of a message, which may quote a table cell of any length
 PEERS = {"cornac", "implicit", "lightfm"}  # import names of the packages that `make setup-peers` installs
-ONNX = "onnxruntime"  # what `make setup-images` installs
+ONNX = "onnxruntime"  # the package that `make setup-images` installs
 
 
 class UserError(Exception):
@@ -18,7 +18,7 @@ class UserError(Exception):
 
 
 def missing_package(name: str) -> str:
-    """Return the end of a message: what is missing and how to install it.
+    """Return the end of a message: which package is missing and how to install it.
 
     `name` is the module that could not be imported (`ModuleNotFoundError.name`).
     """

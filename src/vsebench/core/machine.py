@@ -65,7 +65,7 @@ def _status_bytes(key: str) -> int | None:
 
 
 class OtherProcesses:
-    """Measures how many cores other processes use, from its creation on."""
+    """Measures the number of cores that other processes use, from the creation of this object."""
 
     def __init__(self) -> None:
         self._start = self._times()
@@ -93,7 +93,7 @@ class OtherProcesses:
 def git_commit() -> str:
     """Return the commit of the source folder, with "-dirty" if the folder was changed since; "unknown" outside git.
 
-    It was changed if a tracked file of the repository differs, or if the package has a file that git does not track.
+    It counts as changed if a tracked file of the repository differs, or if the package has an untracked file.
     """
     package = Path(__file__).parents[1]
     try:

@@ -31,16 +31,16 @@ def modules_in(folder: str) -> Mapping[str, str]:
 
 @cache
 def modules_that_define(table: str, folder: str) -> Mapping[str, ModuleType]:
-    """Import the modules of a folder and return which of them defines each name of their dictionaries.
+    """Import the modules of a folder and return the module that defines each name.
 
     Parameters
     ----------
-    table : what the dictionary is called in each module, such as `METRICS`; its keys are the names
-    folder : of the package, such as `evaluation/metrics`; a module `base` in it defines no names
+    table : the name of the dictionary in each module, such as `METRICS`; its keys are the defined names
+    folder : a folder of the package, such as `evaluation/metrics`; a module `base` in it defines no names
 
     Returns
     -------
-    name -> module, sorted by name. A module without the dictionary, or two of one name, raise a `UserError`.
+    name -> module, sorted by name. A module without the dictionary, or a name in two modules, raises a `UserError`.
     """
     definers: dict[str, ModuleType] = {}
     for name, path in modules_in(folder).items():

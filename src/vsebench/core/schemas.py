@@ -11,7 +11,7 @@ import polars as pl
 Schema = dict[Any, type[pl.DataType] | pl.DataType]  # names and types of columns, in their order
 
 # The schema number of Parquet and JSON results. Add one when an older version of vsebench would fail on a file or
-# misread it: when a column or key is removed or changes its meaning. Files without a number are older than 1.
+# misread it: when a column or key is removed or changes its meaning. Files without a number are older than version 1.
 SCHEMA_VERSION = 1
 
 TASK: Schema = {"dataset": pl.String, "protocol": pl.String}
@@ -56,21 +56,20 @@ SPLIT_LABELS: Schema = {
 HISTORY: Schema = CASE | {
     "phase": pl.String,  # selection (of the winning settings), refit
     "epoch": pl.Int32,
-    "seconds": pl.Float64,  # of training alone
+    "seconds": pl.Float64,  # time of training alone
     "loss": pl.Float64,
     "trials_per_step": pl.Float64,
     "validation": pl.Float64,
 }
-RANKS: Schema = {
-    "image": pl.Int32,
-    "label": pl.Int32,
-    "above": pl.Int32,  # negatives that score higher; null: the label is excluded from the candidates, a miss
+COUNTS: Schema = {  # the position of a relevant item in a ranking; items are the labels of an image in RANKS
+    "above": pl.Int32,  # negatives that score higher; null: the item is excluded from the candidates, a miss
     "tied": pl.Int32,  # negatives that score the same
-    "right": pl.Int32,  # held-out labels of the image that score at least as high, this one included
+    "right": pl.Int32,  # relevant items of the ranking that score at least as high, including this item
     "negatives": pl.Int32,
-    "cold": pl.Boolean,  # the image has no training label, and other test images have some
 }
-THRESHOLDS: Schema = {  # for decisions with a threshold per image and label: the thresholds of the images' own labels
+# An image is `cold` if it has no training label, and other test images have some.
+RANKS: Schema = {"image": pl.Int32, "label": pl.Int32} | COUNTS | {"cold": pl.Boolean}
+THRESHOLDS: Schema = {  # of the images' own labels, for decisions with a threshold per image and label
     "decision": pl.String,
     "image": pl.Int32,
     "label": pl.Int32,
@@ -78,14 +77,7 @@ THRESHOLDS: Schema = {  # for decisions with a threshold per image and label: th
 }
 DECISIONS: Schema = {"decision": pl.String, "image": pl.Int32, "label": pl.Int32}  # the chosen label sets
 LISTS: Schema = {"image": pl.Int32, "rank": pl.Int32, "label": pl.Int32}
-LABEL_RANKS: Schema = {  # as RANKS, with the roles swapped: each label ranks the test images
-    "label": pl.Int32,
-    "image": pl.Int32,
-    "above": pl.Int32,
-    "tied": pl.Int32,
-    "right": pl.Int32,
-    "negatives": pl.Int32,
-}
+LABEL_RANKS: Schema = {"label": pl.Int32, "image": pl.Int32} | COUNTS  # test images are ranked for each label
 
 # results/<dataset>/<protocol>/ and, gathered, results/
 METRICS: Schema = CASE | {
@@ -94,13 +86,13 @@ METRICS: Schema = CASE | {
     "value": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
-    "n": pl.Int64,  # number of images that it is a mean over; number of labels for a metric of labels
+    "n": pl.Int64,  # number of images that the value is a mean over; for a metric of labels, number of labels
 }
-COLD: Schema = CASE | {  # metrics of images by whether they are cold, for tasks with such images
+COLD: Schema = CASE | {  # metrics of cold images and of the others, for tasks with cold images
     "metric": pl.String,
     "images": pl.String,  # all, cold, or others
     "value": pl.Float64,
-    "n": pl.Int64,  # number of images that it is a mean over
+    "n": pl.Int64,  # number of images that the value is a mean over
 }
 BY_FREQUENCY: Schema = CASE | {  # recall of labels in groups of equal size, by their number of training images
     "band": pl.Int64,  # 1 has the most frequent labels
@@ -119,7 +111,7 @@ SUMMARY: Schema = TASK | {
     "ci_high": pl.Float64,
     "n_seeds": pl.Int32,
     "best": pl.Boolean,
-    "difference": pl.Float64,  # from the best method
+    "difference": pl.Float64,  # difference from the best method
     "difference_low": pl.Float64,
     "difference_high": pl.Float64,
     "p_adjusted": pl.Float64,  # null for the best itself and for methods that are not compared
@@ -136,28 +128,28 @@ SWEEP_RANKS: Schema = {"value": pl.Float64} | RANKS
 TIMING: Schema = TASK | {
     "method": pl.String,
     "threads": pl.Int32,
-    "seed": pl.Int64,  # whose split and settings were timed
+    "seed": pl.Int64,  # the seed whose split and settings were timed
     "repeat": pl.Int32,
-    # compile, epoch, training (all epochs up to the chosen number), or fit (of a method without epochs), score (one
-    # pass over the images), evaluate
+    # compile; epoch; training (all epochs up to the chosen number), or fit (of a method without epochs); score (one
+    # pass over the images); evaluate
     "phase": pl.String,
     "seconds": pl.Float64,
     "images": pl.Int64,  # number of test images; null for phases that do not score them
     "peak_rss_bytes": pl.Int64,
-    "model_bytes": pl.Int64,  # of the model's arrays, as they are saved
+    "model_bytes": pl.Int64,  # size of the model's arrays, as they are saved
     "machine": pl.String,
     "others": pl.Float64,  # mean number of cores that other processes used meanwhile; null if unknown
 }
 SCALING: Schema = {
     "method": pl.String,
     "variable": pl.String,
-    "size": pl.Int64,  # the variable's value, as in the column of that name
+    "size": pl.Int64,  # the variable's value, as in the column with the variable's name
     "repeat": pl.Int32,
-    "images": pl.Int64,  # of training
+    "images": pl.Int64,  # number of training images
     "labels": pl.Int64,
     "pairs": pl.Int64,
-    "factors": pl.Int64,  # null where the method has none
-    "terms": pl.Int64,  # mean non-zero features of a scored image; null where there are no features
+    "factors": pl.Int64,  # null for a method without factors
+    "terms": pl.Int64,  # mean number of non-zero features of a scored image; null without features
     "phase": pl.String,  # epoch, or score (all labels for one image)
     "seconds": pl.Float64,
     "machine": pl.String,
@@ -173,17 +165,17 @@ CLAIMS: Schema = {
     "where": pl.String,
     "dataset": pl.String,
     "protocol": pl.String,
-    "data": pl.String,  # paper: the paper's own; other: real data that it did not use; simulated; null: none needed
+    "data": pl.String,  # paper: the paper's own; other: real data that it does not use; simulated; null: no data needed
     "method": pl.String,
     "rival": pl.String,
-    "metric": pl.String,  # or another measured quantity, in words
-    "effect_is": pl.String,  # whether it is a difference, a ratio or an exponent, and when the claim holds
+    "metric": pl.String,  # the metric, or the name of another measured quantity
+    "effect_is": pl.String,  # whether the effect is a difference, a ratio or an exponent, and when the claim holds
     "effect": pl.Float64,
     "ci_low": pl.Float64,
     "ci_high": pl.Float64,
     "p_adjusted": pl.Float64,
     "verdict": pl.String,
-    "reason": pl.String,  # why a claim cannot be tested here, or that the data is simulated
+    "reason": pl.String,  # why the claim cannot be tested here, or a note that the data are simulated
 }
 COMPARISON: Schema = {
     "paper": pl.String,

@@ -1,6 +1,6 @@
 """Find the files of the package that a stage depends on, from the import statements.
 
-The workflow makes them inputs of the stage's rule, so that an edited kernel reruns what depends on it and nothing else.
+The workflow makes them inputs of the stage's rule, so an edited kernel reruns only the jobs that depend on it.
 """
 
 import ast
@@ -53,7 +53,7 @@ def _imports(module: str) -> list[str]:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Yield the statements inside a node, at any depth; expressions, which are most of a tree, contain none."""
+    """Yield the statements inside a node, at any depth; expressions, most of a tree, contain no statements."""
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):
         children = getattr(node, field, ())
         for child in children if isinstance(children, list) else ():

@@ -1,4 +1,4 @@
-"""Tasks, fitted models and entries of the results, and their folders: only this module knows paths under `results`."""
+"""Tasks, fitted models and entries of the results, and their folders; only this module knows paths in `results`."""
 
 from dataclasses import dataclass
 from pathlib import Path

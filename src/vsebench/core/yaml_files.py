@@ -69,5 +69,5 @@ def _explain(detail: Any, where: str) -> str:
         case "missing":
             return f"{where}: {key}: this key is missing"
     if not detail["loc"] and isinstance(detail["input"], dict):
-        return f"{where}: {detail['msg']}"  # from a check of several keys, which the message names
+        return f"{where}: {detail['msg']}"  # a check of several keys, which the message names, failed
     return f"{where}: {key}: {detail['msg']}, not {SHORT.repr(detail['input'])}"

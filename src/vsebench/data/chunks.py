@@ -1,8 +1,8 @@
-"""Cut work into chunks. Their size can change the last digits of a sum over them."""
+"""Cut work into chunks. Their size can change the last digits of a sum over the chunks."""
 
 Chunks = list[tuple[int, int]]
 
 
 def even_chunks(n: int, size: int) -> Chunks:
-    """Cut range(n) into pieces (start, stop) of `size`; the last one can be shorter."""
+    """Cut range(n) into pieces (start, stop) of length `size`; the last piece can be shorter."""
     return [(start, min(start + size, n)) for start in range(0, n, size)]

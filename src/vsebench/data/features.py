@@ -18,7 +18,7 @@ Rows: TypeAlias = Any
 
 BLOCK = 4096  # rows to check at a time, so that a memory-mapped file is not read into memory as a whole
 SMALLEST_DEVIATION = 1e-6  # a column with a smaller standard deviation is only centred
-PREFIX = "normalise."  # of the names of a normalisation's arrays in a model file
+PREFIX = "normalise."  # begins the names of a normalisation's arrays in a model file
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Features:
         return chosen if self.is_sparse else np.asarray(chosen, dtype=np.float32)
 
     def take(self, images: NDArray[np.integer]) -> "Features":
-        """Return the features of only some images; `images` are (m,) row numbers."""
+        """Return the features of some images; `images` are (m,) row numbers."""
         return Features(self.values[images], self.known[images])
 
 
@@ -166,7 +166,7 @@ def read_features(path: Path, known: NDArray[np.bool_]) -> Features:
 
 @dataclass(frozen=True)
 class Normalisation:
-    """Normalisation steps in the order of their application, with the arrays learnt from the training images.
+    """Normalisation steps in the order of their application, with the arrays estimated from the training images.
 
     `root`      each row divided by its sum, then the square root of each number; features must not be negative
     `idf`       column j times ln((n + 1) / (1 + df_j)), where df_j of the n images have a non-zero number in it
@@ -187,18 +187,18 @@ class Normalisation:
 
     @classmethod
     def fit(cls, steps: Sequence[Step], features: Features, images: NDArray[np.integer]) -> "Normalisation":
-        """Learn means, deviations and document frequencies.
+        """Estimate means, deviations and document frequencies.
 
         Parameters
         ----------
         steps : names of the steps, in the order of their application
         features : features of all images of the data set
-        images : (m,) row numbers of the images to learn from; those without features are ignored
+        images : (m,) row numbers of the training images; images without features are ignored
 
         Raises
         ------
         UserError
-            `standard` for sparse features, `root` for negative numbers, or no image with features.
+            `standard` is used for sparse features or `root` for negative numbers, or no image has features.
         """
         if features.is_sparse and "standard" in steps:
             raise UserError("normalise: 'standard' would make sparse features dense; use 'root', 'idf' or 'l2'")
@@ -206,7 +206,7 @@ class Normalisation:
             return cls(tuple(steps), tuple({} for _ in steps))
         images = images[features.known[images]]
         if len(images) == 0:
-            raise UserError("normalise: none of the images to learn from has features")
+            raise UserError("normalise: none of the training images has features")
         rows = features.rows(images)
         learnt = []
         for step in steps:
@@ -232,14 +232,14 @@ class Normalisation:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that `from_arrays` reads from a model file; their names begin with "normalise."."""
-        named = {f"{i}.{name}": array for i, arrays in enumerate(self.learnt) for name, array in arrays.items()}
-        return {
-            f"{PREFIX}{name}": array for name, array in {"steps": np.array(self.steps, dtype="U8"), **named}.items()
-        }
+        stored: dict[str, NDArray[Any]] = {f"{PREFIX}steps": np.array(self.steps, dtype="U8")}
+        for number, arrays in enumerate(self.learnt):
+            stored |= {f"{PREFIX}{number}.{name}": array for name, array in arrays.items()}
+        return stored
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], where: str) -> "Normalisation":
-        """Build the normalisation from the result of `arrays`; other names are ignored.
+        """Build the normalisation from the arrays of a model file; arrays with other names are ignored.
 
         Raises
         ------
@@ -248,7 +248,7 @@ class Normalisation:
         """
         steps = arrays.get(f"{PREFIX}steps", np.array([0])).tolist()
         if not set(steps) <= set(get_args(Step)):
-            raise UserError(f"{where}: {PREFIX}steps: {steps}; known are {', '.join(get_args(Step))}")
+            raise UserError(f"{where}: {PREFIX}steps: {steps}; the steps are {', '.join(get_args(Step))}")
         learnt = []
         for number, step in enumerate(steps):
             names = {name: f"{PREFIX}{number}.{name}" for name in LEARNT.get(step, ())}
@@ -306,7 +306,7 @@ def _row_sums(rows: Rows, numbers: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _scale_rows(rows: Rows, divisors: NDArray[np.float64]) -> Rows:
-    """Divide rows by (n,) divisors; the divisor of a row of zeros may be 0, and the row is not changed."""
+    """Divide rows by (n,) divisors; the divisor of a row of zeros may be 0, which leaves the row unchanged."""
     divisors = np.where(divisors == 0, 1, divisors)
     if sparse.issparse(rows):
         return _with_numbers(rows, rows.data / np.repeat(divisors, np.diff(rows.indptr)))
@@ -318,11 +318,11 @@ def _scale_columns(rows: Rows, weights: NDArray[np.float32]) -> Rows:
 
 
 def _with_numbers(rows: Rows, numbers: NDArray[Any]) -> Rows:
-    """Return rows with these numbers, as float32, instead of their own."""
+    """Return rows in which these numbers, as float32, replace the stored ones."""
     numbers = numbers.astype(np.float32, copy=False)
-    return (
-        sparse.csr_array((numbers, rows.indices, rows.indptr), shape=rows.shape) if sparse.issparse(rows) else numbers
-    )
+    if not sparse.issparse(rows):
+        return numbers
+    return sparse.csr_array((numbers, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _check_columns(values: Any, where: str) -> None:

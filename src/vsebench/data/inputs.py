@@ -10,9 +10,9 @@ from vsebench.data.problem import Dataset, LabelMatrix
 
 
 def load_dataset(folder: Path, word_vectors: Path | None = None) -> Dataset:
-    """Read the label matrix, the official partition if there is one, and which images have features.
+    """Read the label matrix, the official partition if there is one, and the images that have features.
 
-    word_vectors : word_vectors.npz of the processed folder, for a protocol that needs to know which labels have one
+    word_vectors : word_vectors.npz of the processed folder, for a protocol that has to know the labels with vectors
     """
     images = read_parquet(folder / "images.parquet")
     vocabulary = read_parquet(folder / "labels.parquet")

@@ -1,7 +1,7 @@
-"""The inputs that a method can need besides training labels: their file, how it is read, and why it may be missing.
+"""The inputs that a method can need besides training labels: their files, and the reasons why they may be missing.
 
-A need is one class here. It determines which methods run on a task (a data set under a protocol), which files the jobs
-of the workflow read, the options of the command line, and the extras of a method's `Problem`.
+Each need is a class. The needs determine the methods that run on a task (a data set under a protocol), the files that
+jobs of the workflow read, the options of the command line, and the extras of a method's `Problem`.
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.storage import read_arrays, read_parquet
 from vsebench.data.problem import HeldOut, LabelMatrix, Problem, WordVectors
 
-if TYPE_CHECKING:  # features need SciPy, which most fits do without
+if TYPE_CHECKING:  # features need SciPy, which most fits do not
     from vsebench.data.features import Features
 
 Value = TypeVar("Value")
@@ -25,15 +25,15 @@ Truth = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class TaskData:
-    """What is known of a task's data before they are read.
+    """Properties of a task's data that are known before the data are read.
 
     Attributes
     ----------
     processed : folder of the processed data that are split: those of the data set, or of two joined data sets
     tested : folder of the processed data set to test on
-    features_name : name of the file of features in `processed`; None if some of the images are from a set without them
+    features_name : name of the file of features in `processed`; None if not all images are from data with features
     has_word_vectors : whether a source of word vectors is configured
-    is_joined : whether the model is trained on another data set
+    is_joined : whether the model is trained on one data set and tested on another
     new_images : whether no test image is trained on
     unseen : whether some tested labels are never trained
     only_unseen : whether no tested label is ever trained
@@ -51,7 +51,7 @@ class TaskData:
     simulated: frozenset[str]
 
 
-class Need(ABC):
+class Need:
     """An input that a method can need, and that a task may lack.
 
     Attributes
@@ -63,17 +63,17 @@ class Need(ABC):
     key: ClassVar[str]
     missing_reason: ClassVar[str]
 
-    @abstractmethod
     def is_provided(self, data: TaskData) -> bool:
-        """Return whether a task has this input."""
+        """Return whether a task has this input; by default only simulated data can have it."""
+        return self.key in data.simulated
 
     def files(self, data: TaskData, split: str) -> list[str]:
         """Return the files that a job has to read for this need; `split` is the folder of the split."""
         return []
 
 
-class FileNeed(Need, Generic[Value]):
-    """A need that is read from a file, which is named by an option of the stages.
+class FileNeed(Need, ABC, Generic[Value]):
+    """A need that is read from a file; an option of the stages names the file.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class FeaturesNeed(FileNeed["Features"]):
         return [f"{data.processed}/{data.features_name}", f"{data.processed}/images.parquet"]
 
     def load(self, path: Path) -> "Features":
-        from vsebench.data.features import read_features  # with SciPy, which most jobs do without
+        from vsebench.data.features import read_features  # imports SciPy, which most jobs do not need
 
         images = read_parquet(path.parent / "images.parquet")
         return read_features(path, images["has_features"].to_numpy())
@@ -151,9 +151,6 @@ class TruthNeed(FileNeed[Truth]):
     missing_reason = "true label probabilities exist only for simulated data"
     description = "the truth.npz of a simulated data set"
 
-    def is_provided(self, data: TaskData) -> bool:
-        return self.key in data.simulated
-
     def files(self, data: TaskData, split: str) -> list[str]:
         return [f"{data.tested}/truth.npz"]
 
@@ -166,9 +163,6 @@ class TreeNeed(Need):
 
     key = "tree"
     missing_reason = "the labels were not drawn from a tree of labels"
-
-    def is_provided(self, data: TaskData) -> bool:
-        return self.key in data.simulated
 
 
 class TestLabelsNeed(Need):
@@ -236,24 +230,13 @@ class TrainedLabelsNeed(Need):
 FEATURES, WORD_VECTORS, TRUTH, TEST_LABELS, GIVEN_LABELS = (
     FeaturesNeed(), WordVectorsNeed(), TruthNeed(), TestLabelsNeed(), GivenLabelsNeed(),
 )  # fmt: skip
-NEEDS: dict[str, Need] = {
-    need.key: need
-    for need in (
-        FEATURES,
-        WORD_VECTORS,
-        TRUTH,
-        TreeNeed(),
-        TEST_LABELS,
-        GIVEN_LABELS,
-        KnownLabelsNeed(),
-        TrainedLabelsNeed(),
-    )
-}
+ALL = (FEATURES, WORD_VECTORS, TRUTH, TreeNeed(), TEST_LABELS, GIVEN_LABELS, KnownLabelsNeed(), TrainedLabelsNeed())
+NEEDS: dict[str, Need] = {need.key: need for need in ALL}
 FILE_NEEDS: tuple[FileNeed[Any], ...] = tuple(need for need in NEEDS.values() if isinstance(need, FileNeed))
 
 
 def provided(data: TaskData) -> set[str]:
-    """Return the keys of the needs that a task provides, including those of its simulator alone."""
+    """Return the keys of the needs that a task provides, including needs that only its simulator knows."""
     return {key for key, need in NEEDS.items() if need.is_provided(data)} | data.simulated
 
 

@@ -84,7 +84,7 @@ class LabelMatrix:
 
     @property
     def n_labels_of_row(self) -> NDArray[np.int64]:
-        """(n_rows,) int64: the number of distinct labels of each row."""
+        """(n_rows,) int64: the number of distinct labels in each row."""
         return np.diff(self.offsets)
 
     @cached_property
@@ -262,7 +262,7 @@ class WordVectors:
     Attributes
     ----------
     vectors : (n_labels, d) float32, finite, as in the source of word vectors; zeros for a label without a vector
-    known : (n_labels,) bool, the labels that have a vector; it is not zero
+    known : (n_labels,) bool, the labels that have a vector, which is not zero
     """
 
     vectors: Matrix
@@ -297,7 +297,7 @@ class WordVectors:
 
 
 def _normalise_rows(rows: NDArray[np.float64], smallest: float) -> NDArray[np.float64]:
-    """Scale rows to length 1; a row that is not longer than `smallest` becomes zeros."""
+    """Scale rows to length 1; rows that are not longer than `smallest` become zeros."""
     length = np.sqrt((rows**2).sum(axis=1, keepdims=True))
     is_zero = length <= smallest
     return np.where(is_zero, 0.0, rows / np.where(is_zero, 1.0, length))
@@ -310,7 +310,7 @@ class Problem:
     Attributes
     ----------
     training : the images and labels to learn from
-    seed : the only source of random numbers, through `vsebench.data.streams`
+    seed : seed of all random numbers, which come from `vsebench.data.streams`
     workers : threads; results must not depend on their number
     features : one row per image of the data set; None if it has no features
     word_vectors : the word vectors of the labels; None if the data set has none

@@ -1,6 +1,6 @@
 """Named streams of random numbers: a seed and a name give the same numbers everywhere.
 
-NumPy and the kernels have different generators, so the same number may name one stream of each.
+NumPy and the kernels have different generators, so one number may name a stream of each.
 """
 
 from enum import IntEnum, unique
@@ -17,16 +17,16 @@ class Stream(IntEnum):
     NEGATIVES = 3  # the negative of each stochastic step
     NEGATIVES_AGAIN = 4  # further attempts at a negative, if the first was a positive
     ORDER = 5  # the order of the images in each epoch
-    SIMULATED_LABELS = 6  # the labels of a simulated data set, by its own seed, which may equal a fit's seed
+    SIMULATED_LABELS = 6  # the labels of a simulated data set; its seed may equal a fit's seed
     DIRECTIONS = 7  # the directions of a random projection tree
     DROPOUT = 8  # the units of a network to drop
-    HEAD_START = 9  # START, ORDER and DROPOUT of a network that decides about labels
+    HEAD_START = 9  # like START, ORDER and DROPOUT, for a network that decides about labels
     HEAD_ORDER = 10
     HEAD_DROPOUT = 11
     WORDS = 12  # vectors for labels without one, random vectors, and permutations of vectors
 
 
-VALIDATION_SAMPLE = 3  # the images to validate on; drawn by NumPy's generator, while the kernels draw NEGATIVES
+VALIDATION_SAMPLE = 3  # the images to validate on, drawn by NumPy; the kernels draw NEGATIVES, also 3
 
 
 def generator(seed: int, stream: int) -> np.random.Generator:

@@ -8,14 +8,14 @@ from vsebench.core.modules import modules_in
 
 KINDS = {  # function -> the kind of adapter that has it, for adapters that read something other than a data set
     "read_parents": "adapter for the parents of labels",
-    "read_vectors": "adapter for the vectors of words",
+    "read_vectors": "adapter for word vectors",
 }
 
 
 def knows(adapter: str) -> frozenset[str]:
     """Return the needs (keys of `needs.NEEDS`) that only a simulator can provide, such as the true probabilities.
 
-    They are the attribute `KNOWS` of the adapter's module; an adapter of real data has none.
+    A simulator's module lists them in `KNOWS`; an adapter of real data has no such attribute.
     """
     return frozenset(getattr(load_adapter(adapter, adapter, "Options"), "KNOWS", ()))
 

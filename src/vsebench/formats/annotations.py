@@ -1,7 +1,7 @@
-"""The annotations that every adapter returns, and checks that adapters share."""
+"""The annotations that every adapter returns, and functions that adapters share."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from vsebench.data.features import Features
 
 
 class Dropped(NamedTuple):
-    """Things of one kind that an adapter left out, their number, and the reason."""
+    """What an adapter left out: the kind of thing, the number, and the reason."""
 
     what: str
     number: int
@@ -36,9 +36,9 @@ class RawAnnotations:
     parts : "train", "valid" or "test" for each image (String); None for a data set without an official partition
     features : image features, rows in the order of `images`; None for a data set without features
     truth : arrays that only a simulator knows; None for real data. An array `image` has one row per image, an array
-        `label` one per label. The topic model has `image` (n_images, T) and `label` (n_labels, T), both float32, such
-        that image @ label.T is the probability of each label for each image. The arrays of the other simulators are
-        stated in `methods.controls`: `tree_posterior`, `independent_labels` and `label_catalogue`
+        `label` one row per label. The topic model has `image` (n_images, T) and `label` (n_labels, T), float32, such
+        that image @ label.T is the probability of each label for each image. The modules `tree_posterior`,
+        `independent_labels` and `label_catalogue` of `methods.controls` state the arrays of the other simulators
     """
 
     images: pl.Series
@@ -64,6 +64,14 @@ def count_pairs(images: NDArray[np.integer], labels: NDArray[np.integer], n_labe
     keys, counts = np.unique(keys, return_counts=True)
     image, label = np.divmod(keys, n_labels)
     return pl.DataFrame({"image": image, "label": label, "count": counts}).cast(PAIRS)
+
+
+def sort_names(numbers: Mapping[str, int]) -> tuple[list[str], NDArray[np.int32]]:
+    """Return sorted names, and the rank of each name at its number; `numbers` is name -> 0, 1, ... ."""
+    names = sorted(numbers)
+    ranks = np.empty(len(names), dtype=np.int32)
+    ranks[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.int32)
+    return names, ranks
 
 
 def check_unique(names: Sequence[str], where: str, what: str) -> None:

@@ -1,13 +1,13 @@
 """Read image features from a file of their own, such as a user's, instead of the files of the annotations.
 
     .npy       an array (rows, d) of numbers
-    .npz       a sparse matrix (rows, d), as scipy.sparse.save_npz writes a CSR one
+    .npz       a sparse matrix (rows, d) in CSR format, as scipy.sparse.save_npz writes it
     .parquet   a column of image ids (text or whole numbers); the other columns are numbers, or one of them is a list
                of numbers, of the same length in each row
 
 Rows are matched to images by image id. A .parquet file has a column of ids; the other formats need a text file with one
-id per line, in the order of the rows. Without it, the rows must be in the order of the data set's images. An image
-without a row has no features. Rows of images that are not in the data set are counted and left out. float16 stays
+id per line, in the order of the rows. Without such a file, the rows must be in the order of the data set's images. An
+image without a row has no features. Rows of images that are not in the data set are counted and left out. float16 stays
 float16; all other numbers become float32.
 """
 
@@ -49,7 +49,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
         A file is missing or damaged; its shape or type is wrong, or a number is not finite; an id is missing or
         duplicate, or there are more or fewer ids than rows; or none of the ids belongs to an image of the data set.
     """
-    assert source.file is not None  # features computed by a network are a file by now
+    assert source.file is not None  # features that a network computed are in a file by now
     path = find(raw, source.file)
     row_ids, values = read_rows(path, find(raw, source.ids) if source.ids else None, source.image)
     ids = list(images) if row_ids is None else row_ids
@@ -61,7 +61,7 @@ def read_features_file(raw: Path, source: FeaturesFile, images: Sequence[str]) -
 
 
 def read_rows(path: Path, ids: Path | None, column: str) -> tuple[list[str] | None, Any]:
-    """Read the image ids (from a column of a table, or the file `ids`; None without it) and the rows of features."""
+    """Read the image ids (from a column of a table, or from the file `ids`; else None) and the rows of features."""
     if path.suffix == ".parquet":
         return read_parquet(path, column)
     values = read_csr(path) if path.suffix == ".npz" else read_npy(path)
@@ -160,7 +160,7 @@ def read_parquet(path: Path, column: str) -> tuple[list[str], NDArray[np.float32
 
 
 def numbers_of(frame: pl.DataFrame, path: Path) -> NDArray[np.float32]:
-    """Return the features of a table: one per column, or those of its only column of lists."""
+    """Return the features in the columns of a table, or in its only column of lists."""
     if len(frame.columns) == 1 and isinstance(frame.dtypes[0], pl.List | pl.Array):
         lists = frame.to_series().cast(pl.List(frame.dtypes[0].inner))
         lengths = lists.list.len()

@@ -1,19 +1,18 @@
 """Filter images and labels: the same filters, in the same order, for every data set.
 
-1. `sample_images`: draw this number of images from those with at least `min_labels_per_image` labels (at least one)
+1. `sample_images`: draw this number from the images with at least `min_labels_per_image` labels (at least one)
 2. `min_images_per_label`: remove labels on fewer images
 3. `top_labels`: of the remaining labels, keep this number with the most images; ties in the order of the vocabulary
 4. `min_labels_per_image`: remove images with fewer labels
 5. repeat steps 2 and 4 until nothing changes, since each can undo the other
 6. `only_parts`: remove images that are in no part of the official partition; they count in the steps before, and
-   labels that only they have stay
+   labels that only these images have stay
 
 Without a filter everything is kept, including labels that no image has and images without a label. A filter on labels
 also removes labels that no image has.
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -30,12 +29,12 @@ def apply_vocabulary(annotations: RawAnnotations, vocabulary: Vocabulary, where:
     Parameters
     ----------
     annotations : as returned by the adapter
-    vocabulary : the filters; one that is not set does nothing
+    vocabulary : the filters; a filter that is not set does nothing
     where : file and key of the filters, for errors
 
     Returns
     -------
-    The images and labels that are kept, in their old order with new row numbers; `dropped` counts the others.
+    The kept images and labels, in their old order with new row numbers; `dropped` counts the removed ones.
 
     Raises
     ------
@@ -74,7 +73,7 @@ def sample_images(annotations: RawAnnotations, vocabulary: Vocabulary, where: st
 
 
 def filter_pairs(pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Dropped]) -> pl.DataFrame:
-    """Apply the filters on labels and images until all are satisfied; add what is removed to `dropped`."""
+    """Apply the filters on labels and images until all are satisfied; add the removed labels to `dropped`."""
     fewest_images, fewest_labels = vocabulary.min_images_per_label, vocabulary.min_labels_per_image
     pairs, rare_labels = _drop_rare(pairs, "label", fewest_images)
     if vocabulary.top_labels is not None:
@@ -106,7 +105,7 @@ def _drop_rare(pairs: pl.DataFrame, column: str, fewest: int | None) -> tuple[pl
 def restrict(
     annotations: RawAnnotations, pairs: pl.DataFrame, vocabulary: Vocabulary, dropped: list[Dropped]
 ) -> RawAnnotations:
-    """Return the images and labels that the filters kept, with new row numbers."""
+    """Return annotations of only the images and labels that the filters kept."""
     n_images, n_labels = len(annotations.images), len(annotations.labels)
     images, labels = np.arange(n_images), np.arange(n_labels)
     if vocabulary.sample_images is not None or vocabulary.min_labels_per_image is not None:
@@ -116,19 +115,7 @@ def restrict(
         dropped = [*dropped, Dropped("images", gone, f"left with fewer labels than {fewest} (min_labels_per_image)")]
     if vocabulary.min_images_per_label is not None or vocabulary.top_labels is not None:
         labels = _used(pairs["label"], n_labels)
-    renumbered = pairs.with_columns(
-        _renumber(pairs["image"], images, n_images), _renumber(pairs["label"], labels, n_labels)
-    )
-    return replace(
-        annotations,
-        images=annotations.images.gather(images),
-        labels=[annotations.labels[int(label)] for label in labels],
-        pairs=renumbered.sort("image", "label"),
-        dropped=[entry for entry in dropped if entry.number],
-        parts=None if annotations.parts is None else annotations.parts.gather(images),
-        features=None if annotations.features is None else annotations.features.take(images),
-        truth=take_truth(annotations, image=images, label=labels),
-    )
+    return select(annotations, pairs, images, labels, dropped)
 
 
 def keep_parts(annotations: RawAnnotations, where: str) -> RawAnnotations:
@@ -140,22 +127,31 @@ def keep_parts(annotations: RawAnnotations, where: str) -> RawAnnotations:
     if pairs.is_empty():
         raise UserError(f"{where}: only_parts: no image of the partition has a label")
     gone = Dropped("images", len(stays) - len(images), "in no part of the official partition (only_parts)")
-    features = annotations.features
+    return select(annotations, pairs, images, np.arange(len(annotations.labels)), [*annotations.dropped, gone])
+
+
+def select(
+    annotations: RawAnnotations,
+    pairs: pl.DataFrame,
+    images: NDArray[np.intp],
+    labels: NDArray[np.intp],
+    dropped: list[Dropped],
+) -> RawAnnotations:
+    """Return annotations of only these images and labels (ascending row numbers), with `pairs` renumbered."""
+    new_image = _renumber(pairs["image"], images, len(annotations.images))
+    new_label = _renumber(pairs["label"], labels, len(annotations.labels))
+    rows = {"image": images, "label": labels}
+    truth = annotations.truth
     return replace(
         annotations,
         images=annotations.images.gather(images),
-        pairs=pairs.with_columns(_renumber(pairs["image"], images, len(stays))),
-        dropped=[*annotations.dropped, *([gone] if gone.number else [])],
-        parts=annotations.parts.gather(images),
-        features=None if features is None else features.take(images),
-        truth=take_truth(annotations, image=images),
+        labels=[annotations.labels[label] for label in labels.tolist()],
+        pairs=pairs.with_columns(new_image, new_label).sort("image", "label"),
+        dropped=[entry for entry in dropped if entry.number],
+        parts=None if annotations.parts is None else annotations.parts.gather(images),
+        features=None if annotations.features is None else annotations.features.take(images),
+        truth=truth and {name: array[rows[name]] if name in rows else array for name, array in truth.items()},
     )
-
-
-def take_truth(annotations: RawAnnotations, **rows: NDArray[np.intp]) -> dict[str, NDArray[Any]] | None:
-    """Return the truth with only these rows of its arrays `image` and `label`."""
-    truth = annotations.truth
-    return truth and {name: array[rows[name]] if name in rows else array for name, array in truth.items()}
 
 
 def _used(column: pl.Series, number: int) -> NDArray[np.intp]:

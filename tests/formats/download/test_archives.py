@@ -1,4 +1,4 @@
-"""Hostile and damaged archives: each is read safely, or refused in one line."""
+"""Hostile and damaged archives are read safely or refused in one line."""
 
 import bz2
 import contextlib
@@ -155,7 +155,7 @@ def test_what_is_not_wanted_may_be_anything(put):
 
 
 def test_a_file_with_holes_is_refused(put):
-    """A few bytes can stand for a terabyte of zeros."""
+    """A few bytes can represent a terabyte of zeros."""
     header = bytearray(entry("labels.txt")[0].tobuf(tarfile.GNU_FORMAT))
     header[156:157] = tarfile.GNUTYPE_SPARSE
     header[124:136] = b"%011o\0" % 0
@@ -269,7 +269,7 @@ def test_archives_that_are_cut_off_are_refused(put, kind):
 
 @pytest.mark.parametrize("kind", COMPRESSED)
 def test_a_changed_byte_of_a_compressed_archive_never_goes_unseen(put, kind):
-    """The checksum stands at the end of the file, behind the last member."""
+    """The checksum is at the end of the file, after the last member."""
     whole = COMPRESSED[kind](PLAIN_TAR)
     for position in range(len(whole)):
         path = put("x.tar", whole[:position] + bytes([whole[position] ^ 1]) + whole[position + 1 :])

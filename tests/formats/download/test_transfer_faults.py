@@ -1,4 +1,4 @@
-"""What networks, servers and disks do to a download: the right file in the end, or one line and nothing half done."""
+"""Downloads despite faults of networks, servers and disks: they end with the file, or with one line and no file."""
 
 import contextlib
 import gzip
@@ -47,7 +47,7 @@ FILES = {"x.zip": zip_of(NOISE), "x.tar.gz": tar_of(NOISE), "x.csv.gz": gzip.com
 
 
 class Faulty(Handler):
-    """Answers /<acts>/<name> as its methods do, act+act for one request after another, or with a status such as 404."""
+    """Answers /<acts>/<name> with its methods; "act+act" are those of successive requests; 404 is a status."""
 
     def answer(self):
         _, acts, name = self.path.split("/")
@@ -61,7 +61,7 @@ class Faulty(Handler):
             self.send_error(int(act)) if act.isdigit() else getattr(self, act)()
 
     def head(self, length=None, **headers):
-        """Send the head of an answer that goes on where the client left off."""
+        """Send the headers of an answer that continues where the client stopped."""
         self.send_response(206 if self.begin else 200)
         if self.begin:
             headers["Content_Range"] = f"bytes {self.begin}-{len(self.data) - 1}/{len(self.data)}"
@@ -99,7 +99,7 @@ class Faulty(Handler):
         self.half(**self.server.versions[0])
 
     def new(self):
-        """Go on, if the request does not ask for the rest of the old file only."""
+        """Continue, unless the request accepts only the rest of the old file."""
         _, now, kind = self.server.versions
         if self.headers.get("If-Range", now[kind]) != now[kind]:
             self.begin = 0
@@ -145,14 +145,14 @@ class Faulty(Handler):
         self.wfile.write(self.data[self.begin : self.begin + 1])
 
     def leisurely(self):
-        """Send as fast as is just enough."""
+        """Send just fast enough."""
         self.head()
         for start in range(self.begin, len(self.data), 500):
             self.wfile.write(self.data[start : start + 500])
             time.sleep(0.03)
 
     def cut(self):
-        """Leave out the end, and do not say how long the file is."""
+        """Leave out the end, and do not send the length of the file."""
         self.begin = 0
         self.head(Content_Length="")
         self.wfile.write(self.data[:-9])
@@ -170,17 +170,17 @@ class Faulty(Handler):
         self.chunked(end=b"")
 
     def short(self):
-        """Name a length that is too long."""
+        """Send a length that is too large."""
         self.head(length=len(self.data) + 100)
         self.wfile.write(self.data)
 
     def shifted(self):
-        """Go on at another byte than the one asked for."""
+        """Continue at another byte than the requested one."""
         self.begin += 1
         self.good()
 
     def resized(self):
-        """Go on in a file of another length."""
+        """Continue in a file of another length."""
         self.data += b"?"
         self.good()
 
@@ -216,7 +216,7 @@ def configure(server, tmp_path):
 
 @pytest.fixture
 def fetch(configure, capsys, tmp_path):
-    """Run the stage and return what it said; check that it ended well or did nothing by halves."""
+    """Run the stage and return its messages; check that it wrote the whole file or none."""
 
     def run(*acts, name="x.zip", good, **known):
         status = main(configure(*acts, name=name, **known))
@@ -234,7 +234,7 @@ def fetch(configure, capsys, tmp_path):
 
 
 def check_said(said):
-    """Besides bars of progress, there has to be one line."""
+    """Check that there is one line besides progress bars."""
     assert "Traceback" not in said
     assert said.splitlines()[-1].startswith("vsebench download: ")
     assert said.count("vsebench download: ") == 1
@@ -246,7 +246,7 @@ def test_a_connection_that_drops_at_every_tenth_of_the_file(server, fetch):
 
 
 def test_any_other_server_may_finish(server, fetch):
-    """Bytes of another address are not continued: it may have another file."""
+    """Bytes from one address are not continued at another address, which may have another file."""
     fetch("stall", "good", good=True)
     assert server.seen[-1] == ("good", 0)
 
@@ -350,7 +350,7 @@ def test_a_redirect_that_leads_nowhere(server, fetch, act, message):
 
 
 def test_killed_in_the_middle(server, fetch, configure, tmp_path):
-    """What was there goes on where it was."""
+    """The next download continues where the killed one stopped."""
     arguments = configure("stall")
     process = subprocess.Popen([sys.executable, "-m", "vsebench", *arguments], stderr=subprocess.DEVNULL)
     part, half = tmp_path / "raw" / "x.zip.part", len(FILES["x.zip"]) // 2
@@ -369,7 +369,7 @@ def test_killed_in_the_middle(server, fetch, configure, tmp_path):
 
 @contextlib.contextmanager
 def limited_files(size):
-    """Let no file become larger; the system then refuses a write as on a full disk."""
+    """Limit the size of files; the system then refuses to write, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
@@ -404,7 +404,7 @@ def test_a_mirror_folder_and_a_file_that_cannot_grow(server, fetch, tmp_path, mo
 
 @pytest.fixture
 def unwritable():
-    """A folder in which not even root may write, who becomes somebody else meanwhile."""
+    """Yield a folder in which the current user may not write; root becomes another user meanwhile."""
     user = os.geteuid()
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0o555)

@@ -1,4 +1,4 @@
-"""Where the parents of labels are from: WordNet, a table, Open Images' hierarchy, labels that are paths."""
+"""Sources of the parents of labels: WordNet, a table, Open Images' hierarchy, labels that are paths."""
 
 import gzip
 import json
@@ -53,7 +53,6 @@ def test_a_plural_is_looked_up_as_wordnet_does(label, lemma):
 
 
 def test_a_label_that_begins_with_a_synset_means_it(tmp_path):
-    """As ImageNet's labels do."""
     put(tmp_path, WORDNET)
     labels = ["n00000006 car", "n00000005 hot dog", "n00000010 car", "n00000006"]
     assert wordnet.read_parents(tmp_path, wordnet.Options(), labels) == [

@@ -1,4 +1,4 @@
-"""ILSVRC 2010 with visual words, on small files of the official layout; test_faults.py has their faults."""
+"""ILSVRC 2010 with visual words, on small files of the official layout; test_faults.py tests faults of the files."""
 
 import numpy as np
 

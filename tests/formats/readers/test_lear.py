@@ -1,4 +1,4 @@
-"""Features of the LEAR archives; tests/fuzz and test_faults.py have the labels."""
+"""Features of the LEAR archives; tests/fuzz and test_faults.py test the labels."""
 
 import numpy as np
 import pytest

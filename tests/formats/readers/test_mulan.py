@@ -53,7 +53,7 @@ def values_of(annotations):
 
 @given(st.data())
 def test_what_was_written_is_read(tmp_path_factory, data):
-    """Labels stand anywhere among the attributes, and the XML file has them in an order of its own."""
+    """Labels are anywhere among the attributes, and in another order in the XML file."""
     width, n = data.draw(st.integers(2, 7)), data.draw(st.integers(1, 6))
     attributes = data.draw(st.lists(names, min_size=width, max_size=width, unique=True))
     n_labels = data.draw(st.integers(1, width - 1))

@@ -1,4 +1,4 @@
-"""NUS-WIDE: what its three adapters make of one small archive; tests/fuzz and test_faults.py have the files' faults."""
+"""The three adapters of NUS-WIDE on one small archive; tests/fuzz and test_faults.py test faults of the files."""
 
 import numpy as np
 import pytest

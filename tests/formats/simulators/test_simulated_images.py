@@ -61,7 +61,7 @@ def test_every_label_is_as_frequent_as_the_truth_says(name):
     chance = np.array([chances(name, drawn.truth, x) for x in drawn.features.values.astype(float)])
     error = np.sqrt((chance * (1 - chance)).sum(axis=0))
     assert (np.abs(given_of(drawn).sum(axis=0) - chance.sum(axis=0)) < 4 * error).all()
-    # Given the features as well: of pairs that are likelier than not as many are there as expected.
+    # Also given the features: as many of the likely pairs are present as expected.
     likely = chance > 0.5
     error = np.sqrt((chance * (1 - chance))[likely].sum())
     assert abs(given_of(drawn)[likely].sum() - chance[likely].sum()) < 4 * error

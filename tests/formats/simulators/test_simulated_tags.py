@@ -1,4 +1,4 @@
-"""Simulated tags and their words: frequencies, noise, the best scores given the features, and likeness of words."""
+"""Simulated tags and word vectors: frequencies, noise, the best scores given the features, similarity of words."""
 
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def test_a_larger_set_begins_with_a_smaller_one():
 
 
 def test_noise_changes_the_tags_of_other_images_than_those_that_test():
-    """Half of the noise takes true labels away; what it adds is about half of the tags."""
+    """The noise removes a quarter of the true labels; the labels that it adds are about half of the tags."""
     clean, noisy = draw(), draw(tag_noise=0.5)
     tests = (clean.parts == "test").to_numpy()
     true, tags = given_of(clean), given_of(noisy)
@@ -87,7 +87,7 @@ def test_noise_changes_the_tags_of_other_images_than_those_that_test():
 
 
 def test_the_best_scores_are_the_log_odds_given_the_features():
-    """One latent number and two features: the mean over t given x, by integration, but for the approximation of it."""
+    """The mean over t given x is computed by integration, with one latent number and two features."""
     options = options_of(labels=4, latent=1, dimensions=2, beta=1.0, feature_noise=0.7)
     z, feature_map = looks(4, 1, options.seed), np.array([[1.2], [-0.4]])
     bias = np.array([-3.0, -1.0, 0.0, 1.0])

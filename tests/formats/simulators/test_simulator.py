@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.linear_model import Ridge
 from sklearn.metrics import label_ranking_average_precision_score
 
@@ -92,7 +93,7 @@ def test_features_leave_the_labels_as_they_are():
 
 
 def test_features_follow_their_formula():
-    """Without noise they are linear in the mixtures; the noise is normal, with its deviation."""
+    """Without noise, features are linear in the mixtures; the noise has its standard deviation."""
     mixtures = np.random.default_rng(1).dirichlet(np.ones(4), size=20_000).astype(np.float32)
     exact = draw_features(mixtures, SimulatedFeatures(dimensions=3, noise=0), np.random.default_rng(2)).values
     projection, residuals, *_ = np.linalg.lstsq(mixtures.astype(float), exact, rcond=None)
@@ -103,13 +104,6 @@ def test_features_follow_their_formula():
     assert np.allclose(noise, 0.5, atol=0.01)
 
 
-def chi_square_is_plausible(counts, probabilities):
-    expected = counts.sum() * probabilities
-    statistic = ((counts - expected) ** 2 / expected).sum()
-    freedom = len(counts) - 1
-    return statistic < freedom + 5 * np.sqrt(2 * freedom)
-
-
 def test_first_labels_follow_the_truth():
     n_images, mixture = 40_000, np.array([0.5, 0.3, 0.2], dtype=np.float32)
     topics = np.random.default_rng(0).dirichlet(np.full(12, 2.0), size=3)
@@ -118,13 +112,15 @@ def test_first_labels_follow_the_truth():
     offsets = 2 * np.arange(n_images + 1)
     labels = draw_labels(np.tile(mixture, (n_images, 1)), cumulative, offsets, np.inf, new_state(1)).reshape(-1, 2)
     truth = mixture @ topics
-    assert chi_square_is_plausible(np.bincount(labels[:, 0], minlength=12), truth)
+    first_labels = np.bincount(labels[:, 0], minlength=12)
+    assert stats.chisquare(first_labels, truth * first_labels.sum()).pvalue > 1e-4
     # Drawing without replacement: the second label given the first is the truth without that label.
     first = int(truth.argmax())
     second = np.bincount(labels[labels[:, 0] == first, 1], minlength=12)
     assert second[first] == 0
     others = np.arange(12) != first
-    assert chi_square_is_plausible(second[others], truth[others] / truth[others].sum())
+    expected = truth[others] / truth[others].sum() * second.sum()
+    assert stats.chisquare(second[others], expected).pvalue > 1e-4
 
 
 def draw_labels_twin(mixtures, cumulative, offsets, novelty, rng):
@@ -133,7 +129,7 @@ def draw_labels_twin(mixtures, cumulative, offsets, novelty, rng):
         row = []
         for n in range(length):
             if uniform(rng) * (n + novelty) < n:
-                row.append(row[int(uniform_below(rng, n))])
+                row.append(row[int(uniform(rng) * n)])
                 continue
             label = None
             while label is None or label in row:
@@ -142,10 +138,6 @@ def draw_labels_twin(mixtures, cumulative, offsets, novelty, rng):
             row.append(label)
         rows += row
     return np.array(rows, dtype=np.int32)
-
-
-def uniform_below(rng, n):
-    return int(uniform(rng) * n)
 
 
 @pytest.mark.parametrize("novelty", [np.inf, 4.0])
@@ -184,7 +176,7 @@ def test_the_sets_of_the_configuration_can_be_drawn_small(name, scale):
 
 
 def test_the_simulated_features_of_the_configuration_tell_images_apart():
-    """Ridge regression on them ranks an image's labels better than popularity does, and worse than the truth."""
+    """Ridge regression on the features ranks labels better than popularity does, and worse than the truth."""
     annotations = read(Path(), Options(**data_sets.described("sim-features").options))
     n_images = len(annotations.images)
     matrix = np.zeros((n_images, len(annotations.labels)))

@@ -1,4 +1,4 @@
-"""From a label's name to its word vector."""
+"""The rule that finds the word vector of a label by its name."""
 
 import numpy as np
 import pytest
@@ -74,7 +74,7 @@ def test_parts_that_cancel_out_give_no_vector():
 
 
 def test_the_words_to_read_are_all_that_the_rule_can_ask_for():
-    """What the file is read for is enough, whatever it has."""
+    """No word is looked up that the file was not searched for."""
     labels = ["Hot Dogs", "tee-shirt", "geese", "New_York", "f-16"]
     rule = LabelRule({"tee-shirt": "T shirt"}, {"geese": ["goose"]})
     asked = Asked()
@@ -84,7 +84,7 @@ def test_the_words_to_read_are_all_that_the_rule_can_ask_for():
 
 
 class Asked(dict):
-    """Vectors of no word, which notes what it is asked for."""
+    """An empty dictionary that records the words that are looked up."""
 
     def __init__(self):
         self.words = set()

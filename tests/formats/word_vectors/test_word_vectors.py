@@ -1,4 +1,4 @@
-"""Files of word vectors: text with and without a header, word2vec binary, .npz; their traps, and the real subsets."""
+"""Files of word vectors: text with and without a header, word2vec binary, .npz; odd files and the real subsets."""
 
 import gzip
 import io

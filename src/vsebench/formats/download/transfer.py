@@ -1,7 +1,7 @@
 """Fetch one file from one address, with retries, and resume after an interruption.
 
 The bytes fetched so far are in `<name>.part`. The notes `<name>.part.json` in the same folder contain their address and
-the version of the file there. Without them, or if the server now has another version, the transfer starts over.
+the version of the file there. Without notes, or if the server now has another version, the transfer starts over.
 """
 
 import json
@@ -21,7 +21,7 @@ from vsebench.core.storage import write_json
 ATTEMPTS = 4  # consecutive attempts without progress
 TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two blocks
 WINDOW = 120.0  # seconds in which a source has to send at least LOWEST bytes
-LOWEST = 120 << 10  # else the next source is tried: at 1 KiB per second, a file of 100 MiB takes more than a day
+LOWEST = 120 << 10  # bytes; at this pace, 1 KiB per second, a file of 100 MiB takes more than a day
 BLOCK = 1 << 18
 TEMPORARY_STATUS = {408, 416, 425, 429, 500, 502, 503, 504}
 
@@ -38,7 +38,7 @@ class TemporaryError(TransferError):
 
 
 class _Pace:
-    """Detects a source that is too slow, because it sends few bytes at a time or breaks off again and again."""
+    """Detects a source that is too slow: it sends few bytes at a time, or breaks off again and again."""
 
     def __init__(self) -> None:
         self.restart()
@@ -68,9 +68,9 @@ def discard(part: Path) -> None:
 def fetch(address: str, part: Path) -> None:
     """Fetch `address` into the file `part`, which is complete when this returns.
 
-    After a temporary failure it tries again after a pause that doubles (1, 2, 4 s), until `ATTEMPTS` consecutive
-    attempts brought no new bytes. Raises `TransferError`, also for a source that sends less than `LOWEST` bytes in
-    `WINDOW` seconds; the bytes fetched so far are kept for the next time.
+    A temporary failure is followed by a pause and a new attempt; the pauses double (1, 2, 4 s). `TransferError` is
+    raised after `ATTEMPTS` consecutive attempts without new bytes, and for a source that sends less than `LOWEST` bytes
+    in `WINDOW` seconds; the bytes fetched so far are kept for the next time.
     """
     most, failures, pace = _size(part), 0, _Pace()
     while True:

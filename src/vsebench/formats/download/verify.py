@@ -1,8 +1,10 @@
-"""Check a downloaded file: kind, size, checksums."""
+"""Check the kind, size and checksums of a downloaded file."""
 
 import hashlib
 import re
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -37,7 +39,7 @@ def verify(path: Path, expected: SourceFile) -> Digest:
     """Check the content at `path` against the name, size and checksums of the file `expected`.
 
     Raises `BadContentError` if the content is empty, does not match the ending of the name (some servers send an error
-    page with the status of success), or has another size or checksum.
+    page with the status of a success), or has another size or checksum.
     """
     _check_kind(path, expected.name, whole=not (expected.size or expected.md5 or expected.sha256))
     digest = digest_of(path)
@@ -73,26 +75,20 @@ def _check_kind(path: Path, name: str, whole: bool) -> None:
     if name.endswith((".zip", ".npz")) and not zipfile.is_zipfile(path):
         raise BadContentError("it is not a zip archive, or not a complete one")
     if ".tar." in name or name.endswith((".tar", ".tgz")):
-        _check_tar(path, whole)
+        with _refused("it is not a tar archive"):
+            check_tar(path, whole=False)
+        with _refused("it is not a complete tar archive"):
+            check_tar(path, whole)
     elif not head.startswith(MAGIC.get(PurePath(name).suffix, b"")):
         raise BadContentError(f"it is not a {PurePath(name).suffix} file")
     elif whole and name.endswith((".gz", ".bz2", ".xz")):
-        _check_compressed(path)
+        with _refused("it is not a complete file"):
+            check_compressed(path)
 
 
-def _check_tar(path: Path, whole: bool) -> None:
+@contextmanager
+def _refused(why: str) -> Iterator[None]:
     try:
-        check_tar(path, whole=False)
+        yield
     except UserError:
-        raise BadContentError("it is not a tar archive") from None
-    try:
-        check_tar(path, whole)
-    except UserError:
-        raise BadContentError("it is not a complete tar archive") from None
-
-
-def _check_compressed(path: Path) -> None:
-    try:
-        check_compressed(path)
-    except UserError:
-        raise BadContentError("it is not a complete file") from None
+        raise BadContentError(why) from None

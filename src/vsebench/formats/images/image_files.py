@@ -1,4 +1,4 @@
-"""Open the images that a network computes features for: those of a folder, a tar archive or a table.
+"""Open the images of a folder, a tar archive or a table, for a network that computes their features.
 
     folder    the images in it and its subfolders, ordered by id
     tar       the images in it, in its order; compressed or not
@@ -30,7 +30,7 @@ class ImageFiles:
     Attributes
     ----------
     ids : ids of the images, without duplicates
-    marks : size and time of change of each image's file, as a text that differs once the file has changed
+    marks : size and modification time of each image's file, as a text that differs once the file has changed
     contents : a function that takes ascending image numbers and yields the bytes of each of these images; for a file
         that cannot be read it yields the error
     left_out : number of files that are not images
@@ -48,8 +48,8 @@ def open_images(path: Path, suffixes: Suffixes) -> ImageFiles:
     Raises
     ------
     UserError
-        `path` does not exist or contains no image; an archive or a table cannot be read; an id occurs twice or does
-        not fit on a line of a text file.
+        `path` does not exist or contains no image; an archive or a table cannot be read; an id occurs twice or cannot
+        be a line of a text file.
     """
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
@@ -71,7 +71,7 @@ def open_images(path: Path, suffixes: Suffixes) -> ImageFiles:
 
 
 def folders_of(path: Path) -> list[Path]:
-    """Return a folder and all its subfolders: adding or removing a file changes the modification time of one."""
+    """Return a folder and all its subfolders; adding or removing a file changes the modification time of its folder."""
     return sorted(Path(folder) for folder, _, _ in os.walk(path))
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError, missing_package
 
-SIDE = 224  # pixels, where the file leaves height or width free
-WEIGHTS_ELSEWHERE = b"\n\x08location\x12"  # in an ONNX file whose tensors are stored in another file
+SIDE = 224  # height or width in pixels, if the file leaves it free
+WEIGHTS_ELSEWHERE = b"\n\x08location\x12"  # occurs in an ONNX file whose tensors are stored in another file
 
 
 class Network:
@@ -30,8 +30,8 @@ class Network:
         ------
         UserError
             onnxruntime is not installed; the file is missing, is not an ONNX file or keeps its weights in another file;
-            its input is not (n, 3, height, width) float32; or it has no output of this name, or the output is not one
-            row of numbers per image.
+            its input is not (n, 3, height, width) float32; it has no output of this name; or the output is not one row
+            of numbers per image.
         """
         try:
             import onnxruntime
@@ -87,7 +87,7 @@ class Network:
         is_rows = values.ndim >= 2 and len(values) == len(pixels) and values[0].size == values.shape[1]
         if not is_rows or values.dtype.kind != "f":
             shape = f"{values.shape} of {values.dtype} for {len(pixels)} images"
-            raise UserError(f"{self.path}: the output {self.output!r} is {shape}; one row of numbers each is needed")
+            raise UserError(f"{self.path}: the output {self.output!r} is {shape}, not one row of numbers per image")
         return values.reshape(len(values), -1)[:n_images].astype(np.float32)
 
 

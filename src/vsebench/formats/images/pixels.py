@@ -1,7 +1,7 @@
 """Convert the bytes of an image file to the input of a network.
 
 1. Decode to 8-bit RGB, rotated according to EXIF. Grey, palette and CMYK images are converted; 16-bit grey is scaled to
-   8 bits; transparency is ignored; of several frames the first is taken. Floating-point pixels are refused, since their
+   8 bits; transparency is ignored; of several frames, the first is used. Floating-point pixels are refused, since their
    range is not known.
 2. Resize the shorter side to `resize` pixels (bilinear) and crop the centre, with the sizes of torchvision's Resize and
    CenterCrop; or "squash": resize the whole image to the network's input (bicubic), which changes the aspect ratio.
@@ -25,7 +25,7 @@ NARROWEST = 100  # longer side / shorter side; a narrower image would take gigab
 
 
 class Scaling(NamedTuple):
-    """How values of the channels, 0 to 255, are scaled: (value / scale - mean) / deviation."""
+    """The scaling of the values of the channels, 0 to 255: (value / scale - mean) / deviation."""
 
     channels: str
     scale: float

@@ -1,4 +1,4 @@
-"""Parents of labels whose names are paths: the parent of `3/17/172` is `3/17`. A name without a slash has none."""
+"""Parents of labels whose names are paths: the parent of `3/17/172` is `3/17`. A name without a slash has no parent."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,5 +11,5 @@ class Options(Strict):
 
 
 def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:
-    """Return the parents of each label, in the order of `labels`; reads no file."""
+    """Return the parents of each label; no file is read."""
     return [{parent} if (parent := label.rpartition("/")[0]) else set() for label in labels]

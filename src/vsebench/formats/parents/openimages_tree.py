@@ -1,7 +1,7 @@
 """Parents of labels in Open Images' hierarchy of 600 classes.
 
 The file is JSON: a class is `{"LabelName": mid, "Subcategory": [classes], "Part": [classes]}`. The classes in its
-`Subcategory` are its children, those in `Part` are not. A class can have several parents.
+`Subcategory` are its children; the classes in `Part` are not. A class can have several parents. Parents are mids.
 
 Labels are looked up as `openimages.py` names them: by mid, by a name that one or several mids have in `class_names`, or
 by a name followed by its mid in brackets.
@@ -31,23 +31,7 @@ class Options(Strict):
 
 
 def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:
-    """Read the parents of each label.
-
-    Parameters
-    ----------
-    raw : the folder with the downloaded files
-    options : the file with the names of the classes
-    labels : the names of a data set's labels
-
-    Returns
-    -------
-    The mids of each label's parents, in the order of `labels`; empty for a label that is not in the hierarchy.
-
-    Raises
-    ------
-    UserError
-        A file is missing or damaged, or a class does not have the layout above.
-    """
+    """Read the mids of each label's parents."""
     parents = _read_hierarchy(raw / HIERARCHY)
     names = {} if options.class_names is None else read_class_names(raw, options.class_names)
     mids_of: dict[str, list[str]] = defaultdict(list)

@@ -5,7 +5,8 @@
     cactus,dessert
 
 File formats and names are treated as in `table.py`. Columns that the options do not name are ignored. A label is looked
-up by its whole name.
+up by its whole name. A row without a label or a parent, and a label that is its own parent, raise a `UserError` that
+names the line (CSV, TSV, JSON lines) or row (Parquet).
 """
 
 from collections import defaultdict
@@ -24,9 +25,9 @@ from vsebench.formats.readers import table
 class Options(Strict):
     """The table, and the names of its columns."""
 
-    parents: str  # the file: one that the configuration lists under `files`, or a path
+    parents: str  # the table's file: a name that the configuration lists under `files`, or a path
     label: str = "label"  # column with the label
-    parent: str = "parent"  # column with its parent
+    parent: str = "parent"  # column with the label's parent
 
     @field_validator("parents")
     @classmethod
@@ -41,24 +42,7 @@ class Options(Strict):
 
 
 def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:
-    """Read the parents of each label.
-
-    Parameters
-    ----------
-    raw : the folder with downloaded files
-    options : the table and its columns
-    labels : the names of a data set's labels
-
-    Returns
-    -------
-    The names of each label's parents, in the order of `labels`; empty for a label that is not in the table.
-
-    Raises
-    ------
-    UserError
-        The file is missing or damaged, or a column is missing; or a row has no label or no parent, or a label is its
-        own parent. The message names the line (CSV, TSV, JSON lines) or row (Parquet).
-    """
+    """Read the names of each label's parents."""
     path = find(raw, options.parents)
     columns = table.Options(pairs=options.parents, image=options.label, label=options.parent)
     parents: dict[str, set[str]] = defaultdict(set)

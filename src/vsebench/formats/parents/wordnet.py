@@ -2,14 +2,14 @@
 
 Three files, compressed with gzip:
 
-`wordnet_noun_senses.tsv.gz`      a header, then lemma TAB synsets, the most frequent first
+`wordnet_noun_senses.tsv.gz`      a header, then lemma TAB synsets, the most frequent synset first
 `wordnet_noun_hypernyms.tsv.gz`   a header, then synset TAB lemmas TAB hypernyms TAB instance hypernyms
 `wordnet_noun_exceptions.txt.gz`  an irregular form, then its base forms, separated by blanks
 
 Values in a cell are separated by `|`, words of a lemma by `_`. A label is looked up in lower case, with `_` for white
-space; if that is not a lemma, also with `_` for hyphens. A plural is looked up in the exceptions, and then by the
-endings of WordNet's own search (morphy). The first sense is not always the intended one. A label that begins with a
-synset and a blank, as in ImageNet (`n02084071 dog`), means that synset.
+space; if this is not a lemma, it is looked up with `_` for hyphens too. A plural is looked up in the exceptions, and
+then by the endings of WordNet's own search (morphy). The first sense is not always the intended sense. A label that
+begins with a synset and a blank, as in ImageNet (`n02084071 dog`), means this synset.
 
 Source: Fellbaum (ed.), WordNet: an electronic lexical database, MIT Press 1998; https://wordnet.princeton.edu.
 """
@@ -36,40 +36,22 @@ class Options(Strict):
 
 
 def read_parents(raw: Path, options: Options, labels: Sequence[str]) -> list[set[str]]:
-    """Read the hypernyms of each label.
-
-    Parameters
-    ----------
-    raw : the folder with the three files
-    labels : the names of a data set's labels
-
-    Returns
-    -------
-    The synsets that are parents of each label, in the order of `labels`; empty for a label that is not a noun.
-
-    Raises
-    ------
-    UserError
-        A file is missing or damaged, or a line does not have the layout above; the message names file and line.
-    """
+    """Read the synsets that are hypernyms of each label."""
     first_sense = _read_senses(raw / SENSES)
     hypernyms = _read_hypernyms(raw / HYPERNYMS)
     bases = read_exceptions(raw / EXCEPTIONS)
-    matches = [NAMED.fullmatch(label) for label in labels]
-    senses = [
-        match[1] if match else find_sense(label, first_sense, bases)
-        for label, match in zip(labels, matches, strict=True)
-    ]
-    return [set() if sense is None else hypernyms.get(sense, set()) for sense in senses]
+    parents = []
+    for label in labels:
+        named = NAMED.fullmatch(label)
+        sense = named[1] if named else find_sense(label, first_sense, bases)
+        parents.append(set() if sense is None else hypernyms.get(sense, set()))
+    return parents
 
 
 def find_sense(label: str, first_sense: Mapping[str, str], bases: Mapping[str, list[str]]) -> str | None:
     """Return the first synset of a label, or None if the label is not a noun.
 
-    Parameters
-    ----------
-    first_sense : lemma -> its most frequent synset
-    bases : irregular form -> its base forms
+    `first_sense` maps a lemma to its most frequent synset; `bases` maps an irregular form to its base forms.
     """
     lemma = "_".join(label.lower().split())
     for form in dict.fromkeys([lemma, lemma.replace("-", "_")]):
@@ -81,7 +63,7 @@ def find_sense(label: str, first_sense: Mapping[str, str], bases: Mapping[str, l
 
 
 def _read_senses(path: Path) -> dict[str, str]:
-    """Return lemma -> its most frequent synset."""
+    """Return the most frequent synset of each lemma."""
     first_sense = {}
     for number, line in _lines(path, header="lemma\tsynsets"):
         lemma, tab, synsets = line.partition("\t")
@@ -92,7 +74,7 @@ def _read_senses(path: Path) -> dict[str, str]:
 
 
 def _read_hypernyms(path: Path) -> dict[str, set[str]]:
-    """Return synset -> its hypernyms."""
+    """Return the hypernyms of each synset."""
     hypernyms = {}
     for number, line in _lines(path, header="synset\tlemmas\thypernyms\tinstance_hypernyms"):
         cells = line.split("\t")
@@ -105,7 +87,7 @@ def _read_hypernyms(path: Path) -> dict[str, set[str]]:
 
 
 def read_exceptions(path: Path) -> dict[str, list[str]]:
-    """Read irregular plurals: form -> its base forms. A mistake raises a `UserError` that names file and line."""
+    """Return the base forms of each irregular plural; a mistake raises a `UserError` that names file and line."""
     bases: dict[str, list[str]] = {}
     for number, line in _lines(path):
         form, *base_forms = line.split()

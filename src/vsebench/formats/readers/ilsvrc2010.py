@@ -20,16 +20,16 @@ scales and norms of the descriptors are not read. An image without a descriptor 
 have to be complete, since the ground truths contain no image names. Training images that meta.mat counts but that have
 no words are reported in `dropped`; more images than it counts are refused, since these could be test images.
 
-Training images come first, ordered by label id and then by number, then validation and test images. A label is named by
-its WNID and its first word: `n02084071 dog`.
+Training images come first, ordered by label id and number; validation and test images follow. A label is named by its
+WNID and its first word: `n02084071 dog`.
 
 No real file was available: the reader was written from the kit's own readme and from public readers of these files, and
 tested on generated ones.
 
 Memory, computed from the sizes of the arrays: 8 bytes for each different word of an image (its column and its count),
-twice that while files are put together and four times while the order of columns is checked (`data/features.py`). At
-most two of the files of words are in memory at a time. 1,461,406 images with 300 different words each would take
-3.3 GiB, and 13.1 GiB at the peak; with all 1,000 words each, the maximum, 10.9 and 43.6 GiB.
+twice as much while files are joined, and four times as much while the order of columns is checked
+(`data/features.py`). At most two of the files of words are in memory at a time. 1,461,406 images with 300 different
+words each would take 3.3 GiB, and 13.1 GiB at the peak; with all 1,000 words each, 10.9 and 43.6 GiB.
 
 Sources: Deng, Dong, Socher, Li, Li and Fei-Fei, "ImageNet: a large-scale hierarchical image database", CVPR 2009;
 Russakovsky et al., "ImageNet large scale visual recognition challenge", IJCV 115 (2015); readme of the kit.
@@ -56,7 +56,7 @@ from vsebench.formats.readers.matlab import Fields, read_structs
 KIT = "ILSVRC2010_devkit-1.0.tar.gz"
 META = "meta.mat"
 TRUTHS = {"valid": "ILSVRC2010_validation_ground_truth.txt", "test": "ILSVRC2010_test_ground_truth.txt"}
-PREFIXES = {"valid": "val", "test": "test"}  # of the names of the files of words, and part of the images' names
+PREFIXES = {"valid": "val", "test": "test"}  # the names of files of words begin with it; names of images contain it
 OF_PART = re.compile(r"(val|test)\.[0-9]+\.sbow\.mat")
 WNID = re.compile(r"n[0-9]{8}")
 WORDS = 1000
@@ -96,23 +96,6 @@ class Bags(NamedTuple):
     counts: Any
 
 
-class Images(NamedTuple):
-    """All images, in the order of the data set.
-
-    Attributes
-    ----------
-    ids : image ids
-    label : (n,) int64, the label of each image, counted from 0
-    sizes : the number of images of "train", "valid" and "test", in the order of the images
-    counts : csr_array (n, 1000) float32
-    """
-
-    ids: list[str]
-    label: NDArray[np.int64]
-    sizes: dict[str, int]
-    counts: Any
-
-
 def read(raw: Path, options: Options) -> RawAnnotations:
     """Read labels, parts and features of all images.
 
@@ -124,15 +107,23 @@ def read(raw: Path, options: Options) -> RawAnnotations:
         raise UserError(f"{raw / KIT}: contains no {META}; is it the official archive?")
     labels = parse_labels(kit.pop(META), f"{raw / KIT}: {META}")
     dropped: list[Dropped] = []
-    images = _read_images(raw, options.archives, labels, kit, dropped)
-    n_images = len(images.ids)
+    truths, bags = _read_archives(raw, options.archives, labels, kit)
+    ordered = _train_bags(raw, options.archives, labels, bags, dropped)
+    targets = [np.repeat(np.arange(len(labels)), [len(of_label.ids) for of_label in ordered])]
+    sizes = {"train": len(targets[0])}
+    for part, (where, text) in truths.items():
+        targets.append(parse_truth(text, len(labels), where) - 1)
+        sizes[part] = len(targets[-1])
+        ordered.append(_in_order(bags, part, sizes[part], where))
+    ids = [image for of_part in ordered for image in of_part.ids]
+    counts = sparse.vstack([of_part.counts for of_part in ordered], format="csr")
     return RawAnnotations(
-        image_ids(images.ids),
+        image_ids(ids),
         [label.name for label in labels],
-        count_pairs(np.arange(n_images), images.label, len(labels)),
+        count_pairs(np.arange(len(ids)), np.concatenate(targets), len(labels)),
         dropped,
-        pl.Series("part", np.repeat([*images.sizes], [*images.sizes.values()]).tolist(), dtype=pl.String),
-        Features(images.counts, np.ones(n_images, dtype=bool), where=f"{raw}: {', '.join(options.archives)}"),
+        pl.Series("part", np.repeat([*sizes], [*sizes.values()]).tolist(), dtype=pl.String),
+        Features(counts, np.ones(len(ids), dtype=bool), where=f"{raw}: {', '.join(options.archives)}"),
     )
 
 
@@ -231,28 +222,11 @@ def _stack(rows: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]) -> Any:
 
 
 def _whole(value: Any, where: str) -> int:
-    """Return the value of a field that has to be one whole number."""
+    """Return the value of a field that has to be a single whole number."""
     number = value[0] if isinstance(value, np.ndarray) and len(value) == 1 else -1
     if not 0 <= number < 2**31 or number % 1:
         raise UserError(f"{where}: is not one whole number")
     return int(number)
-
-
-def _read_images(
-    raw: Path, archives: Sequence[str], labels: Sequence[Label], kit: Mapping[str, bytes], dropped: list[Dropped]
-) -> Images:
-    """Return the images of all parts; add the number of training images without words to `dropped`."""
-    truths, bags = _read_archives(raw, archives, labels, kit)
-    ordered = _train_bags(raw, archives, labels, bags, dropped)
-    targets = [np.repeat(np.arange(len(labels)), [len(of_label.ids) for of_label in ordered])]
-    sizes = {"train": len(targets[0])}
-    for part, (where, text) in truths.items():
-        targets.append(parse_truth(text, len(labels), where) - 1)
-        sizes[part] = len(targets[-1])
-        ordered.append(_in_order(bags, part, sizes[part], where))
-    ids = [image for of_part in ordered for image in of_part.ids]
-    counts = sparse.vstack([of_part.counts for of_part in ordered], format="csr")
-    return Images(ids, np.concatenate(targets), sizes, counts)
 
 
 def _read_kit(archive: Path) -> dict[str, bytes]:

@@ -13,14 +13,15 @@ of values, then the values. All are little-endian; the kind determines the types
     dvec, dvecs       uint32, float64
 
 The kinds are taken from public copies of INRIA's own reader `vec_read`; the only real file read so far is DenseHue of
-Corel 5k. Only the feature named by the option `features` is parsed, since the 15 of IAPR TC-12 take 2.9 GB. Values
-become float32, which is exact for counts up to 2^24.
+Corel 5k. Only the feature named by the option `features` is parsed, since the 15 features of IAPR TC-12 take 2.9 GB.
+Values become float32, which is exact for counts up to 2^24.
 
 Source: Guillaumin, Mensink, Verbeek and Schmid, "TagProp", ICCV 2009.
 """
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -38,11 +39,11 @@ KINDS = {"hvec": ("<u2", "<u2"), "hvec32": ("<u4", "<u4"), "fvec": ("<u4", "<f4"
 
 
 class Options(Strict):
-    """The archive to read, and a feature to read from it, such as DenseHue."""
+    """The archive to read, and the feature to read from it."""
 
-    prefix: str = Field(pattern=r"^\w+$")  # of the archive's name and of the files in it
+    prefix: str = Field(pattern=r"^\w+$")  # the first part of the names of the archive and of the files in it
     release: str = Field(default="20091111", pattern=r"^\w+$")  # the date in the archive's name
-    features: str | None = Field(default=None, pattern=r"^\w+$")  # a feature of the archive, such as DenseHue
+    features: str | None = Field(default=None, pattern=r"^\w+$")  # name of a feature to read, such as DenseHue
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
@@ -61,7 +62,8 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     for part, (list_name, rows_name) in names.items():
         part_images = text_lines(content[list_name], f"{archive}: {list_name}")
         where = f"{archive}: {rows_name}"
-        rows = parse_hvecs(content[rows_name], len(labels), where)
+        stated = f"the dictionary has {len(labels)} labels"
+        rows = parse_rows(content[rows_name], ("<i2", "<i2"), len(labels), stated, where)
         if len(rows) != len(part_images):
             raise UserError(f"{where}: has {len(rows)} rows, but {list_name} has {len(part_images)} images")
         images += part_images
@@ -76,46 +78,38 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     )
 
 
-def parse_hvecs(data: bytes, n_labels: int, where: str) -> NDArray[np.int16]:
-    """Parse rows of little-endian int16, each preceded by its length.
+def parse_rows(data: bytes, types: tuple[str, str], width: int, source: str, where: str) -> NDArray[Any]:
+    """Parse rows of `width` numbers, each preceded by its length; return (n_rows, width) of the numbers' type.
 
-    Returns (n_rows, n_labels) int16. Raises a `UserError` that names the first row whose length is not `n_labels`.
+    Raises a `UserError` that names the row if its length is not `width`, or if the file ends in it. `source` states in
+    the message where `width` comes from; `types` are those of the length and of the numbers.
     """
-    width = n_labels + 1
-    lengths = np.frombuffer(data, dtype="<i2", count=len(data) // 2)[::width]
-    wrong = np.flatnonzero(lengths != n_labels)
-    if len(wrong):
-        row = int(wrong[0])
-        stated = f"its length is {lengths[row]}, but the dictionary has {n_labels} labels"
-        raise UserError(f"{where}: row {row + 1}: {stated}")
-    if len(data) % (2 * width):
-        raise UserError(f"{where}: row {len(lengths)}: the file ends in the middle of this row")
-    return np.frombuffer(data, dtype="<i2").reshape(-1, width)[:, 1:].astype(np.int16)
+    length, number = (np.dtype(name) for name in types)
+    n_rows, rest = divmod(len(data), length.itemsize + width * number.itemsize)
+    numbers = np.empty((0, width), dtype=number)
+    if n_rows:
+        rows = np.frombuffer(data, dtype=[("length", length), ("numbers", number, (width,))], count=n_rows)
+        wrong = np.flatnonzero(rows["length"] != width)
+        if len(wrong):
+            stated = rows["length"][wrong[0]]
+            raise UserError(f"{where}: row {wrong[0] + 1}: its length is {stated}, but {source}")
+        numbers = rows["numbers"]
+    if rest:
+        raise UserError(f"{where}: row {n_rows + 1}: the file ends in the middle of this row")
+    return numbers
 
 
 def parse_vectors(data: bytes, kind: str, where: str) -> NDArray[np.float32]:
-    """Parse the rows of a feature, each preceded by its length.
+    """Parse the rows of a feature; return (n_rows, length of the first row) float32.
 
-    Returns (n_rows, length of the first row) float32. Raises a `UserError` that names the row whose length differs, or
-    that has a number that is not finite, or in which the file ends.
+    Raises a `UserError` like `parse_rows`, or for a number that is not finite.
     """
-    length, number = (np.dtype(name) for name in KINDS[kind])
-    if not data:
-        return np.empty((0, 0), dtype=np.float32)
-    width = int(np.frombuffer(data[: length.itemsize].ljust(length.itemsize, b"\0"), dtype=length)[0])
-    size = length.itemsize + width * number.itemsize
-    if size > len(data):
-        raise UserError(f"{where}: row 1: the file ends in the middle of this row")
-    whole = len(data) // size
-    rows = np.frombuffer(data, dtype=[("length", length), ("numbers", number, (width,))], count=whole)
-    wrong = np.flatnonzero(rows["length"] != width)
-    if len(wrong):
-        row = int(wrong[0])
-        raise UserError(f"{where}: row {row + 1}: its length is {rows['length'][row]}, but that of row 1 is {width}")
-    if len(data) % size:
-        raise UserError(f"{where}: row {whole + 1}: the file ends in the middle of this row")
+    length = np.dtype(KINDS[kind][0])
+    first = data[: length.itemsize].ljust(length.itemsize, b"\0")
+    width = int(np.frombuffer(first, dtype=length)[0])
+    rows = parse_rows(data, KINDS[kind], width, f"that of row 1 is {width}", where)
     with np.errstate(over="ignore"):
-        numbers = rows["numbers"].astype(np.float32)
+        numbers: NDArray[np.float32] = rows.astype(np.float32)
     wrong = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
     if len(wrong):
         raise UserError(f"{where}: row {wrong[0] + 1}: contains a number that is not finite or too big")

@@ -36,7 +36,8 @@ def read_structs(data: bytes, variable: str, fields: Fields, where: str) -> list
     Raises
     ------
     UserError
-        It is not such a file, is damaged, or lacks the variable or one of the fields. The message begins with `where`.
+        The data are not such a file or are damaged, or the variable or one of the fields is missing. The message begins
+        with `where`.
     """
     try:
         return run_in_new_process(_read, data, variable, fields)

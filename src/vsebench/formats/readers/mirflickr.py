@@ -35,7 +35,7 @@ Bounds = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
 class Numbering(Strict):
-    """How images are named, and a partition by their numbers."""
+    """The names of images, and a partition by their numbers."""
 
     prefix: str = Field(default="", pattern=r"^\w*$")  # precedes the number in an image's id, such as `im`
     # The first and the last number of each part; images of no part are kept, unless the filter `only_parts` is set.
@@ -66,7 +66,7 @@ class Options(TagOptions, Numbering):
 
 
 def alternatives(options: Options) -> list[str]:
-    """Return the names of files of which one is enough to download."""
+    """Return the names of files, one of which is enough to download."""
     return options.archives
 
 
@@ -102,7 +102,7 @@ def _number(member: str) -> int | None:
 
 
 def _lines(content: bytes, unreadable: list[str]) -> list[str]:
-    """Return the non-empty lines; those that are not UTF-8 go to `unreadable`, since one must not spoil the archive."""
+    """Return the non-empty lines; lines that are not UTF-8 are added to `unreadable` instead of raising an error."""
     lines = []
     for line in filter(None, content.removeprefix(b"\xef\xbb\xbf").splitlines()):
         try:

@@ -1,9 +1,9 @@
-"""Read the concepts of MIRFLICKR-25k, annotated by hand: 24 that an image may show, and 14 for which it is relevant.
+"""Read the concepts of MIRFLICKR-25k, annotated by hand: 24 that may be visible, and 14 that an image is relevant for.
 
 `mirflickr25k_annotations_v080.zip` contains a text file per concept, `<concept>.txt` or `<concept>_r1.txt` (relevant),
 with one image number per line. The label is the file's name without its ending; labels are in alphabetical order.
-`README.txt` is not read. All images of the collection are in the data set, also those without a concept. Their ids and
-parts are those of `mirflickr.py`.
+`README.txt` is not read. All images of the collection are in the data set, including images without a concept. Their
+ids and parts are defined as in `mirflickr.py`.
 
 Checked on real files: all 38 lists, in a repacked archive. Four images are in `people_r1` but not in `people`; they are
 kept as they are.
@@ -25,10 +25,7 @@ from vsebench.formats.readers.mirflickr import Numbering, name_images
 ARCHIVE = "mirflickr25k_annotations_v080.zip"
 IMAGES = 25_000
 MEMBER = re.compile(r"(?:.*/)?[a-z_]+(?:_r1)?\.txt")
-
-
-class Options(Numbering):
-    """How images are named, and a partition by their numbers."""
+Options = Numbering
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:

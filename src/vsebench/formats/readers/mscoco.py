@@ -5,10 +5,10 @@ three lists: `images` (each with an `id`), `categories` (`id` and `name`) and `a
 `category_id`). Other keys and other files of the archive are not read.
 
 - The count of a label is the number of the image's annotations of this category. A region that is marked as a crowd
-  (`iscrowd`) counts once, since its number of objects is not given.
+  (`iscrowd`) counts once, since the number of its objects is not given.
 - The id of an image is its number (`57870` for the file `COCO_train2014_000000057870.jpg`). Training images come first,
   then validation images, each ordered by number. Images without an annotation are kept.
-- Labels are ordered by category id; these ids have gaps.
+- Labels are ordered by category id; the ids are not consecutive.
 - Validation images are the part "test", since the labels of the official test images were never published.
 
 No real file of 2014 was available; the reader was checked on 50 real images of the 2017 edition, which has the same
@@ -17,7 +17,6 @@ layout.
 Source: Lin, Maire, Belongie et al., "Microsoft COCO: common objects in context", ECCV 2014.
 """
 
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +27,7 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import SHORT, Strict
 from vsebench.formats.annotations import RawAnnotations, check_unique, count_pairs, image_ids
-from vsebench.formats.download.archives import by_basename
+from vsebench.formats.download.archives import read_json_member
 
 ARCHIVE = "annotations_trainval2014.zip"
 FILES = {"train": "instances_train2014.json", "test": "instances_val2014.json"}
@@ -80,7 +79,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 def _read_part(archive: Path, name: str) -> _Part:
     where = f"{archive}: {name}"
-    content = _parse(archive, name)
+    content = read_json_member(archive, name, KEPT)
     images = sorted(_numbers(_entries(content, "images", where), f"{where}: images"))
     categories = _read_categories(_entries(content, "categories", where), f"{where}: categories")
     if not images or not categories:
@@ -90,25 +89,6 @@ def _read_part(archive: Path, name: str) -> _Part:
     _numbers(annotations, where)
     image = _rows(annotations, "image_id", images, where)
     return _Part(images, categories, image, _rows(annotations, "category_id", [*categories], where))
-
-
-def _parse(archive: Path, name: str) -> Any:
-    """Parse a file of the archive; of its objects only the keys of `KEPT` are returned."""
-    data = by_basename(archive, [name])[name]
-    try:
-        text = data.decode("utf-8-sig")
-        del data  # frees a third of a gigabyte
-        return json.loads(text, object_pairs_hook=_keep)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{archive}: {name}: not readable JSON ({error})") from None
-
-
-def _keep(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object with the keys of `KEPT` alone, while the file is parsed: outlines would take gigabytes."""
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ValueError("an object has a duplicate key")
-    return {key: values[key] for key in KEPT if key in values}
 
 
 def _entries(content: Any, key: str, where: str) -> Entries:
@@ -132,7 +112,7 @@ def _numbers(entries: Entries, where: str) -> list[int]:
 
 
 def _read_categories(entries: Entries, where: str) -> dict[int, str]:
-    """Return id -> name of each category, ids ascending."""
+    """Return the names of the categories by id, ids ascending."""
     names = []
     for entry, content in enumerate(entries, 1):
         name = content.get("name")
@@ -144,7 +124,7 @@ def _read_categories(entries: Entries, where: str) -> dict[int, str]:
 
 
 def _rows(annotations: Entries, key: str, numbers: list[int], where: str) -> NDArray[np.int64]:
-    """Return for each annotation (n,) the index in `numbers` of its value of `key`."""
+    """Return (n,) for each annotation the index of its value of `key` in `numbers`."""
     row_of = {number: row for row, number in enumerate(numbers)}
     rows = np.empty(len(annotations), dtype=np.int64)
     for entry, content in enumerate(annotations):

@@ -1,8 +1,8 @@
 r"""Read multi-label data sets in Mulan's layout: ARFF files of features and labels, and an XML file with label names.
 
 The XML file has an element `labels` with an element `label` for each label. Nested `label` elements (a hierarchy) are
-ordinary labels; the hierarchy itself is not read. In the ARFF file labels are attributes like the features, in any
-position, so they are found by name; labels are in the order of the XML file.
+ordinary labels; the hierarchy itself is not read. In the ARFF file, labels are attributes like the features, in any
+position, so they are found by name. Labels are in the order of the XML file.
 
 The supported part of ARFF (UTF-8, plain or .gz):
 
@@ -12,7 +12,7 @@ The supported part of ARFF (UTF-8, plain or .gz):
     @attribute name {0,1}          (in this order, since in sparse rows an absent value is the first one)
     @data
     0.5,3,0,1                      (a dense row: the value of each attribute)
-    {1 3,3 1}                      (a sparse row: numbers of attributes from 0, ascending, with values; others are 0)
+    {1 3,3 1}                      (a sparse row: ascending numbers of attributes, from 0, with values; others are 0)
 
 Numbers become float32. Labels are 0 or 1. Missing values (?), other types, dates and texts are refused. The rows of all
 files are of the same kind, dense or sparse, and so are the features.
@@ -68,7 +68,8 @@ class Options(Strict):
     labels: str = Field(pattern=r"^[\w.+-]+\.xml$")  # the file that names the labels
     features: Kind  # how rows are written in the files, and how the features are stored
     arff: FileName | None = None  # the file with all rows
-    train_rows: int | None = Field(default=None, ge=1)  # number of first rows of `arff` to train on; the others test
+    # number of rows of `arff`, counted from the first, to train on; the other rows are test images
+    train_rows: int | None = Field(default=None, ge=1)
     parts: dict[Literal["train", "valid", "test"], FileName] = Field(default={})  # instead of `arff`: part -> its file
 
     @model_validator(mode="after")
@@ -118,7 +119,10 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     columns, feature_columns = _columns(attributes, labels, raw / options.labels, names[0])
     for name, table in zip(names, tables, strict=True):
         _check_binary(table, columns, raw / name)
-    values = _stacked([table.values for table in tables])
+    is_sparse = options.features == "sparse"
+    matrices = [table.values for table in tables]
+    values = sparse.vstack(matrices, format="csr") if is_sparse else np.concatenate(matrices)
+    features = values[:, feature_columns] if is_sparse else np.ascontiguousarray(values[:, feature_columns])
     image, label = values[:, columns].nonzero()
     images = [
         f"{name.partition('.arff')[0]}-{row:06d}"
@@ -132,7 +136,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
         labels,
         count_pairs(image, label, len(labels)),
         parts=_parts(options, sizes, raw / names[0]),
-        features=Features(_kept(values, feature_columns), np.ones(len(images), dtype=bool), where=str(raw / names[0])),
+        features=Features(features, np.ones(len(images), dtype=bool), where=str(raw / names[0])),
     )
 
 
@@ -330,17 +334,6 @@ def _check_binary(table: Rows, label_columns: NDArray[np.intp], path: Path) -> N
         row, column = (int(axis[wrong[0]]) for axis in values.coords)
         name, value = table.attributes[columns[column]].name, values.data[wrong[0]]
         raise UserError(f"{path}: line {table.lines[row]}: {name[:60]!r} is {value:g}, neither 0 nor 1")
-
-
-def _stacked(values: list[Any]) -> Any:
-    """Stack arrays or CSR matrices vertically."""
-    return sparse.vstack(values, format="csr") if sparse.issparse(values[0]) else np.concatenate(values)
-
-
-def _kept(values: Any, columns: NDArray[np.intp]) -> Any:
-    """Return some columns, in C order or as a csr_array with ascending column numbers."""
-    kept = values[:, columns]
-    return kept if sparse.issparse(kept) else np.ascontiguousarray(kept)
 
 
 def _parts(options: Options, sizes: list[int], where: Path) -> pl.Series | None:

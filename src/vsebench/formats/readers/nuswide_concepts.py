@@ -32,7 +32,7 @@ MISPRINTED, MISPRINT = "Labels_lake_Train.txt", re.compile(rb"^-1130179(?=\s*$)"
 
 
 class Options(Strict):
-    """A low-level feature to read with the concepts."""
+    """The low-level feature to read with the concepts."""
 
     features: FeatureName | None = None  # one of the low-level features; see `formats/readers/nuswide_features.py`
 

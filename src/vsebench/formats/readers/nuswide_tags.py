@@ -9,16 +9,16 @@ final : the tags of All_Tags.txt that are in Final_Tag_List.txt; images in the f
 925 : those of the 1,000 tags that are not also the name of one of the 81 concepts (`ConceptsList.zip`)
 1006 : these 925 tags, then the 81 concepts as annotated by hand (`Groundtruth.zip`)
 
-All but `final` are read from the two `.dat` files, not from `AllTags1k.txt`: the `.dat` files follow the official
-partition, and are in the order of the ground truth's files, which 1006 needs. Neither has image ids, so images are
-named as in `nuswide_concepts`. It is assumed that line n of a part is the same image in both, as everybody does who
-uses both.
+All vocabularies but `final` are read from the two `.dat` files, not from `AllTags1k.txt`: the `.dat` files follow the
+official partition, and are in the order of the ground truth's files, which 1006 needs. Neither has image ids, so images
+are named as in `nuswide_concepts`. Like everybody who uses both, the reader assumes that line n of a part is the same
+image in the `.dat` files and in the ground truth.
 
 All_Tags.txt is read as follows:
 
 - A tag counts if its bytes are in the UTF-8 list. So no text has to be decoded, and a tag in another encoding is not in
-  the list. Tags that differ from the list only in upper case are left out and counted in `dropped`.
-- A tag that an image has twice is one pair with the count 1; `dropped` counts the repeats.
+  the list. Tags that would be in the list in lower case are left out and counted in `dropped`.
+- A tag that occurs twice on an image is one pair with the count 1; `dropped` counts the repeats.
 - Some photo ids occur in two lines. These are two images of the data set, because the ground truth has both; the second
   is named `<id>-2`.
 - Images without a tag are kept. Blank lines are allowed only at the end.
@@ -39,13 +39,12 @@ from numpy.typing import NDArray
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import Dropped, RawAnnotations, check_unique, count_pairs, image_ids
-from vsebench.formats.download.archives import by_basename, text_lines
-from vsebench.formats.lines import line_blocks
+from vsebench.formats.download.archives import by_basename, line_blocks, text_lines
 from vsebench.formats.readers.nuswide_concepts import NEWLINE, ONE, PARTS, ZERO, name_images, read_concepts, read_names
 
 ARCHIVE = "NUS_WID_Tags.zip"
 SPACE, DIGIT, LINE_END = 1, 2, 3
-KINDS = np.zeros(256, dtype=np.uint8)  # what a byte of a 0/1 matrix is; 0: a byte that may not occur there
+KINDS = np.zeros(256, dtype=np.uint8)  # the kind of each byte of a 0/1 matrix; 0: a byte that may not occur there
 KINDS[list(b" \t\r\v\f")] = SPACE
 KINDS[[ZERO, ONE]] = DIGIT
 KINDS[NEWLINE] = LINE_END
@@ -86,7 +85,7 @@ def _parse_list(data: bytes, where: str) -> list[str]:
 def _parse_tags(data: bytes, tags: list[str], where: str, dropped: list[Dropped]) -> tuple[list[str], Ints, Ints]:
     """Parse lines of a photo id and its tags.
 
-    Returns the ids, and image and label (n_pairs,) of the tags that are in the list, without duplicates per image.
+    Returns the ids, and the image and label numbers (n_pairs,) of the tags in the list, without duplicates per image.
     """
     row_of_tag = {tag.encode(): row for row, tag in enumerate(tags)}
     ids: list[str] = []

@@ -1,11 +1,11 @@
-"""Read Open Images: image-level labels by machine or by people.
+"""Read Open Images: labels of whole images, assigned by machines or by people.
 
 The archive contains one table per part of the official partition, `.../train/labels.csv` and so on, with the header
 `ImageID,Source,LabelName,Confidence` and one line per label of an image: the image's id (16 hexadecimal digits), the
 source of the label, the label's id ("mid"), and the confidence of the source, from 0 to 1 (for people 1: the label is
 right, or 0: it is wrong).
 
-- Labels with a confidence of at least `min_confidence` are kept. With 1 these are the labels that people confirmed.
+- Labels with a confidence of at least `min_confidence` are kept. With 1, these are the labels that people confirmed.
 - A label that an image has in several lines (from two sources, or repeated) is one pair with the count 1. It is kept if
   any of the lines has enough confidence.
 - Lines may be in any order. Images are ordered by id, labels by mid; images without a label are kept.
@@ -36,8 +36,7 @@ from vsebench.core.errors import UserError
 from vsebench.core.schemas import PAIRS
 from vsebench.core.yaml_files import Strict
 from vsebench.formats.annotations import Dropped, RawAnnotations, image_ids
-from vsebench.formats.download.archives import by_basename, open_members
-from vsebench.formats.lines import line_blocks
+from vsebench.formats.download.archives import by_basename, line_blocks, open_members
 
 HEADER = "ImageID,Source,LabelName,Confidence"
 COLUMNS = {"image": pl.String, "source": pl.String, "label": pl.String, "confidence": pl.Float64}
@@ -63,13 +62,13 @@ class Options(Strict):
     archive: str = FileName  # an archive that is listed under `files`
     table: str = Field(default="labels.csv", pattern=r"^[\w.+-]+$")  # file name of each part's table in the archive
     parts: list[Part] = Field(default=["train", "validation"], min_length=1)  # the parts to read
-    min_confidence: float = Field(ge=0, le=1)  # of labels to keep; 1: those that people confirmed
+    min_confidence: float = Field(ge=0, le=1)  # smallest confidence of labels to keep; 1: those that people confirmed
     class_names: ClassNames | None = None  # the table with the names of the labels; none: labels are mids
 
 
 @dataclass
 class _Lines:
-    """What has been read of the tables.
+    """The content of the tables that have been read so far.
 
     Attributes
     ----------
@@ -246,7 +245,7 @@ def _format(ids: NDArray[np.uint64]) -> pl.Series:
 
 
 def _name_labels(mids: list[str], raw: Path, class_names: ClassNames) -> list[str]:
-    """Return the name of each label, with its mid where several have the same name."""
+    """Return the name of each label, followed by its mid if several labels have the same name."""
     name_of = read_class_names(raw, class_names)
     names = [name_of.get(mid) or mid for mid in mids]
     times = Counter(names)
@@ -254,14 +253,13 @@ def _name_labels(mids: list[str], raw: Path, class_names: ClassNames) -> list[st
 
 
 def read_class_names(raw: Path, class_names: ClassNames) -> dict[str, str]:
-    """Return mid -> name of all classes; a mistake raises a `UserError` that names archive and member."""
+    """Return the names of all classes by mid, from lines of `mid,name`; names may be in quotes.
+
+    A mistake raises a `UserError` that names archive, member and line.
+    """
     archive = raw / class_names.archive
     where = f"{archive}: {class_names.member}"
-    return _read_names(by_basename(archive, [class_names.member])[class_names.member], where)
-
-
-def _read_names(data: bytes, where: str) -> dict[str, str]:
-    """Read lines of `mid,name`; names may be in quotes."""
+    data = by_basename(archive, [class_names.member])[class_names.member]
     try:
         rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
     except UnicodeDecodeError as error:

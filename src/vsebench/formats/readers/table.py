@@ -33,7 +33,7 @@ from pydantic_core import PydanticCustomError
 from vsebench.core.errors import UserError
 from vsebench.core.schemas import PAIRS
 from vsebench.core.yaml_files import Strict
-from vsebench.formats.annotations import RawAnnotations, image_ids
+from vsebench.formats.annotations import RawAnnotations, image_ids, sort_names
 from vsebench.formats.own_files import find
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
@@ -44,11 +44,11 @@ LARGEST = 2**31 - 1  # counts are Int32
 class Options(Strict):
     """The table, and the names of its columns."""
 
-    pairs: str  # the file: one that the configuration lists under `files`, or a path
+    pairs: str  # the table's file: a name that the configuration lists under `files`, or a path
     layout: Literal["long", "wide"] = "long"  # one row per label of an image, or one row per image
     image: str = "image"  # column with the image id
     label: str = "label"  # column with the label, or the labels in the wide layout
-    count: str | None = None  # column with the count, long layout only; none: the column "count" if there is one
+    count: str | None = None  # column with the count, long layout only; none: "count" if there is such a column
     separator: str | None = Field(default=None, min_length=1)  # between labels in the wide layout; none: white space
 
     @field_validator("pairs")
@@ -82,7 +82,7 @@ class TableError(Exception):
 
 
 class Row(NamedTuple):
-    """A row of the file with unchecked cells; `number` is its line, or its row number in a Parquet file."""
+    """A row of the file with unchecked cells; `number` is its line number, or its row number in a Parquet file."""
 
     number: int
     image: Any
@@ -91,7 +91,7 @@ class Row(NamedTuple):
 
 
 def format_of(name: str) -> str:
-    """Return the ending of a file name that determines the table's format, without that of a compression."""
+    """Return the ending of a file name that determines the table's format, without the ending of a compression."""
     path = PurePath(name.lower())
     if path.suffix not in COMPRESSIONS:
         return path.suffix
@@ -100,22 +100,10 @@ def format_of(name: str) -> str:
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
-    """Read the table.
+    """Read the table; images and labels are in the order of their names, counts are sums over equal rows.
 
-    Parameters
-    ----------
-    raw : the folder with downloaded files
-    options : the table, its layout and its columns
-
-    Returns
-    -------
-    Images and labels in the order of their names; counts are sums over equal rows.
-
-    Raises
-    ------
-    UserError
-        The file is missing, damaged or not of its format, or a column is missing; or a row has no image or no label, or
-        its count is not a positive whole number. The message names the line (CSV, TSV, JSON lines) or row (Parquet).
+    Raises a `UserError` if the file is missing, damaged or not of its format; if a column is missing; or if a row has
+    no image or no label, or its count is not a positive whole number. The message names the line or row (Parquet).
     """
     path = find(raw, options.pairs)
     images, labels = Names("image"), Names("label")
@@ -131,9 +119,9 @@ def read(raw: Path, options: Options) -> RawAnnotations:
             raise UserError(f"{position(path, row.number)}: {error}") from None
     if not columns[0]:
         raise UserError(f"{path}: " + ("no image has a label" if images.known else "the table has no rows"))
-    image_order, label_order = images.ranks(), labels.ranks()
-    pairs = add_up(image_order[np.array(columns[0])], label_order[np.array(columns[1])], np.array(columns[2]), path)
-    return RawAnnotations(image_ids(sorted(images.known)), sorted(labels.known), pairs)
+    (ids, image_ranks), (names, label_ranks) = sort_names(images.known), sort_names(labels.known)
+    pairs = add_up(image_ranks[np.array(columns[0])], label_ranks[np.array(columns[1])], np.array(columns[2]), path)
+    return RawAnnotations(image_ids(ids), names, pairs)
 
 
 class Names:
@@ -152,15 +140,9 @@ class Names:
             self._cells[cell] = number
         return number
 
-    def ranks(self) -> NDArray[np.int32]:
-        """Return the rank of each numbered name among the sorted names, int32."""
-        ranks = np.empty(len(self.known), dtype=np.int32)
-        ranks[[self.known[name] for name in sorted(self.known)]] = np.arange(len(self.known), dtype=np.int32)
-        return ranks
-
 
 def name_of(cell: Any, what: str) -> str:
-    """Return the name in a cell; raise a `TableError` if there is none; `what` is the kind of name, for the message."""
+    """Return the name in a cell; raise a `TableError` if there is none. `what` is the kind of name, such as 'image'."""
     if cell is None:
         raise TableError(f"the {what} is missing")
     if not isinstance(cell, str):

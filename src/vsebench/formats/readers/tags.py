@@ -1,11 +1,11 @@
 """Turn user tags into labels, by the same rules for every Flickr data set.
 
-A tag is normalised roughly as in Flickr's own search: Unicode's compatibility form (NFKC), case folded ("STRASSE",
-"straße"), and only letters, their marks and digits are kept, so that "New York", "new-york" and "newyork" are the same
-label. Accents are kept. Tags that are empty after this, machine tags ("geo:lat=52.1") and tags of the stop lists are
-removed. A tag counts once per image.
+A tag is normalised roughly as in Flickr's own search: it is converted to Unicode's compatibility form (NFKC), its case
+is folded ("STRASSE", "straße"), and only letters, their marks and digits are kept. So "New York", "new-york" and
+"newyork" are the same label. Accents are kept. Tags that are then empty, machine tags ("geo:lat=52.1") and tags of the
+stop lists are removed. A tag counts once per image.
 
-With the option `as_written` tags become labels unchanged, machine tags included; only tags of the stop lists are
+With the option `as_written`, tags become labels unchanged, including machine tags; only tags of the stop lists are
 removed.
 """
 
@@ -22,12 +22,12 @@ from pydantic import Field
 
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import Strict
-from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, image_ids
+from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, image_ids, sort_names
 
 MACHINE_TAG = re.compile(r"[^\W\d]\w*:\w+=")
 
-# Tags about how a picture was taken or edited, or where it was shown, instead of its content: the frequent ones of
-# MIRFLICKR-25k, and others of the same kind. They are in normalised form; a star matches any ending.
+# Tags that describe how a picture was taken or edited, or where it was shown, instead of its content: the frequent ones
+# of MIRFLICKR-25k, and others of the same kind. They are in normalised form; a star matches any ending.
 STOP_LISTS: dict[str, str] = {
     "cameras": """
         canon* nikon* nikkor* olympus* zuiko* pentax* takumar* sony* minolta* konica* panasonic* lumix* leica*
@@ -101,7 +101,7 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
 
     Returns
     -------
-    Labels in alphabetical order, every count 1; images without a label are kept. `dropped` counts the tags left out.
+    Labels in alphabetical order, with counts of 1; images without a label are kept. `dropped` counts the tags left out.
 
     Raises
     ------
@@ -125,13 +125,12 @@ def annotate(images: Sequence[str], tags: Iterable[Sequence[str]], options: TagO
                 columns[1].append(fate)
     if not numbers:
         raise UserError(f"{where}: there is no tag, or all of them are on the stop lists")
-    order = np.empty(len(numbers), dtype=np.int32)
-    order[[numbers[name] for name in sorted(numbers)]] = np.arange(len(numbers), dtype=np.int32)
-    pairs = count_pairs(np.array(columns[0]), order[np.array(columns[1])], len(numbers))
+    names, ranks = sort_names(numbers)
+    pairs = count_pairs(np.array(columns[0]), ranks[np.array(columns[1])], len(names))
     repeated = int((pairs["count"] - 1).sum())
     dropped = [Dropped("tags", gone[why], why) for why in sorted(gone)]
     dropped += [Dropped("tags", repeated, "repeated on the image, in the same or another spelling")] if repeated else []
-    return RawAnnotations(image_ids(images), sorted(numbers), pairs.with_columns(count=pl.lit(1, pl.Int32)), dropped)
+    return RawAnnotations(image_ids(images), names, pairs.with_columns(count=pl.lit(1, pl.Int32)), dropped)
 
 
 def _fate(tag: str, stop: StopTags, numbers: dict[str, int], as_written: bool) -> int | str:

@@ -6,7 +6,7 @@ which only `image_id` is read. Other keys are not read.
 
 - The option `labels` chooses the labels: WordNet synsets as spelled in the file (`tree.n.01`), or names as typed by the
   annotators (`trees`), without white space around them. An object with several labels counts once for each of them; an
-  object with none is left out and counted.
+  object without a label is left out and counted.
 - The count of a label is the number of the image's objects that have it.
 - The id of an image is its number. Images are those of `image_data.json`, ordered by number; images without an object
   are kept.
@@ -18,9 +18,8 @@ Source: Krishna, Zhu, Groth and others, "Visual Genome: connecting language and 
 annotations", IJCV 123, 2017.
 """
 
-import json
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,8 +27,8 @@ import numpy as np
 
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import SHORT, Strict
-from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, image_ids
-from vsebench.formats.download.archives import by_basename
+from vsebench.formats.annotations import Dropped, RawAnnotations, count_pairs, image_ids, sort_names
+from vsebench.formats.download.archives import read_json_member
 
 OBJECTS, IMAGES = "objects.json", "image_data.json"  # each in an archive of this name followed by .zip
 
@@ -62,19 +61,17 @@ def read(raw: Path, options: Options) -> RawAnnotations:
                 labels.append(number_of.setdefault(name, len(number_of)))
     if not number_of:
         raise UserError(f"{where}: no object has any {options.labels}")
-    ordered = sorted(number_of)
-    index = np.empty(len(ordered), dtype=np.int64)
-    index[[number_of[name] for name in ordered]] = np.arange(len(ordered))
-    pairs = count_pairs(np.array(images), index[np.array(labels)], len(ordered))
+    ordered, ranks = sort_names(number_of)
+    pairs = count_pairs(np.array(images), ranks[np.array(labels)], len(ordered))
     dropped = [Dropped("objects", unlabelled, f"without {options.labels}")] if unlabelled else []
     return RawAnnotations(image_ids(numbers), ordered, pairs, dropped)
 
 
 def _by_number(raw: Path, name: str, kept: set[str]) -> dict[int, Entry]:
-    """Return the entries of a file by image number, each with only the keys in `kept`."""
+    """Return the entries of a file by image number, with only the keys in `kept`."""
     archive = raw / f"{name}.zip"
     where = f"{archive}: {name}"
-    entries = _parse(archive, name, _keep(kept))
+    entries = read_json_member(archive, name, kept)
     if not isinstance(entries, list) or not entries:
         raise UserError(f"{where}: is not a list of images")
     by_number: dict[int, Entry] = {}
@@ -86,28 +83,6 @@ def _by_number(raw: Path, name: str, kept: set[str]) -> dict[int, Entry]:
             raise UserError(f"{where}: entry {position}: image {number} occurs earlier")
         by_number[number] = content
     return by_number
-
-
-def _parse(archive: Path, name: str, keep: Callable[[list[tuple[str, Any]]], Entry]) -> Any:
-    data = by_basename(archive, [name])[name]
-    try:
-        text = data.decode("utf-8-sig")
-        del data  # frees 0.4 GB
-        return json.loads(text, object_pairs_hook=keep)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{archive}: {name}: not readable JSON ({error})") from None
-
-
-def _keep(kept: set[str]) -> Callable[[list[tuple[str, Any]]], Entry]:
-    """Return a function that makes objects with only some keys, for use while parsing: boxes would take gigabytes."""
-
-    def make(pairs: list[tuple[str, Any]]) -> Entry:
-        values = dict(pairs)
-        if len(values) < len(pairs):
-            raise ValueError("an object has a duplicate key")
-        return {key: value for key, value in values.items() if key in kept}
-
-    return make
 
 
 def _names(content: Entry, key: str, where: str) -> Iterator[list[str]]:

@@ -3,8 +3,9 @@
 There are two archives, one for training and validation, one for test. Each contains lists in
 `VOCdevkit/VOC2007/ImageSets/Main`: the images of a part (`train.txt` and `val.txt`, or `test.txt`; one image number per
 line), and for each class `<class>_trainval.txt` or `<class>_test.txt` with an image number and a value per line. The
-value is 1 if the image shows such an object, -1 if not, and 0 if all such objects are marked difficult. The lists
-`trainval.txt`, `<class>_train.txt` and `<class>_val.txt` repeat these data; they and all other files are not read.
+value is 1 if the image shows such an object, -1 if it does not, and 0 if all such objects are marked difficult. The
+lists `trainval.txt`, `<class>_train.txt` and `<class>_val.txt` repeat these data; they and all other files are not
+read.
 
 - A value of 0 is a label only if the option `difficult` is set; otherwise it is counted in `dropped`. All labels have
   the count 1.
@@ -33,7 +34,7 @@ CLASSES = (
     "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow",
     "diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train", "tvmonitor",
 )  # fmt: skip
-# Archive -> the set named by its class lists, and list of images -> part.
+# Archive -> the ending of its class lists' names, and for each of its lists of images the part of the partition.
 ARCHIVES = {
     "VOCtrainval_06-Nov-2007.tar": ("trainval", {"train": "train", "val": "valid"}),
     "VOCtest_06-Nov-2007.tar": ("test", {"test": "test"}),
@@ -43,9 +44,9 @@ VALUES = {"-1": -1, "0": 0, "1": 1}
 
 
 class Options(Strict):
-    """The objects that count."""
+    """Whether difficult objects are labels."""
 
-    difficult: bool = False  # whether objects that are marked difficult count too
+    difficult: bool = False  # true: objects that are marked difficult are labels too
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
@@ -83,7 +84,7 @@ def _annotations(part_of: dict[str, str], entries: list[tuple[str, int, int]], o
 
 
 def _read_lists(archive: Path, names: list[str]) -> dict[str, list[str]]:
-    """Return name of a list (without ending) -> its lines."""
+    """Return the lines of each list by its name, without the ending."""
 
     def name_of(member: str) -> str | None:
         match = MEMBER.fullmatch(member)

@@ -5,7 +5,7 @@
     P(c | x)      = softmax_c(4 v_c'x + a_c),   v_c ~ N(0, I/16),   a_c ~ N(0, 1/4)
     labels        = S_c,   so p_k(x) = sum of P(c | x) over the sets c with label k
 
-No set is empty. The parameters are fixed; `seed` is that of the images. The features x and the options are those of
+No set is empty. The parameters are fixed; `seed` is the seed of the images. The features x and the options are those of
 `simulated_images.py`.
 
 Source: made for this project, so that every Bayes decision is known; see `evaluation/bayes.py`.
@@ -17,23 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from vsebench.data.streams import generator
 from vsebench.formats.annotations import RawAnnotations
 from vsebench.formats.simulators.simulated_images import (
     DIMENSIONS,
+    GIVEN,
     LABELS,
     NormalOptions,
     annotate,
     draw_features,
-    given_stream,
 )
 
 KNOWS = frozenset({"truth", "label_distribution"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 SETS, LARGEST = 40, 8
-SEED = 21  # of the parameters
-
-
-class Options(NormalOptions):
-    """Size and seed of the set."""
+SEED = 21  # seed of the parameters
+Options = NormalOptions
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
@@ -48,7 +46,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     features = draw_features(options)
     bounds = np.cumsum(softmax(features @ weight + bias, axis=1), axis=1)
     # The last bound is left out, because it can be rounded to less than 1.
-    chosen = (given_stream(options).random((len(features), 1)) >= bounds[:, :-1]).sum(axis=1)
+    chosen = (generator(options.seed, GIVEN).random((len(features), 1)) >= bounds[:, :-1]).sum(axis=1)
     return annotate(options, features, members[chosen], {"members": members, "weight": weight, "bias": bias})
 
 

@@ -3,7 +3,7 @@
     p_k(x) = sigmoid(3.5 w_k'x + b_k),   w_k ~ N(0, I/16),   b_k ~ N(-3.5, 1),   k = 1 .. 20
     y_k    ~ Bernoulli(p_k(x))
 
-1.4 % of the images have no label. The parameters are fixed; `seed` is that of the images. The features x and the
+1.4 % of the images have no label. The parameters are fixed; `seed` is the seed of the images. The features x and the
 options are those of `simulated_images.py`.
 
 Source: made for this project, so that every Bayes decision is known; see `evaluation/bayes.py`.
@@ -14,22 +14,20 @@ from pathlib import Path
 import numpy as np
 from scipy.special import expit
 
+from vsebench.data.streams import generator
 from vsebench.formats.annotations import RawAnnotations
 from vsebench.formats.simulators.simulated_images import (
     DIMENSIONS,
+    GIVEN,
     LABELS,
     NormalOptions,
     annotate,
     draw_features,
-    given_stream,
 )
 
 KNOWS = frozenset({"truth", "label_distribution"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 WEIGHT_SEED, BIAS_SEED = 11, 12
-
-
-class Options(NormalOptions):
-    """Size and seed of the set."""
+Options = NormalOptions
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
@@ -41,5 +39,5 @@ def read(raw: Path, options: Options) -> RawAnnotations:
     bias = -3.5 + np.random.default_rng(BIAS_SEED).standard_normal(LABELS)
     features = draw_features(options)
     probability = expit(features @ weight + bias)
-    given = given_stream(options).random(probability.shape) < probability
+    given = generator(options.seed, GIVEN).random(probability.shape) < probability
     return annotate(options, features, given, {"weight": weight, "bias": bias})

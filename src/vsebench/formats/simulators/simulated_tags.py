@@ -1,17 +1,17 @@
-"""Simulate images with tags, with a set correlation of the tags' visual and word similarity.
+"""Simulate images with tags; the correlation of the tags' visual and word similarity can be set.
 
     looks of label l          z_l ~ N(0, I_m / m)
     frequency                 pi_l = labels_per_image / (rank_l + 5)^zipf, scaled, at most 1/2; ranks are a permutation
     image i                   t_i ~ N(0, I_m)
-    truth                     y_il ~ Bernoulli(sigmoid(b_l + beta <t_i, z_l>)), b_l such that its mean over t is pi_l
+    truth                     y_il ~ Bernoulli(sigmoid(b_l + beta <t_i, z_l>)); with b_l, the mean over t is pi_l
     features                  x_i = B t_i + sigma e_i,  B_jk ~ N(0, 1/m),  e_i ~ N(0, I)
-    tags, of noise eta        a true label is kept with probability 1 - eta/2; wrong labels are drawn from pi, Poisson
-                              in number, such that their expected share among an image's tags is about eta
+    tags with noise eta       a true label is kept with probability 1 - eta/2; a Poisson number of wrong labels is
+                              drawn from pi; their expected share of an image's tags is about eta
 
 Training and validation images have tags; test images have the true labels, or tags with the option `tested_on`.
-`simulated_words.py` draws word vectors of the labels that are correlated with their looks. Looks, frequencies and B
-have their own streams of random numbers, so they do not change with the number of images or the noise. Images are drawn
-one by one, so a larger set begins with the images of a smaller one.
+`simulated_words.py` draws word vectors that are correlated with the labels' looks. Looks, frequencies and B have their
+own streams of random numbers, so they do not depend on the number of images or the noise. Images are drawn one by one,
+so a larger set begins with the images of a smaller one.
 
 The best scores given the features are the probabilities of the labels given x. With t | x ~ N(mu, S) the probability
 is, by the usual approximation of the mean of a sigmoid,
@@ -34,42 +34,37 @@ from numpy.typing import NDArray
 from pydantic import Field
 from scipy.special import expit
 
-from vsebench.core.yaml_files import Strict
-from vsebench.data.features import Features
-from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
-from vsebench.formats.simulators.simulated_images import Parts
+from vsebench.data.streams import generator
+from vsebench.formats.annotations import RawAnnotations
+from vsebench.formats.simulators.simulated_images import SimulatedOptions, annotate
 
 KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 LOOKS, RANKS, MAP, IMAGES, NOISE, GIVEN, KEPT, WRONG = range(8)  # streams of the seed
-SHIFT, MOST = 5, 0.5  # of ranks in the frequencies; the largest frequency
+SHIFT, MOST = 5, 0.5  # added to the ranks in the frequencies; the largest frequency
 CHUNK = 1000  # images whose labels are drawn together
-STEPS, NODES = 60, 64  # steps of the bisection; nodes of the Gauss-Hermite sum
+STEPS, NODES = 60, 64  # steps of the bisection; nodes of the Gauss-Hermite quadrature
 
 Values = NDArray[np.float64]
 
 
-class Options(Strict):
-    """Size, label distribution and seed of the set."""
+class Options(SimulatedOptions):
+    """Label distribution, features and noise of the set."""
 
-    images: int = Field(ge=1)  # number of images, before `scale`
-    parts: Parts  # the official partition: numbers of images per round
     labels: int = Field(ge=2)  # size of the vocabulary
     latent: int = Field(ge=1)  # m, the number of dimensions of looks
-    beta: float = Field(gt=0)  # how strongly an image determines its labels
+    beta: float = Field(gt=0)  # how strongly an image's position t determines its labels
     labels_per_image: float = Field(gt=0)  # mean number of true labels per image
     zipf: float = Field(ge=0)  # exponent of the labels' frequencies
     features: Literal["dense"]  # how features are stored
     dimensions: int = Field(ge=1)  # number of features
     feature_noise: float = Field(gt=0)  # sigma, the standard deviation of the noise
     tag_noise: float = Field(default=0.0, ge=0, lt=1)  # eta, the expected share of wrong tags
-    tested_on: Literal["truth", "tags"] = "truth"  # labels of the test images: the true ones, or noisy tags
-    scale: float = Field(default=1.0, gt=0)  # multiplies the number of images
-    seed: int = Field(default=0, ge=0)  # of the whole set
+    tested_on: Literal["truth", "tags"] = "truth"  # labels of the test images: the true labels, or noisy tags
 
 
 def looks(n_labels: int, latent: int, seed: int) -> Values:
     """Return the looks of the labels, (n_labels, latent)."""
-    return np.random.default_rng([seed, LOOKS]).standard_normal((n_labels, latent)) / math.sqrt(latent)
+    return generator(seed, LOOKS).standard_normal((n_labels, latent)) / math.sqrt(latent)
 
 
 def label_names(n_labels: int) -> list[str]:
@@ -82,33 +77,22 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
     `methods.controls.independent_labels` states the arrays of the truth.
     """
-    n_images = max(1, round(options.images * options.scale))
     z, frequency = looks(options.labels, options.latent, options.seed), frequencies(options)
     bias = biases(frequency, options.beta * np.linalg.norm(z, axis=1))
-    feature_map = _stream(options, MAP).standard_normal((options.dimensions, options.latent)) / math.sqrt(
-        options.latent
-    )
-    t = _stream(options, IMAGES).standard_normal((n_images, options.latent))
-    noise = _stream(options, NOISE).standard_normal((n_images, options.dimensions))
+    map_rng, image_rng, noise_rng = (generator(options.seed, stream) for stream in (MAP, IMAGES, NOISE))
+    feature_map = map_rng.standard_normal((options.dimensions, options.latent)) / math.sqrt(options.latent)
+    t = image_rng.standard_normal((options.n_images, options.latent))
+    noise = noise_rng.standard_normal((options.n_images, options.dimensions))
     features = (t @ feature_map.T + options.feature_noise * noise).astype(np.float32)
-    parts = options.parts.of(n_images)
-    is_clean = (parts == "test").to_numpy() & (options.tested_on == "truth")
+    is_clean = (options.parts.of(len(t)) == "test").to_numpy() & (options.tested_on == "truth")
     given = np.vstack(list(_labels(options, t, z, frequency, bias, is_clean)))
-    images, labels = np.nonzero(given)
     weight, offset = posterior(options, z, bias, feature_map)
-    return RawAnnotations(
-        images=image_ids(f"image-{image + 1}" for image in range(n_images)),
-        labels=label_names(options.labels),
-        pairs=count_pairs(images, labels, options.labels),
-        parts=parts,
-        features=Features(features, np.ones(n_images, dtype=bool)),
-        truth={"label": np.arange(options.labels, dtype=np.int32), "weight": weight, "bias": offset},
-    )
+    return annotate(options, features, given, {"weight": weight, "bias": offset}, label_names(options.labels))
 
 
 def frequencies(options: Options) -> Values:
     """Return the expected share of images with each true label, (n_labels,)."""
-    ranks = _stream(options, RANKS).permutation(options.labels)
+    ranks = generator(options.seed, RANKS).permutation(options.labels)
     shares = 1.0 / (ranks + SHIFT) ** options.zipf
     return np.asarray(np.minimum(options.labels_per_image * shares / shares.sum(), MOST))
 
@@ -140,7 +124,7 @@ def _labels(
     options: Options, t: Values, z: Values, frequency: Values, bias: Values, is_clean: NDArray[np.bool_]
 ) -> Iterator[NDArray[np.bool_]]:
     """Yield the labels of CHUNK images at a time, (m, n_labels) bool: true labels where `is_clean`, else tags."""
-    given, kept, wrong = (_stream(options, name) for name in (GIVEN, KEPT, WRONG))
+    given, kept, wrong = (generator(options.seed, stream) for stream in (GIVEN, KEPT, WRONG))
     eta, total = options.tag_noise, frequency.sum()
     n_wrong = eta / (1 - eta) * total * (1 - eta / 2)  # expected number per image
     for start in range(0, len(t), CHUNK):
@@ -150,7 +134,3 @@ def _labels(
         # A Poisson number of draws from pi gives independent Poisson numbers of each label.
         tags |= wrong.random(truth.shape) < -np.expm1(-n_wrong * frequency / total)
         yield np.where(is_clean[start : start + CHUNK, np.newaxis], truth, tags)
-
-
-def _stream(options: Options, name: int) -> np.random.Generator:
-    return np.random.default_rng([options.seed, name])

@@ -2,27 +2,26 @@
 
     labels            y = 0 .. labels - 1, parent(y) = floor(y / children), top(y) = floor(parent(y) / parents)
     background        q0(t) ~ 1 / (rank of term t + 10), ranks in random order
-    node v            a top, a parent, a label, or one of a label's views: `terms_per_node` terms drawn without
-                      replacement, with independent exponential weights that add up to 1, q_v
+    node v            a top, a parent, a label, or a view of a label: q_v gives independent exponential weights, which
+                      add up to 1, to `terms_per_node` terms drawn without replacement
     view r of label y p_yr = w0 q0 + w1 q_top(y) + w2 q_parent(y) + w3 q_y + w4 q_yr,   w0 + .. + w4 = 1
     image             true label u ~ pi, view r uniform, length T = max(1, Poisson(length)), counts of terms
                       ~ Multinomial(T, p_ur); its given label is u or, with probability `confusion`, another child of
                       u's parent, drawn uniformly
 
-where pi_u ~ (rank of u)^-exponent with ranks in random order; uniform for exponent 0. The name of a label is its path
-from the top, `3/17/172`, from which `siblings: label-paths` derives siblings. A label without siblings is never
-confused.
+where pi_u ~ (rank of u)^-exponent with ranks in random order; with exponent 0 it is uniform. A label is named by its
+path from the top, such as `3/17/172`, from which `siblings: label-paths` derives siblings. A label without siblings is
+never confused.
 
 The exact posterior of the true label follows from the counts x_t:
 
     a_ur(x) = sum over t of x_t log(p_ur(t) / (w0 q0(t))),   P(u | x) ~ pi_u (1/views) sum over r of exp(a_ur(x))
 
-and the log ratio is 0 except at the terms of the view's nodes, so the truth is a sparse matrix of terms x views (used
-by the methods `oracle` and `group_oracle`).
+The log ratio is 0 except at the terms of the view's nodes, so the truth is a sparse matrix, terms x views. The methods
+`oracle` and `group_oracle` use it.
 
-`scale` multiplies the number of images. They are drawn in blocks, each with its own stream of random numbers, so a
-larger set begins with the images of a smaller one. In each round of `sum(parts)` images the first `parts.train` are
-training images, the next `parts.valid` validation images, and the others test images.
+Images are drawn in blocks, each with its own stream of random numbers, so a larger set begins with the images of a
+smaller one.
 
 Source: made for this project, after the setting of Weston, Bengio and Usunier, "Large scale image annotation", Machine
 Learning 81(1), 2010: sparse counts of visual terms, one label per image, labels with siblings.
@@ -42,8 +41,9 @@ from scipy import sparse
 
 from vsebench.core.yaml_files import Strict
 from vsebench.data.features import Features
+from vsebench.data.streams import generator
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
-from vsebench.formats.simulators.simulated_images import Parts
+from vsebench.formats.simulators.simulated_images import SimulatedOptions
 
 KNOWS = frozenset({"truth", "tree"})  # needs (`vsebench.data.needs`) that only a simulator can provide
 BLOCK = 1000  # images per block; with another number the images would be different
@@ -51,9 +51,9 @@ TREE, IMAGES = 0, 1  # streams of the seed
 
 
 class Shares(Strict):
-    """Shares of an image's terms by origin; they add up to 1."""
+    """Shares of an image's terms by their origin; the shares add up to 1."""
 
-    background: float = Field(gt=0)  # w0, terms common to all images
+    background: float = Field(gt=0)  # w0, terms of the background, common to all images
     top: float = Field(ge=0)  # w1, terms of the top
     parent: float = Field(ge=0)  # w2, terms of the parent
     label: float = Field(ge=0)  # w3, terms of the label
@@ -70,24 +70,20 @@ class Shares(Strict):
         return [self.background, self.top, self.parent, self.label, self.view]
 
 
-class Options(Strict):
-    """Size and shape of a simulated tree and of its images; see the module's formulas."""
+class Options(SimulatedOptions):
+    """The tree of labels and the distribution of terms; see the module's formulas."""
 
-    images: int = Field(ge=1)  # number of images, before `scale`
-    labels: int = Field(ge=2)  # number of leaves of the tree
+    labels: int = Field(ge=2)  # number of labels, the leaves of the tree
     children: int = Field(ge=1)  # labels per parent; the last parent may have fewer
     parents: int = Field(ge=1)  # parents per top; the last top may have fewer
     terms: int = Field(ge=1)  # number of distinct terms, which are the features
-    terms_per_node: int = Field(ge=1)  # terms drawn for each top, parent, label and view
+    terms_per_node: int = Field(ge=1)  # number of terms drawn for each top, parent, label and view
     views: int = Field(ge=1)  # views per label
-    shares: Shares  # shares of an image's terms by origin; they add up to 1
+    shares: Shares  # shares of an image's terms by their origin; they add up to 1
     length: float = Field(gt=0)  # mean number of terms per image
     confusion: float = Field(ge=0, le=0.5)  # probability that the given label is a sibling of the true label
-    exponent: float = Field(default=0.0, ge=0)  # of the labels' frequencies by rank; 0: all are equal
-    parts: Parts  # the official partition: numbers of images per round
+    exponent: float = Field(default=0.0, ge=0)  # exponent of the ranks in the labels' frequencies; 0: all are equal
     features: Literal["sparse"]  # how features are stored
-    scale: float = Field(default=1.0, gt=0)  # multiplies the number of images
-    seed: int = Field(default=0, ge=0)  # of the tree and the images
 
     @model_validator(mode="after")
     def _enough_terms(self) -> "Options":
@@ -101,7 +97,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
     Images are drawn in blocks, and no dense array of images x terms or images x labels is made.
     """
-    tree, n_images = Tree(options), max(1, round(options.images * options.scale))
+    tree, n_images = Tree(options), options.n_images
     blocks, given = [], np.empty(n_images, dtype=np.int32)
     for number, start in enumerate(range(0, n_images, BLOCK)):
         counts, labels = tree.draw(number)
@@ -124,7 +120,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 class Tree:
     """The distributions from which images are drawn.
 
-    Nodes are numbered: first tops, then parents, then labels, then the views label by label.
+    The nodes are numbered in this order: tops, parents, labels, and the views of each label.
     """
 
     options: Options
@@ -138,7 +134,7 @@ class Tree:
 
     @cached_property
     def path(self) -> NDArray[np.int64]:
-        """(labels * views, 4): the nodes from the top to each view: top, parent, label and view."""
+        """(labels * views, 4): the top, parent, label and view on the path to each view."""
         view = np.arange(self.sizes[3])
         label = view // self.options.views
         parent = label // self.options.children
@@ -148,7 +144,7 @@ class Tree:
     @cached_property
     def drawn(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
         """The background (terms,), log pi (labels,), and the terms of each node with their weights."""
-        options, rng = self.options, np.random.default_rng([self.options.seed, TREE])
+        options, rng = self.options, generator(self.options.seed, TREE)
         background = 1 / (rng.permutation(options.terms) + 10.0)
         log_prior = -options.exponent * np.log1p(rng.permutation(options.labels))
         n_nodes, size = sum(self.sizes), options.terms_per_node
@@ -159,7 +155,7 @@ class Tree:
 
     @cached_property
     def cumulative(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Cumulative sums to draw from: shares, background, and each node's weights plus the node's number."""
+        """Cumulative sums to draw from: of shares, background, and each node's weights plus the node's number."""
         background, _, _, weights = self.drawn
         of_nodes = np.cumsum(weights, axis=1) + np.arange(len(weights))[:, None]
         of_nodes[:, -1] = np.arange(1, len(weights) + 1)
@@ -192,7 +188,7 @@ class Tree:
         return terms
 
     def confuse(self, true: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Return given labels for these true labels."""
+        """Draw the given labels of images with these true labels."""
         options = self.options
         first = true // options.children * options.children
         n_siblings = np.minimum(options.children, options.labels - first) - 1

@@ -1,10 +1,10 @@
-"""Simulate word vectors of the labels of `simulated_tags.py`, with a set correlation to the labels' looks.
+"""Simulate word vectors of the labels of `simulated_tags.py`; their correlation with the labels' looks can be set.
 
     u_l = unit[A (rho z_l + sqrt(1 - rho^2) z'_l)],   z'_l ~ N(0, I_m / m),   A (d, m) with orthonormal columns
     v_l = sqrt(1 - kappa^2) u_l + kappa c,            c a unit vector that all words share
 
-z_l are the looks of the labels: with `correlation` rho = 1 word vectors are as similar as looks, with 0 they are
-independent of looks.
+z_l are the looks of the labels. With `correlation` rho = 1, word vectors are as similar as looks; with rho = 0, they
+are independent of looks.
 
 Source: made for this project.
 """
@@ -18,24 +18,25 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.core.yaml_files import Strict
+from vsebench.data.streams import generator
 from vsebench.formats.simulators.simulated_tags import label_names, looks
 from vsebench.formats.word_vectors.word_files import VectorsRead
 
-MEANINGS, AXES, COMMON = 100, 101, 102  # streams of the seed, besides those of the data set
+MEANINGS, AXES, COMMON = 100, 101, 102  # streams of the seed, different from those of the data set
 
 
 class Options(Strict):
-    """Distribution of the word vectors; labels, latent and seed must be those of the data set."""
+    """Distribution of the word vectors; `labels`, `latent` and `seed` must be equal to those of the data set."""
 
     labels: int = Field(ge=2)  # number of labels, as in the data set
-    latent: int = Field(ge=1)  # m, as in the data set
-    dimensions: int = Field(ge=1)  # d, of the word vectors
-    correlation: float = Field(ge=0, le=1)  # rho: 1, words are as similar as looks; 0, independent of looks
-    common: float = Field(ge=0, lt=1)  # kappa, the component that all words share
-    seed: int = Field(default=0, ge=0)  # as in the data set
+    latent: int = Field(ge=1)  # m, the number of dimensions of looks, as in the data set
+    dimensions: int = Field(ge=1)  # d, the number of dimensions of the word vectors
+    correlation: float = Field(ge=0, le=1)  # rho; 1: words are as similar as looks, 0: they are independent of looks
+    common: float = Field(ge=0, lt=1)  # kappa, the length of the component that all words share
+    seed: int = Field(default=0, ge=0)  # seed of the data set
 
     @model_validator(mode="after")
-    def _room_for_the_axes(self) -> "Options":
+    def _enough_dimensions(self) -> "Options":
         if self.dimensions < self.latent:
             raise PydanticCustomError("dimensions", "dimensions: should be at least `latent`")
         return self
@@ -44,16 +45,12 @@ class Options(Strict):
 def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> VectorsRead:
     """Draw the vectors of the needed words; `raw` is not used. The same options give the same vectors."""
     z, rho = looks(options.labels, options.latent, options.seed), options.correlation
-    other_z = _stream(options, MEANINGS).standard_normal(z.shape) / math.sqrt(options.latent)
-    axes, _ = np.linalg.qr(_stream(options, AXES).standard_normal((options.dimensions, options.latent)))
+    other_z = generator(options.seed, MEANINGS).standard_normal(z.shape) / math.sqrt(options.latent)
+    axes, _ = np.linalg.qr(generator(options.seed, AXES).standard_normal((options.dimensions, options.latent)))
     own = (rho * z + math.sqrt(1 - rho**2) * other_z) @ axes.T
     own /= np.linalg.norm(own, axis=1, keepdims=True)
-    shared = _stream(options, COMMON).standard_normal(options.dimensions)
+    shared = generator(options.seed, COMMON).standard_normal(options.dimensions)
     shared /= np.linalg.norm(shared)
     vectors = (math.sqrt(1 - options.common**2) * own + options.common * shared).astype(np.float32)
     words = dict(zip(label_names(options.labels), vectors, strict=True))
     return VectorsRead({word: words[word] for word in words if word in needed}, options.dimensions, [])
-
-
-def _stream(options: Options, name: int) -> np.random.Generator:
-    return np.random.default_rng([options.seed, name])

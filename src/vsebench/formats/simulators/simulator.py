@@ -5,24 +5,25 @@
     image i                 theta_i ~ Dirichlet(concentration, ..., concentration) over the topics
     number of labels        k_i = m * exp(sigma * x_i), x_i ~ N(0, 1), rounded and clipped to [minimum, maximum]
     labels                  drawn from p_il = sum over t of theta_it phi_tl without replacement;
-                            with `novelty`, label n + 1 is instead with probability n / (n + novelty) a copy of one of
-                            the n labels before it (Hoppe's urn), so labels repeat as among an image's regions
+                            with `novelty`, label n + 1 is, with probability n / (n + novelty), a copy of one of the n
+                            labels before it (Hoppe's urn), so labels repeat like those of an image's regions
 
-where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot law with a cut-off. Ranks are shares of the
-vocabulary, so that the shape does not depend on its size. Label ids are in random order of popularity. a_t and b_l are
-such that each topic adds up to 1 and the average of the topics is g, however different the topics are. m is such that
-the k_i add up to `occurrences` exactly. No method can do better than rank the labels by p (the method `oracle`).
+where g_l is proportional to the formula and adds up to 1: a Zipf-Mandelbrot distribution with a cut-off. r_l is a share
+of the vocabulary, so the distribution does not depend on the vocabulary's size. Labels are numbered in random order.
+a_t and b_l are such that each topic adds up to 1 and the average of the topics is g, however different the topics are.
+m is such that the k_i add up to `occurrences` exactly. No method can do better than to rank the labels by p, as the
+method `oracle` does.
 
-`scale` multiplies the numbers of images and occurrences, and its square root the size of the vocabulary: the mean
-number of labels per image stays the same, and a label has sqrt(scale) times as many images. At most half of the
+`scale` multiplies the numbers of images and occurrences; its square root multiplies the size of the vocabulary. So the
+mean number of labels per image stays the same, and a label has sqrt(scale) times as many images. At most half of the
 vocabulary is drawn for an image.
 
 With the option `features` images have features as well, a noisy linear view of their topics:
 
     features of image i     x_i = theta_i P / sqrt(T) + noise * e_i
 
-with a (T, dimensions) matrix P and vectors e_i of independent standard normal numbers. Features have their own random
-stream, so labels are the same with and without them.
+with a (T, dimensions) matrix P and vectors e_i of independent standard normal numbers. Features have their own stream
+of random numbers, so labels are the same with and without features.
 """
 
 from pathlib import Path
@@ -39,15 +40,15 @@ from vsebench.data.streams import Stream
 from vsebench.formats.annotations import RawAnnotations, count_pairs, image_ids
 
 KNOWS = frozenset({"truth"})  # needs (`vsebench.data.needs`) that only a simulator can provide
-BALANCING = 50  # sweeps over topics and labels; more change the labels' popularity by less than a percent
+BALANCING = 50  # sweeps over topics and labels; further sweeps change the labels' popularity by less than a percent
 
 
 class Popularity(Strict):
     """How unequal the labels' frequencies are; see the module's formula."""
 
-    exponent: float = Field(ge=0)  # of the frequencies by rank
-    shift: float = Field(gt=0)  # added to a rank, which is a share of the vocabulary
-    decay: float = Field(default=0.0, ge=0)  # of the cut-off exp(-decay * rank)
+    exponent: float = Field(ge=0)  # exponent of the ranks in the formula of the frequencies
+    shift: float = Field(gt=0)  # added to the ranks, which are shares of the vocabulary
+    decay: float = Field(default=0.0, ge=0)  # rate of the cut-off exp(-decay * rank)
 
 
 class LabelsPerImage(Strict):
@@ -66,7 +67,7 @@ class SimulatedFeatures(Strict):
 
 
 class Options(Strict):
-    """Size and shape of a simulated set."""
+    """Size, label distribution, features and seed of a simulated set."""
 
     images: int = Field(ge=1)  # number of images, before `scale`
     labels: int = Field(ge=2)  # size of the vocabulary, before `scale`
@@ -75,13 +76,13 @@ class Options(Strict):
     novelty: float | None = Field(default=None, gt=0)
     scale: float = Field(default=1.0, gt=0)  # multiplies images and occurrences; its square root multiplies labels
     topics: int = Field(ge=1)  # T, the number of topics
-    concentration: float = Field(gt=0)  # of the Dirichlet distribution; the smaller, the fewer topics per image
-    # How different topics are. Above 6 a topic has so few labels that drawing distinct ones takes almost forever.
+    concentration: float = Field(gt=0)  # Dirichlet parameter; the smaller, the fewer topics per image
+    # How different topics are. Above 6, a topic has so few labels that drawing distinct labels takes almost forever.
     spread: float = Field(ge=0, le=6)
     popularity: Popularity  # how unequal the labels' frequencies are
     labels_per_image: LabelsPerImage  # numbers of labels per image; their mean follows from `occurrences`
     features: SimulatedFeatures | None = None  # image features, a noisy linear view of the topics; none: no features
-    seed: int = Field(default=0, ge=0)  # of the whole set
+    seed: int = Field(default=0, ge=0)  # seed of the whole set
 
 
 def read(raw: Path, options: Options) -> RawAnnotations:
@@ -113,7 +114,7 @@ def read(raw: Path, options: Options) -> RawAnnotations:
 
 
 def scaled_sizes(options: Options) -> tuple[int, int, int]:
-    """Return the numbers of images, labels and occurrences, multiplied by the scale."""
+    """Return the numbers of images, labels and occurrences at the scale of the options."""
     n_images = max(1, round(options.images * options.scale))
     n_labels = max(2, round(options.labels * options.scale**0.5))
     return n_images, n_labels, max(1, round(options.occurrences * n_images / options.images))
@@ -121,9 +122,9 @@ def scaled_sizes(options: Options) -> tuple[int, int, int]:
 
 def draw_topics(options: Options, n_labels: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw the label distribution of each topic: (T, n_labels) float64, rows add up to 1."""
-    shape = options.popularity
+    formula = options.popularity
     rank = (rng.permutation(n_labels) + 0.5) / n_labels
-    popularity = (rank + shape.shift) ** -shape.exponent * np.exp(-shape.decay * rank)
+    popularity = (rank + formula.shift) ** -formula.exponent * np.exp(-formula.decay * rank)
     popularity /= popularity.sum()
     topics = popularity * np.exp(options.spread * rng.standard_normal((options.topics, n_labels)))
     for _ in range(BALANCING):
@@ -150,10 +151,10 @@ def draw_lengths(
             f"simulator: occurrences: {total} on {n_images} images cannot be met with {minimum} to {maximum} labels"
             f" per image ({n_labels} labels, at most half of them on one image)"
         )
-    shape = np.exp(options.sigma * rng.standard_normal(n_images))
+    relative = np.exp(options.sigma * rng.standard_normal(n_images))
 
     def lengths(factor: float) -> NDArray[Any]:
-        return np.clip(np.rint(factor * shape), minimum, maximum)
+        return np.clip(np.rint(factor * relative), minimum, maximum)
 
     low, high = 0.0, 1.0
     while lengths(high).sum() < total:
@@ -162,15 +163,15 @@ def draw_lengths(
         middle = (low + high) / 2
         low, high = (middle, high) if lengths(middle).sum() <= total else (low, middle)
     result = lengths(low).astype(np.int64)
-    # Images with equal shapes change together, so a few labels can be missing; random images with room get them.
+    # Images with equal lengths change together, so a few labels can be missing; random images get them.
     while missing := total - int(result.sum()):
-        room = np.flatnonzero(result < maximum)
-        result[rng.choice(room, min(missing, len(room)), replace=False)] += 1
+        below = np.flatnonzero(result < maximum)
+        result[rng.choice(below, min(missing, len(below)), replace=False)] += 1
     return result
 
 
 def draw_features(mixtures: NDArray[np.float32], options: SimulatedFeatures, rng: np.random.Generator) -> Features:
-    """Draw the features of each image from its mixture of topics, (n_images, T); return float32 for all images."""
+    """Draw the features of images with these mixtures of topics, (n_images, T)."""
     (n_images, n_topics), dimensions = mixtures.shape, options.dimensions
     projection = rng.standard_normal((n_topics, dimensions))
     values = mixtures @ projection / np.sqrt(n_topics) + options.noise * rng.standard_normal((n_images, dimensions))

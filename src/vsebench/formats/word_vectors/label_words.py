@@ -1,20 +1,20 @@
 """Find the word vector of a label by its name.
 
-The first of these rules that gives a vector counts:
+The first of these rules that gives a vector applies:
 
 `whole`       the name is a word of the file, as written, in lower case or capitalised
 `alias`       the source's `aliases` contains the name (in lower case), and the words given there have a vector
 `whole`       the name is a word of the file once its blanks, hyphens and underscores are exchanged or removed
 `parts`       the mean of the vectors of its parts, which are separated by blanks and the signs _ - / , ( ) &
 `some parts`  the mean of the parts that have a vector, where others have none
-`singular`    the name is a plural whose singular is a word of the file: by WordNet's exceptions if they are given, then
-              by its endings (`formats/parents/wordnet.py`), and `oes` -> `o`
+`singular`    the name is a plural whose singular is a word of the file; singulars are found by WordNet's exceptions, if
+              they are given, then by its endings (`formats/parents/wordnet.py`), and by `oes` -> `o`
 `missing`     no vector
 
 Names are normalised to Unicode's composed form (NFC). A synset before a name (`n02084071 dog`) and a class id in
 brackets after it (`Jaguar (/m/0449p)`) are not part of the name.
 
-Parts come late because labels that share a vector always tie; the report counts such labels.
+The rule `parts` comes late because labels that share a vector always tie; the report counts such labels.
 """
 
 import re
@@ -37,7 +37,7 @@ RULES = ("whole", "alias", "parts", "some parts", "singular", "missing")
 
 @dataclass(frozen=True)
 class LabelVector:
-    """The vector of a label, and how it was found.
+    """The vector of a label, and the rule by which it was found.
 
     Attributes
     ----------
@@ -67,11 +67,11 @@ class LabelRule:
         self._bases = bases
 
     def words(self, labels: Sequence[str]) -> set[str]:
-        """Return all words from which the vectors of these labels may be computed."""
+        """Return all words that the vectors of these labels may be computed from."""
         return {word for label in labels for _, names in self._ways(label) for name in names for word in cases(name)}
 
     def find(self, label: str, vectors: Mapping[str, NDArray[np.float32]]) -> LabelVector:
-        """Return the vector of a label, by the first rule that gives one."""
+        """Return the vector of a label by the first rule that gives one."""
         for rule, names in self._ways(label):
             words = [next((word for word in cases(name) if word in vectors), None) for name in names]
             present = tuple(word for word in words if word is not None)
@@ -84,7 +84,7 @@ class LabelRule:
         return LabelVector("missing", without=tuple(parts_of(bare(label))))
 
     def _ways(self, label: str) -> Iterator[tuple[str, list[str]]]:
-        """Yield the rules in order, each with the words whose vectors it averages."""
+        """Yield the rules in their order, each with the words whose vectors it averages."""
         name = bare(label)
         yield "whole", [name]
         alias = self._aliases.get(name.lower())
@@ -118,7 +118,7 @@ def cases(name: str) -> dict[str, None]:
 
 
 def joined(name: str) -> list[str]:
-    """Return a name with its pieces joined by each separator, and by none."""
+    """Return the variants of a name in which its pieces are joined by each separator, or directly."""
     pieces = [piece for piece in SEPARATORS.split(name) if piece]
     return list(dict.fromkeys(separator.join(pieces) for separator in ("_", "-", " ", "")))
 

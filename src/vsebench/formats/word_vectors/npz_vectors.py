@@ -1,6 +1,6 @@
 """Read word vectors from a NumPy .npz file with the arrays `words`, (n,) text, and `vectors`, (n, d) numbers.
 
-`np.savez("vectors.npz", words=np.array(words), vectors=vectors)` writes such a file. It is read into memory as a whole.
+`np.savez("vectors.npz", words=np.array(words), vectors=vectors)` writes such a file. It is read into memory whole.
 """
 
 from collections.abc import Collection
@@ -12,29 +12,13 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.formats.own_files import find
-from vsebench.formats.word_vectors import word_files
-from vsebench.formats.word_vectors.word_files import Kept, VectorsRead
+from vsebench.formats.word_vectors.word_files import Kept, VectorsRead, WordFileOptions
 
-
-class Options(word_files.WordFileOptions):
-    """The options of every file of words; `member` has no use here."""
+Options = WordFileOptions  # `member` has no use here
 
 
 def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> VectorsRead:
-    """Read the vectors of the needed words.
-
-    Parameters
-    ----------
-    raw : folder with downloaded files
-    options : the file
-    needed : words as spelled in the file, including upper and lower case
-
-    Raises
-    ------
-    UserError
-        The file is missing or damaged, lacks one of the arrays, their shapes do not match, or the vector of a needed
-        word has a number that is not finite. The message names file and word.
-    """
+    """Read the vectors of the needed words."""
     path = find(raw, options.file)
     words, vectors = _arrays(path)
     if words.dtype.kind != "U" or vectors.dtype.kind not in "fiu":

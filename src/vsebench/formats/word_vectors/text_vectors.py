@@ -5,12 +5,12 @@
     fastText    the same header (.vec), and a blank at the end of each line
 
 - The first line is a header if it consists of two whole numbers, the second of which is the number of dimensions of
-  most of the next lines. The number of words in a header has to be right, so that a truncated file is noticed.
-- A word may contain blanks (Common Crawl has `. . .`), so a line is split from the right.
+  most of the next lines. The number of words in a header has to be right, which reveals a truncated file.
+- A word may contain blanks (Common Crawl has `. . .`), so a line is split from its end.
 - A word is bytes up to a blank: it may contain a no-break space (U+00A0) or Unicode's line separator (U+0085), at which
   Python's `str.split` and `str.splitlines` would cut it.
-- If a word occurs twice, its first line counts. Every line is checked for its number of values; the values themselves
-  are checked only for the words that are needed.
+- If a word occurs twice, its first line counts. The number of values is checked in every line; the values themselves
+  are checked only for the needed words.
 
 Sources: Pennington, Socher and Manning, GloVe, EMNLP 2014, https://nlp.stanford.edu/projects/glove;
 https://fasttext.cc/docs/en/english-vectors.html.
@@ -28,9 +28,16 @@ from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
 from vsebench.formats.own_files import find
-from vsebench.formats.word_vectors import word_files
-from vsebench.formats.word_vectors.word_files import MOST_DIMENSIONS, Kept, VectorsRead, open_words, shown
+from vsebench.formats.word_vectors.word_files import (
+    MOST_DIMENSIONS,
+    Kept,
+    VectorsRead,
+    WordFileOptions,
+    open_words,
+    shown,
+)
 
+Options = WordFileOptions
 FIRST_LINES = 100  # the number of dimensions is that of most of these lines
 LONGEST_LINE = 1 << 22  # bytes
 NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
@@ -39,30 +46,13 @@ HEADER = re.compile(rb"([0-9]+) ([0-9]+)")
 LONGEST_HEADER = 24  # bytes
 
 
-class Options(word_files.WordFileOptions):
-    """The options of every file of words."""
-
-
 def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> VectorsRead:
-    """Read the vectors of the needed words.
-
-    Parameters
-    ----------
-    raw : folder with downloaded files
-    options : the file
-    needed : words as spelled in the file, including upper and lower case
-
-    Raises
-    ------
-    UserError
-        The file is missing or damaged; the header is wrong; a line does not have as many values as most lines; or a
-        value of a needed word is not a finite number. The message names file, line and word.
-    """
+    """Read the vectors of the needed words."""
     path = find(raw, options.file)
     with open_words(path, options.member) as stream:
         lines = _lines(stream, path)
         first = list(islice(lines, FIRST_LINES))
-        n_words, dimensions = _shape(first, path)
+        n_words, dimensions = _header(first, path)
         rows = chain(first, lines) if n_words is None else chain(first[1:], lines)
         kept = Kept(needed, dimensions)
         n_read = 0
@@ -87,7 +77,7 @@ def _lines(stream: IO[bytes], path: Path) -> Iterator[bytes]:
         yield text.removesuffix(b"\n").removesuffix(b"\r").removesuffix(b" ")
 
 
-def _shape(first: list[bytes], path: Path) -> tuple[int | None, int]:
+def _header(first: list[bytes], path: Path) -> tuple[int | None, int]:
     """Return the number of words (None without a header) and the number of dimensions."""
     if not first:
         raise UserError(f"{path}: is empty")
@@ -109,7 +99,7 @@ def _shape(first: list[bytes], path: Path) -> tuple[int | None, int]:
 
 
 def _word(line: bytes, dimensions: int, path: Path, number: int) -> bytes:
-    """Return the word of a line, after checking how many numbers follow it."""
+    """Return the word of a line, after checking the number of values that follow it."""
     word = line[: line.find(b" ")] if line.count(b" ") == dimensions else line.rsplit(b" ", dimensions)[0]
     pieces = word.split(b" ")
     # Too few numbers leave a shorter line; too many leave some of them in the word.

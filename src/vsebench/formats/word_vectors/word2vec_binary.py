@@ -5,8 +5,8 @@ r"""Read word vectors in word2vec's binary format: a line with two numbers, then
 
 - Some programs do not write the line break after a vector, so the next byte is skipped only if it is a line break.
 - A word ends at the first blank. It need not be UTF-8 (some words of Google News are not). Phrases contain `_`.
-- The number of words in the header has to be right, so that a truncated file is noticed. If a word occurs twice, the
-  first vector counts.
+- The number of words in the header has to be right, which reveals a truncated file. If a word occurs twice, its first
+  vector counts.
 
 Source: Mikolov, Sutskever, Chen, Corrado and Dean, NIPS 2013; https://code.google.com/archive/p/word2vec.
 """
@@ -20,32 +20,23 @@ import numpy as np
 
 from vsebench.core.errors import UserError
 from vsebench.formats.own_files import find
-from vsebench.formats.word_vectors import word_files
-from vsebench.formats.word_vectors.word_files import LONGEST_WORD, MOST_DIMENSIONS, Kept, VectorsRead, open_words, shown
+from vsebench.formats.word_vectors.word_files import (
+    LONGEST_WORD,
+    MOST_DIMENSIONS,
+    Kept,
+    VectorsRead,
+    WordFileOptions,
+    open_words,
+    shown,
+)
 
+Options = WordFileOptions
 HEADER = re.compile(rb"([0-9]{1,12}) ([0-9]{1,6}) ?\r?\n")
 BLOCK = 1 << 20
 
 
-class Options(word_files.WordFileOptions):
-    """The options of every file of words."""
-
-
 def read_vectors(raw: Path, options: Options, needed: Collection[str]) -> VectorsRead:
-    """Read the vectors of the needed words.
-
-    Parameters
-    ----------
-    raw : folder with downloaded files
-    options : the file
-    needed : words as spelled in the file, including upper and lower case
-
-    Raises
-    ------
-    UserError
-        The file is missing or damaged, has no header or not as many words as the header states, or the vector of a
-        needed word has a number that is not finite. The message names file and word.
-    """
+    """Read the vectors of the needed words."""
     path = find(raw, options.file)
     with open_words(path, options.member) as stream:
         header = HEADER.fullmatch(stream.readline(100))
@@ -76,15 +67,14 @@ class _Rows:
         end = self._block.find(b" ", self._position, self._position + LONGEST_WORD)
         stop = end + 1 + self._size
         if end < 0 or stop > len(self._block):
-            raise UserError(
-                f"{where}: {shown(self._block[self._position : max(end, 0)])}: the file ends or is damaged here"
-            )
+            word = self._block[self._position : max(end, 0)]
+            raise UserError(f"{where}: {shown(word)}: the file ends or is damaged here")
         word, vector = self._block[self._position : end], self._block[end + 1 : stop]
         self._position = stop + (self._block[stop : stop + 1] == b"\n")
         return word, vector
 
     def at_end(self) -> bool:
-        """Return whether nothing is left; reading to the end also checks a checksum."""
+        """Return whether the end is reached; reading to the end also verifies a checksum."""
         self._fill(1)
         return self._position == len(self._block)
 

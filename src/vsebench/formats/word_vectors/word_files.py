@@ -1,4 +1,4 @@
-"""What the readers of word vectors share: options, opening a file, and collecting vectors.
+"""Options and functions that the readers of word vectors share: they open a file and collect vectors.
 
 A file is read once from start to end, and only the needed words are kept, so its size does not matter. Compression
 (gzip or zip) is recognised by the first bytes, not by the name. Words are compared as UTF-8 bytes, since some files
@@ -22,7 +22,7 @@ from vsebench.core.yaml_files import Strict
 from vsebench.formats.download.archives import DAMAGE
 
 GZIP, ZIP = b"\x1f\x8b", (b"PK\x03\x04", b"PK\x05\x06")  # the last: an empty archive
-FASTTEXT_BIN = (793712314).to_bytes(4, "little")  # how fastText's own binary models begin
+FASTTEXT_BIN = (793712314).to_bytes(4, "little")  # the first bytes of fastText's own binary models
 MOST_DIMENSIONS = 100_000
 LONGEST_WORD = 10_000  # bytes; an encoding error makes longer ones
 
@@ -30,19 +30,19 @@ LONGEST_WORD = 10_000  # bytes; an encoding error makes longer ones
 class WordFileOptions(Strict):
     """A file of word vectors."""
 
-    file: str  # one that the configuration lists under `files`, or a path
+    file: str  # a name that the configuration lists under `files`, or a path
     member: str | None = None  # the file to read in a zip archive of several files
 
 
 @dataclass(frozen=True)
 class VectorsRead:
-    """The vectors of those needed words that a file contains.
+    """The vectors of the needed words that a file contains.
 
     Attributes
     ----------
     vectors : word -> (d,) float32; words whose vector is zero are left out
     dimensions : d, also if no word was found
-    repeated : needed words that occur in the file more than once; the first vector counts
+    repeated : the needed words that occur more than once in the file; their first vector counts
     """
 
     vectors: dict[str, NDArray[np.float32]]
@@ -51,7 +51,7 @@ class VectorsRead:
 
 
 class Kept:
-    """The vectors that a reader has collected so far."""
+    """Collects the vectors of the needed words."""
 
     def __init__(self, needed: Collection[str], dimensions: int) -> None:
         self.dimensions = dimensions
@@ -92,13 +92,13 @@ def open_words(path: Path, member: str | None) -> Iterator[IO[bytes]]:
 
     Parameters
     ----------
-    member : the file to read in a zip archive; None if the archive has only one
+    member : the file to read in a zip archive; None if the archive contains only one file
 
     Raises
     ------
     UserError
-        The file is missing or damaged, even if this shows only while it is read; or a zip archive lacks the member, or
-        has several and none is named; or it is a fastText model (.bin).
+        The file is missing or is damaged, which may show only while it is read; a zip archive lacks the member, or has
+        several members and none is named; or the file is a fastText model (.bin).
     """
     with ExitStack() as stack:
         try:
