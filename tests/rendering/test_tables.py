@@ -136,7 +136,7 @@ def test_datasets(results: Results, tmp_path: Path) -> None:
 
 
 def test_the_coverage_by_words_has_a_row_per_data_set_that_has_some(results: Results, tmp_path: Path) -> None:
-    (row,) = written(results, "word_vectors", tmp_path)
+    (row,) = written(results, "word-vectors", tmp_path)
     assert (row["name"], row["source"], row["dimensions"]) == ("saiapr", "made-up", "300")
     found = [int(row[key]) for key in ("whole", "alias", "parts", "some_parts", "singular", "missing")]
     assert found == [183, 1, 37, 13, 2, 19]
@@ -146,7 +146,7 @@ def test_the_coverage_by_words_has_a_row_per_data_set_that_has_some(results: Res
 
 def test_a_run_without_words_has_no_table_of_them(results: Results) -> None:
     files = [name for name in results.outline.files if name != "word_vectors"]
-    assert "word_vectors" not in instances_of_run(TableKind, results.outline.model_copy(update={"files": files}))
+    assert "word-vectors" not in instances_of_run(TableKind, results.outline.model_copy(update={"files": files}))
 
 
 def test_the_best_method_has_its_numbers(results: Results, tmp_path: Path) -> None:

@@ -24,45 +24,52 @@ from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:  # Matplotlib is slow to import
+    Axes = Figure = Any
 
-# The file of the paper whose table or figure it is (config/papers/<paper>.yaml). A kind that reads the paper declares
-# the field `paper: PaperFile`. It is filled in. The printed numbers become an input of the rule, and the keys of the
-# YAML file that a table may read become one of its parameters, so that an edited claim redraws no table.
+# The file of a paper (config/papers/<paper>.yaml). A kind that reads the paper declares the field `paper: PaperFile`,
+# which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule,
+# and the keys of the YAML file that a table may read become a parameter of the rule: an edited claim redraws no table.
 PaperFile = Annotated[Path, Field(strict=False)]
 
-# The sections of the page that tables and figures of a run are in, apart from those of a data set under a protocol.
+# The sections of the page for the tables and figures of a run, apart from the sections on one task.
 Section = Literal["result", "claims", "overview", "training-time", "more", "audit", "settings", "data"]
 
 
 class Kind(Strict, ABC):
-    """What all kinds share. The fields of a subclass are the parameters of one table or figure of that kind.
+    """The base of all kinds. The fields of a subclass are the parameters of one table or figure of that kind.
 
-    The plan imports the module of every kind before the first job, so a module imports what is slow to import
-    (`vsebench.rendering.drawing`, Matplotlib, SciPy) inside of the functions that use it.
+    The plan imports the module of every kind before the first job. A module therefore imports what is slow to import
+    (`vsebench.rendering.drawing`, Matplotlib, SciPy) in the functions that use it.
     """
 
     folder: ClassVar[str]  # of the modules: tables or figures
-    # The gathered files that the kind reads, by their names in `outline.GATHERED`. They become inputs of its rule, and
-    # no other file of results does. Files that the run does not make are left out; the kind then says what is missing.
+    # The gathered files that the kind reads, by their names in `outline.GATHERED`. These files alone become inputs of
+    # its rule, except those that the run does not make; the kind then states what is missing.
     needs: ClassVar[tuple[str, ...]]
-    # The section of the page that shows the tables or figures which every run has of this kind; None: the page shows
-    # them in a way of its own. What has a parameter `task` is in the section on that task, whatever stands here, and
-    # the tables and figures of a paper are in the section on the paper.
+    # Whether a run has one table or figure of this kind, or one for each task (the parameter `task`); None: the kind
+    # is used by papers only, whose files define tables and figures under names such as `vse_ens_table2`.
+    made_for: ClassVar[Literal["run", "task"] | None] = None
+    # The section of the page for the tables or figures of a run; None: the template places them. Those with a parameter
+    # `task` are in the section on that task, and those of a paper in the section on the paper.
     section: ClassVar[Section | None] = "more"
-    position: ClassVar[int] = 100  # in the section: smaller ones come first, and equal ones by their kinds' names
+    position: ClassVar[int] = 100  # in the section, in ascending order; ties are ordered by the kinds' names
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        """Return the tables or figures of this kind that every run has: their names and parameters.
+        """Return the names and parameters of the tables or figures of this kind in a run.
 
-        A name consists of lower-case letters, digits and hyphens and begins with the kind's. A kind that only papers
-        use returns none: theirs are in the file of the paper, under names such as `vse_ens_table2`.
+        A name consists of lower-case letters, digits and hyphens and begins with the name of the kind.
         """
-        return {}
+        kind = cls.__module__.rpartition(".")[2].replace("_", "-")
+        if cls.made_for == "task":
+            return {f"{kind}-{task.name}": {"task": str(task)} for task in outline.tasks}
+        return {kind: {}} if cls.made_for == "run" else {}
 
     def variants_read(self) -> list[str]:
-        """Return the variants of the run that the analyses in `needs` have to be made of for this kind."""
+        """Return the variants of the run for which this kind needs the analyses in `needs`."""
         return []
 
 
@@ -82,12 +89,12 @@ class FigureKind(Kind):
     folder: ClassVar[str] = "figures"
 
     @abstractmethod
-    def figure(self, results: Results) -> "Figure":
-        """Return the figure; the style of the figures is set while this runs."""
+    def figure(self, results: Results) -> Figure:
+        """Return the figure; the caller has set the style of the figures."""
 
     @abstractmethod
     def caption(self, results: Results) -> str:
-        """Return what the figure shows, in whole sentences: axes, intervals, and what the marks mean."""
+        """Return sentences that explain the figure: the axes, the intervals and the meaning of the marks."""
 
     @abstractmethod
     def alternative(self, results: Results) -> str:

@@ -1,18 +1,13 @@
 """The headline metric against training seconds, with the front of methods that none beats in both."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
 
 from vsebench.core.tasks import Task
-from vsebench.rendering.kinds import FigureKind, Section
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.page.headline import leading_metric
 from vsebench.rendering.results import Results, at, pick
 from vsebench.rendering.timing import chosen_epochs, training_seconds
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Point = tuple[float, float]  # seconds and metric
 
@@ -20,14 +15,11 @@ Point = tuple[float, float]  # seconds and metric
 class AccuracyAgainstTime(FigureKind):
     """One panel per task, one dot per method; a line joins the methods on the front."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "timing", "settings", "datasets")
-    section: ClassVar[Section | None] = "result"
+    needs = ("summary", "timing", "settings", "datasets")
+    made_for = "run"
+    section = "result"
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"accuracy-against-time": {}}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         points_of_tasks = {task: points(results, task) for task in results.tasks_of(results.timing)}

@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from math import isfinite
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED
 from vsebench.rendering.claims import Test, claim_tests, claims_of
-from vsebench.rendering.kinds import FigureKind, Section
+from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LINE = 0.042  # inches between two tests of a claim
 GAP = 0.16  # inches around a claim's tests
@@ -29,14 +25,14 @@ PANELS = (
 class EffectsOfClaims(FigureKind):
     """A panel of differences and a panel of ratios; the tests of a claim are below each other."""
 
-    needs: ClassVar[tuple[str, ...]] = ("claims", "datasets")
-    section: ClassVar[Section | None] = None
+    needs = ("claims", "datasets")
+    section = None
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
         return {"effects-of-claims": {}} if outline.papers else {}
 
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from matplotlib.lines import Line2D
 
         from vsebench.rendering import drawing, style
@@ -95,7 +91,7 @@ def height_of(tests: Sequence[Test]) -> float:
 
 
 def draw(
-    axis: "Axes", claims: Sequence[tuple[str, list[Test]]], panel: tuple[str, str, float, str], inches: float
+    axis: Axes, claims: Sequence[tuple[str, list[Test]]], panel: tuple[str, str, float, str], inches: float
 ) -> None:
     """Draw the tests of all claims, the first claim on top; the vertical axis is in inches."""
     _, title, no_effect, scale = panel

@@ -1,29 +1,20 @@
 """Recall of frequent and rare labels: five groups of labels by their number of training images."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
 import polars as pl
 
-from vsebench.rendering.kinds import FigureKind, Section
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class LabelsByFrequency(FigureKind):
     """One panel per task and one line per method, from the most frequent labels to the rarest."""
 
-    needs: ClassVar[tuple[str, ...]] = ("by_frequency", "datasets")
-    section: ClassVar[Section | None] = "overview"
-    position: ClassVar[int] = 5
+    needs = ("by_frequency", "datasets")
+    made_for = "run"
+    section = "overview"
+    position = 5
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"labels-by-frequency": {}}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         shown = without_oracles(results)

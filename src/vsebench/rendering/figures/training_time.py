@@ -1,31 +1,22 @@
 """Seconds per epoch of each method on every task."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
 import polars as pl
 
-from vsebench.rendering.kinds import FigureKind, Section
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import format_value
 from vsebench.rendering.timing import epoch_cell
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class TrainingTime(FigureKind):
     """One panel per task, one dot with its range per method."""
 
-    needs: ClassVar[tuple[str, ...]] = ("timing", "datasets")
-    section: ClassVar[Section | None] = "overview"
-    position: ClassVar[int] = 2
+    needs = ("timing", "datasets")
+    made_for = "run"
+    section = "overview"
+    position = 2
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"training-time": {}}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         timing = results.timing.filter(pl.col("phase") == "epoch")

@@ -1,27 +1,18 @@
 """The number of labels that a training step examines until it finds a negative, against epochs."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
 from vsebench.rendering.history import sampled_epochs
-from vsebench.rendering.kinds import FigureKind, Section
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class Trials(FigureKind):
     """One panel per task, one line per method that samples negatives until one violates the margin."""
 
-    needs: ClassVar[tuple[str, ...]] = ("history", "datasets")
-    section: ClassVar[Section | None] = "training-time"
+    needs = ("history", "datasets")
+    made_for = "run"
+    section = "training-time"
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"trials": {}}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         history = sampled_epochs(results.history)

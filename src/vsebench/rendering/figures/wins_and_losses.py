@@ -1,18 +1,14 @@
 """Wins and losses: how often one method has a higher metric than another, over tasks and seeds."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from vsebench.rendering.kinds import FigureKind, Section
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.page.headline import leading_metric
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 WRITTEN = 20  # maximum number of methods with numbers in the squares; more methods make the squares too small
 
@@ -20,15 +16,12 @@ WRITTEN = 20  # maximum number of methods with numbers in the squares; more meth
 class WinsAndLosses(FigureKind):
     """A square per pair of methods: the share of comparisons won by the method of the row."""
 
-    needs: ClassVar[tuple[str, ...]] = ("metrics", "summary", "datasets")
-    section: ClassVar[Section | None] = "overview"
-    position: ClassVar[int] = 4
+    needs = ("metrics", "summary", "datasets")
+    made_for = "run"
+    section = "overview"
+    position = 4
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"wins-and-losses": {}}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         methods, wins, comparisons = count_wins(results)

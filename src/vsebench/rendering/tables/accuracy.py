@@ -1,14 +1,11 @@
 """Accuracy on one task: one row per method, one column per metric of the run."""
 
-from typing import Any, ClassVar
-
 import polars as pl
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells, remark_on_occurrences
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, pick
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -16,13 +13,10 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 class Accuracy(TableKind):
     """The methods on one task; oracles follow in rows set apart."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+    needs = ("summary", "datasets")
+    made_for = "task"
 
     task: str  # <dataset>/<protocol>
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {f"accuracy-{task.name}": {"task": str(task)} for task in outline.tasks}
 
     def table(self, results: Results) -> Table:
         task = Task.of(self.task)

@@ -1,7 +1,6 @@
 """A paper's table of accuracies, and the same methods on data sets of the run that the paper did not use."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -24,7 +23,7 @@ NOTES = (
 class AccuracyBesideOwnData(TableKind):
     """The printed rows by data set, then the same methods on every task of the run that has one of them."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+    needs = ("summary", "datasets")
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file

@@ -1,6 +1,6 @@
 """A paper's table of accuracies: each printed row, followed by our values with intervals."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from vsebench.papers.base import Paper
 from vsebench.rendering.kinds import PaperFile, TableKind
@@ -19,7 +19,7 @@ PERCENT = "The paper prints percentages; they are shown as shares."
 class AccuracyBesidePublished(TableKind):
     """Methods by metrics on each of the paper's data sets; our values only where data and protocol are the same."""
 
-    needs: ClassVar[tuple[str, ...]] = ("comparison",)
+    needs = ("comparison",)
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file

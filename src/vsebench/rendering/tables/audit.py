@@ -1,9 +1,9 @@
 """Published numbers that were recomputed from other published ones, with one verdict (default: contradicts)."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, Finding, read_findings
-from vsebench.rendering.kinds import Section, TableKind
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -23,8 +23,8 @@ NOTES = (
 class Audit(TableKind):
     """One row per recomputed number, by paper."""
 
-    needs: ClassVar[tuple[str, ...]] = ("audit",)
-    section: ClassVar[Section | None] = None
+    needs = ("audit",)
+    section = None
 
     verdict: Literal["agrees", "depends", "contradicts"] = "contradicts"
 

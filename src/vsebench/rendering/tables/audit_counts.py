@@ -1,11 +1,10 @@
 """The number of recomputed printed numbers per paper and check: agree, depend on a condition, contradict."""
 
 from collections import Counter
-from typing import Any, ClassVar
 
 from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, VERDICTS, read_findings
-from vsebench.rendering.kinds import Section, TableKind
-from vsebench.rendering.outline import GATHERED, Outline
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.outline import GATHERED
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -21,12 +20,9 @@ COLUMNS = (
 class AuditCounts(TableKind):
     """One row per paper and check."""
 
-    needs: ClassVar[tuple[str, ...]] = ("audit",)
-    section: ClassVar[Section | None] = "audit"
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"audit-counts": {}}
+    needs = ("audit",)
+    made_for = "run"
+    section = "audit"
 
     def table(self, results: Results) -> Table:
         findings = read_findings(results.folder / GATHERED["audit"])

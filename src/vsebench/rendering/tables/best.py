@@ -1,12 +1,9 @@
 """The best method on each task: one row per task."""
 
-from typing import Any, ClassVar
-
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
-from vsebench.rendering.kinds import Section, TableKind
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, best_of, near_best, pick
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -14,12 +11,9 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 class Best(TableKind):
     """The best method in the headline metric with its values in up to three metrics, and the oracles' values."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
-    section: ClassVar[Section | None] = "overview"
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"best": {}}
+    needs = ("summary", "datasets")
+    made_for = "run"
+    section = "overview"
 
     def table(self, results: Results) -> Table:
         metrics = few_metrics(results.outline.metrics)

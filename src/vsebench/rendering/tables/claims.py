@@ -1,12 +1,9 @@
 """The papers' claims: one row per test, under each claim's heading."""
 
-from typing import Any, ClassVar
-
 from vsebench.core.tasks import Task
 from vsebench.rendering.claims import Test, claim_tests, paper_title
-from vsebench.rendering.kinds import Section, TableKind
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -25,14 +22,11 @@ COLUMNS = (
 class Claims(TableKind):
     """All tests, or those of one paper."""
 
-    needs: ClassVar[tuple[str, ...]] = ("claims", "datasets")
-    section: ClassVar[Section | None] = None
+    needs = ("claims", "datasets")
+    made_for = "run"
+    section = None
 
     of: str | None = None  # a paper's name
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"claims": {}}
 
     def table(self, results: Results) -> Table:
         tests = claim_tests(results, self.of)

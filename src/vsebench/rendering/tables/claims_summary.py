@@ -1,12 +1,10 @@
 """Verdicts on the papers' claims: one row per claim."""
 
 from collections import Counter
-from typing import Any, ClassVar
 
 from vsebench.papers.verdict import VERDICTS
 from vsebench.rendering.claims import KINDS, by_kind, claim_tests, overall, paper_title
-from vsebench.rendering.kinds import Section, TableKind
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -26,12 +24,9 @@ COLUMNS = (
 class ClaimsSummary(TableKind):
     """A claim's verdict over all its tests on one kind of data; claims that are not testable come last."""
 
-    needs: ClassVar[tuple[str, ...]] = ("claims",)
-    section: ClassVar[Section | None] = None
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"claims-summary": {}}
+    needs = ("claims",)
+    made_for = "run"
+    section = None
 
     def table(self, results: Results) -> Table:
         rows = []

@@ -1,6 +1,6 @@
 """Metrics with and without cold images (without a training label) on one task: one row per method."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
@@ -23,7 +23,7 @@ NOTES = (
 class ColdImages(TableKind):
     """The effect of images without a training label on the metrics of one task, means over seeds."""
 
-    needs: ClassVar[tuple[str, ...]] = ("cold", "datasets")
+    needs = ("cold", "datasets")
 
     task: str  # <dataset>/<protocol>
 

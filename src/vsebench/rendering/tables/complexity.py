@@ -1,7 +1,5 @@
 """A paper's table of complexities: each printed formula with the measured growth."""
 
-from typing import ClassVar
-
 from vsebench.papers.base import Paper
 from vsebench.rendering.growth import NOT_MEASURED, NOTES, SIZES, columns, growth_cells, growth_of
 from vsebench.rendering.kinds import PaperFile, TableKind
@@ -13,7 +11,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 class Complexity(TableKind):
     """One row per printed formula; the growth is that of the first of the run's variants of the method."""
 
-    needs: ClassVar[tuple[str, ...]] = ("scaling",)
+    needs = ("scaling",)
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file

@@ -1,7 +1,6 @@
 """A paper's table of complexity, test time and memory, with its formulas evaluated and our models' measured cost."""
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from vsebench.papers.audit.checks.sizes import UNITS
 from vsebench.papers.audit.formulas import SPACE, TIME, sizes
@@ -37,7 +36,7 @@ NOTES = (
 class ComplexityAndCost(TableKind):
     """One row per printed method and data set, then one per timed method and task of the run."""
 
-    needs: ClassVar[tuple[str, ...]] = ("timing", "datasets")
+    needs = ("timing", "datasets")
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file

@@ -1,9 +1,8 @@
 """Statistics of the data sets: one row per data set."""
 
-from typing import Any, ClassVar
+from typing import Any
 
-from vsebench.rendering.kinds import Section, TableKind
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -26,12 +25,9 @@ COLUMNS = (
 class Datasets(TableKind):
     """The counts of each label matrix."""
 
-    needs: ClassVar[tuple[str, ...]] = ("datasets",)
-    section: ClassVar[Section | None] = "data"
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"datasets": {}}
+    needs = ("datasets",)
+    made_for = "run"
+    section = "data"
 
     def table(self, results: Results) -> Table:
         rows = []

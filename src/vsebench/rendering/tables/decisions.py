@@ -1,6 +1,6 @@
 """Label sets on one task: one row per method and decision, one column per metric of label sets."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
@@ -23,7 +23,7 @@ NOTES = (
 class Decisions(TableKind):
     """The label sets that decisions chose on one task; those of oracles follow in rows set apart."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+    needs = ("summary", "datasets")
 
     task: str  # <dataset>/<protocol>
 

@@ -1,7 +1,5 @@
 """Equations that are wrong in print: as printed, and corrected."""
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from vsebench.core.yaml_files import Strict
@@ -29,7 +27,7 @@ class Equation(Strict):
 class Equations(TableKind):
     """One row per equation."""
 
-    needs: ClassVar[tuple[str, ...]] = ()
+    needs = ()
 
     paper: PaperFile
     equations: list[Equation] = Field(min_length=1)

@@ -1,7 +1,5 @@
 """A paper's table of example images with each method's first labels, and the same for methods of the run."""
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from vsebench.papers.base import Paper
@@ -15,7 +13,7 @@ from vsebench.rendering.table import Cell, Row, Table
 class ExampleLabels(TableKind):
     """The printed lists, then the lists of each method for the first test images of each task."""
 
-    needs: ClassVar[tuple[str, ...]] = ("examples", "datasets")
+    needs = ("examples", "datasets")
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file

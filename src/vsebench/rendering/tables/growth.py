@@ -1,6 +1,6 @@
 """Growth of the time per epoch, or to score an image: one row per method, one column per size."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from vsebench.rendering.growth import (
     NOT_MEASURED,
@@ -12,7 +12,7 @@ from vsebench.rendering.growth import (
     growth_cells,
     growth_of,
 )
-from vsebench.rendering.kinds import Section, TableKind
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -21,9 +21,9 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 class Growth(TableKind):
     """The exponents of every method whose growth was measured."""
 
-    needs: ClassVar[tuple[str, ...]] = ("scaling",)
-    section: ClassVar[Section | None] = "training-time"
-    position: ClassVar[int] = 2
+    needs = ("scaling",)
+    section = "training-time"
+    position = 2
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:

@@ -1,7 +1,5 @@
 """Retrieval of test images by label: means over labels, by score and by cosine."""
 
-from typing import ClassVar
-
 import polars as pl
 from pydantic import Field
 
@@ -32,7 +30,7 @@ NONE = "This run has none of the methods of this table on a task with new test i
 class ImagesFromWords(TableKind):
     """One row per method on each task."""
 
-    needs: ClassVar[tuple[str, ...]] = ("images_from_words", "datasets")
+    needs = ("images_from_words", "datasets")
 
     methods: list[str] = Field(min_length=1)  # of the run
     beside: list[str] = Field(default=[])  # controls, on the tasks of these methods

@@ -1,7 +1,5 @@
 """A paper's printed improvements in percent, and ours by the same formula."""
 
-from typing import ClassVar
-
 from vsebench.papers.base import Paper
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.metrics import metric_title
@@ -15,7 +13,7 @@ IMPROVE = "improve"  # the last part of the name of such a row in the CSV file
 class ImprovementBesidePublished(TableKind):
     """One row per baseline that the paper prints an improvement over, then one per pair of our variants."""
 
-    needs: ClassVar[tuple[str, ...]] = ("comparison",)
+    needs = ("comparison",)
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file

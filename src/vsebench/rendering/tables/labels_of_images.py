@@ -1,7 +1,5 @@
 """The first labels of several methods for a few test images, with correct ones marked."""
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from vsebench.papers.base import Paper
@@ -20,7 +18,7 @@ NOTES = (
 class LabelsOfImages(TableKind):
     """The lists of each method for the first test images of each task."""
 
-    needs: ClassVar[tuple[str, ...]] = ("examples", "datasets")
+    needs = ("examples", "datasets")
 
     paper: PaperFile
     methods: list[str] = Field(min_length=1)  # of the run

@@ -1,12 +1,9 @@
 """All methods on all tasks in one metric: the table for a paper with room for a single one."""
 
-from typing import Any, ClassVar
-
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
-from vsebench.rendering.kinds import Section, TableKind
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, pick
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -16,12 +13,9 @@ HEADING = 14  # characters per line of a heading
 class MethodsByTasks(TableKind):
     """Methods by tasks in the headline metric; oracles follow in rows set apart."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
-    section: ClassVar[Section | None] = "result"
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"methods-by-tasks": {}}
+    needs = ("summary", "datasets")
+    made_for = "run"
+    section = "result"
 
     def table(self, results: Results) -> Table:
         metric = few_metrics(results.outline.metrics)[0]

@@ -1,7 +1,7 @@
 """A theorem on the minimiser of a loss over label pairs: its formula compared with the exact minimiser."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -70,7 +70,7 @@ class Case(Strict):
 class Minimisers(TableKind):
     """One row per label of each case; a heading states whether the minimiser orders the labels by probability."""
 
-    needs: ClassVar[tuple[str, ...]] = ()
+    needs = ()
 
     paper: PaperFile
     theorem: str  # its name in the paper

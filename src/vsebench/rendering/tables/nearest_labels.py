@@ -1,7 +1,5 @@
 """A paper's table of nearest labels in an embedding, and the nearest labels in one of our embeddings."""
 
-from typing import ClassVar
-
 import polars as pl
 from pydantic import Field
 
@@ -21,7 +19,7 @@ COLUMNS = (
 class NearestLabels(TableKind):
     """The printed rows, then one row per label of each task; siblings are in italics."""
 
-    needs: ClassVar[tuple[str, ...]] = ("neighbours_of_labels", "datasets")
+    needs = ("neighbours_of_labels", "datasets")
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file

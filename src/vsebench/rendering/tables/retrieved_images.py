@@ -1,7 +1,5 @@
 """The first test images retrieved for some labels, by their ids."""
 
-from typing import ClassVar
-
 import polars as pl
 from pydantic import Field
 
@@ -26,7 +24,7 @@ NONE = "This run has none of the methods of this table on a task with new test i
 class RetrievedImages(TableKind):
     """The first images for each word and method on each task that has the word as a label."""
 
-    needs: ClassVar[tuple[str, ...]] = ("images_from_words", "datasets")
+    needs = ("images_from_words", "datasets")
 
     methods: list[str] = Field(min_length=1)  # of the run
     words: list[str] = Field(min_length=1)  # labels

@@ -2,11 +2,10 @@
 
 import json
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Any
 
 from vsebench.core.tasks import Task
-from vsebench.rendering.kinds import Section, TableKind
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -31,12 +30,9 @@ CHOICES = {
 class Settings(TableKind):
     """Each method's fixed and tuned settings and its number of epochs."""
 
-    needs: ClassVar[tuple[str, ...]] = ("settings", "datasets")
-    section: ClassVar[Section | None] = "settings"
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"settings": {}}
+    needs = ("settings", "datasets")
+    made_for = "run"
+    section = "settings"
 
     def table(self, results: Results) -> Table:
         tasks, rows = results.outline.tasks, list(results.outline.variants)

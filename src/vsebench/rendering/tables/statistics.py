@@ -1,7 +1,5 @@
 """A paper's table of data sets: the printed counts and those of our corresponding data sets."""
 
-from typing import ClassVar
-
 from vsebench.papers.base import Paper
 from vsebench.papers.published import PrintedCell
 from vsebench.rendering.counts import our_count
@@ -22,7 +20,7 @@ COLUMNS = (
 class Statistics(TableKind):
     """One row per printed count; our count is empty where the run lacks the data set or the count."""
 
-    needs: ClassVar[tuple[str, ...]] = ("datasets", "metrics")
+    needs = ("datasets", "metrics")
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file

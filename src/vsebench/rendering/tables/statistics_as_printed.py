@@ -1,6 +1,6 @@
 """A paper's table of data sets in its printed layout, with our counts below each row."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from vsebench.papers.base import Paper
 from vsebench.rendering.counts import our_count
@@ -16,7 +16,7 @@ class StatisticsAsPrinted(TableKind):
     A printed "1 / 68" is shown as 68.
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("datasets", "metrics")
+    needs = ("datasets", "metrics")
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file

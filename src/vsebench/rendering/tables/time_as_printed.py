@@ -1,7 +1,6 @@
 """A paper's table of times in its printed layout: methods by data sets, with our times below each row."""
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from vsebench.papers.base import Paper
 from vsebench.papers.comparison import TIMES
@@ -18,7 +17,7 @@ Times = Mapping[str, Mapping[str, float]]  # seconds by our method, then by the 
 class TimeAsPrinted(TableKind):
     """Times with the printed digits and units; `accelerate` adds the printed and our speed-ups."""
 
-    needs: ClassVar[tuple[str, ...]] = ("comparison",)
+    needs = ("comparison",)
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file

@@ -1,7 +1,5 @@
 """A paper's table of times: each printed time, followed by our times."""
 
-from typing import ClassVar
-
 from vsebench.papers.base import Paper
 from vsebench.papers.comparison import TIMES
 from vsebench.papers.published import SECONDS
@@ -14,7 +12,7 @@ from vsebench.rendering.table import Cell, Column, Row, Table
 class TimeBesidePublished(TableKind):
     """Seconds of each method on each data set, and their ratio to those of a reference method."""
 
-    needs: ClassVar[tuple[str, ...]] = ("comparison",)
+    needs = ("comparison",)
 
     paper: PaperFile
     printed: str  # the table's name in the paper's CSV file

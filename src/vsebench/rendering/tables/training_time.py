@@ -1,14 +1,12 @@
 """Time and memory of training: one row per method and task."""
 
 from statistics import median
-from typing import Any, ClassVar
 
 import polars as pl
 
 from vsebench.core.tasks import Task
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
-from vsebench.rendering.kinds import Section, TableKind
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Cell, Column, Row, Table
 from vsebench.rendering.timing import epoch_cell, scoring_cell
@@ -32,13 +30,10 @@ COLUMNS = (
 class TrainingTime(TableKind):
     """The methods that are trained by epochs, grouped by task."""
 
-    needs: ClassVar[tuple[str, ...]] = ("timing", "history", "datasets")
-    section: ClassVar[Section | None] = "training-time"
-    position: ClassVar[int] = 1
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"training-time": {}}
+    needs = ("timing", "history", "datasets")
+    made_for = "run"
+    section = "training-time"
+    position = 1
 
     def table(self, results: Results) -> Table:
         rows = []

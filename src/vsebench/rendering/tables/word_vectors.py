@@ -1,8 +1,8 @@
 """Word vectors of labels: one row per data set, with the number of labels matched by each rule."""
 
-from typing import Any, ClassVar
+from typing import Any
 
-from vsebench.rendering.kinds import Section, TableKind
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
@@ -36,15 +36,15 @@ NOTES = (
 )
 
 
-class WordsOfLabels(TableKind):
+class WordVectors(TableKind):
     """The number of labels with a word vector on each data set that uses such vectors."""
 
-    needs: ClassVar[tuple[str, ...]] = ("datasets", "word_vectors")
-    section: ClassVar[Section | None] = "data"
+    needs = ("datasets", "word_vectors")
+    section = "data"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"word_vectors": {}} if "word_vectors" in outline.files else {}
+        return {"word-vectors": {}} if "word_vectors" in outline.files else {}
 
     def table(self, results: Results) -> Table:
         rows = []
