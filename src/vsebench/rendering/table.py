@@ -1,9 +1,10 @@
-"""A table: columns, rows and the formatting of values. `csv`, `markdown` and `latex` write it."""
+"""A table: columns, rows and the formatting of values. The modules of `writers` write it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import Literal, Self
 
 Value = str | int | float | None
 Form = Literal["text", "words", "count", "mean", "score", "percent", "seconds", "mebibytes", "effect", "p", "pictures"]
@@ -50,28 +51,28 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row; consecutive rows of one `group` share a heading, and one that is `apart` has a rule above it."""
+    """A row; consecutive rows of one `group` share a heading, and a row that is `apart` has a rule above it."""
 
-    cells: tuple[Cell, ...]
+    cells: Sequence[Cell]
     group: str = ""
     apart: bool = False
+
+    @classmethod
+    def of(cls, *cells: Cell | Value, group: str = "", apart: bool = False) -> Self:
+        """Return a row of cells; a value without an interval or a mark needs no cell."""
+        return cls([cell if isinstance(cell, Cell) else Cell(cell) for cell in cells], group, apart)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table. Every row has a cell for every column.
+    """A table. Every row has a cell for every column."""
 
-    `fold` is the maximum number of columns of numbers side by side in LaTeX: the others go into a second block below,
-    under the same caption, so that nine metrics with their intervals fit the width of a page. `small` is for a wide
-    table that cannot be folded.
-    """
-
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    columns: Sequence[Column]
+    rows: Sequence[Row]
     caption: str
-    notes: tuple[str, ...] = ()
-    fold: int | None = None
-    small: bool = False
+    notes: Sequence[str] = ()
+    fold: int | None = None  # LaTeX shows at most this number of columns of numbers side by side, the others below
+    small: bool = False  # LaTeX uses a smaller font, for a wide table that cannot be folded
 
     @property
     def shown(self) -> list[int]:

@@ -116,8 +116,8 @@ def split_by_testability(results: Results) -> tuple[Table, Table]:
     """Return the summary of the claims that were tested, and that of the claims that this run cannot test."""
     table = make(TableKind, "claims_summary", {}, "claims-summary").table(results)
     data = next(index for index, column in enumerate(table.columns) if column.key == "data")
-    tested = tuple(row for row in table.rows if row.cells[data].value != NOT_TESTED)
-    untested = tuple(row for row in table.rows if row.cells[data].value == NOT_TESTED)
+    tested = [row for row in table.rows if row.cells[data].value != NOT_TESTED]
+    untested = [row for row in table.rows if row.cells[data].value == NOT_TESTED]
     caption = "Claims that this run cannot test"
     return replace(table, rows=tested), replace(table, rows=untested, notes=(), caption=caption)
 

@@ -6,7 +6,7 @@ from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, Finding
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 CAPTIONS = {
     AGREES: "Printed numbers that agree with the other printed numbers",
@@ -44,11 +44,11 @@ class Audit(TableKind):
             Column("cells", "Recomputed from", shown=False),
         )
         rows = [
-            Row(tuple(map(Cell, texts(finding))), group=results.outline.papers.get(finding.paper, finding.paper))
+            Row.of(*texts(finding), group=results.outline.papers.get(finding.paper, finding.paper))
             for finding in read_findings(results.folder / GATHERED["audit"])
             if finding.verdict == self.verdict
         ]
-        return Table(columns, tuple(rows), CAPTIONS[self.verdict], notes=NOTES, small=True)
+        return Table(columns, rows, CAPTIONS[self.verdict], NOTES, small=True)
 
 
 def texts(finding: Finding) -> tuple[str, ...]:

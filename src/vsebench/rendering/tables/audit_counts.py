@@ -6,7 +6,7 @@ from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, VERDICT
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import GATHERED
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 COLUMNS = (
     Column("paper", "Paper", shown=False),
@@ -28,10 +28,12 @@ class AuditCounts(TableKind):
         findings = read_findings(results.folder / GATHERED["audit"])
         counts = Counter((finding.paper, finding.check, finding.verdict) for finding in findings)
         rows = [
-            Row(
-                (Cell(paper), Cell(check), *(Cell(counts[paper, check, verdict]) for verdict in VERDICTS)),
+            Row.of(
+                paper,
+                check,
+                *(counts[paper, check, verdict] for verdict in VERDICTS),
                 group=results.outline.papers.get(paper, paper),
             )
             for paper, check in dict.fromkeys((finding.paper, finding.check) for finding in findings)
         ]
-        return Table(COLUMNS, tuple(rows), "Printed numbers that were recomputed")
+        return Table(COLUMNS, rows, "Printed numbers that were recomputed")

@@ -38,17 +38,20 @@ class Claims(TableKind):
             "judged tests of the paper, separately on the paper's own, other real and simulated data sets.",
             "A verdict on simulated data holds for such data only.",
         )
-        return Table(COLUMNS, tuple(self._row(results, test) for test in tests), caption, notes=notes, small=True)
+        return Table(COLUMNS, [self._row(results, test) for test in tests], caption, notes, small=True)
 
     def _row(self, results: Results, test: Test) -> Row:
-        cells = [Cell(str(test[name]) if test[name] is not None else None) for name in TEXTS]
-        cells += [Cell(where_tested(results, test))]
-        cells += [Cell(results.entry_title(test["rival"]) if test["rival"] else None)]
-        cells += [Cell(metric_title(test["metric"]) if test["metric"] else None)]
-        cells += [Cell(test["effect"], test["ci_low"], test["ci_high"]), Cell(test["p_adjusted"])]
         title = f"{test['claim']} ({test['where']})"
-        group = title if self.of else f"{paper_title(results, test['paper'])}: {title}"
-        return Row((*cells, Cell(test["verdict"])), group=group)
+        return Row.of(
+            *(test[name] for name in TEXTS),
+            where_tested(results, test),
+            results.entry_title(test["rival"]) if test["rival"] else None,
+            metric_title(test["metric"]) if test["metric"] else None,
+            Cell(test["effect"], test["ci_low"], test["ci_high"]),
+            test["p_adjusted"],
+            test["verdict"],
+            group=title if self.of else f"{paper_title(results, test['paper'])}: {title}",
+        )
 
 
 def where_tested(results: Results, test: Test) -> str:

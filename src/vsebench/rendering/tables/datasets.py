@@ -4,7 +4,7 @@ from typing import Any
 
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 COLUMNS = (
     Column("name", "Name", shown=False),
@@ -20,6 +20,10 @@ COLUMNS = (
     Column("labels_per_image_median", "(median)", "count"),
     Column("labels_per_image_max", "(max.)", "count"),
 )
+NOTES = (
+    "Pairs are distinct (image, label) pairs. Occurrences count a label once for each time that an image has it.",
+    "Labels per image: mean, median and maximum of distinct labels over all images.",
+)
 
 
 class Datasets(TableKind):
@@ -34,19 +38,8 @@ class Datasets(TableKind):
         for name, entry in results.datasets.items():
             texts = [name, results.dataset_title(name), "simulated" if results.is_simulated(name) else "real"]
             counts = flat_counts(entry["counts"])
-            numbers = [Cell(counts.get(column.key)) for column in COLUMNS[len(texts) :]]
-            rows.append(Row((*map(Cell, texts), *numbers)))
-        return Table(
-            COLUMNS,
-            tuple(rows),
-            caption="Statistics of the data sets",
-            notes=(
-                "Pairs are distinct (image, label) pairs. Occurrences count a label once for each time that an image "
-                "has it.",
-                "Labels per image: mean, median and maximum of distinct labels over all images.",
-            ),
-            fold=5,
-        )
+            rows.append(Row.of(*texts, *(counts.get(column.key) for column in COLUMNS[len(texts) :])))
+        return Table(COLUMNS, rows, "Statistics of the data sets", NOTES, fold=5)
 
 
 def flat_counts(counts: dict[str, Any]) -> dict[str, Any]:

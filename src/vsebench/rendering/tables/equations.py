@@ -6,7 +6,7 @@ from vsebench.core.yaml_files import Strict
 from vsebench.papers.base import Paper
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 COLUMNS = (
     Column("equation", "Equation", width=0.1),
@@ -33,6 +33,6 @@ class Equations(TableKind):
     equations: list[Equation] = Field(min_length=1)
 
     def table(self, results: Results) -> Table:
-        rows = tuple(Row((Cell(entry.equation), Cell(entry.printed), Cell(entry.right))) for entry in self.equations)
+        rows = [Row.of(entry.equation, entry.printed, entry.right) for entry in self.equations]
         caption = f"{Paper.read(self.paper).title} paper: equations that are wrong in print"
-        return Table(COLUMNS, rows, caption, notes=NOTES)
+        return Table(COLUMNS, rows, caption, NOTES)

@@ -5,7 +5,7 @@ from pydantic import Field
 
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results, at
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 MEASURES = {"average_precision": "Average precision", "r_precision": "R-precision"}
 COLUMNS = (
@@ -46,9 +46,9 @@ class ImagesFromWords(TableKind):
             for method in results.methods_of(of_task):
                 of_method = of_task.filter(method=method)
                 means = [mean_over_labels(of_method, measure, by) for measure in MEASURES for by in ("score", "cosine")]
-                cells = [title, results.method_title(method), of_method["label"].n_unique(), *means]
-                rows.append(Row(tuple(map(Cell, cells)), group=title))
-        return Table(COLUMNS, tuple(rows), "Images retrieved by a label", notes=NOTES if rows else (NONE,))
+                n_words = of_method["label"].n_unique()
+                rows.append(Row.of(title, results.method_title(method), n_words, *means, group=title))
+        return Table(COLUMNS, rows, "Images retrieved by a label", NOTES if rows else (NONE,))
 
 
 def mean_over_labels(of_method: pl.DataFrame, measure: str, by: str) -> float | None:

@@ -28,6 +28,6 @@ class LabelsOfImages(TableKind):
         return self.methods
 
     def table(self, results: Results) -> Table:
-        rows = tuple(example_rows(results, self.methods, self.images))
+        rows = list(example_rows(results, self.methods, self.images))
         caption = f"{Paper.read(self.paper).title} paper, labels of the first test images on this run's data"
-        return Table(COLUMNS, rows, caption, notes=NOTES if rows else (NONE,))
+        return Table(COLUMNS, rows, caption, NOTES if rows else (NONE,))

@@ -5,7 +5,7 @@ from vsebench.rendering.accuracy import accuracy_cells
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import few_metrics, metric_title
 from vsebench.rendering.results import Results, pick
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 HEADING = 14  # characters per line of a heading
 
@@ -28,9 +28,8 @@ class MethodsByTasks(TableKind):
         for method in [*results.competitors_of(results.summary), *results.oracles_of(results.summary)]:
             by_task = [pick(results.accuracy(task), metric, method) for task in tasks]
             if any(by_task):
-                cells = [accuracy_cells(results, numbers)[0] for numbers in by_task]
-                texts = Cell(method), Cell(results.method_title(method))
-                rows.append(Row((*texts, *cells), apart=results.is_oracle(method)))
+                cells = (accuracy_cells(results, numbers)[0] for numbers in by_task)
+                rows.append(Row.of(method, results.method_title(method), *cells, apart=results.is_oracle(method)))
         several = len(results.outline.seeds) > 1
         notes = (
             f"Mean over {len(results.outline.seeds)} seeds." if several else "One seed.",
@@ -38,7 +37,7 @@ class MethodsByTasks(TableKind):
             "tables of the single data sets. These and the CSV file contain the 95 % intervals.",
         )
         caption = f"{metric_title(metric)} of every method on every data set"
-        return Table(tuple(columns), tuple(rows), caption, notes=notes, fold=6)
+        return Table(columns, rows, caption, notes, fold=6)
 
 
 def _has(results: Results, task: Task, metric: str) -> bool:

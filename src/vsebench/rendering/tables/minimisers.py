@@ -12,7 +12,7 @@ from vsebench.papers.base import Paper
 from vsebench.papers.pair_risks import Loss, Values, has_minimiser, independent, marginals, minimisers, violates_order
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 Chance = Annotated[float, Field(gt=0, le=1)]
 COLUMNS = (
@@ -78,7 +78,7 @@ class Minimisers(TableKind):
 
     def table(self, results: Results) -> Table:
         caption = f"{Paper.read(self.paper).title} paper, {self.theorem}: claimed and exact scores of the labels"
-        return Table(COLUMNS, tuple(row for case in self.cases for row in rows_of(case)), caption, notes=NOTES)
+        return Table(COLUMNS, [row for case in self.cases for row in rows_of(case)], caption, NOTES)
 
 
 def rows_of(case: Case) -> Iterator[Row]:
@@ -91,5 +91,5 @@ def rows_of(case: Case) -> Iterator[Row]:
     sets = f" ({case.distribution})" if case.sets else ""
     group = f"{case.title}{sets}: {'not in' if wrong else 'in'} the order of P"
     for label, (probability, claimed, score) in enumerate(zip(probabilities, formula, scores[0], strict=True)):
-        numbers = (Cell(round(float(value), 10)) for value in (probability, claimed, score))
-        yield Row((Cell(case.title), Cell(chr(ord("a") + label)), *numbers), group=group)
+        numbers = (round(float(value), 10) for value in (probability, claimed, score))
+        yield Row.of(case.title, chr(ord("a") + label), *numbers, group=group)

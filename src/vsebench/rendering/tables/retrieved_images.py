@@ -5,7 +5,7 @@ from pydantic import Field
 
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results, at
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
@@ -46,16 +46,10 @@ class RetrievedImages(TableKind):
                 of_word = at(shown, task).filter(label=word)
                 for method in results.methods_of(of_word):
                     ranking = of_word.filter(method=method).row(0, named=True)
-                    name = f"{word} ({ranking['images']})"
-                    cells = (
-                        title,
-                        task.dataset,
-                        name,
-                        results.method_title(method),
-                        ids_as_text(ranking["first"], ranking["hits"]),
-                    )
-                    rows.append(Row(tuple(map(Cell, cells)), group=title))
-        return Table(COLUMNS, tuple(rows), "The first images retrieved for a word", notes=NOTES if rows else (NONE,))
+                    images = ids_as_text(ranking["first"], ranking["hits"])
+                    name, method_title = f"{word} ({ranking['images']})", results.method_title(method)
+                    rows.append(Row.of(title, task.dataset, name, method_title, images, group=title))
+        return Table(COLUMNS, rows, "The first images retrieved for a word", NOTES if rows else (NONE,))
 
 
 def ids_as_text(images: list[str], hits: list[bool]) -> str:

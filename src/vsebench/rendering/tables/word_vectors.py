@@ -5,7 +5,7 @@ from typing import Any
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 RULES = {
     "whole": "Whole",
@@ -52,5 +52,5 @@ class WordVectors(TableKind):
             texts = [entry["dataset"], results.dataset_title(entry["dataset"]), entry["source"]]
             counts = [entry["rules"][rule] for rule in RULES]
             numbers = [entry["dimensions"], entry["labels"], *counts, entry["sharing"], entry["rank"]]
-            rows.append(Row(tuple(Cell(value) for value in [*texts, *numbers])))
-        return Table(COLUMNS, tuple(rows), caption="Word vectors of labels", notes=NOTES, fold=5)
+            rows.append(Row.of(*texts, *numbers))
+        return Table(COLUMNS, rows, "Word vectors of labels", NOTES, fold=5)
