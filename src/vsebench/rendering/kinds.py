@@ -69,8 +69,8 @@ class Kind(Strict, ABC):
         return {kind: {}} if cls.made_for == "run" else {}
 
     def variants_read(self) -> list[str]:
-        """Return the variants of the run for which this kind needs the analyses in `needs`."""
-        return []
+        """Return the methods of the run for which the analyses in `needs` are made: the parameter `methods`, if any."""
+        return list(getattr(self, "methods", []))
 
 
 class TableKind(Kind):
@@ -98,7 +98,7 @@ class FigureKind(Kind):
 
     @abstractmethod
     def alternative(self, results: Results) -> str:
-        """Return the alternative text for readers who cannot see the figure: its form and its main result."""
+        """Return the text for readers who cannot see the figure: its form and its main result."""
 
 
 AnyKind = TypeVar("AnyKind", bound=Kind)
@@ -106,7 +106,7 @@ AnyKind = TypeVar("AnyKind", bound=Kind)
 
 @dataclass(frozen=True)
 class Instance:
-    """One table or figure of a run: its name, kind and parameters, and the paper that it belongs to, if any."""
+    """A table or figure of a run: its name, its kind and parameters, and its paper, if it belongs to a paper."""
 
     name: str  # of its files
     kind: str
@@ -125,18 +125,18 @@ def find(base: type[AnyKind], kind: str) -> type[AnyKind]:
     if kind not in known(base):
         raise UserError(f"there is no kind of {base.folder} {kind!r}; there are {', '.join(known(base))}")
     module = import_module(modules_in(f"rendering/{base.folder}")[kind])
-    found = [
+    kinds = [
         value
         for value in vars(module).values()
         if inspect.isclass(value) and issubclass(value, base) and value.__module__ == module.__name__
     ]
-    if len(found) != 1:
-        raise UserError(f"{module.__file__}: must define one subclass of {base.__name__}, and defines {len(found)}")
-    return found[0]
+    if len(kinds) != 1:
+        raise UserError(f"{module.__file__}: must define one subclass of {base.__name__}, and defines {len(kinds)}")
+    return kinds[0]
 
 
 def make(base: type[AnyKind], kind: str, parameters: Mapping[str, Any], where: str) -> AnyKind:
-    """Return a kind with the parameters of one table or figure; a wrong one raises a `UserError` that names `where`."""
+    """Return a kind with the given parameters; a wrong parameter raises a `UserError` that names `where`."""
     return check(find(base, kind), dict(parameters), where)
 
 
@@ -152,18 +152,18 @@ def read_parameters(text: str) -> dict[str, Any]:
 
 
 def instances_of_run(base: type[Kind], outline: Outline) -> dict[str, Instance]:
-    """Return the tables or figures that every run has, by their names."""
-    found: dict[str, Instance] = {}
+    """Return the tables or figures of a run, by their names, without those of its papers."""
+    instances: dict[str, Instance] = {}
     for kind in known(base):
         for name, parameters in find(base, kind).instances(outline).items():
-            if name in found:
-                raise UserError(f"{name!r} is a name of two {base.folder}, of kinds {found[name].kind} and {kind}")
-            found[name] = Instance(name, kind, parameters)
-    return found
+            if name in instances:
+                raise UserError(f"{name!r} is a name of two {base.folder}, of kinds {instances[name].kind} and {kind}")
+            instances[name] = Instance(name, kind, parameters)
+    return instances
 
 
 def by_section(base: type[Kind], instances: Mapping[str, Instance]) -> dict[str, list[str]]:
-    """Return the names of a run's tables or figures in each section of the page, in the order that it shows them."""
+    """Return the names of a run's tables or figures for each section of the page, in the order of display."""
     names: dict[str, list[str]] = {section: [] for section in get_args(Section)}
     for name, instance in sorted(instances.items(), key=lambda item: find(base, item[1].kind).position):
         section = find(base, instance.kind).section
@@ -190,7 +190,7 @@ def instances_of_paper(base: type[Kind], paper: Path, entries: Mapping[str, Mapp
     UserError
         A kind is unknown or a parameter is wrong; the message names file and key.
     """
-    found = {}
+    instances = {}
     for key, entry in entries.items():
         where = f"{paper}: {base.folder}.{key}"
         if "kind" not in entry:
@@ -206,34 +206,34 @@ def instances_of_paper(base: type[Kind], paper: Path, entries: Mapping[str, Mapp
             parameters.setdefault("printed", key)
         make(base, kind, parameters, where)
         name = f"{paper.stem}_{key}"
-        found[name] = Instance(name, kind, parameters, paper.stem)
-    return found
+        instances[name] = Instance(name, kind, parameters, paper.stem)
+    return instances
 
 
 def kinds_of_paper(
     paper: Path, tables: Mapping[str, Mapping[str, Any]], figures: Mapping[str, Mapping[str, Any]]
 ) -> list[Kind]:
     """Return the kinds of a paper's tables and figures, with their parameters (see `instances_of_paper`)."""
-    found: list[Kind] = []
-    for instance in instances_of_paper(TableKind, paper, tables).values():
-        found.append(make(TableKind, instance.kind, instance.parameters, instance.name))
-    for instance in instances_of_paper(FigureKind, paper, figures).values():
-        found.append(make(FigureKind, instance.kind, instance.parameters, instance.name))
-    return found
+    bases: list[tuple[type[Kind], Mapping[str, Mapping[str, Any]]]] = [(TableKind, tables), (FigureKind, figures)]
+    return [
+        make(base, instance.kind, instance.parameters, instance.name)
+        for base, entries in bases
+        for instance in instances_of_paper(base, paper, entries).values()
+    ]
 
 
 def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
-    """Return the gathered files that a table or figure reads and the run makes, relative to the folder of results."""
+    """Return the gathered files of the run that a table or figure reads, relative to the folder of results."""
     return [GATHERED[name] for name in find(base, instance.kind).needs if name in outline.files]
 
 
 def printed_numbers(instance: Instance) -> list[str]:
-    """Return the CSV file of the paper that a table or figure is about, or nothing if it reads no paper."""
+    """Return the CSV file of the paper that a table or figure reads; an empty list if it reads no paper."""
     paper = instance.parameters.get("paper")
     return [] if paper is None else [str(Path(paper).with_suffix(".csv"))]
 
 
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
-    """Return the modules whose source files make a table or figure: the stage and the kind."""
+    """Return the modules whose sources a table or figure depends on: the stage and the kind."""
     stage = base.folder.removesuffix("s")
     return f"vsebench.stages.{stage}", f"vsebench.rendering.{base.folder}.{instance.kind}"

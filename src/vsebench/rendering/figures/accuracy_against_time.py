@@ -1,4 +1,4 @@
-"""The headline metric against training seconds, with the front of methods that none beats in both."""
+"""The headline metric against training seconds, with the Pareto front of the methods."""
 
 from collections.abc import Mapping
 
@@ -22,25 +22,26 @@ class AccuracyAgainstTime(FigureKind):
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
-        points_of_tasks = {task: points(results, task) for task in results.tasks_of(results.timing)}
-        points_of_tasks = {task: of_methods for task, of_methods in points_of_tasks.items() if of_methods}
+        tasks = results.tasks_of(results.timing)
+        points_of_tasks = {task: of_methods for task in tasks if (of_methods := points(results, task))}
         if not points_of_tasks:
             return drawing.nothing("No method of this run was timed")
         width = style.SINGLE if len(points_of_tasks) == 1 else style.DOUBLE
         figure, axes = drawing.panels(len(points_of_tasks), width, 2.4, columns=min(len(points_of_tasks), 3))
         look = style.looks(results)
         for axis, (task, of_methods) in zip(axes, points_of_tasks.items(), strict=True):
-            for row, (seconds, value) in of_methods.items():
-                dot = drawing.line_style(look[row]) | {"linestyle": "", "markersize": 6}
+            for method, (seconds, value) in of_methods.items():
+                dot = drawing.line_style(look[method]) | {"linestyle": "", "markersize": 6}
                 axis.plot(seconds, value, **dot, clip_on=False, zorder=3)
-            ends = sorted(of_methods[row] for row in front(of_methods))
+            ends = sorted(of_methods[method] for method in front(of_methods))
             axis.plot(*zip(*ends, strict=True), color=style.GREY, linewidth=0.8, zorder=1, drawstyle="steps-post")
             axis.set(xscale="log", xlabel="training seconds (log)")
             axis.set_ylabel(metric_title(leading_metric(results, task)))
             drawing.whole_decades(axis)
             axis.set_title(drawing.panel_title(results, task))
-        rows = {row for of_methods in points_of_tasks.values() for row in of_methods}
-        drawing.legend_of_lines(figure, results, [row for row in results.outline.variants if row in rows], dots=True)
+        timed = set().union(*points_of_tasks.values())
+        methods = [method for method in results.outline.variants if method in timed]
+        drawing.legend_of_lines(figure, results, methods, dots=True)
         return figure
 
     def caption(self, results: Results) -> str:
@@ -55,7 +56,7 @@ class AccuracyAgainstTime(FigureKind):
         sentences = []
         for task in results.tasks_of(results.timing):
             of_methods = points(results, task)
-            names = ", ".join(results.method_title(row) for row in front(of_methods))
+            names = ", ".join(results.method_title(method) for method in front(of_methods))
             sentences += [f"{results.task_title(task)}: no other method beats {names} in both."] if of_methods else []
         return " ".join(["Dots of accuracy against training seconds, one panel per data set and protocol.", *sentences])
 

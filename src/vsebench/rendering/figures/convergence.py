@@ -51,10 +51,9 @@ class Convergence(FigureKind):
             return f"{results.task_title(task)}: nothing to draw."
         means = history.group_by("method", "epoch").agg(pl.col("validation").mean())
         top = means.filter(pl.col("validation") == pl.col("validation").max().over("method"))
-        best = [
-            f"{results.method_title(method)} {numbers['validation']:.4f} at epoch {numbers['epoch']}"
-            for method in results.methods_of(top)
-            for numbers in [top.filter(method=method).sort("epoch").row(0, named=True)]
-        ]
+        best = []
+        for method in results.methods_of(top):
+            numbers = top.filter(method=method).sort("epoch").row(0, named=True)
+            best.append(f"{results.method_title(method)} {numbers['validation']:.4f} at epoch {numbers['epoch']}")
         metric = validation_metric(results, task)
         return f"Lines of {metric} on validation labels, one per method; the best epoch of each: {', '.join(best)}."

@@ -1,4 +1,4 @@
-"""Forest plot of the claims' tests: effects with intervals and the line of no effect, grouped by claim."""
+"""Forest plot of the tests of claims: effects with intervals, grouped by claim, and the line of no effect."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -23,7 +23,7 @@ PANELS = (
 
 
 class EffectsOfClaims(FigureKind):
-    """A panel of differences and a panel of ratios; the tests of a claim are below each other."""
+    """A panel of differences and a panel of ratios; the tests of each claim are drawn below each other."""
 
     needs = ("claims", "datasets")
     section = None
@@ -72,11 +72,8 @@ def judged_tests_of_panel(results: Results, prefix: str) -> list[tuple[str, list
     """Return each claim's name and its judged tests of one panel, by decreasing effect."""
     judged_tests = []
     for claim, tests in claims_of(claim_tests(results)):
-        judged = [
-            test
-            for test in tests
-            if test["verdict"] in COLOURS and test["effect"] is not None and test["effect_is"].startswith(prefix)
-        ]
+        with_effect = [test for test in tests if test["verdict"] in COLOURS and test["effect"] is not None]
+        judged = [test for test in with_effect if test["effect_is"].startswith(prefix)]
         if judged:
             judged.sort(key=lambda test: -float(test["effect"]))
             judged_tests.append((claim, judged))

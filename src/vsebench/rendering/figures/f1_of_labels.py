@@ -10,7 +10,7 @@ from vsebench.rendering.results import Results, at
 
 
 class F1OfLabels(FigureKind):
-    """One panel per task; a line of dots per label, one dot per method."""
+    """One panel per task with a line of dots per label, one dot per method."""
 
     needs = ("label_scores", "datasets")
 

@@ -42,19 +42,15 @@ class LabelsByFrequency(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        sentences = [
-            "Lines of recall from frequent to rare labels, one line per method, one panel per data set and protocol."
-        ]
+        text = "Lines of recall from frequent to rare labels, one line per method, one panel per data set and protocol."
         shown = without_oracles(results)
         for task in results.tasks_of(shown):
-            of_task = at(shown, task)
-            rarest = (
-                of_task.filter(pl.col("band") == pl.col("band").max()).group_by("method").agg(pl.col("value").mean())
-            )
-            best, value = rarest.sort("value", "method", descending=[True, False]).row(0)
+            rarest = at(shown, task).filter(pl.col("band") == pl.col("band").max())
+            means = rarest.group_by("method").agg(pl.col("value").mean())
+            best, value = means.sort("value", "method", descending=[True, False]).row(0)
             title = results.method_title(best)
-            sentences.append(f"{results.task_title(task)}: best on the rarest labels is {title}, {value:.4f}.")
-        return " ".join(sentences)
+            text += f" {results.task_title(task)}: best on the rarest labels is {title}, {value:.4f}."
+        return text
 
 
 def without_oracles(results: Results) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""Images and labels in one plane: the test images that have one of a few labels, and these labels' names."""
+"""Images and labels in one plane: the test images that have exactly one of a few labels, and the labels' names."""
 
 import polars as pl
 from pydantic import Field
@@ -11,15 +11,12 @@ NONE = "This run has none of the methods of this figure on a task with new test 
 
 
 class MapOfVectors(FigureKind):
-    """One panel per task and method, for those of `methods` that the run has."""
+    """One panel per task on real data and method."""
 
     needs = ("map_of_vectors", "datasets")
 
     methods: list[str] = Field(min_length=1)  # of the run
     protocol: str
-
-    def variants_read(self) -> list[str]:
-        return self.methods
 
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
@@ -66,7 +63,7 @@ def draw(axis: Axes, vectors: pl.DataFrame) -> None:
 
 
 def rarely_shared_labels(label_sets: list[list[str]], number: int) -> list[str]:
-    """Return labels by decreasing number of images; skip a label if half its images have a label chosen before."""
+    """Return labels by decreasing number of images, without those that share half their images with previous ones."""
     images: dict[str, set[int]] = {}
     for image, labels in enumerate(label_sets):
         for label in labels:

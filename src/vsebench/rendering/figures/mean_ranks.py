@@ -41,10 +41,9 @@ class MeanRanksFigure(FigureKind):
         ranking = mean_ranks(results.metrics, ranked_by(results), results.competitors_of(results.metrics))
         if isinstance(ranking, str):
             return f"{ranking}."
-        names = [
-            f"{results.method_title(row)} {rank:.2f}" for row, rank in zip(ranking.methods, ranking.ranks, strict=True)
-        ]
-        return f"An axis of mean ranks, with bars over methods that do not differ: {', '.join(names)}."
+        ranks = zip(ranking.methods, ranking.ranks, strict=True)
+        names = ", ".join(f"{results.method_title(method)} {rank:.2f}" for method, rank in ranks)
+        return f"An axis of mean ranks, with bars over methods that do not differ: {names}."
 
 
 def ranked_by(results: Results) -> str:

@@ -25,9 +25,9 @@ class SettingAxis(Strict):
 
 
 class MemoryAndSettings(FigureKind):
-    """One row of panels per task: memory of every method, and the metric against each setting that the run varies.
+    """One row of panels per task: the memory of every method, and the metric against each setting that the run varies.
 
-    If there are too many tasks for a page, all tasks share one row of panels.
+    If there are too many tasks for a page, they share one row of panels.
     """
 
     needs = ("timing", "sweeps", "datasets")
@@ -43,9 +43,8 @@ class MemoryAndSettings(FigureKind):
         tasks = results.tasks_of(timing)
         if not tasks:
             return drawing.nothing("No method of this run is trained by epochs")
-        if len(tasks) > MOST_ROWS:
-            return self._in_one_row(results, tasks, timing)
-        return self._in_rows(results, tasks, timing)
+        draw = self._in_one_row if len(tasks) > MOST_ROWS else self._in_rows
+        return draw(results, tasks, timing)
 
     def caption(self, results: Results) -> str:
         if not self._varied(self._sweeps(results)):

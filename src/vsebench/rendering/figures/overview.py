@@ -41,5 +41,5 @@ class Overview(FigureKind):
 
     def alternative(self, results: Results) -> str:
         tasks = results.tasks_of(results.summary)
-        sentences = [best_sentence(results, task) for task in tasks]
+        sentences = (best_sentence(results, task) for task in tasks)
         return " ".join(["Dots with intervals, one panel per data set and protocol.", *sentences])

@@ -16,9 +16,6 @@ class PooledPrecision(FigureKind):
 
     methods: list[str] = Field(min_length=1)  # of the run
 
-    def variants_read(self) -> list[str]:
-        return self.methods
-
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 

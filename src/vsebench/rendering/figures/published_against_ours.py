@@ -12,7 +12,7 @@ UNITS = {"1": "metric", "seconds": "seconds (log)"}
 
 
 class PublishedAgainstOurs(FigureKind):
-    """Dots on the diagonal are numbers that agree with the published ones."""
+    """Dots on the diagonal are numbers of ours that equal the published numbers."""
 
     needs = ("comparison", "datasets")
     section = "claims"

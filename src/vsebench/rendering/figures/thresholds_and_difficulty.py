@@ -1,4 +1,4 @@
-"""Correlation of the predicted thresholds of a label with the difficulty of its images, for each label."""
+"""Correlation between the predicted thresholds of a label and the difficulty of its images, for each label."""
 
 import polars as pl
 from pydantic import Field

@@ -1,6 +1,4 @@
-"""Seconds per epoch of each method on every task."""
-
-import polars as pl
+"""Seconds per epoch of every method on every task."""
 
 from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
@@ -19,7 +17,7 @@ class TrainingTime(FigureKind):
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
-        timing = results.timing.filter(pl.col("phase") == "epoch")
+        timing = results.timing.filter(phase="epoch")
         if timing.is_empty():
             return drawing.nothing("No method of this run is trained by epochs")
         tasks, methods = results.tasks_of(timing), results.methods_of(timing)
@@ -46,19 +44,16 @@ class TrainingTime(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        timing, sentences = results.timing.filter(pl.col("phase") == "epoch"), []
+        text = "Dots of seconds per epoch on a logarithmic scale, one panel per data set and protocol."
+        timing = results.timing.filter(phase="epoch")
         for task in results.tasks_of(timing):
-            rows = results.methods_of(at(timing, task))
-            cells = {row: epoch_cell(at(timing, task).filter(method=row)).value for row in rows}
-            seconds = {row: value for row, value in cells.items() if isinstance(value, float)}
-            ends = [
-                (min(seconds, key=seconds.__getitem__), "shortest"),
-                (max(seconds, key=seconds.__getitem__), "longest"),
-            ]
-            words = [
-                f"{how} for {results.method_title(row)}, {format_value(seconds[row], 'seconds')} s" for row, how in ends
-            ]
-            sentences.append(f"{results.task_title(task)}: an epoch is {' and '.join(words)}.")
-        return " ".join(
-            ["Dots of seconds per epoch on a logarithmic scale, one panel per data set and protocol.", *sentences]
-        )
+            of_task = at(timing, task)
+            cells = {method: epoch_cell(of_task.filter(method=method)).value for method in results.methods_of(of_task)}
+            seconds = {method: value for method, value in cells.items() if isinstance(value, float)}
+            ends = {"shortest": min(seconds, key=seconds.__getitem__), "longest": max(seconds, key=seconds.__getitem__)}
+            words = (
+                f"{how} for {results.method_title(method)}, {format_value(seconds[method], 'seconds')} s"
+                for how, method in ends.items()
+            )
+            text += f" {results.task_title(task)}: an epoch is {' and '.join(words)}."
+        return text

@@ -36,15 +36,13 @@ class Trials(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        history, sentences = sampled_epochs(results.history), []
+        text = "Lines of trials per step against epochs, from the first to the last."
+        history = sampled_epochs(results.history)
         for task in results.tasks_of(history):
             of_task = at(history, task)
             for method in results.methods_of(of_task):
                 of_method = of_task.filter(method=method).sort("epoch")
-                ends = [
-                    of_method.filter(epoch=of_method["epoch"][end])["trials_per_step"].to_numpy().mean()
-                    for end in (0, -1)
-                ]
-                words = " to ".join(f"{float(trials):.1f}" for trials in ends)
-                sentences.append(f"{results.task_title(task)}: {results.method_title(method)} from {words}.")
-        return " ".join(["Lines of trials per step against epochs, from the first to the last.", *sentences])
+                epochs = (of_method.filter(epoch=of_method["epoch"][end]) for end in (0, -1))
+                first, last = (epoch["trials_per_step"].to_numpy().mean() for epoch in epochs)
+                text += f" {results.task_title(task)}: {results.method_title(method)} from {first:.1f} to {last:.1f}."
+        return text

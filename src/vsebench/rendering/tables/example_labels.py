@@ -16,9 +16,6 @@ class ExampleLabels(PrintedTable):
     methods: list[str] = Field(min_length=1)  # of the run
     images: int = Field(default=3, ge=1, le=LIMIT)  # of each task
 
-    def variants_read(self) -> list[str]:
-        return self.methods
-
     def table(self, results: Results) -> Table:
         paper, cells = self.read()
         rows = []

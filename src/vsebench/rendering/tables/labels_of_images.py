@@ -24,9 +24,6 @@ class LabelsOfImages(TableKind):
     methods: list[str] = Field(min_length=1)  # of the run
     images: int = Field(default=3, ge=1, le=LIMIT)  # of each task
 
-    def variants_read(self) -> list[str]:
-        return self.methods
-
     def table(self, results: Results) -> Table:
         rows = list(example_rows(results, self.methods, self.images))
         caption = f"{Paper.read(self.paper).title} paper, labels of the first test images on this run's data"

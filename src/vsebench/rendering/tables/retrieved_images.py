@@ -29,9 +29,6 @@ class RetrievedImages(TableKind):
     methods: list[str] = Field(min_length=1)  # of the run
     words: list[str] = Field(min_length=1)  # labels
 
-    def variants_read(self) -> list[str]:
-        return self.methods
-
     def table(self, results: Results) -> Table:
         shown = results.analysis("images_from_words").filter(
             pl.col("method").is_in(self.methods),
