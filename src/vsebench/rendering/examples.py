@@ -19,7 +19,7 @@ LIMIT = 5  # images stored per task
 
 
 def example_rows(results: Results, methods: Sequence[str], images: int) -> Iterator[Row]:
-    """Yield the lists of each method for the first test images of each task, image by image; first seed only."""
+    """Yield one row per image and method for the first test images of each task, with the labels of the first seed."""
     seed = results.outline.seeds[0]
     shown = results.analysis("examples").filter(pl.col("number") <= images, pl.col("method").is_in(methods), seed=seed)
     for task in results.tasks_of(shown):
@@ -33,7 +33,7 @@ def example_rows(results: Results, methods: Sequence[str], images: int) -> Itera
 
 
 def labels_as_text(labels: pl.DataFrame) -> str:
-    """Return the labels of one list: correct labels bold, siblings of correct labels in italics."""
+    """Return the labels by rank, with correct labels in bold and siblings of correct labels in italics."""
     words = []
     for row in labels.sort("rank").iter_rows(named=True):
         mark = "**" if row["right"] else "*" if row["sibling"] else ""

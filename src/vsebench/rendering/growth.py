@@ -1,4 +1,4 @@
-"""Cells of growth exponents: how the time per epoch, or to score an image, grows with the sizes of the data."""
+"""Growth exponents of the time per epoch, or of the time to score an image, with the sizes of the data."""
 
 import polars as pl
 
@@ -30,7 +30,7 @@ def columns(sizes: tuple[str, ...]) -> tuple[Column, ...]:
 
 
 def growth_of(results: Results) -> pl.DataFrame | None:
-    """Return the exponents of every method and size (`evaluation.growth.exponents`); None if the run has none."""
+    """Return the exponents of every method and size (`evaluation.growth.exponents`); None if not measured."""
     return None if results.scaling is None else exponents(results.scaling)
 
 

@@ -1,7 +1,7 @@
 """The outline of a run for tables, figures and the report: `results/outline.json`.
 
-The plan writes it before the first job. It contains names, titles and roles in display order (the keys of the JSON
-objects are not sorted), and no results.
+The plan writes it before the first job. It contains no results, but names, titles and roles in display order (the keys
+of the JSON objects are not sorted).
 """
 
 import json
@@ -16,8 +16,8 @@ from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import Strict
 from vsebench.evaluation.analyses import known_analyses
 
-# The gathered files in the folder of results, by the names that tables and figures use for them. A run makes analyses
-# only if a table, a figure or a claim of a paper reads them, and only for the methods that it names.
+# The gathered files in the folder of results, by the names that tables and figures use for them. A run makes an
+# analysis only if a table, a figure or a claim of a paper reads it, and only for the methods that are named there.
 GATHERED = {
     "summary": "summary.parquet",
     "metrics": "metrics.parquet",

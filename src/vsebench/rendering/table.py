@@ -16,7 +16,7 @@ DAGGER = "†"
 
 @dataclass(frozen=True)
 class Cell:
-    """A value with an optional interval; `bold` marks the best, `dagger` values not significantly worse."""
+    """A value with an optional interval. `bold` marks the best value, `dagger` values not significantly worse."""
 
     value: Value = None
     low: float | None = None
@@ -80,7 +80,7 @@ class Table:
         return [index for index, column in enumerate(self.columns) if column.shown]
 
     def dataset_of(self, row: Row) -> str | None:
-        """Return the data set of the images in a row, if the table has a column for it."""
+        """Return the value of the column `dataset_name` in a row; None if the table has no such column."""
         keys = [column.key for column in self.columns]
         name = row.cells[keys.index("dataset_name")].value if "dataset_name" in keys else None
         return None if name is None else str(name)

@@ -66,7 +66,7 @@ def has(results: Results, name: str) -> bool:
 
 
 def our_rows(results: Results, task: Task, methods: Sequence[str], metrics: Sequence[str]) -> Iterator[Row]:
-    """Yield the table rows of one task in the order of `methods`, except of methods that did not run there."""
+    """Yield the rows of one task in the order of `methods`, for those that were run on it."""
     accuracy, title = results.accuracy(task), results.task_title(task)
     for method in methods:
         by_metric = [pick(accuracy, metric, method) for metric in metrics]

@@ -1,4 +1,4 @@
-"""Published numbers that were recomputed from other published ones, with one verdict (default: contradicts)."""
+"""Printed numbers that were recomputed from other printed numbers, with the same verdict."""
 
 from typing import Any, Literal
 
@@ -52,8 +52,8 @@ class Audit(TableKind):
 
 
 def texts(finding: Finding) -> tuple[str, ...]:
-    """Return the texts of a row."""
-    cell, _, others = finding.cells.partition("; ")
+    """Return the texts in the row of a finding."""
+    cell, _, other_cells = finding.cells.partition("; ")
     number = finding.table.replace("supplement_table", "S").replace("figure", "F").removeprefix("table")
     return (
         finding.paper,
@@ -63,7 +63,7 @@ def texts(finding: Finding) -> tuple[str, ...]:
         finding.published,
         finding.recomputed.replace(" to ", "\N{EN DASH}"),
         explanation(finding),
-        others,
+        other_cells,
     )
 
 

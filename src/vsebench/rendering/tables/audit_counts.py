@@ -1,4 +1,4 @@
-"""The number of recomputed printed numbers per paper and check: agree, depend on a condition, contradict."""
+"""Recomputed printed numbers that agree, depend on a condition or contradict, counted by paper and check."""
 
 from collections import Counter
 

@@ -55,7 +55,7 @@ class Claims(TableKind):
 
 
 def where_tested(results: Results, test: Test) -> str:
-    """Return the data that a claim was tested on, or the reason why it was not tested."""
+    """Return the data on which a claim was tested, or the reason why it was not tested."""
     if test["effect"] is None:
         return str(test["reason"])
     if test["dataset"] is None:

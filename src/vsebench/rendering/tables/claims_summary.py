@@ -22,7 +22,7 @@ COLUMNS = (
 
 
 class ClaimsSummary(TableKind):
-    """A claim's verdict over all its tests on one kind of data; claims that are not testable come last."""
+    """The verdict on each claim over all tests on one kind of data; claims that are not testable come last."""
 
     needs = ("claims",)
     made_for = "run"

@@ -1,4 +1,4 @@
-"""Metrics with and without cold images (without a training label) on one task: one row per method."""
+"""Metrics with and without cold images, which have no training label, on one task: one row per method."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ NOTES = (
 
 
 class ColdImages(TableKind):
-    """The effect of images without a training label on the metrics of one task, means over seeds."""
+    """The metrics over all images, cold images and other images of one task, as means over seeds."""
 
     needs = ("cold", "datasets")
 
@@ -55,6 +55,9 @@ class ColdImages(TableKind):
 
 
 def mean_over_seeds(of_method: pl.DataFrame, metric: str, group: str, column: str = "value") -> float | None:
-    """Return a method's metric on a group of images, or their number, mean over seeds; None without such images."""
+    """Return a method's metric on a group of images as the mean over seeds; None if there are no such images.
+
+    With the column "n", return the number of images instead.
+    """
     value = of_method.filter(metric=metric, images=group)[column].mean()
     return None if value is None else float(value)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A paper's table of complexities: each printed formula with the measured growth."""
+"""A paper's table of complexities: each printed formula with the measured exponents."""
 
 from vsebench.rendering.growth import NOT_MEASURED, NOTES, SIZES, columns, growth_cells, growth_of
 from vsebench.rendering.published_vs_ours import PrintedTable
@@ -7,7 +7,7 @@ from vsebench.rendering.table import Column, Row, Table
 
 
 class Complexity(PrintedTable):
-    """One row per printed formula; the growth is that of the first of the run's variants of the method."""
+    """One row per printed formula, with the exponents of the first of our variants of the method."""
 
     needs = ("scaling",)
 

@@ -1,4 +1,4 @@
-"""A paper's table of complexity, test time and memory, with its formulas evaluated and our models' measured cost."""
+"""A paper's table of complexity, test time and memory, with the values of its formulas and the cost of our models."""
 
 from collections.abc import Iterator
 
@@ -80,7 +80,7 @@ def value_with_unit(cell: PrintedCell) -> str:
 
 
 def our_rows(results: Results, methods: list[str]) -> Iterator[Row]:
-    """Yield the measured rows, task by task."""
+    """Yield the rows of our methods, task by task."""
     for task in results.tasks_of(results.timing):
         timing, title = at(results.timing, task), results.task_title(task)
         for method in (method for method in methods if method in set(timing["method"])):

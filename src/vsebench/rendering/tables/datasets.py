@@ -27,7 +27,7 @@ NOTES = (
 
 
 class Datasets(TableKind):
-    """The counts of each label matrix."""
+    """The counts of images, labels and pairs of each data set."""
 
     needs = ("datasets",)
     made_for = "run"

@@ -22,7 +22,7 @@ NOTES = (
 
 
 class Decisions(TableKind):
-    """The label sets that decisions chose on one task; those of oracles follow in rows set apart."""
+    """The metrics of the label sets that decisions chose on one task; oracles follow in rows set apart."""
 
     needs = ("summary", "datasets")
 

@@ -1,4 +1,4 @@
-"""A paper's table of example images with each method's first labels, and the same for methods of the run."""
+"""A paper's table of example images with the first labels of each method, and such lists of the run."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""Growth of the time per epoch, or to score an image: one row per method, one column per size."""
+"""Growth of the time per epoch, or of the time to score an image: one row per method, one column per size."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Retrieval of test images by label: means over labels, by score and by cosine."""
+"""Retrieval of test images by label: means over labels, for rankings by score and by cosine."""
 
 import polars as pl
 from pydantic import Field
@@ -33,7 +33,7 @@ class ImagesFromWords(TableKind):
     needs = ("images_from_words", "datasets")
 
     methods: list[str] = Field(min_length=1)  # of the run
-    beside: list[str] = Field(default=[])  # controls, on the tasks of these methods
+    beside: list[str] = Field(default=[])  # controls, shown on the tasks of the methods
 
     def variants_read(self) -> list[str]:
         return [*self.methods, *self.beside]

@@ -1,4 +1,4 @@
-"""The first labels of several methods for a few test images, with correct ones marked."""
+"""The first labels of several methods for a few test images, with marks for correct labels."""
 
 from pydantic import Field
 

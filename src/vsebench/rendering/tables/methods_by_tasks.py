@@ -1,4 +1,4 @@
-"""All methods on all tasks in one metric: the table for a paper with room for a single one."""
+"""All methods on all tasks in one metric, for a paper that has space for one table only."""
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
@@ -41,7 +41,7 @@ class MethodsByTasks(TableKind):
 
 
 def _has(results: Results, task: Task, metric: str) -> bool:
-    """Return whether a metric differs between methods on a task: with ten labels, recall@10 is 1 for all."""
+    """Return whether a metric differs between methods on a task; with ten labels, recall@10 is 1 for all methods."""
     values = results.accuracy(task).filter(metric=metric)
     return len(values) == 1 or values["value"].n_unique() > 1
 

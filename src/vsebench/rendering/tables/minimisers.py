@@ -63,7 +63,7 @@ class Case(Strict):
 
     @property
     def distribution(self) -> str:
-        """The sets with their probabilities, for a heading."""
+        """The label sets with their probabilities, for a heading."""
         return ", ".join(f"{members} {chance:g}" for members, chance in (self.sets or {}).items())
 
 
@@ -82,7 +82,7 @@ class Minimisers(TableKind):
 
 
 def rows_of(case: Case) -> Iterator[Row]:
-    """Yield one row per label."""
+    """Yield one row per label of a case."""
     chances = case.chances
     scores = minimisers(chances, case.loss)
     (wrong,) = violates_order(scores, chances)

@@ -20,7 +20,7 @@ class NearestLabels(PrintedTable):
     needs = ("neighbours_of_labels", "datasets")
 
     method: str  # of the run
-    labels: list[str] = Field(default_factory=list)  # names of labels; none: the most frequent ones
+    labels: list[str] = Field(default_factory=list)  # names of labels; none: the most frequent labels
     most_frequent: int = Field(default=10, ge=1)
 
     def variants_read(self) -> list[str]:
@@ -59,7 +59,7 @@ class NearestLabels(PrintedTable):
 
 
 def neighbours_as_text(neighbours: pl.DataFrame) -> str:
-    """Return the neighbours of one label, siblings in italics."""
+    """Return the neighbours of one label, with siblings in italics."""
     words = (
         (row["neighbour"].replace("*", ""), row["sibling"]) for row in neighbours.sort("rank").iter_rows(named=True)
     )

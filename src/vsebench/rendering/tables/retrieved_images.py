@@ -1,4 +1,4 @@
-"""The first test images retrieved for some labels, by their ids."""
+"""The ids of the first test images retrieved for some labels."""
 
 import polars as pl
 from pydantic import Field
@@ -50,5 +50,5 @@ class RetrievedImages(TableKind):
 
 
 def ids_as_text(images: list[str], hits: list[bool]) -> str:
-    """Return the ids, those of images with the label in bold."""
+    """Return the ids, in bold for images that have the label."""
     return ", ".join(f"**{name}**" if hit else name for name, hit in zip(images, hits, strict=True))

@@ -1,4 +1,4 @@
-"""The settings that each method was fitted with: seeds with the same settings share a row."""
+"""The settings of each fitted method; seeds with the same settings share a row."""
 
 import json
 from itertools import groupby
@@ -54,7 +54,7 @@ class Settings(TableKind):
 
 
 def shared(entry: dict[str, Any]) -> str:
-    """Return the key by which seeds share a row."""
+    """Return the key that is equal for the seeds of one row."""
     return json.dumps([entry[key] for key in ("dataset", "protocol", "method", "choice", "settings")], sort_keys=True)
 
 

@@ -10,7 +10,7 @@ from vsebench.rendering.table import Column, Row, Table
 
 
 class StatisticsAsPrinted(PrintedTable):
-    """Data sets by counts, or counts by data sets: each printed row, then our counts where the run has the data.
+    """Data sets by counts, or counts by data sets: each printed row, then our counts if the run has the data.
 
     A printed "1 / 68" is shown as 68.
     """
@@ -51,7 +51,7 @@ def _words(column: str) -> str:
 
 
 def _notes(results: Results, paper: Paper, datasets: list[str]) -> tuple[str, ...]:
-    """Return notes on our data sets, with the labels per image counted with and without repetitions."""
+    """Return notes on our data sets, with the number of labels per image with and without repetitions."""
     notes = []
     for dataset in datasets:
         entry = our_dataset(results, paper, dataset)

@@ -14,7 +14,7 @@ Times = Mapping[str, Mapping[str, float]]  # seconds by our method, then by the 
 
 
 class TimeAsPrinted(PrintedTable):
-    """Times with the printed digits and units; `accelerate` adds the printed and our speed-ups."""
+    """Times with the printed digits and units; `accelerate` adds printed speed-ups and ours."""
 
     needs = ("comparison",)
 
@@ -65,7 +65,7 @@ class TimeAsPrinted(PrintedTable):
 
 
 def _accelerations(results: Results, base: Times, ours: Times, datasets: list[str]) -> Iterator[Row]:
-    """Yield a row for each pair of a variant of the supposedly faster method and a variant of the slower method."""
+    """Yield a row for each pair of our variants of the faster method (`base`) and of another method (`ours`)."""
     for (slow, times), (fast, seconds) in product(ours.items(), base.items()):
         texts = (
             f"{times[dataset] / seconds[dataset] - 1:,.2f} x" if dataset in times and dataset in seconds else MISSING
@@ -76,7 +76,7 @@ def _accelerations(results: Results, base: Times, ours: Times, datasets: list[st
 
 
 def _symbol(unit: str) -> str:
-    """Return the symbol of a printed unit of time.
+    """Return the symbol of a printed unit of time, or the unit if it has none.
 
     >>> _symbol("hours"), _symbol("minutes"), _symbol("weeks")
     ('h', 'min', 'weeks')

@@ -1,4 +1,4 @@
-"""Word vectors of labels: one row per data set, with the number of labels matched by each rule."""
+"""Word vectors of labels: one row per data set, with the number of labels that each rule matched."""
 
 from typing import Any
 
