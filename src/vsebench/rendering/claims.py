@@ -8,7 +8,7 @@ from typing import Any
 from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED, UNTESTABLE
 from vsebench.rendering.results import Results
 
-HOLDS_IN_PART, FAILS_IN_PART, MIXED = "holds in part", "fails in part", "mixed"  # of several tests of a claim
+HOLDS_IN_PART, FAILS_IN_PART, MIXED = "holds in part", "fails in part", "mixed"  # verdicts over several tests
 ALL = (HOLDS, HOLDS_IN_PART, MIXED, FAILS_IN_PART, FAILS, UNDECIDED, UNTESTABLE)
 COMPUTED, NOT_TESTED = "computed", "not tested"  # kinds of tests without data
 KINDS = {

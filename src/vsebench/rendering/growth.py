@@ -6,7 +6,7 @@ from vsebench.evaluation.growth import exponents
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column
 
-SIZES = ("pairs", "labels", "factors")  # of an epoch
+SIZES = ("pairs", "labels", "factors")  # the sizes that vary where epochs are timed
 SCORING_SIZES = ("images", "terms")
 FIT = (
     "seconds grow as this power of the size, fitted by least squares on logarithms. The interval ranges from the "

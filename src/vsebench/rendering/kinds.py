@@ -45,7 +45,7 @@ class Kind(Strict, ABC):
     (`vsebench.rendering.drawing`, Matplotlib, SciPy) in the functions that use it.
     """
 
-    folder: ClassVar[str]  # of the modules: tables or figures
+    folder: ClassVar[str]  # the folder of the modules: tables or figures
     # The gathered files that the kind reads, by their names in `outline.GATHERED`. These files alone become inputs of
     # its rule, except those that the run does not make; the kind then states what is missing.
     needs: ClassVar[tuple[str, ...]]
@@ -55,7 +55,7 @@ class Kind(Strict, ABC):
     # The section of the page for the tables or figures of a run; None: the template places them. Those with a parameter
     # `task` are in the section on that task, and those of a paper in the section on the paper.
     section: ClassVar[Section | None] = "more"
-    position: ClassVar[int] = 100  # in the section, in ascending order; ties are ordered by the kinds' names
+    position: ClassVar[int] = 100  # kinds in a section are ordered by this number and then by name
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
@@ -108,7 +108,7 @@ AnyKind = TypeVar("AnyKind", bound=Kind)
 class Instance:
     """A table or figure of a run: its name, its kind and parameters, and its paper, if it belongs to a paper."""
 
-    name: str  # of its files
+    name: str  # the name of its files
     kind: str
     parameters: Mapping[str, Any]  # can be written as JSON
     paper: str | None = None  # the paper's name

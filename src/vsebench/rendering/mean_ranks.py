@@ -3,8 +3,7 @@
 Source: Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 2006: two methods differ if
 their mean ranks over N blocks differ by more than CD = q sqrt(k (k + 1) / (6 N)), where q is the upper 5 % point of the
 studentized range of k groups, with infinite degrees of freedom, divided by sqrt(2). A block is a data set with a
-protocol and a seed. Seeds of one data set share images, so the blocks are not independent and the difference is a lower
-bound.
+protocol and a seed. Seeds of one data set share images, so the blocks are not independent and CD is a lower bound.
 """
 
 from collections.abc import Collection

@@ -51,7 +51,7 @@ class LeftOut(Strict):
 
     dataset: str
     protocol: str
-    method: str  # its name
+    method: str
     reason: str
 
 
@@ -70,10 +70,10 @@ class Outline(Strict):
     configuration: str = ""  # the name of its file; empty if it has none
     tasks: list[Task]
     variants: dict[str, OutlineVariant]
-    protocols: dict[str, str]  # name -> what is held out, in words
+    protocols: dict[str, str]  # name -> a description of the held-out labels
     seeds: list[int]
-    metrics: list[str] = Field(min_length=1)  # of rankings, as in the column `metric`, such as recall@10
-    decision_metrics: list[str] = Field(default_factory=list)  # of label sets, such as exact_match
+    metrics: list[str] = Field(min_length=1)  # metrics of rankings, such as recall@10, in the column `metric`
+    decision_metrics: list[str] = Field(default_factory=list)  # metrics of label sets, such as exact_match
     decisions: dict[str, OutlineVariant] = Field(default_factory=dict)  # in display order
     decided: list[Task] = Field(default_factory=list)  # the tasks where methods have decisions
     left_out: list[LeftOut]

@@ -32,7 +32,7 @@ class Column:
     A line break in the title is kept in LaTeX, where a heading that is wider than its numbers costs width.
     """
 
-    key: str  # its name in the CSV file
+    key: str  # the name of the column in the CSV file
     title: str
     form: Form = "text"  # how its values are written
     interval: bool = False  # the CSV file also contains the bounds, as <key>_low and <key>_high

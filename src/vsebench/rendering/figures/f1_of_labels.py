@@ -14,8 +14,8 @@ class F1OfLabels(FigureKind):
 
     needs = ("label_scores", "datasets")
 
-    entries: list[str] = Field(min_length=1)  # as "method/decision", each with a different method
-    most_frequent: int = Field(default=10, ge=1)  # labels
+    entries: list[str] = Field(min_length=1)  # each a "method/decision", with different methods
+    most_frequent: int = Field(default=10, ge=1)  # number of labels
 
     @model_validator(mode="after")
     def _one_decision_each(self) -> "F1OfLabels":

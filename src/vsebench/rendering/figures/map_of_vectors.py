@@ -15,7 +15,7 @@ class MapOfVectors(FigureKind):
 
     needs = ("map_of_vectors", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # of the run
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
     protocol: str
 
     def figure(self, results: Results) -> Figure:

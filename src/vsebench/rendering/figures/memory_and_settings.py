@@ -33,7 +33,7 @@ class MemoryAndSettings(FigureKind):
     needs = ("timing", "sweeps", "datasets")
 
     method: str  # the method whose settings are varied
-    metric: str  # on the test labels
+    metric: str  # computed on the test labels
     settings: dict[str, SettingAxis] = Field(min_length=1)
 
     def figure(self, results: Results) -> Figure:

@@ -14,7 +14,7 @@ class PrecisionAtCutoffs(FigureKind):
 
     needs = ("precision_at", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # of the run
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
 
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style

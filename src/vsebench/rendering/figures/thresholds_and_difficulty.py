@@ -13,8 +13,8 @@ class ThresholdsAndDifficulty(FigureKind):
 
     needs = ("thresholds_and_difficulty", "datasets")
 
-    entry: str  # as "method/decision"
-    references: list[str] = Field(min_length=1)  # methods whose scores are log odds; the first one on a task is used
+    entry: str  # a "method/decision"
+    references: list[str] = Field(min_length=1)  # methods whose scores are log odds; a task uses the first that it has
 
     def variants_read(self) -> list[str]:
         return [self.entry, *self.references]

@@ -23,7 +23,7 @@ class Trials(FigureKind):
         figure, axes = drawing.panels(len(tasks), width, 1.8)
         for axis, task in zip(axes, tasks, strict=True):
             drawing.draw_lines(axis, results, at(history, task), "epoch", "trials_per_step")
-            axis.set_yscale("log")  # from one draw to all labels
+            axis.set_yscale("log")  # a step examines between one label and all labels
             axis.set_title(drawing.panel_title(results, task))
         drawing.label_edges(axes, "epoch", "trials per step (log)")
         drawing.legend_of_lines(figure, results, results.methods_of(history))

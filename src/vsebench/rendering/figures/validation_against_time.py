@@ -13,7 +13,7 @@ class ValidationAgainstTime(FigureKind):
 
     needs = ("history", "settings", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # of the run
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
 
     def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style

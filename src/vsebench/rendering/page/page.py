@@ -44,7 +44,7 @@ class Drawing:
     """A figure on the page."""
 
     svg: str
-    file: str  # its address, relative to the page
+    file: str  # the address of the figure, relative to the page
     width: str
     ratio: str
     caption: str

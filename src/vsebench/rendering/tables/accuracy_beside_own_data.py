@@ -34,7 +34,7 @@ class AccuracyBesideOwnData(PrintedTable):
 
     # "method" or "method/decision" of the run that the paper lacks, shown below
     also: list[str] = Field(default_factory=list)
-    protocols: list[str] | None = Field(default=None, min_length=1)  # of the tasks shown; none: all
+    protocols: list[str] | None = Field(default=None, min_length=1)  # the protocols of the tasks shown; none: all tasks
     note: str = ""  # a remark on the printed numbers
 
     def table(self, results: Results) -> Table:

@@ -43,7 +43,7 @@ class Datasets(TableKind):
 
 
 def flat_counts(counts: dict[str, Any]) -> dict[str, Any]:
-    """Return the counts with nested keys joined.
+    """Return the counts without nesting, with the keys joined by an underscore.
 
     >>> flat_counts({"images": 3, "labels_per_image": {"mean": 1.5}})
     {'images': 3, 'labels_per_image_mean': 1.5}

@@ -19,7 +19,7 @@ NOTES = ("Transcribed from the paper and derived by hand; this table is the same
 class Equation(Strict):
     """A printed equation, or a sentence about an equation, with its correction."""
 
-    equation: str  # its number
+    equation: str  # the number of the equation
     printed: str
     right: str
 

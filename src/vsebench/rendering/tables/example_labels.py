@@ -13,8 +13,8 @@ class ExampleLabels(PrintedTable):
 
     needs = ("examples", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # of the run
-    images: int = Field(default=3, ge=1, le=LIMIT)  # of each task
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
+    images: int = Field(default=3, ge=1, le=LIMIT)  # number of images of each task
 
     def table(self, results: Results) -> Table:
         paper, cells = self.read()

@@ -32,7 +32,7 @@ class ImagesFromWords(TableKind):
 
     needs = ("images_from_words", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # of the run
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
     beside: list[str] = Field(default=[])  # controls, shown on the tasks of the methods
 
     def variants_read(self) -> list[str]:

@@ -21,8 +21,8 @@ class LabelsOfImages(TableKind):
     needs = ("examples", "datasets")
 
     paper: PaperFile
-    methods: list[str] = Field(min_length=1)  # of the run
-    images: int = Field(default=3, ge=1, le=LIMIT)  # of each task
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
+    images: int = Field(default=3, ge=1, le=LIMIT)  # number of images of each task
 
     def table(self, results: Results) -> Table:
         rows = list(example_rows(results, self.methods, self.images))

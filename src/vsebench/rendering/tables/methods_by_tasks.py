@@ -19,7 +19,7 @@ class MethodsByTasks(TableKind):
 
     def table(self, results: Results) -> Table:
         metric = few_metrics(results.outline.metrics)[0]
-        tasks = [task for task in results.tasks_of(results.summary) if _has(results, task, metric)]
+        tasks = [task for task in results.tasks_of(results.summary) if _differs(results, task, metric)]
         columns = [Column("method", "Name", shown=False), Column("title", "Method")]
         for task in tasks:
             key = f"{task.dataset}_{task.protocol}"
@@ -40,7 +40,7 @@ class MethodsByTasks(TableKind):
         return Table(columns, rows, caption, notes, fold=6)
 
 
-def _has(results: Results, task: Task, metric: str) -> bool:
+def _differs(results: Results, task: Task, metric: str) -> bool:
     """Return whether a metric differs between methods on a task; with ten labels, recall@10 is 1 for all methods."""
     values = results.accuracy(task).filter(metric=metric)
     return len(values) == 1 or values["value"].n_unique() > 1

@@ -73,7 +73,7 @@ class Minimisers(TableKind):
     needs = ()
 
     paper: PaperFile
-    theorem: str  # its name in the paper
+    theorem: str  # the name of the theorem in the paper
     cases: list[Case] = Field(min_length=1)
 
     def table(self, results: Results) -> Table:

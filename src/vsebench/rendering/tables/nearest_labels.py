@@ -19,7 +19,7 @@ class NearestLabels(PrintedTable):
 
     needs = ("neighbours_of_labels", "datasets")
 
-    method: str  # of the run
+    method: str  # name of a method of the run
     labels: list[str] = Field(default_factory=list)  # names of labels; none: the most frequent labels
     most_frequent: int = Field(default=10, ge=1)
 

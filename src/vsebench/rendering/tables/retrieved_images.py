@@ -26,7 +26,7 @@ class RetrievedImages(TableKind):
 
     needs = ("images_from_words", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # of the run
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
     words: list[str] = Field(min_length=1)  # labels
 
     def table(self, results: Results) -> Table:

@@ -9,8 +9,8 @@ from vsebench.rendering.published_vs_ours import NOTHING_OF_OURS, PrintedTable, 
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import MISSING, Column, Row, Table, format_value
 
-UNITS = {"h": 3600, "min": 60, "s": 1}  # for our times: the largest unit in which the time is at least 1
-Times = Mapping[str, Mapping[str, float]]  # seconds by our method, then by the paper's data set
+UNITS = {"h": 3600, "min": 60, "s": 1}  # our times are shown in the largest unit in which they are at least 1
+Times = Mapping[str, Mapping[str, float]]  # our method -> the paper's data set -> seconds
 
 
 class TimeAsPrinted(PrintedTable):
@@ -18,7 +18,7 @@ class TimeAsPrinted(PrintedTable):
 
     needs = ("comparison",)
 
-    accelerate: str | None = None  # the paper's method with printed speed-ups (ratio - 1) over the other methods
+    accelerate: str | None = None  # the method whose speed-ups (ratio - 1) over others are printed
 
     def table(self, results: Results) -> Table:
         paper, printed = self.read()

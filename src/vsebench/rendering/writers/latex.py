@@ -7,11 +7,11 @@ from math import ceil
 from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, format_interval, format_value, spans
 
 # Rough number of lines that fit on a page of LaTeX; a longer table is continued in another float.
-PAGE_LINES = 44  # with up to NOTE_LINES of notes below
+PAGE_LINES = 44  # if the notes below the table have at most NOTE_LINES lines
 NOTE_LINES = 4
-BLOCK_LINES = 3  # of a block: its heading and the space around it
+BLOCK_LINES = 3  # the heading of a block and the space around it
 INTERVAL_LINES = 0.8
-LINE_CHARACTERS = 75  # of text across the width of a page
+LINE_CHARACTERS = 75  # characters of text across the width of a page
 LONG_TEXT = 16
 LONG_HEADING = 70
 HEADING_CHARACTERS = 110  # per line of a wrapped heading
@@ -81,7 +81,7 @@ def _heading_lines(heading: str) -> int:
 
 
 def _height(table: Table, rows: list[Row]) -> float:
-    """Return the height of rows in lines, including wrapped texts and intervals."""
+    """Return the height of rows as a number of lines, with wrapped texts and intervals."""
     return sum(_wrapped(table, row) + (INTERVAL_LINES if has_interval(row) else 0) for row in rows)
 
 
@@ -123,7 +123,7 @@ def _blocks(table: Table) -> list[list[int]]:
     if table.fold is None or len(numbers) <= table.fold:
         return [table.shown]
     n_blocks = -(-len(numbers) // table.fold)
-    size = -(-len(numbers) // n_blocks)  # about equal sizes
+    size = -(-len(numbers) // n_blocks)  # so that blocks have about the same size
     return [text + numbers[start : start + size] for start in range(0, len(numbers), size)]
 
 
