@@ -5,7 +5,8 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from vsebench.rendering.kinds import FigureKind, Instance, TableKind, instances_
 from vsebench.rendering.outline import GATHERED, LeftOut, Outline, OutlineVariant
 from vsebench.rendering.page.paper_section import figures_of, tables_of
 from vsebench.rendering.results import Results
+from vsebench.rendering.table import Cell, Table
 
 PAPERS = read_papers(sorted((Path(__file__).parents[2] / "config" / "papers").glob("*.yaml")))
 VARIANTS = {  # title, role, recall@10
@@ -80,26 +82,23 @@ class MadeUp:
     def cases(self) -> Iterator[Case]:
         return (Case(p, variant, seed) for p in self.tasks for variant in self.variants(p) for seed in self.seeds)
 
-    def timed(self) -> Iterator[tuple[dict[str, str], str]]:
-        for task in self.tasks:
-            for variant in self.trained(task):
-                yield {"dataset": task.dataset, "protocol": task.protocol, "method": variant}, variant
-
     def outline(self) -> Outline:
-        left_out = [LeftOut(dataset=p.dataset, protocol=p.protocol, method="oracle", reason="it needs simulated data.")
-                    for p in self.tasks if "oracle" not in self.variants(p)]  # fmt: skip
+        reason = "it needs simulated data."
+        variants = {
+            name: {"title": title, "role": role, "source": f"a made-up source of {name}, equation 4 (simulated)"}
+            for name, (title, role, _) in VARIANTS.items()
+        }
         return Outline(
             tasks=list(self.tasks),
-            variants={
-                name: OutlineVariant(
-                    title=title, role=role, source=f"a made-up source of {name}, equation 4 (simulated)"
-                )
-                for name, (title, role, _) in VARIANTS.items()
-            },
+            variants={name: OutlineVariant(**entry) for name, entry in variants.items()},
             protocols={"distinct": "one distinct label of each image held out", "regions": "one region label held out"},
             seeds=self.seeds,
             metrics=list(SHARES),
-            left_out=left_out,
+            left_out=[
+                LeftOut(dataset=task.dataset, protocol=task.protocol, method="oracle", reason=reason)
+                for task in self.tasks
+                if "oracle" not in self.variants(task)
+            ],
             metrics_left_out=[],
             papers={paper.name: paper.title for paper in PAPERS},
             files=[name for name in GATHERED if name not in known_analyses()],
@@ -126,27 +125,20 @@ class MadeUp:
         for case in self.cases():
             for metric, share in SHARES.items():
                 value = share * (VARIANTS[case.variant][2] + self.rng.normal(0, 0.01))
-                yield case.keys | {
-                    "decision": "",
-                    "metric": metric,
-                    "value": value,
-                    "ci_low": value,
-                    "ci_high": value,
-                    "n": 500,
-                }
+                interval = {"value": value, "ci_low": value, "ci_high": value}
+                yield case.keys | {"decision": "", "metric": metric, "n": 500} | interval
 
     def timing(self) -> Iterator[dict[str, Any]]:
-        seconds = {"compile": [0.41], "epoch": [0.02, 0.02, 0.02], "evaluate": [0.1], "score": [0.05]}
-        for keys, variant in self.timed():
-            scale = 8.0 ** self.tasks.index(Task(keys["dataset"], keys["protocol"])) * (10 if "publ" in variant else 1)
-            for repeat in range(1, 4):
-                for phase in (phase for phase, times in seconds.items() for _ in times):
-                    measured = seconds[phase][0] * scale * self.rng.lognormal(0, 0.04)
-                    yield keys | {
-                        "threads": 1, "repeat": repeat, "phase": phase, "seconds": measured,
-                        "images": 2000 if phase in ("evaluate", "score") else None, "model_bytes": 3 << 18,
-                        "peak_rss_bytes": 250 << 20, "machine": "a made-up machine (simulated)", "others": 0.05,
-                    }  # fmt: skip
+        laps = (("compile", 0.41), *[("epoch", 0.02)] * 3, ("evaluate", 0.1), ("score", 0.05))
+        for n, task in enumerate(self.tasks):
+            for variant, repeat, (phase, seconds) in product(self.trained(task), (1, 2, 3), laps):
+                scale = 8.0**n * (10 if "publ" in variant else 1)
+                yield {
+                    "dataset": task.dataset, "protocol": task.protocol, "method": variant, "threads": 1,
+                    "repeat": repeat, "phase": phase, "seconds": seconds * scale * self.rng.lognormal(0, 0.04),
+                    "images": 2000 if phase in ("evaluate", "score") else None, "model_bytes": 3 << 18,
+                    "peak_rss_bytes": 250 << 20, "machine": "a made-up machine (simulated)", "others": 0.05,
+                }  # fmt: skip
 
     def history(self) -> Iterator[dict[str, Any]]:
         for case in self.cases():
@@ -201,7 +193,7 @@ class MadeUp:
         return frame.with_columns(negatives=pl.lit(200), cold=pl.lit(value=False)).cast(schemas.RANKS)  # type: ignore[arg-type]
 
     def settings(self, case: Case) -> dict[str, Any]:
-        """Return what `run.json` holds."""
+        """Return the content of a `run.json`."""
         trained, tuned = case.variant in self.trained(case.task), case.variant == "vse_fs"
         return case.keys | {
             "settings": {"factors": 128, "learning_rate": 0.01} if trained else {},
@@ -234,7 +226,7 @@ class MadeUp:
 
 
 def dataset_entry(name: str) -> dict[str, Any]:
-    """Return what a data set's `summary.json` holds."""
+    """Return the content of the `summary.json` of a data set."""
     simulated = name.startswith("sim")
     dropped = {"what": "image without a label", "number": 4, "why": "nothing to rank <for it>"}
     per_image = {"mean": 4.12445, "median": 4.0, "max": 23.0, "min": 0.0}
@@ -277,8 +269,28 @@ MACHINE = {
 
 
 def analyses(**lines_of: list[dict[str, Any]]) -> Callable[[str], pl.DataFrame]:
-    """Return what `Results.analysis` is where these analyses have been made."""
+    """Return a function in place of `Results.analysis` for a run that has made these analyses."""
     return {name: frame(lines, load_analysis(name).SCHEMA) for name, lines in lines_of.items()}.__getitem__
+
+
+def outline_of(task: Task, variants: Mapping[str, tuple[str, Any]], **entries: Any) -> Outline:
+    """Return the outline of a run on one task with two seeds; `variants` contains the titles and roles by name."""
+    fixed = {"protocols": {task.protocol: "one label"}, "seeds": [1, 2], "left_out": [], "metrics_left_out": []}
+    return Outline(
+        tasks=[task],
+        variants={
+            name: OutlineVariant(title=title, role=role, source="made up") for name, (title, role) in variants.items()
+        },
+        files=list(GATHERED),
+        **(fixed | entries),
+    )
+
+
+def changed(results: Results | None = None, **entries: Any) -> Results:
+    """Return results with other files or another outline; without results, those of an empty folder."""
+    other = Results(Path("none") if results is None else results.folder)
+    vars(other).update(entries)  # the values of cached properties
+    return other
 
 
 def make_results(folder: Path, tasks: Sequence[Task] = SMALL, seeds: int = 3, epochs: int = 40) -> Path:
@@ -324,6 +336,17 @@ def figure_kind(results: Results, name: str) -> FigureKind:
     """Return the kind of a figure with its parameters."""
     instance = figures(results)[name]
     return make(FigureKind, instance.kind, instance.parameters, name)
+
+
+def column(table: Table, key: str) -> list[Cell]:
+    """Return the cells in a column of a table."""
+    position = [column.key for column in table.columns].index(key)
+    return [row.cells[position] for row in table.rows]
+
+
+def values(table: Table, key: str) -> list[Any]:
+    """Return the values in a column of a table."""
+    return [cell.value for cell in column(table, key)]
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from tests.rendering.conftest import SMALL, figure_kind, figures
+from tests.rendering.conftest import SMALL, changed, figure_kind, figures
 from vsebench.cli import main
 from vsebench.core.tasks import Task
 from vsebench.rendering.drawing import draw_lines
@@ -19,13 +19,6 @@ from vsebench.rendering.figures import effects_of_claims, memory_and_settings, w
 from vsebench.rendering.history import validated_epochs
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import COLOURS, looks, save, style
-
-
-def changed(results: Results, **frames: pl.DataFrame | None) -> Results:
-    """Return the same results with other tables."""
-    other = Results(results.folder)
-    vars(other).update(frames)  # what a cached property has read
-    return other
 
 
 def texts(figure: Figure) -> str:

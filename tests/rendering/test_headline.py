@@ -3,94 +3,74 @@
 import pytest
 
 from tests.builders import frame
+from tests.rendering.conftest import changed, outline_of
 from vsebench.core import schemas
-from vsebench.core.storage import write_json, write_table
+from vsebench.core.tasks import Task
 from vsebench.rendering.figures.accuracy_against_time import front
 from vsebench.rendering.page.headline import headlines, what_was_run
-from vsebench.rendering.results import Results
 from vsebench.rendering.timing import training_seconds
 
 ROLES = {"ours": "paper", "theirs": "paper", "ease": "baseline", "ceiling": "oracle"}
 
 
-def p_value(variant, best, competitors, equal):
-    if variant == best or variant not in competitors:
-        return None
-    return 0.5 if variant in equal else 0.001
+def run(values, equal=(), simulated=False, choice="tuned", metrics=("recall@10",)):
+    """Return results with `values` of recall@10; those in `equal` are not significantly different from the best.
+
+    If there are more metrics, recall@10 is 1 for all methods, and the other metrics have half the values.
+    """
+    keys = {"dataset": "d", "protocol": "distinct"}
+    best = max((variant for variant in values if ROLES[variant] != "oracle"), key=values.get, default=None)
+    lines = []
+    for variant, value in values.items():
+        p_value = None if variant == best or ROLES[variant] == "oracle" else 0.5 if variant in equal else 0.001
+        line = keys | {"method": variant, "decision": "", "best": variant == best, "p_adjusted": p_value}
+        line |= {"ci_low": value - 0.01, "ci_high": value + 0.01, "n_seeds": 3}
+        lines.append(line | {"metric": metrics[0], "value": value if len(metrics) == 1 else 1.0})
+        lines += [line | {"metric": metric, "value": value / 2} for metric in metrics[1:]]
+    variants = {variant: (variant.title(), ROLES[variant]) for variant in values}
+    settings = {"seed": 1, "choice": choice}
+    return changed(
+        outline=outline_of(Task("d", "distinct"), variants, seeds=[1, 2, 3], metrics=list(metrics), papers={}),
+        summary=frame(lines, schemas.SUMMARY),
+        datasets={"d": {"title": "photos", "simulated": simulated}},
+        settings=[
+            keys | settings | {"method": variant, "settings": {"factors": 8} if variant == "ours" else {}}
+            for variant in values
+        ],
+        machine={"git_commit": "abc"},
+    )
 
 
-@pytest.fixture
-def run(tmp_path):
-    """Write the results of a run; `values` are of recall@10, and no test separates those in `equal` from the best."""
-
-    def write(values, equal=(), simulated=False, choice="tuned", metrics=("recall@10",)):
-        competitors = {variant: value for variant, value in values.items() if ROLES[variant] != "oracle"}
-        best = max(competitors, key=competitors.get, default=None)
-        lines = [
-            {
-                "dataset": "d",
-                "protocol": "distinct",
-                "method": variant,
-                "decision": "",
-                "metric": "recall@10",
-                "value": value,
-                "ci_low": value - 0.01,
-                "ci_high": value + 0.01,
-                "n_seeds": 3,
-                "best": variant == best,
-                "p_adjusted": p_value(variant, best, competitors, equal),
-            }
-            for variant, value in values.items()
-        ]
-        lines += [line | {"metric": metric, "value": line["value"] / 2} for metric in metrics[1:] for line in lines]
-        if len(metrics) > 1:  # the first one is 1 for all
-            lines = [line | ({"value": 1.0} if line["metric"] == metrics[0] else {}) for line in lines]  # fmt: skip
-        write_table(frame(lines, schemas.SUMMARY), schemas.SUMMARY, tmp_path / "summary.parquet")
-        titles = {variant: {"title": variant.title(), "role": ROLES[variant], "source": ""} for variant in values}
-        outline = {"configuration": "c.yaml", "tasks": [{"dataset": "d", "protocol": "distinct"}], "variants": titles}
-        outline |= {"protocols": {"distinct": "one label"}, "seeds": [1, 2, 3], "metrics": list(metrics), "papers": {}}
-        outline |= {"decision_metrics": [], "decisions": {}, "decided": [], "left_out": [], "metrics_left_out": []}
-        write_json(outline | {"files": ["summary"]}, tmp_path / "outline.json")
-        write_json([{"name": "d", "title": "photos", "simulated": simulated}], tmp_path / "datasets.json")
-        keys = {"dataset": "d", "protocol": "distinct", "seed": 1, "choice": choice}
-        settings = [keys | {"method": name, "settings": {"factors": 8} if name == "ours" else {}} for name in values]
-        write_json(settings, tmp_path / "settings.json")
-        write_json({"git_commit": "abc"}, tmp_path / "machine.json")
-        return Results(tmp_path)
-
-    return write
-
-
-def test_the_best_method_and_the_best_of_the_papers_methods(run):
+def test_the_best_method_and_the_best_of_the_papers_methods():
     assert headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5, "ceiling": 0.9})) == [
         "Photos, protocol distinct: Ease is best, Recall@10 0.5000 (95 % interval 0.4900 to 0.5100). "
         "The best of the papers' methods is Ours: 0.4000, significantly lower (by 0.1000)."
     ]
 
 
-def test_a_metric_that_is_1_for_all_methods_says_nothing(run):
+def test_a_metric_that_is_1_for_all_methods_says_nothing():
     (text,) = headlines(run({"ours": 0.6, "ease": 0.5}, metrics=("recall@10", "map@10")))
     assert "Ours is best, MAP@10 0.3000" in text
 
 
-def test_what_no_test_tells_apart_is_said(run):
+def test_what_no_test_tells_apart_is_said():
     (text,) = headlines(run({"ours": 0.4, "theirs": 0.3, "ease": 0.5}, equal=["ours"]))
     assert "not significantly different from it: Ours." in text
     assert "not significantly lower (by 0.1000)." in text
 
 
-def test_a_best_method_of_a_paper_needs_one_sentence(run):
+def test_a_best_method_of_a_paper_needs_one_sentence():
     (text,) = headlines(run({"ours": 0.6, "ease": 0.5}))
     assert text.count(".") == text.count("0.") + 1
     assert "Ours is best" in text
 
 
-def test_one_method_is_not_called_best_and_oracles_alone_are_no_result(run):
+def test_one_method_is_not_called_best_and_oracles_alone_are_no_result():
     assert "Ease is the only method" in headlines(run({"ease": 0.5}))[0]
     assert headlines(run({"ceiling": 0.5})) == []
 
 
-def test_simulated_data_is_called_so(run):
+def test_simulated_data_is_called_so():
     assert headlines(run({"ease": 0.5}, simulated=True))[0].startswith("Photos (simulated), protocol distinct")
 
 
@@ -103,7 +83,7 @@ def test_simulated_data_is_called_so(run):
         ("none", "no method has settings to choose"),
     ],
 )
-def test_how_settings_were_chosen(run, choice, words):
+def test_how_settings_were_chosen(choice, words):
     facts = dict(what_was_run(run({"ours": 0.4, "ease": 0.5}, choice=choice)))
     assert facts["Settings"] == words
     assert (facts["Factors"], facts["Commit"], facts["Seeds"]) == ("8", "abc", "3")
@@ -122,8 +102,5 @@ def test_training_seconds_are_those_of_all_epochs_where_they_were_timed():
 
 
 def test_the_front_has_equal_variants_and_none_that_is_beaten():
-    assert front({"a": (1.0, 0.5), "b": (1.0, 0.5), "c": (1.0, 0.4), "d": (2.0, 0.5), "e": (3.0, 0.6)}) == [
-        "a",
-        "b",
-        "e",
-    ]
+    points = {"a": (1.0, 0.5), "b": (1.0, 0.5), "c": (1.0, 0.4), "d": (2.0, 0.5), "e": (3.0, 0.6)}
+    assert front(points) == ["a", "b", "e"]

@@ -28,7 +28,7 @@ from vsebench.rendering.kinds import (
 )
 from vsebench.rendering.outline import GATHERED, read_outline
 from vsebench.rendering.results import Results
-from vsebench.rendering.style import save, style
+from vsebench.rendering.style import style
 from vsebench.rendering.writers.csv import to_csv
 
 BASES = [TableKind, FigureKind]
@@ -188,13 +188,3 @@ def test_an_outline_without_a_number_is_read_and_one_with_a_newer_number_is_refu
 def test_the_outline_keeps_the_order_of_display(results: Results) -> None:
     assert list(results.outline.variants) == list(read_json(results.folder / "outline.json")["variants"])
     assert list(results.outline.variants)[:4] == ["random", "popularity", "oracle", "ease"]
-
-
-def test_the_same_results_give_the_same_bytes(results: Results, tmp_path: Path) -> None:
-    instance = figures(results)["mean-ranks"]
-    kind = make(FigureKind, instance.kind, instance.parameters, "mean-ranks")
-    with style():
-        save(kind.figure(results), tmp_path / "one")
-        save(kind.figure(Results(results.folder)), tmp_path / "other")
-    for suffix in ("pdf", "svg", "png"):
-        assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"other.{suffix}").read_bytes()

@@ -1,34 +1,26 @@
 """Tables and figures of label sets: rows with decisions, F1 of labels, pooled curves, thresholds against difficulty."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.builders import frame
-from tests.rendering.conftest import PAPERS, analyses
+from tests.rendering.conftest import PAPERS, analyses, changed, column, figure_kind, outline_of, table_kind, values
 from vsebench.core import schemas
 from vsebench.core.tasks import Task
-from vsebench.rendering.kinds import FigureKind, TableKind, instances_of_paper, instances_of_run, make
-from vsebench.rendering.outline import GATHERED, Outline, OutlineVariant
+from vsebench.rendering.kinds import TableKind, make
 from vsebench.rendering.results import Results
 from vsebench.rendering.style import style
-from vsebench.rendering.table import Table
 from vsebench.rendering.writers.csv import to_csv
 from vsebench.rendering.writers.latex import to_latex
 
 (PAPER,) = (paper for paper in PAPERS if paper.name == "lsep")
-TASK = Task("scene", "official")
 KEYS = {"dataset": "scene", "protocol": "official"}
 EXACT = {
     ("lsep", "class_threshold"): 0.62, ("lsep", "top_k"): 0.69, ("bce", "score_above_0"): 0.6,
     ("oracle", "best_exact_match"): 0.9,
 }  # fmt: skip
-
-
-def row(title: str, role: Any = "paper") -> OutlineVariant:
-    return OutlineVariant(title=title, role=role, source="made up")
 
 
 def summary() -> list[dict[str, Any]]:
@@ -48,24 +40,21 @@ def summary() -> list[dict[str, Any]]:
 
 @pytest.fixture
 def results() -> Results:
-    outline = Outline(
-        tasks=[TASK],
-        variants={"lsep": row("LSEP"), "bce": row("BCE", "baseline"), "oracle": row("Oracle", "oracle")},
-        protocols={"official": "whole images"},
-        seeds=[1, 2],
+    task = Task("scene", "official")
+    decisions = {
+        "top_k": ("Top k", "paper"),
+        "class_threshold": ("Class thresholds", "paper"),
+        "score_above_0": ("Score above 0", "baseline"),
+        "best_exact_match": ("Best", "oracle"),
+    }
+    outline = outline_of(
+        task,
+        {"lsep": ("LSEP", "paper"), "bce": ("BCE", "baseline"), "oracle": ("Oracle", "oracle")},
         metrics=["map"],
         decision_metrics=["exact_match", "set_size"],
-        decisions={
-            "top_k": row("Top k"),
-            "class_threshold": row("Class thresholds"),
-            "score_above_0": row("Score above 0", "baseline"),
-            "best_exact_match": row("Best", "oracle"),
-        },
-        decided=[TASK],
-        left_out=[],
-        metrics_left_out=[],
+        decisions=outline_of(task, decisions, metrics=["map"], papers={}).variants,
+        decided=[task],
         papers={"lsep": "LSEP"},
-        files=list(GATHERED),
     )
     rng = np.random.default_rng(1)
     curves = [
@@ -84,32 +73,13 @@ def results() -> Results:
         for reference in ("bce", "oracle") for label in range(6) for seed in (1, 2)
     ]  # fmt: skip
     made = analyses(pooled_precision=curves, label_scores=scores, thresholds_and_difficulty=correlated)
-    found = Results(Path("none"))
     datasets = {"scene": {"title": "scene", "simulated": False}}
-    tables = {"summary": frame(summary(), schemas.SUMMARY)}
-    vars(found).update(tables, analysis=made, outline=outline, datasets=datasets, settings=[])
-    return found
-
-
-def of_run(results: Results) -> Table:
-    instance = instances_of_run(TableKind, results.outline)["decisions-scene-official"]
-    return make(TableKind, instance.kind, instance.parameters, "decisions").table(results)
-
-
-def of_paper(base: Any, name: str) -> Any:
-    wanted = PAPER.tables if base is TableKind else PAPER.figures
-    instance = instances_of_paper(base, PAPER.path, wanted)[f"lsep_{name}"]
-    return make(base, instance.kind, instance.parameters, name)
-
-
-def column(table: Table, key: str) -> list[Any]:
-    position = [column.key for column in table.columns].index(key)
-    return [row.cells[position] for row in table.rows]
+    return changed(summary=frame(summary(), schemas.SUMMARY), analysis=made, outline=outline, datasets=datasets)
 
 
 def test_a_row_per_method_and_decision_with_oracles_apart(results: Results) -> None:
-    table = of_run(results)
-    names = [(m.value, d.value) for m, d in zip(column(table, "method"), column(table, "decision"), strict=True)]
+    table = table_kind(results, "decisions-scene-official").table(results)
+    names = list(zip(values(table, "method"), values(table, "decision"), strict=True))
     assert names == [
         ("lsep", "top_k"),
         ("lsep", "class_threshold"),
@@ -127,43 +97,41 @@ def test_a_row_per_method_and_decision_with_oracles_apart(results: Results) -> N
 
 @pytest.mark.parametrize("name", ["table1", "table2"])
 def test_our_rows_with_decisions_stand_below_the_printed_ones(results: Results, name: str) -> None:
-    table = of_paper(TableKind, name).table(results)
-    lines = list(zip(column(table, "source"), column(table, "method"), column(table, "exact_match"), strict=True))
-    ours = {method.value: cell.value for source, method, cell in lines if source.value == "here"}
+    table = table_kind(results, f"lsep_{name}").table(results)
+    lines = list(zip(values(table, "source"), values(table, "method"), values(table, "exact_match"), strict=True))
+    ours = {method: value for source, method, value in lines if source == "here"}
     assert ours["LSEP, Class thresholds"] == 0.62
-    printed = [cell.value for source, method, cell in lines if source.value == "published"]
+    printed = [value for source, _, value in lines if source == "published"]
     assert printed[0] is not None
     assert any("Left out, because this run lacks these methods" in note for note in table.notes)
 
 
 def test_our_tasks_of_other_protocols_are_left_out_if_the_table_names_its_own(results: Results) -> None:
-    parameters = {"paper": str(PAPER.path), "printed": "table1", "protocols": ["images"]}
-    sources = column(make(TableKind, "accuracy_beside_own_data", parameters, "t").table(results), "source")
-    assert {source.value for source in sources} == {"published"}
-    parameters["protocols"] = ["images", "official"]
-    sources = column(make(TableKind, "accuracy_beside_own_data", parameters, "t").table(results), "source")
-    assert {source.value for source in sources} == {"published", "here"}
+    for protocols, sources in ((["images"], {"published"}), (["images", "official"], {"published", "here"})):
+        parameters = {"paper": str(PAPER.path), "printed": "table1", "protocols": protocols}
+        table = make(TableKind, "accuracy_beside_own_data", parameters, "t").table(results)
+        assert set(values(table, "source")) == sources
 
 
 def test_the_most_frequent_labels_are_shown_with_the_first_on_top(results: Results) -> None:
     with style():
-        (axis,) = of_paper(FigureKind, "figure2").figure(results).axes
+        (axis,) = figure_kind(results, "lsep_figure2").figure(results).axes
     assert [label.get_text() for label in axis.get_yticklabels()] == [f"label {n:02d}" for n in range(13, 3, -1)]
     assert axis.lines[0].get_xdata().tolist() == pytest.approx([n / 20 for n in range(13, 3, -1)])
     assert axis.yaxis_inverted()
 
 
 def test_curves_by_raw_scores_and_by_scores_of_one_level(results: Results) -> None:
-    figure3 = of_paper(FigureKind, "figure3")
+    figure3 = figure_kind(results, "lsep_figure3")
     with style():
         axes = figure3.figure(results).axes
     assert [axis.get_title().split("\n")[1] for axis in axes] == ["raw scores", "scores minus their log-sum-exp"]
     assert "LSEP 0.750 and 0.750, BCE 0.750 and 0.750" in figure3.caption(results)
 
 
-def test_difficulty_is_told_by_the_oracle_where_there_is_one(results: Results) -> None:
+def test_difficulty_is_that_of_the_oracle_where_there_is_one(results: Results) -> None:
     with style():
-        (axis,) = of_paper(FigureKind, "figure4").figure(results).axes
+        (axis,) = figure_kind(results, "lsep_figure4").figure(results).axes
     assert axis.get_xlabel() == "correlation, mean 0.30"
     assert axis.lines[0].get_xdata() == pytest.approx([0.3] * 6)
 
@@ -172,7 +140,7 @@ def test_difficulty_is_told_by_the_oracle_where_there_is_one(results: Results) -
 def test_a_run_without_the_rows_says_so(results: Results, name: str) -> None:
     del vars(results)["analysis"]
     results.outline.files.clear()
-    kind = of_paper(FigureKind, name)
+    kind = figure_kind(results, f"lsep_{name}")
     with style():
         figure = kind.figure(results)
     assert not figure.axes
@@ -188,6 +156,4 @@ def test_a_rival_with_a_decision_has_both_titles(results: Results) -> None:
         "effect": 0.1, "ci_low": 0.0, "ci_high": 0.2, "p_adjusted": 0.5, "verdict": "undecided",
     }  # fmt: skip
     vars(results)["claims"] = frame([claim], schemas.CLAIMS)
-    instance = instances_of_run(TableKind, results.outline)["claims"]
-    table = make(TableKind, instance.kind, instance.parameters, "claims").table(results)
-    assert "LSEP, Top k" in [cell.value for cell in table.rows[0].cells]
+    assert values(table_kind(results, "claims").table(results), "against") == ["LSEP, Top k"]

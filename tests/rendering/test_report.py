@@ -14,7 +14,7 @@ import pytest
 
 from tests.rendering.conftest import PAPERS, SMALL, figures, make_results, table_kind, tables
 from vsebench.cli import main
-from vsebench.rendering.page.page import not_in_papers, notices
+from vsebench.rendering.page.page import not_in_papers
 from vsebench.rendering.results import Results
 from vsebench.rendering.writers.csv import to_csv
 from vsebench.stages.table import write_table
@@ -36,6 +36,7 @@ class Page(HTMLParser):
         self.table = ""
         self.feed(text)
         self.close()
+        assert not self.open
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         found = {key: value or "" for key, value in attrs}
@@ -90,10 +91,6 @@ def words(page: Page) -> str:
 
 def shown_tables(page: Page) -> list[str]:
     return [attributes["id"].removeprefix("table-") for tag, attributes in page.elements if tag == "table"]
-
-
-def test_every_element_is_closed(page: Page) -> None:
-    assert page.open == []
 
 
 def test_nothing_is_loaded_from_elsewhere(page: Page, text: str) -> None:
@@ -220,18 +217,6 @@ def test_a_missing_figure_is_one_line(folder: Path, tmp_path: Path, capsys: pyte
     message = capsys.readouterr().err
     assert ".svg: no such file" in message
     assert message.count("\n") == 1
-
-
-def test_a_protocol_of_occurrences_without_repeated_labels_is_mentioned(results: Results) -> None:
-    assert not any("no image has a label twice" in notice for notice in notices(results))
-    datasets = {name: dict(entry) for name, entry in results.datasets.items()}
-    counts = datasets["saiapr"]["counts"]
-    datasets["saiapr"]["counts"] = counts | {"occurrences": counts["pairs"]}
-    other = Results(results.folder)
-    vars(other)["datasets"] = datasets
-    found = [notice for notice in notices(other) if "no image has a label twice" in notice]
-    assert len(found) == 1
-    assert found[0].startswith("SAIAPR TC-12 (region labels), protocol regions: ")
 
 
 def test_no_two_tables_have_the_same_caption(text: str) -> None:

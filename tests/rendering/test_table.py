@@ -106,6 +106,8 @@ def test_the_ends_of_long_texts_stay_where_intervals_are_left_out() -> None:
         (0.09996, "seconds", "0.100"),
         (1234567, "count", "1,234,567"),
         (4.5, "count", "4.5"),
+        (0.0403, "percent", "4.03"),
+        (3 << 18, "mebibytes", "0.750"),
         (250 << 20, "mebibytes", "250"),
         (0.00004, "score", "0.0000"),
         (-0.01234, "effect", "-0.0123"),

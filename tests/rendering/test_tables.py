@@ -12,14 +12,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.rendering.conftest import SMALL, table_kind, tables
+from tests.rendering.conftest import SMALL, changed, column, table_kind, tables, values
 from tests.rendering.latex import check_latex
 from vsebench.cli import main
-from vsebench.core.storage import read_json, write_json
+from vsebench.core.storage import write_json
 from vsebench.evaluation.convergence import to_best_epoch
 from vsebench.rendering.kinds import TableKind, instances_of_run
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.outline import MetricLeftOut
+from vsebench.rendering.page.page import notices
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table
 from vsebench.rendering.tables.accuracy import notes
@@ -56,21 +57,18 @@ def test_accuracy_has_the_numbers_of_the_summary(results: Results, tmp_path: Pat
             assert row[f"{key}_p_adjusted"] == ("" if expected["p_adjusted"] is None else repr(expected["p_adjusted"]))
 
 
-def test_accuracy_shows_the_metrics_of_the_run_in_their_order(results: Results, tmp_path: Path) -> None:
-    folder = copy(results.folder, tmp_path)
-    outline = read_json(folder / "outline.json") | {"metrics": ["mrr", "recall@10"]}
-    (folder / "outline.json").write_text(json.dumps(outline), encoding="utf-8")
-    table = table_kind(results, "accuracy-sim-iapr-distinct").table(Results(folder))
+def test_accuracy_shows_the_metrics_of_the_run_in_their_order(results: Results) -> None:
+    outline = results.outline.model_copy(update={"metrics": ["mrr", "recall@10"]})
+    table = table_kind(results, "accuracy-sim-iapr-distinct").table(changed(results, outline=outline))
     assert [column.title for column in table.columns if column.interval] == ["MRR", "Recall@10"]
 
 
 def test_one_best_per_metric_and_the_oracle_apart(results: Results) -> None:
     table = table_kind(results, "accuracy-sim-iapr-distinct").table(results)
-    for index, column in enumerate(table.columns):
-        if column.interval:
-            best = [row for row in table.rows if row.cells[index].bold]
-            assert len(best) == 1
-            assert not best[0].apart
+    for shown in table.columns:
+        if shown.interval:
+            (best,) = (row for row, cell in zip(table.rows, column(table, shown.key), strict=True) if cell.bold)
+            assert not best.apart
     assert [row.apart for row in table.rows] == [False] * 9 + [True]
     assert table.rows[-1].cells[3].value == "Oracle (ceiling)"
     assert "imulated" in table.caption
@@ -83,16 +81,13 @@ def test_a_variant_that_is_left_out_is_named_with_the_reason(results: Results) -
     assert table.notes[-1] == "Oracle is left out: it needs simulated data."
 
 
-def test_a_dagger_marks_what_is_not_significantly_worse(results: Results, tmp_path: Path) -> None:
-    folder = copy(results.folder, tmp_path)
+def test_a_dagger_marks_what_is_not_significantly_worse(results: Results) -> None:
     p_values = {"ease": 0.0499, "opt_auc": 0.05, "warp": 0.9}
-    changed = results.summary.with_columns(
-        p_adjusted=pl.col("method").replace_strict(p_values, default=0.001, return_dtype=pl.Float64)
-    )
-    changed.write_parquet(folder / "summary.parquet")
-    table = table_kind(results, "accuracy-saiapr-regions").table(Results(folder))
-    position = next(n for n, column in enumerate(table.columns) if column.key == "recall_10")
-    assert {row.cells[2].value for row in table.rows if row.cells[position].dagger} == {"opt_auc", "warp"}
+    adjusted = pl.col("method").replace_strict(p_values, default=0.001, return_dtype=pl.Float64)
+    other = changed(results, summary=results.summary.with_columns(p_adjusted=adjusted))
+    table = table_kind(results, "accuracy-saiapr-regions").table(other)
+    marked = zip(values(table, "method"), column(table, "recall_10"), strict=True)
+    assert {method for method, cell in marked if cell.dagger} == {"opt_auc", "warp"}
 
 
 def test_training_time_is_the_median_over_repeats(results: Results, tmp_path: Path) -> None:
@@ -120,13 +115,11 @@ def test_convergence_is_the_epoch_of_the_best_validation_metric() -> None:
     assert to_best_epoch(history.filter(pl.col("phase") == "refit")).is_empty()
 
 
-def test_a_run_without_epochs_has_empty_times(results: Results, tmp_path: Path) -> None:
-    folder = copy(results.folder, tmp_path)
-    results.history.clear().write_parquet(folder / "history.parquet")
-    rows = written(Results(folder), "training-time", tmp_path)
-    assert {row["epochs_to_convergence"] for row in rows} == {""}
-    results.timing.clear().write_parquet(folder / "timing.parquet")
-    assert written(Results(folder), "training-time", tmp_path) == []
+def test_a_run_without_epochs_has_empty_times(results: Results) -> None:
+    kind, history = table_kind(results, "training-time"), results.history.clear()
+    table = kind.table(changed(results, history=history))
+    assert set(values(table, "epochs_to_convergence")) == {None}
+    assert not kind.table(changed(results, history=history, timing=results.timing.clear())).rows
 
 
 def test_datasets(results: Results, tmp_path: Path) -> None:
@@ -166,12 +159,9 @@ def test_seeds_with_the_same_settings_share_a_row(results: Results, tmp_path: Pa
     assert tuned["epochs"] == "21, 22, 23"
 
 
-@pytest.mark.parametrize(
-    ("metric", "title"),
-    [("recall@10", "Recall@10"), ("map", "MAP"), ("macro_f1@5", "Macro F1@5"), ("one_error", "One error")],
-)
-def test_titles_of_metrics(metric: str, title: str) -> None:
-    assert metric_title(metric) == title
+def test_titles_of_metrics() -> None:
+    titles = {"recall@10": "Recall@10", "map": "MAP", "macro_f1@5": "Macro F1@5", "one_error": "One error"}
+    assert {metric: metric_title(metric) for metric in titles} == titles
 
 
 def all_tables(results: Results) -> Iterator[tuple[str, Table]]:
@@ -273,9 +263,8 @@ def test_a_metric_that_is_left_out_is_named_with_the_reason(results: Results) ->
     keys = {"dataset": task.dataset, "protocol": task.protocol}
     missing = MetricLeftOut(**keys, metric="sibling_precision@10", reason="no siblings")
     outline = results.outline.model_copy(update={"metrics_left_out": [missing]})
-    changed = Results(results.folder)
-    changed.__dict__["outline"] = outline
-    assert notes(changed, task, results.accuracy(task))[-1] == "Sibling precision@10 is left out: no siblings"
+    other = changed(results, outline=outline)
+    assert notes(other, task, results.accuracy(task))[-1] == "Sibling precision@10 is left out: no siblings"
 
 
 def test_with_one_seed_the_intervals_are_said_to_be_over_images(results: Results) -> None:
@@ -286,12 +275,16 @@ def test_with_one_seed_the_intervals_are_said_to_be_over_images(results: Results
     assert "3 seeds" in notes(results, REAL, results.accuracy(REAL))[0]
 
 
-def test_regions_of_labels_without_repetition_are_said_to_be_distinct_labels(results: Results, tmp_path: Path) -> None:
-    folder = copy(results.folder, tmp_path)
-    for occurrences, expected in ((82489, True), (99527, False)):
-        entries = read_json(folder / "datasets.json")
-        for entry in entries:
-            entry["counts"] |= {"pairs": 82489, "occurrences": occurrences}
-        write_json(entries, folder / "datasets.json")
-        found = notes(Results(folder), REAL, results.accuracy(REAL))
-        assert any(line.startswith("No image has a label twice") for line in found) == expected
+@pytest.mark.parametrize(("occurrences", "mentioned"), [(82489, True), (99527, False)])
+def test_regions_of_labels_without_repetition_are_said_to_be_distinct_labels(
+    occurrences: int, mentioned: bool, results: Results
+) -> None:
+    entry = results.datasets["saiapr"]
+    counts = entry["counts"] | {"pairs": 82489, "occurrences": occurrences}
+    other = changed(results, datasets=results.datasets | {"saiapr": entry | {"counts": counts}})
+    below = [line for line in notes(other, REAL, results.accuracy(REAL)) if "o image has a label twice" in line]
+    above = [line for line in notices(other) if "o image has a label twice" in line]
+    assert (len(below), len(above)) == (mentioned, mentioned)
+    if mentioned:
+        assert below[0].startswith("No image ")
+        assert above[0].startswith("SAIAPR TC-12 (region labels), protocol regions: no image ")

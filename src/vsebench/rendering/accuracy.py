@@ -1,4 +1,4 @@
-"""Cells of the tables of accuracy, and a remark on the protocol."""
+"""Cells for tables of accuracy, and a remark on the protocol."""
 
 from typing import Any
 
@@ -11,9 +11,7 @@ from vsebench.rendering.table import Cell
 def accuracy_cells(results: Results, numbers: dict[str, Any] | None) -> list[Cell]:
     """Return a method's cells for one metric: the mean with its interval, and the p-value.
 
-    Parameters
-    ----------
-    numbers : a row of `summary`, or None if there is none
+    `numbers` is a row of `summary`; None gives empty cells.
     """
     if numbers is None:
         return [Cell(), Cell()]
@@ -23,7 +21,7 @@ def accuracy_cells(results: Results, numbers: dict[str, Any] | None) -> list[Cel
 
 
 def remark_on_occurrences(results: Results, task: Task) -> str:
-    """Return a remark if the protocol holds out single occurrences of labels, but no label occurs twice; else empty."""
+    """Return a remark if a protocol of single occurrences is used on images that have each label once; else ""."""
     counts = results.datasets[task.dataset]["counts"]
     if not load_protocol(task.protocol).by_occurrence or counts.get("occurrences") != counts["pairs"]:
         return ""

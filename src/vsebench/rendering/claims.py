@@ -8,7 +8,7 @@ from typing import Any
 from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED, UNTESTABLE
 from vsebench.rendering.results import Results
 
-HOLDS_IN_PART, FAILS_IN_PART, MIXED = "holds in part", "fails in part", "mixed"  # of several tests of a claim
+HOLDS_IN_PART, FAILS_IN_PART, MIXED = "holds in part", "fails in part", "mixed"  # verdicts over several tests
 ALL = (HOLDS, HOLDS_IN_PART, MIXED, FAILS_IN_PART, FAILS, UNDECIDED, UNTESTABLE)
 COMPUTED, NOT_TESTED = "computed", "not tested"  # kinds of tests without data
 KINDS = {
@@ -22,13 +22,12 @@ Test = dict[str, Any]  # a row of CLAIMS
 
 
 def claim_tests(results: Results, paper: str | None = None) -> list[Test]:
-    """Return the tests of all claims, or of one paper's."""
-    claims = results.claims if paper is None else results.claims.filter(paper=paper)
-    return claims.to_dicts()
+    """Return the tests of all claims, or of the claims of one paper."""
+    return (results.claims if paper is None else results.claims.filter(paper=paper)).to_dicts()
 
 
 def claims_of(tests: Sequence[Test]) -> Iterator[tuple[Test, list[Test]]]:
-    """Yield the first test of each claim, and all of its tests."""
+    """Yield the first test and all tests of each claim."""
     for _, group in groupby(tests, key=lambda test: (test["paper"], test["claim"])):
         tests_of_claim = list(group)
         yield tests_of_claim[0], tests_of_claim
@@ -42,7 +41,7 @@ def kind_of(test: Test) -> str:
 
 
 def by_kind(tests: Sequence[Test]) -> list[tuple[str, list[Test]]]:
-    """Return each claim's tests by kind of data, in the order of papers and kinds.
+    """Return pairs of a kind of data and the tests of a claim on such data, in the order of papers and kinds.
 
     A claim is not testable only if none of its tests was possible; such claims come last.
     """
@@ -62,7 +61,7 @@ def by_kind(tests: Sequence[Test]) -> list[tuple[str, list[Test]]]:
 
 
 def overall(tests: Sequence[Test]) -> str:
-    """Return the verdict over those of a claim's tests that were possible."""
+    """Combine the verdicts of a claim's tests, without those that were not possible."""
     verdicts = {test["verdict"] for test in tests} - {UNTESTABLE}
     if len(verdicts) < 2:
         return verdicts.pop() if verdicts else UNTESTABLE
@@ -77,11 +76,10 @@ def paper_title(results: Results, paper: str) -> str:
 
 
 def count_claims(results: Results) -> list[tuple[str, int, list[tuple[str, int]]]]:
-    """Return for each paper and kind of data a title, the number of claims, and the numbers of claims by verdict."""
+    """Return a title, the number of claims and their number by verdict for each paper and kind of data."""
     counted = []
-    for (paper, kind), claims in groupby(
-        by_kind(claim_tests(results)), key=lambda entry: (entry[1][0]["paper"], entry[0])
-    ):
+    claims_by_kind = by_kind(claim_tests(results))
+    for (paper, kind), claims in groupby(claims_by_kind, key=lambda claim: (claim[1][0]["paper"], claim[0])):
         counts = Counter(overall(tests) for _, tests in claims)
         verdicts = [(verdict, counts[verdict]) for verdict in ALL if counts[verdict]]
         counted.append((f"{paper_title(results, paper)}, {KINDS[kind]}", counts.total(), verdicts))

@@ -1,12 +1,20 @@
-"""Counts that papers print of a data set, computed from our data."""
+"""Counts of data sets that papers print, computed from our data."""
+
+from typing import Any
 
 from vsebench.core.tasks import Task
 from vsebench.papers.base import Paper
 from vsebench.rendering.metrics import few_metrics
 from vsebench.rendering.results import Results, at
 
-# The pairs that one label per image is held out from, by protocol.
+# Protocol that holds out one label per image -> the count of the pairs that it is held out from.
 COUNTED = {"regions": "occurrences", "distinct": "pairs"}
+
+
+def our_dataset(results: Results, paper: Paper, dataset: str) -> dict[str, Any] | None:
+    """Return the `summary.json` of our data set that corresponds to one of the paper's; None if the run lacks it."""
+    task = paper.tasks.get(dataset)
+    return results.datasets.get(task.dataset) if task and task.dataset else None
 
 
 def our_count(results: Results, paper: Paper, dataset: str, column: str) -> float | None:
@@ -19,9 +27,8 @@ def our_count(results: Results, paper: Paper, dataset: str, column: str) -> floa
     dataset : the paper's name of the data set
     column : the column's name in the paper's CSV file
     """
-    task = paper.tasks.get(dataset)
-    entry = results.datasets.get(task.dataset) if task and task.dataset else None
-    if task is None or entry is None:
+    entry = our_dataset(results, paper, dataset)
+    if entry is None:
         return None
     counts = entry["counts"]
     positive = float(counts["labels_per_image"]["mean"])
@@ -34,19 +41,20 @@ def our_count(results: Results, paper: Paper, dataset: str, column: str) -> floa
             return float(counts["vocabulary"] - positive)
         case "non_positives_per_positive":
             return (counts["vocabulary"] - positive) / positive if positive else None
-    test = held_out(results, task.ours) if task.ours and task.ours.protocol in COUNTED else None
-    if test is None or task.protocol is None:
+    ours = paper.tasks[dataset].ours
+    test = held_out(results, ours) if ours and ours.protocol in COUNTED else None
+    if ours is None or test is None:
         return None
     match column:
         case "test_pairs":
             return float(test)
         case "train_pairs":
-            return float(counts[COUNTED[task.protocol]] - test)
+            return float(counts[COUNTED[ours.protocol]] - test)
     return None
 
 
 def held_out(results: Results, task: Task) -> int | None:
-    """Return the number of images with a held-out label, which is the `n` of the headline metric."""
+    """Return the number of images with a held-out label, the `n` of the headline metric; None without results."""
     headline = few_metrics(results.outline.metrics)[0]
     counts = at(results.metrics, task).filter(metric=headline, decision="")["n"].to_list()
     return max(counts) if counts else None

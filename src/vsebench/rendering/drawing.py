@@ -38,9 +38,9 @@ def panels(
 
 
 def panels_of_groups(numbers: Sequence[int], width: float, heights: Sequence[float]) -> tuple[Figure, list[list[Axes]]]:
-    """Return a figure with a grid of panels for each group, one grid below the other; a group shares its vertical axis.
+    """Return a figure with one grid of panels per group, below each other; a group shares its vertical axis.
 
-    `numbers` are the panels of each group, `heights` those of its rows of panels, in inches; `width` is the figure's.
+    `numbers` contains the number of panels of each group, `heights` the height of its rows of panels in inches.
     """
     columns = min(COLUMNS, max(numbers))
     rows = [-(-number // columns) for number in numbers]
@@ -73,11 +73,13 @@ def panel_title(results: Results, task: Task) -> str:
 def simulated_share(results: Results) -> str:
     """Return a suffix for a title that states how much of the run's data is simulated."""
     simulated = [results.is_simulated(dataset) for dataset in results.metrics["dataset"].unique()]
-    return "" if not any(simulated) else ", all data simulated" if all(simulated) else ", part of the data simulated"
+    if not any(simulated):
+        return ""
+    return ", all data simulated" if all(simulated) else ", part of the data simulated"
 
 
 def label_edges(axes: Sequence[Axes], x: str, y: str = "") -> None:
-    """Label the lowest panel of each column and the first of each row."""
+    """Label the lowest panel of each column and the first panel of each row."""
     columns = min(COLUMNS, len(axes))
     for index, axis in enumerate(axes):
         axis.set_xlabel(x if index + columns >= len(axes) else "")
@@ -173,9 +175,7 @@ def draw_lines(axis: Axes, results: Results, frame: pl.DataFrame, x: str, y: str
         ax=axis,
     )
     for line in axis.get_lines():
-        if (
-            np.shape(line.get_path().vertices)[0] == 1
-        ):  # with one epoch (a closed form), `markevery` would hide the marker
+        if np.size(line.get_xdata()) == 1:  # with one epoch (a closed form), `markevery` would hide the marker
             line.set_markevery(None)
     if x == "epoch":
         axis.xaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -193,17 +193,16 @@ def line_style(look: Look) -> dict[str, Any]:
 
 
 def legend_of_lines(figure: Figure, results: Results, methods: Sequence[str], dots: bool = False) -> None:
-    """Draw the legend of lines, or with `dots` of their markers alone, below the panels."""
+    """Draw the legend of lines below the panels; with `dots`, it shows their markers only."""
     look, changes = looks(results), {"linestyle": "", "markersize": 6} if dots else {}
-    handles = [
-        Line2D([], [], **line_style(look[method]) | changes, label=results.method_title(method)) for method in methods
-    ]
+    styles = {method: line_style(look[method]) | changes for method in methods}
+    handles = [Line2D([], [], **options, label=results.method_title(method)) for method, options in styles.items()]
     columns = min(len(handles), 4 if figure.get_figwidth() > SINGLE else 2)
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=1.2 if dots else 3.2)
 
 
 def whole_decades(axis: Axes) -> None:
-    """Widen a logarithmic axis to powers of ten (so at least two labels), with minor ticks in between."""
+    """Widen a logarithmic horizontal axis to powers of ten, so that it has two labels or more, with minor ticks."""
     axis.xaxis.set_major_locator(LogLocator(numticks=20))
     axis.xaxis.set_minor_locator(LogLocator(subs="auto", numticks=20))
     axis.xaxis.set_minor_formatter(NullFormatter())

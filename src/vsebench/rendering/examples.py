@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from vsebench.core.tasks import Task
 from vsebench.rendering.results import Results, at
-from vsebench.rendering.table import Cell, Column, Row
+from vsebench.rendering.table import Column, Row
 
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
@@ -20,30 +19,21 @@ LIMIT = 5  # images stored per task
 
 
 def example_rows(results: Results, methods: Sequence[str], images: int) -> Iterator[Row]:
-    """Yield the lists of each method for the first test images of each task, image by image; first seed only."""
+    """Yield one row per image and method for the first test images of each task, with the labels of the first seed."""
     seed = results.outline.seeds[0]
     shown = results.analysis("examples").filter(pl.col("number") <= images, pl.col("method").is_in(methods), seed=seed)
     for task in results.tasks_of(shown):
+        title = results.task_title(task)
         for _, of_image in at(shown, task).group_by("number", maintain_order=True):
             for method in results.methods_of(of_image):
-                yield _row(results, task, of_image.filter(method=method), method)
-
-
-def _row(results: Results, task: Task, labels: pl.DataFrame, method: str) -> Row:
-    title = results.task_title(task)
-    texts = (
-        title,
-        task.dataset,
-        labels["image"][0],
-        labels["truth"][0],
-        results.method_title(method),
-        labels_as_text(labels),
-    )
-    return Row(tuple(map(Cell, texts)), group=title)
+                labels = of_image.filter(method=method)
+                image = (labels["image"][0], labels["truth"][0])
+                listed = (results.method_title(method), labels_as_text(labels))
+                yield Row.of(title, task.dataset, *image, *listed, group=title)
 
 
 def labels_as_text(labels: pl.DataFrame) -> str:
-    """Return the labels of one list: correct labels bold, siblings of correct labels in italics."""
+    """Return the labels by rank, with correct labels in bold and siblings of correct labels in italics."""
     words = []
     for row in labels.sort("rank").iter_rows(named=True):
         mark = "**" if row["right"] else "*" if row["sibling"] else ""

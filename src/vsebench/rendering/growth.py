@@ -1,4 +1,4 @@
-"""Cells of growth exponents: how the time per epoch, or to score an image, grows with the sizes of the data."""
+"""Growth exponents of the time per epoch, or of the time to score an image, with the sizes of the data."""
 
 import polars as pl
 
@@ -6,7 +6,7 @@ from vsebench.evaluation.growth import exponents
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column
 
-SIZES = ("pairs", "labels", "factors")  # of an epoch
+SIZES = ("pairs", "labels", "factors")  # the sizes that vary where epochs are timed
 SCORING_SIZES = ("images", "terms")
 FIT = (
     "seconds grow as this power of the size, fitted by least squares on logarithms. The interval ranges from the "
@@ -30,7 +30,7 @@ def columns(sizes: tuple[str, ...]) -> tuple[Column, ...]:
 
 
 def growth_of(results: Results) -> pl.DataFrame | None:
-    """Return the exponents of every method and size (`evaluation.growth.exponents`); None if the run has none."""
+    """Return the exponents of every method and size (`evaluation.growth.exponents`); None if not measured."""
     return None if results.scaling is None else exponents(results.scaling)
 
 

@@ -1,4 +1,4 @@
-"""Select the epochs of `history` that are drawn, and name their validation metric."""
+"""The epochs of `history` that figures show, and the name of their validation metric."""
 
 import polars as pl
 
@@ -18,8 +18,8 @@ def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    The rows that are drawn, with two more columns: `elapsed`, the seed's own seconds of training up to the end of the
-    epoch, and `training_seconds`, their mean over the seeds.
+    Rows of `history` with two more columns: `elapsed`, the seconds of training up to the end of the epoch with that
+    seed, and `training_seconds`, their mean over seeds.
     """
     selection = history.filter(pl.col("phase") == "selection").sort("method", "seed", "epoch")
     elapsed = pl.col("seconds").cum_sum().over("method", "seed")
@@ -33,7 +33,7 @@ def validated_epochs(history: pl.DataFrame) -> pl.DataFrame:
 
 
 def sampled_epochs(history: pl.DataFrame) -> pl.DataFrame:
-    """Return the epochs with trials; epochs of the refit only if no epoch of the selection recorded trials."""
+    """Return the epochs with recorded trials: those of the selection if there are any, otherwise those of the refit."""
     sampled = history.filter(pl.col("trials_per_step").is_not_null())
     selection = sampled.filter(pl.col("phase") == "selection")
     return selection if len(selection) else sampled

@@ -30,30 +30,32 @@ LIMITS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 HEAD = "| key | type | default | meaning |\n|---|---|---|---|"
 
 
-def keys(asked: str, where: str) -> str:
+def keys(name: str, where: str) -> str:
     """Return the keys of a type of `vsebench.config`, or the settings of all methods, decisions or adapters.
 
-    With "shared", return the settings that several of them share; the other sections link to these.
+    Parameters
+    ----------
+    name : of a type; or methods, decisions, adapters; or shared, for the settings that several of these share
+    where : the page and the line of the request, for messages
 
     Raises
     ------
     UserError
         There is no such type (the message names `where`), or a method's package is not installed.
     """
-    if asked in ("shared", "methods", "decisions", "adapters"):
+    if name in ("shared", "methods", "decisions", "adapters"):
         types = _types(where)
         shared = shared_types([model for models in types.values() for model in models.values()])
-        summaries = asked in ("shared", "adapters")  # docs/methods.md and docs/decisions.md describe the others
-        return settings(types.get(asked, {base: base for base in shared}), shared, summaries)
-    known = vars(dataset) | vars(method) | vars(run)
-    model = known.get(asked)
+        summaries = name in ("shared", "adapters")  # docs/methods.md and docs/decisions.md describe the others
+        return settings(types.get(name, {base: base for base in shared}), shared, summaries)
+    model = (vars(dataset) | vars(method) | vars(run)).get(name)
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
         raise UserError(f"{where}: there is no such type in src/vsebench/config")
     return "\n".join([HEAD, *(f"| {' | '.join(row)} |" for row in rows(model))])
 
 
 def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
-    """Return the type of each module's settings, for methods, decisions and adapters."""
+    """Return the type of the settings of each module, for methods, decisions and adapters."""
     fitters = [load_method(name) for name in _modules("methods", "METHOD = ")]
     decisions = [load_decision(name) for name in _modules("evaluation/decisions", "DECISION = ")]
     reads = {name: read for read in ("read", *KINDS) for name in _modules("formats", f"def {read}(")}
@@ -66,26 +68,26 @@ def _types(where: str) -> dict[str, dict[Any, type[BaseModel]]]:
 
 
 def _modules(folder: str, beginning: str) -> list[str]:
-    """Return the modules in a folder of the package with a line that starts with this text, sorted."""
+    """Return the modules in a folder of the package with a line that begins with a text, sorted."""
     files = {name: file_of(module) for name, module in modules_in(folder).items()}
     return [name for name, file in files.items() if f"\n{beginning}" in file.read_text(encoding="utf-8")]
 
 
 def shared_types(types: Iterable[type[BaseModel]]) -> list[type[BaseModel]]:
-    """Return the types that declare settings of several modules; `types` contains one type per module."""
+    """Return the types whose settings several modules share; `types` contains one type per module."""
     counts = Counter(base for model in types for base in _lineage(model) if _comments(base))
     return sorted((base for base, count in counts.items() if count > 1), key=lambda base: base.__name__)
 
 
 def settings(types: dict[Any, type[BaseModel]], shared: Collection[type[BaseModel]], summaries: bool) -> str:
-    """Return a section for each group of modules or shared type, and the names of the modules without settings.
+    """Return a section for each type of settings, and the names of the modules without settings.
 
-    A section links to its `shared` types and lists only what differs: further keys and other defaults.
+    A section links to its `shared` types and lists only further keys and other defaults.
     """
     parts: list[str] = []
     without: list[str] = []
     for model in dict.fromkeys(types.values()):
-        described = [module for module, its_model in types.items() if its_model is model]
+        described = [module for module, type_of_module in types.items() if type_of_module is model]
         names = [f"`{module.__name__.rpartition('.')[2]}`" for module in described]
         if not model.model_fields or model is EnsembleSettings:  # `fit` fills the latter
             without += names
@@ -108,7 +110,7 @@ def _lineage(model: type[BaseModel]) -> list[type[BaseModel]]:
 
 
 def rows(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, ...]]:
-    """Yield key, type, default and meaning of each key; a section's keys follow it, as `<section>.<key>`."""
+    """Yield the name, type, default and meaning of each key; the keys of a section follow as `<section>.<key>`."""
     for key, field in model.model_fields.items():
         optional = not field.is_required() and field.default is None
         cells = (words(field.annotation, field.metadata, optional), default(field), meaning(model, key))
@@ -118,7 +120,7 @@ def rows(model: type[BaseModel], before: str = "") -> Iterator[tuple[str, ...]]:
 
 
 def words(annotation: Any, limits: Sequence[Any] = (), optional: bool = False, several: bool = False) -> str:
-    """Return a type in words: with pydantic's `limits`, without `null` if `optional`, in the plural if `several`."""
+    """Return a type in words, with pydantic's `limits`; `optional` omits `null`, `several` gives the plural."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         extra = [part for given in inner[1:] for part in (given.metadata if isinstance(given, FieldInfo) else [given])]
@@ -162,7 +164,7 @@ def meaning(model: type[BaseModel], key: str) -> str:
 
 @cache
 def _comments(model: type) -> dict[str, str]:
-    """Return the comments of the keys that a type itself declares, without its base classes."""
+    """Return the comments of the keys that a type declares, without those of its base classes."""
     lines = dedent(getsource(model)).splitlines()
     comments = {}
     for node in ast.iter_child_nodes(ast.parse("\n".join(lines)).body[0]):
@@ -174,7 +176,7 @@ def _comments(model: type) -> dict[str, str]:
 
 
 def _comment_above(lines: list[str]) -> str:
-    """Return the comment at the end of the lines."""
+    """Return the comment in the last lines."""
     end = len(lines)
     while lines[end - 1].lstrip().startswith("#"):
         end -= 1
@@ -182,7 +184,7 @@ def _comment_above(lines: list[str]) -> str:
 
 
 def _sections(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
-    """Yield the sections in a type, each with the path between the type's key and the section's keys."""
+    """Yield the sections in the type of a key, with the path from the key to the keys of the section."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield "", annotation
@@ -195,7 +197,7 @@ def _sections(annotation: Any) -> Iterator[tuple[str, type[BaseModel]]]:
 
 
 def _either(names: list[str]) -> str:
-    """Return a, b or c."""
+    """Join names in the form "a, b or c"."""
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 

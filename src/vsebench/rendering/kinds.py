@@ -24,46 +24,53 @@ from vsebench.rendering.results import Results
 from vsebench.rendering.table import Table
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:  # Matplotlib is slow to import
+    Axes = Figure = Any
 
-# The file of the paper whose table or figure it is (config/papers/<paper>.yaml). A kind that reads the paper declares
-# the field `paper: PaperFile`. It is filled in. The printed numbers become an input of the rule, and the keys of the
-# YAML file that a table may read become one of its parameters, so that an edited claim redraws no table.
+# The file of a paper (config/papers/<paper>.yaml). A kind that reads the paper declares the field `paper: PaperFile`,
+# which is filled in for the tables and figures of that paper. The paper's printed numbers become an input of the rule,
+# and the keys of the YAML file that a table may read become a parameter of the rule: an edited claim redraws no table.
 PaperFile = Annotated[Path, Field(strict=False)]
 
-# The sections of the page that tables and figures of a run are in, apart from those of a data set under a protocol.
+# The sections of the page for the tables and figures of a run, apart from the sections on one task.
 Section = Literal["result", "claims", "overview", "training-time", "more", "audit", "settings", "data"]
 
 
 class Kind(Strict, ABC):
-    """What all kinds share. The fields of a subclass are the parameters of one table or figure of that kind.
+    """The base of all kinds. The fields of a subclass are the parameters of one table or figure of that kind.
 
-    The plan imports the module of every kind before the first job, so a module imports what is slow to import
-    (`vsebench.rendering.drawing`, Matplotlib, SciPy) inside of the functions that use it.
+    The plan imports the module of every kind before the first job. A module therefore imports what is slow to import
+    (`vsebench.rendering.drawing`, Matplotlib, SciPy) in the functions that use it.
     """
 
-    folder: ClassVar[str]  # of the modules: tables or figures
-    # The gathered files that the kind reads, by their names in `outline.GATHERED`. They become inputs of its rule, and
-    # no other file of results does. Files that the run does not make are left out; the kind then says what is missing.
+    folder: ClassVar[str]  # the folder of the modules: tables or figures
+    # The gathered files that the kind reads, by their names in `outline.GATHERED`. These files alone become inputs of
+    # its rule, except those that the run does not make; the kind then states what is missing.
     needs: ClassVar[tuple[str, ...]]
-    # The section of the page that shows the tables or figures which every run has of this kind; None: the page shows
-    # them in a way of its own. What has a parameter `task` is in the section on that task, whatever stands here, and
-    # the tables and figures of a paper are in the section on the paper.
+    # Whether a run has one table or figure of this kind, or one for each task (the parameter `task`); None: the kind
+    # is used by papers only, whose files define tables and figures under names such as `vse_ens_table2`.
+    made_for: ClassVar[Literal["run", "task"] | None] = None
+    # The section of the page for the tables or figures of a run; None: the template places them. Those with a parameter
+    # `task` are in the section on that task, and those of a paper in the section on the paper.
     section: ClassVar[Section | None] = "more"
-    position: ClassVar[int] = 100  # in the section: smaller ones come first, and equal ones by their kinds' names
+    position: ClassVar[int] = 100  # kinds in a section are ordered by this number and then by name
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        """Return the tables or figures of this kind that every run has: their names and parameters.
+        """Return the names and parameters of the tables or figures of this kind in a run.
 
-        A name consists of lower-case letters, digits and hyphens and begins with the kind's. A kind that only papers
-        use returns none: theirs are in the file of the paper, under names such as `vse_ens_table2`.
+        A name consists of lower-case letters, digits and hyphens and begins with the name of the kind.
         """
-        return {}
+        kind = cls.__module__.rpartition(".")[2].replace("_", "-")
+        if cls.made_for == "task":
+            return {f"{kind}-{task.name}": {"task": str(task)} for task in outline.tasks}
+        return {kind: {}} if cls.made_for == "run" else {}
 
     def variants_read(self) -> list[str]:
-        """Return the variants of the run that the analyses in `needs` have to be made of for this kind."""
-        return []
+        """Return the methods of the run for which the analyses in `needs` are made: the parameter `methods`, if any."""
+        return list(getattr(self, "methods", []))
 
 
 class TableKind(Kind):
@@ -82,16 +89,16 @@ class FigureKind(Kind):
     folder: ClassVar[str] = "figures"
 
     @abstractmethod
-    def figure(self, results: Results) -> "Figure":
-        """Return the figure; the style of the figures is set while this runs."""
+    def figure(self, results: Results) -> Figure:
+        """Return the figure; the caller has set the style of the figures."""
 
     @abstractmethod
     def caption(self, results: Results) -> str:
-        """Return what the figure shows, in whole sentences: axes, intervals, and what the marks mean."""
+        """Return sentences that explain the figure: the axes, the intervals and the meaning of the marks."""
 
     @abstractmethod
     def alternative(self, results: Results) -> str:
-        """Return the alternative text for readers who cannot see the figure: its form and its main result."""
+        """Return the text for readers who cannot see the figure: its form and its main result."""
 
 
 AnyKind = TypeVar("AnyKind", bound=Kind)
@@ -99,9 +106,9 @@ AnyKind = TypeVar("AnyKind", bound=Kind)
 
 @dataclass(frozen=True)
 class Instance:
-    """One table or figure of a run: its name, kind and parameters, and the paper that it belongs to, if any."""
+    """A table or figure of a run: its name, its kind and parameters, and its paper, if it belongs to a paper."""
 
-    name: str  # of its files
+    name: str  # the name of its files
     kind: str
     parameters: Mapping[str, Any]  # can be written as JSON
     paper: str | None = None  # the paper's name
@@ -118,18 +125,18 @@ def find(base: type[AnyKind], kind: str) -> type[AnyKind]:
     if kind not in known(base):
         raise UserError(f"there is no kind of {base.folder} {kind!r}; there are {', '.join(known(base))}")
     module = import_module(modules_in(f"rendering/{base.folder}")[kind])
-    found = [
+    kinds = [
         value
         for value in vars(module).values()
         if inspect.isclass(value) and issubclass(value, base) and value.__module__ == module.__name__
     ]
-    if len(found) != 1:
-        raise UserError(f"{module.__file__}: must define one subclass of {base.__name__}, and defines {len(found)}")
-    return found[0]
+    if len(kinds) != 1:
+        raise UserError(f"{module.__file__}: must define one subclass of {base.__name__}, and defines {len(kinds)}")
+    return kinds[0]
 
 
 def make(base: type[AnyKind], kind: str, parameters: Mapping[str, Any], where: str) -> AnyKind:
-    """Return a kind with the parameters of one table or figure; a wrong one raises a `UserError` that names `where`."""
+    """Return a kind with the given parameters; a wrong parameter raises a `UserError` that names `where`."""
     return check(find(base, kind), dict(parameters), where)
 
 
@@ -145,18 +152,18 @@ def read_parameters(text: str) -> dict[str, Any]:
 
 
 def instances_of_run(base: type[Kind], outline: Outline) -> dict[str, Instance]:
-    """Return the tables or figures that every run has, by their names."""
-    found: dict[str, Instance] = {}
+    """Return the tables or figures of a run, by their names, without those of its papers."""
+    instances: dict[str, Instance] = {}
     for kind in known(base):
         for name, parameters in find(base, kind).instances(outline).items():
-            if name in found:
-                raise UserError(f"{name!r} is a name of two {base.folder}, of kinds {found[name].kind} and {kind}")
-            found[name] = Instance(name, kind, parameters)
-    return found
+            if name in instances:
+                raise UserError(f"{name!r} is a name of two {base.folder}, of kinds {instances[name].kind} and {kind}")
+            instances[name] = Instance(name, kind, parameters)
+    return instances
 
 
 def by_section(base: type[Kind], instances: Mapping[str, Instance]) -> dict[str, list[str]]:
-    """Return the names of a run's tables or figures in each section of the page, in the order that it shows them."""
+    """Return the names of a run's tables or figures for each section of the page, in the order of display."""
     names: dict[str, list[str]] = {section: [] for section in get_args(Section)}
     for name, instance in sorted(instances.items(), key=lambda item: find(base, item[1].kind).position):
         section = find(base, instance.kind).section
@@ -183,7 +190,7 @@ def instances_of_paper(base: type[Kind], paper: Path, entries: Mapping[str, Mapp
     UserError
         A kind is unknown or a parameter is wrong; the message names file and key.
     """
-    found = {}
+    instances = {}
     for key, entry in entries.items():
         where = f"{paper}: {base.folder}.{key}"
         if "kind" not in entry:
@@ -199,34 +206,34 @@ def instances_of_paper(base: type[Kind], paper: Path, entries: Mapping[str, Mapp
             parameters.setdefault("printed", key)
         make(base, kind, parameters, where)
         name = f"{paper.stem}_{key}"
-        found[name] = Instance(name, kind, parameters, paper.stem)
-    return found
+        instances[name] = Instance(name, kind, parameters, paper.stem)
+    return instances
 
 
 def kinds_of_paper(
     paper: Path, tables: Mapping[str, Mapping[str, Any]], figures: Mapping[str, Mapping[str, Any]]
 ) -> list[Kind]:
     """Return the kinds of a paper's tables and figures, with their parameters (see `instances_of_paper`)."""
-    found: list[Kind] = []
-    for instance in instances_of_paper(TableKind, paper, tables).values():
-        found.append(make(TableKind, instance.kind, instance.parameters, instance.name))
-    for instance in instances_of_paper(FigureKind, paper, figures).values():
-        found.append(make(FigureKind, instance.kind, instance.parameters, instance.name))
-    return found
+    bases: list[tuple[type[Kind], Mapping[str, Mapping[str, Any]]]] = [(TableKind, tables), (FigureKind, figures)]
+    return [
+        make(base, instance.kind, instance.parameters, instance.name)
+        for base, entries in bases
+        for instance in instances_of_paper(base, paper, entries).values()
+    ]
 
 
 def inputs(base: type[Kind], instance: Instance, outline: Outline) -> list[str]:
-    """Return the gathered files that a table or figure reads and the run makes, relative to the folder of results."""
+    """Return the gathered files of the run that a table or figure reads, relative to the folder of results."""
     return [GATHERED[name] for name in find(base, instance.kind).needs if name in outline.files]
 
 
 def printed_numbers(instance: Instance) -> list[str]:
-    """Return the CSV file of the paper that a table or figure is about, or nothing if it reads no paper."""
+    """Return the CSV file of the paper that a table or figure reads; an empty list if it reads no paper."""
     paper = instance.parameters.get("paper")
     return [] if paper is None else [str(Path(paper).with_suffix(".csv"))]
 
 
 def modules(base: type[Kind], instance: Instance) -> tuple[str, str]:
-    """Return the modules whose source files make a table or figure: the stage and the kind."""
+    """Return the modules whose sources a table or figure depends on: the stage and the kind."""
     stage = base.folder.removesuffix("s")
     return f"vsebench.stages.{stage}", f"vsebench.rendering.{base.folder}.{instance.kind}"

@@ -3,8 +3,7 @@
 Source: Demsar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 7, 2006: two methods differ if
 their mean ranks over N blocks differ by more than CD = q sqrt(k (k + 1) / (6 N)), where q is the upper 5 % point of the
 studentized range of k groups, with infinite degrees of freedom, divided by sqrt(2). A block is a data set with a
-protocol and a seed. Seeds of one data set share images, so the blocks are not independent and the difference is a lower
-bound.
+protocol and a seed. Seeds of one data set share images, so the blocks are not independent and CD is a lower bound.
 """
 
 from collections.abc import Collection
@@ -47,32 +46,23 @@ class MeanRanks:
 
 
 def mean_ranks(metrics: pl.DataFrame, metric: str, methods: Collection[str]) -> MeanRanks | str:
-    """Rank methods in each block by one metric; if that is impossible, return the reason as a text.
+    """Rank `methods` in each block by one metric; if that is impossible, return the reason as a text.
 
     If tasks have different methods (such as those with image features), the ranks are over the methods and blocks with
-    the most results in common. Ties share their mean rank.
-
-    Parameters
-    ----------
-    metrics : the gathered table of metrics, one row per task, method, seed and metric
-    metric : as in the column `metric`
-    methods : the methods that are compared
+    the most results in common. Ties share their mean rank. `metrics` is the gathered table of metrics.
     """
     rows = metrics.filter(pl.col("metric") == metric, pl.col("method").is_in(list(methods)))
     blocks = rows.group_by(BLOCK, maintain_order=True).agg(pl.col("method"))
-    methods_of = [frozenset(methods_of_block) for methods_of_block in blocks["method"].to_list()]
-    if len(methods_of) < 2:
+    method_sets = [frozenset(methods_of_block) for methods_of_block in blocks["method"].to_list()]
+    if len(method_sets) < 2:
         return "Mean ranks need two data sets or two seeds; this run has only one of each"
-    shared = {
-        chosen: sum(chosen <= methods_of_block for methods_of_block in methods_of)
-        for chosen in dict.fromkeys(methods_of)
-    }
-    shared = {chosen: n_blocks for chosen, n_blocks in shared.items() if n_blocks > 1 and len(chosen) > 1}
-    if not shared:
+    blocks_with = {chosen: sum(map(chosen.issubset, method_sets)) for chosen in dict.fromkeys(method_sets)}
+    blocks_with = {chosen: number for chosen, number in blocks_with.items() if number > 1 and len(chosen) > 1}
+    if not blocks_with:
         return "Mean ranks need two methods that were run on the same two data sets, or with two seeds"
-    chosen = max(shared, key=lambda methods_of_block: len(methods_of_block) * shared[methods_of_block])
+    chosen = max(blocks_with, key=lambda method_set: len(method_set) * blocks_with[method_set])
     rows = rows.filter(pl.col("method").is_in(list(chosen)))
     rows = rows.filter(pl.len().over(BLOCK) == len(chosen))
     ranked = rows.with_columns(rank=pl.col("value").rank("average", descending=True).over(BLOCK))
     means = ranked.group_by("method").agg(pl.col("rank").mean()).sort("rank", "method")
-    return MeanRanks(means["method"].to_list(), means["rank"].to_list(), shared[chosen])
+    return MeanRanks(means["method"].to_list(), means["rank"].to_list(), blocks_with[chosen])

@@ -1,8 +1,8 @@
-"""The titles of metrics in tables and figures, and the choice of a few where space is limited."""
+"""The titles of metrics in tables and figures, and the choice of a few metrics where space is limited."""
 
 from collections.abc import Sequence
 
-# Preferred metrics where only one or three are shown, if the run has them.
+# Metrics that are preferred where only one or three are shown.
 PREFERRED = ("recall@10", "map@10", "ndcg@10")
 ABBREVIATIONS = {
     "map": "MAP",

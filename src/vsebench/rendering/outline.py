@@ -1,7 +1,7 @@
 """The outline of a run for tables, figures and the report: `results/outline.json`.
 
-The plan writes it before the first job. It contains names, titles and roles in display order (the keys of the JSON
-objects are not sorted), and no results.
+The plan writes it before the first job. It contains no results, but names, titles and roles in display order (the keys
+of the JSON objects are not sorted).
 """
 
 import json
@@ -16,8 +16,8 @@ from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import Strict
 from vsebench.evaluation.analyses import known_analyses
 
-# The gathered files in the folder of results, by the names that tables and figures use for them. A run makes analyses
-# only if a table, a figure or a claim of a paper reads them, and only for the methods that it names.
+# The gathered files in the folder of results, by the names that tables and figures use for them. A run makes an
+# analysis only if a table, a figure or a claim of a paper reads it, and only for the methods that are named there.
 GATHERED = {
     "summary": "summary.parquet",
     "metrics": "metrics.parquet",
@@ -51,7 +51,7 @@ class LeftOut(Strict):
 
     dataset: str
     protocol: str
-    method: str  # its name
+    method: str
     reason: str
 
 
@@ -70,10 +70,10 @@ class Outline(Strict):
     configuration: str = ""  # the name of its file; empty if it has none
     tasks: list[Task]
     variants: dict[str, OutlineVariant]
-    protocols: dict[str, str]  # name -> what is held out, in words
+    protocols: dict[str, str]  # name -> a description of the held-out labels
     seeds: list[int]
-    metrics: list[str] = Field(min_length=1)  # of rankings, as in the column `metric`, such as recall@10
-    decision_metrics: list[str] = Field(default_factory=list)  # of label sets, such as exact_match
+    metrics: list[str] = Field(min_length=1)  # metrics of rankings, such as recall@10, in the column `metric`
+    decision_metrics: list[str] = Field(default_factory=list)  # metrics of label sets, such as exact_match
     decisions: dict[str, OutlineVariant] = Field(default_factory=dict)  # in display order
     decided: list[Task] = Field(default_factory=list)  # the tasks where methods have decisions
     left_out: list[LeftOut]

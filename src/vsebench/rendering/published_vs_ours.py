@@ -1,4 +1,4 @@
-"""Helpers for tables that compare a paper's printed numbers with ours."""
+"""Tables that compare a paper's printed numbers with ours."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -7,28 +7,62 @@ import polars as pl
 
 from vsebench.papers.base import Paper
 from vsebench.papers.published import PrintedCell
+from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results
+from vsebench.rendering.table import Row
 
 ON_OTHER_DATA = "published, and the same methods on this run's data"
 NOTHING_OF_OURS = "No data set of this run can be compared with the paper's."
 
 
-def caption(paper: Paper, table: str, content: str = "published and recomputed") -> str:
-    """Return the caption of a printed table with our numbers.
+class PrintedTable(TableKind):
+    """The base of the kinds that show a table of a paper with our numbers."""
 
-    Parameters
-    ----------
-    table : its name in the CSV file, such as table2 or supplement_table1
-    content : what it contains, in words
-    """
-    part, _, number = table.rpartition("table")
-    words = part.replace("_", " ") + (f"Table {number}" if number else table.replace("_", " "))
-    return f"{paper.title} paper, {words}: {content}"
+    paper: PaperFile
+    printed: str  # the table's name in the paper's CSV file, such as table2 or supplement_table1
+
+    def read(self) -> tuple[Paper, list[PrintedCell]]:
+        """Return the paper and the cells of the printed table."""
+        paper = Paper.read(self.paper)
+        return paper, paper.printed(self.printed)
+
+    def caption(self, paper: Paper, content: str = "published and recomputed") -> str:
+        """Return the caption of the table; `content` describes the numbers in it."""
+        part, _, number = self.printed.rpartition("table")
+        words = part.replace("_", " ") + (f"Table {number}" if number else self.printed.replace("_", " "))
+        return f"{paper.title} paper, {words}: {content}"
+
+    def compared(self, results: Results) -> pl.DataFrame:
+        """Return the comparisons of the printed numbers with ours, rows of COMPARISON."""
+        return results.comparison.filter(paper=self.paper.stem, table=self.printed)
 
 
-def compared(results: Results, paper: Paper, table: str) -> pl.DataFrame:
-    """Return the comparisons of one printed table."""
-    return results.comparison.filter(paper=paper.name, table=table)
+def metrics_of_methods(printed: Iterable[PrintedCell]) -> list[PrintedCell]:
+    """Return the cells with a number in the rows "<data set>/<method>"."""
+    return [cell for cell in printed if not cell.is_words and len(cell.row.split("/")) == 2]
+
+
+def lines_of(printed: Iterable[PrintedCell]) -> Iterator[tuple[str, str]]:
+    """Yield each data set and method that has a row in a printed table, in the order of print."""
+    names = [cell.row.split("/") for cell in printed]
+    datasets = dict.fromkeys(name[0] for name in names)
+    methods = dict.fromkeys(name[1] for name in names if len(name) == 2)
+    printed_rows = {tuple(name) for name in names}
+    return ((dataset, method) for dataset in datasets for method in methods if (dataset, method) in printed_rows)
+
+
+def printed_row(paper: Paper, printed: Iterable[PrintedCell], line: str, columns: Iterable[str]) -> Row:
+    """Return the row of a printed table that is named `line`: data set, method, "published" and the numbers."""
+    dataset, _, method = line.partition("/")
+    title = paper.task_title(dataset)
+    number_of = {cell.column: cell.number for cell in printed if cell.row == line}
+    return Row.of(title, paper.row_title(method), "published", *map(number_of.get, columns), group=title)
+
+
+def ours_of(compared: pl.DataFrame, line: str) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
+    """Yield each of our variants of the method in a printed row, with its comparisons by printed column."""
+    for method, group in compared.filter(row=line).group_by("method", maintain_order=True):
+        yield str(method[0]), {comparison["column"]: comparison for comparison in group.iter_rows(named=True)}
 
 
 def notes_of_tasks(paper: Paper, printed: Iterable[PrintedCell]) -> list[str]:
@@ -37,16 +71,7 @@ def notes_of_tasks(paper: Paper, printed: Iterable[PrintedCell]) -> list[str]:
     return [f"{task.title}: {task.note}." for task in tasks if task is not None and task.note]
 
 
-def lines_of(printed: Iterable[PrintedCell]) -> Iterator[tuple[str, str]]:
-    """Yield each data set and method that has a row in a published table, in the order printed there."""
-    names = [cell.row.split("/") for cell in printed]
-    datasets = dict.fromkeys(name[0] for name in names)
-    methods = dict.fromkeys(name[1] for name in names if len(name) == 2)
-    printed_rows = {tuple(name) for name in names}
-    return ((dataset, method) for dataset in datasets for method in methods if (dataset, method) in printed_rows)
-
-
-def ours_of(compared: pl.DataFrame, line: str) -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
-    """Yield each of our variants of a printed row's method, with its comparisons by printed column."""
-    for method, group in compared.filter(row=line).group_by("method", maintain_order=True):
-        yield str(method[0]), {comparison["column"]: comparison for comparison in group.iter_rows(named=True)}
+def note_of_missing(methods: Iterable[str]) -> list[str]:
+    """Return a note on the methods that the run lacks, or none."""
+    names = ", ".join(methods)
+    return [f"Left out, because this run lacks these methods: {names}."] if names else []

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ class Results:
         return value
 
     def analysis(self, name: str) -> pl.DataFrame:
-        """Return the table of an analysis; it is empty if the run has none of the methods that a paper names."""
+        """Return the table of an analysis, which is empty if the run has none of the methods that papers name."""
         if name in self.outline.files:
             return read_parquet(self.folder / GATHERED[name])
         # `load_analysis` is not imported: its module imports the models, on which no table depends.
@@ -115,29 +116,29 @@ class Results:
     def methods_of(self, frame: pl.DataFrame) -> list[str]:
         """Return the names in a table's column `method`, in display order."""
         names = set(frame["method"].unique())
-        return [row for row in self.outline.variants if row in names]
+        return [method for method in self.outline.variants if method in names]
 
     def competitors_of(self, frame: pl.DataFrame) -> list[str]:
         """Return the methods in a table except the oracles, in display order."""
-        return [row for row in self.methods_of(frame) if not self.is_oracle(row)]
+        return [method for method in self.methods_of(frame) if not self.is_oracle(method)]
 
     def oracles_of(self, frame: pl.DataFrame) -> list[str]:
         """Return the oracles in a table, in display order."""
-        return [row for row in self.methods_of(frame) if self.is_oracle(row)]
+        return [method for method in self.methods_of(frame) if self.is_oracle(method)]
 
     @property
     def units(self) -> str:
-        """The units that intervals and tests are over, in words."""
+        """The units over which intervals and tests are computed, in words."""
         return "images and seeds" if len(self.outline.seeds) > 1 else "images"
 
-    def is_oracle(self, row: str) -> bool:
+    def is_oracle(self, method: str) -> bool:
         """Return whether a method is an oracle: it uses test information, so it is a ceiling and not a competitor."""
-        return self.outline.variants[row].role == "oracle"
+        return self.outline.variants[method].role == "oracle"
 
-    def method_title(self, row: str) -> str:
-        """Return the title of a method; an oracle is marked as a ceiling, unless its title already marks it."""
-        title = self.outline.variants[row].title
-        return title + (" (ceiling)" if self.is_oracle(row) and not title.endswith("(oracle)") else "")
+    def method_title(self, method: str) -> str:
+        """Return the title of a method; an oracle is marked as a ceiling, unless its title ends with "(oracle)"."""
+        title = self.outline.variants[method].title
+        return title + (" (ceiling)" if self.is_oracle(method) and not title.endswith("(oracle)") else "")
 
     def entry_title(self, name: str) -> str:
         """Return the title of a method, or of a "method/decision"."""
@@ -145,19 +146,14 @@ class Results:
         return ", ".join([self.method_title(entry.variant), *filter(None, [self.decision_title(entry.decision)])])
 
     def decision_title(self, name: str) -> str:
-        """Return the title of a decision, empty for none; an oracle is marked as a ceiling."""
+        """Return the title of a decision, or "" if there is no such decision; an oracle is marked as a ceiling."""
         decision = self.outline.decisions.get(name)
         return decision.title + (" (ceiling)" if decision.role == "oracle" else "") if decision else ""
 
     def decided_of(self, frame: pl.DataFrame) -> list[Entry]:
         """Return the pairs of method and decision in a table, in display order, method by method."""
         pairs = set(frame.select("method", "decision").unique().iter_rows())
-        return [
-            Entry(row, decision)
-            for row in self.outline.variants
-            for decision in self.outline.decisions
-            if (row, decision) in pairs
-        ]
+        return [Entry(*pair) for pair in product(self.outline.variants, self.outline.decisions) if pair in pairs]
 
     def is_simulated(self, dataset: str) -> bool:
         return bool(self.datasets.get(dataset, {}).get("simulated", False))
@@ -208,22 +204,22 @@ class Results:
 
 def at(frame: pl.DataFrame, task: Task) -> pl.DataFrame:
     """Return the rows of a table for one task."""
-    return frame.filter(pl.col("dataset") == task.dataset, pl.col("protocol") == task.protocol)
+    return frame.filter(dataset=task.dataset, protocol=task.protocol)
 
 
-def pick(accuracy: pl.DataFrame, metric: str, row: str) -> dict[str, Any] | None:
-    """Return the entry of `summary` for a metric and a method or "method/decision"; None if there is none."""
-    entry = Entry.of(row)
+def pick(accuracy: pl.DataFrame, metric: str, name: str) -> dict[str, Any] | None:
+    """Return the row of `summary` for a metric and a method or "method/decision"; None if there is none."""
+    entry = Entry.of(name)
     entries = accuracy.filter(method=entry.variant, decision=entry.decision, metric=metric)
     return entries.row(0, named=True) if len(entries) else None
 
 
-def best_of(accuracy: pl.DataFrame, metric: str, rows: Sequence[str]) -> str | None:
+def best_of(accuracy: pl.DataFrame, metric: str, methods: Sequence[str]) -> str | None:
     """Return the method that is marked as the best in a metric; None if all methods have the same value."""
-    numbers_of = {row: numbers for row in rows if (numbers := pick(accuracy, metric, row))}
+    numbers_of = {method: numbers for method in methods if (numbers := pick(accuracy, metric, method))}
     if len(numbers_of) > 1 and len({numbers["value"] for numbers in numbers_of.values()}) == 1:
         return None  # for example, recall@10 with ten labels
-    return next((row for row, numbers in numbers_of.items() if numbers["best"]), None)
+    return next((method for method, numbers in numbers_of.items() if numbers["best"]), None)
 
 
 def best_sentence(results: Results, task: Task) -> str:
@@ -239,5 +235,5 @@ def best_sentence(results: Results, task: Task) -> str:
 
 
 def near_best(entry: dict[str, Any]) -> bool:
-    """Return whether an entry of `summary` is not the best, but not significantly different from it."""
+    """Return whether a row of `summary` is not the best, but not significantly different from the best."""
     return entry["p_adjusted"] is not None and entry["p_adjusted"] >= SIGNIFICANT

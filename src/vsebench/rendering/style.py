@@ -16,7 +16,7 @@ GREY = "0.45"
 
 RC: Any = {  # Any, because Matplotlib's stubs require each key as a literal
     "font.family": "sans-serif",
-    # Matplotlib ships the first font, so figures are the same everywhere. Other browsers use one of the same width.
+    # Matplotlib ships the first font, so figures are the same everywhere. Browsers may use the second, of equal width.
     "font.sans-serif": ["DejaVu Sans", "Verdana"],
     "font.size": 7,
     "axes.titlesize": 7.5,
@@ -48,7 +48,7 @@ RC: Any = {  # Any, because Matplotlib's stubs require each key as a literal
     "savefig.dpi": 300,
     "savefig.facecolor": "white",
 }
-# Each has a contrast of at least 2.7 : 1 on white. Markers and dashes help colour-blind readers and in grey print.
+# Each has a contrast of at least 2.7 : 1 on white. Markers and dashes distinguish methods without colour.
 COLOURS = [
     *("#0173b2", "#c77c02", "#029e73", "#d55e00", "#cc78bc", "#332288"),
     *("#999933", "#882255", "#3fa7d6", "#7a4f2a", "#44aa99"),
@@ -77,12 +77,12 @@ def looks(results: Results) -> dict[str, Look]:
     """Return the look of each method of the run; it depends on the outline only, so all figures agree."""
     outline = results.outline
     look = {
-        row: Look(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)], DASHES[n % len(DASHES)])
-        for n, row in enumerate(outline.variants_of_role("paper", "baseline"))
+        method: Look(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)], DASHES[n % len(DASHES)])
+        for n, method in enumerate(outline.variants_of_role("paper", "baseline"))
     }
-    look |= {row: Look(GREY, "*", (1, 1)) for row in outline.variants_of_role("control")}
+    look |= {method: Look(GREY, "*", (1, 1)) for method in outline.variants_of_role("control")}
     oracles = enumerate(outline.variants_of_role("oracle"))
-    return look | {row: Look("black", "_", ORACLES[n % len(ORACLES)]) for n, row in oracles}
+    return look | {method: Look("black", "_", ORACLES[n % len(ORACLES)]) for n, method in oracles}
 
 
 def style() -> Any:

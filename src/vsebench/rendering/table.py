@@ -1,9 +1,10 @@
-"""A table: columns, rows and the formatting of values. `csv`, `markdown` and `latex` write it."""
+"""A table: columns, rows and the formatting of values. The modules of `writers` write it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal
+from typing import Literal, Self
 
 Value = str | int | float | None
 Form = Literal["text", "words", "count", "mean", "score", "percent", "seconds", "mebibytes", "effect", "p", "pictures"]
@@ -15,7 +16,7 @@ DAGGER = "†"
 
 @dataclass(frozen=True)
 class Cell:
-    """A value with an optional interval; `bold` marks the best, `dagger` values not significantly worse."""
+    """A value with an optional interval. `bold` marks the best value, `dagger` values not significantly worse."""
 
     value: Value = None
     low: float | None = None
@@ -31,7 +32,7 @@ class Column:
     A line break in the title is kept in LaTeX, where a heading that is wider than its numbers costs width.
     """
 
-    key: str  # its name in the CSV file
+    key: str  # the name of the column in the CSV file
     title: str
     form: Form = "text"  # how its values are written
     interval: bool = False  # the CSV file also contains the bounds, as <key>_low and <key>_high
@@ -50,28 +51,28 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """A row; consecutive rows of one `group` share a heading, and one that is `apart` has a rule above it."""
+    """A row; consecutive rows of one `group` share a heading, and a row that is `apart` has a rule above it."""
 
-    cells: tuple[Cell, ...]
+    cells: Sequence[Cell]
     group: str = ""
     apart: bool = False
+
+    @classmethod
+    def of(cls, *cells: Cell | Value, group: str = "", apart: bool = False) -> Self:
+        """Return a row of cells; a value without an interval or a mark needs no cell."""
+        return cls([cell if isinstance(cell, Cell) else Cell(cell) for cell in cells], group, apart)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table. Every row has a cell for every column.
+    """A table. Every row has a cell for every column."""
 
-    `fold` is the maximum number of columns of numbers side by side in LaTeX: the others go into a second block below,
-    under the same caption, so that nine metrics with their intervals fit the width of a page. `small` is for a wide
-    table that cannot be folded.
-    """
-
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    columns: Sequence[Column]
+    rows: Sequence[Row]
     caption: str
-    notes: tuple[str, ...] = ()
-    fold: int | None = None
-    small: bool = False
+    notes: Sequence[str] = ()
+    fold: int | None = None  # LaTeX shows at most this number of columns of numbers side by side, the others below
+    small: bool = False  # LaTeX uses a smaller font, for a wide table that cannot be folded
 
     @property
     def shown(self) -> list[int]:
@@ -79,7 +80,7 @@ class Table:
         return [index for index, column in enumerate(self.columns) if column.shown]
 
     def dataset_of(self, row: Row) -> str | None:
-        """Return the data set of the images in a row, if the table has a column for it."""
+        """Return the value of the column `dataset_name` in a row; None if the table has no such column."""
         keys = [column.key for column in self.columns]
         name = row.cells[keys.index("dataset_name")].value if "dataset_name" in keys else None
         return None if name is None else str(name)

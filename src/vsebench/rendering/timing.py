@@ -11,11 +11,9 @@ from vsebench.rendering.table import Cell
 
 
 def scoring_cell(timing: pl.DataFrame) -> Cell:
-    """Return the seconds of scoring one test image: the median over repeats, with their minimum and maximum.
+    """Return the seconds of scoring one test image: median, minimum and maximum over repeats.
 
-    Parameters
-    ----------
-    timing : rows of `timing` of one method on one task
+    `timing` contains the rows of one method on one task.
     """
     scored = timing.filter(phase="score").sort("seconds")
     seconds = (scored["seconds"] / scored["images"]).to_list()
@@ -23,13 +21,11 @@ def scoring_cell(timing: pl.DataFrame) -> Cell:
 
 
 def epoch_cell(timing: pl.DataFrame) -> Cell:
-    """Return the seconds of an epoch: the median over repeats of each repeat's median, with their minimum and maximum.
+    """Return the seconds of an epoch: median, minimum and maximum over repeats of the median epoch.
 
-    Parameters
-    ----------
-    timing : rows of `timing` of one method on one task
+    `timing` contains the rows of one method on one task.
     """
-    epochs = timing.filter(pl.col("phase") == "epoch").group_by("repeat").agg(pl.col("seconds").median())
+    epochs = timing.filter(phase="epoch").group_by("repeat").agg(pl.col("seconds").median())
     seconds = sorted(epochs["seconds"].to_list())
     return Cell(median(seconds), seconds[0], seconds[-1]) if seconds else Cell()
 
@@ -37,12 +33,12 @@ def epoch_cell(timing: pl.DataFrame) -> Cell:
 def training_seconds(timing: pl.DataFrame, epochs: Sequence[int]) -> float | None:
     """Return the seconds to train a method with its chosen settings; None if it was not timed.
 
-    The result is the median over repeats of the time of all epochs, or of the fit. If the run times only the first
-    epochs, it is their median times the chosen number of epochs (mean over seeds).
+    The result is the median over repeats of the time of all epochs, or of the fit. If the run times the first epochs
+    only, it is the median time of an epoch, multiplied by the chosen number of epochs (mean over seeds).
 
     Parameters
     ----------
-    timing : rows of `timing` of one method on one task
+    timing : rows of one method on one task
     epochs : the chosen numbers of epochs, one per seed
     """
     for phase in ("training", "fit"):
@@ -53,8 +49,8 @@ def training_seconds(timing: pl.DataFrame, epochs: Sequence[int]) -> float | Non
     return seconds * sum(epochs) / len(epochs) if isinstance(seconds, float) and epochs else None
 
 
-def chosen_epochs(results: Results, task: Task, row: str) -> list[int]:
+def chosen_epochs(results: Results, task: Task, method: str) -> list[int]:
     """Return the chosen numbers of epochs of a method on a task, one per seed; empty for a closed form."""
-    keys = (task.dataset, task.protocol, row)
+    keys = (task.dataset, task.protocol, method)
     entries = [entry for entry in results.settings if (entry["dataset"], entry["protocol"], entry["method"]) == keys]
     return [entry["epochs"] for entry in entries if entry["epochs"]]

@@ -140,7 +140,7 @@ def test_controls_are_shown_where_one_of_the_methods_is(results):
     controls = ImagesFromWords(methods=["other"], beside=["my_row"])
     assert controls.variants_read() == ["other", "my_row"]
     table = controls.table(results)
-    assert table.rows == ()
+    assert not table.rows
     assert table.notes == ("This run has none of the methods of this table on a task with new test images.",)
 
 

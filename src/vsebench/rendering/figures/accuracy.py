@@ -1,29 +1,20 @@
 """Accuracy on one task: up to three metrics of every method."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
 from vsebench.core.tasks import Task
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, best_sentence
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class Accuracy(FigureKind):
     """One panel per metric, one dot with an interval per method, each oracle as a line."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+    needs = ("summary", "datasets")
+    made_for = "task"
 
     task: str  # <dataset>/<protocol>
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {f"accuracy-{task.name}": {"task": str(task)} for task in outline.tasks}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         accuracy = results.accuracy(Task.of(self.task))

@@ -1,18 +1,13 @@
-"""The headline metric against training seconds, with the front of methods that none beats in both."""
+"""The headline metric against training seconds, with the Pareto front of the methods."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
 
 from vsebench.core.tasks import Task
-from vsebench.rendering.kinds import FigureKind, Section
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.page.headline import leading_metric
 from vsebench.rendering.results import Results, at, pick
 from vsebench.rendering.timing import chosen_epochs, training_seconds
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Point = tuple[float, float]  # seconds and metric
 
@@ -20,35 +15,33 @@ Point = tuple[float, float]  # seconds and metric
 class AccuracyAgainstTime(FigureKind):
     """One panel per task, one dot per method; a line joins the methods on the front."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "timing", "settings", "datasets")
-    section: ClassVar[Section | None] = "result"
+    needs = ("summary", "timing", "settings", "datasets")
+    made_for = "run"
+    section = "result"
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"accuracy-against-time": {}}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
-        points_of_tasks = {task: points(results, task) for task in results.tasks_of(results.timing)}
-        points_of_tasks = {task: of_methods for task, of_methods in points_of_tasks.items() if of_methods}
+        tasks = results.tasks_of(results.timing)
+        points_of_tasks = {task: of_methods for task in tasks if (of_methods := points(results, task))}
         if not points_of_tasks:
             return drawing.nothing("No method of this run was timed")
         width = style.SINGLE if len(points_of_tasks) == 1 else style.DOUBLE
         figure, axes = drawing.panels(len(points_of_tasks), width, 2.4, columns=min(len(points_of_tasks), 3))
         look = style.looks(results)
         for axis, (task, of_methods) in zip(axes, points_of_tasks.items(), strict=True):
-            for row, (seconds, value) in of_methods.items():
-                dot = drawing.line_style(look[row]) | {"linestyle": "", "markersize": 6}
+            for method, (seconds, value) in of_methods.items():
+                dot = drawing.line_style(look[method]) | {"linestyle": "", "markersize": 6}
                 axis.plot(seconds, value, **dot, clip_on=False, zorder=3)
-            ends = sorted(of_methods[row] for row in front(of_methods))
+            ends = sorted(of_methods[method] for method in front(of_methods))
             axis.plot(*zip(*ends, strict=True), color=style.GREY, linewidth=0.8, zorder=1, drawstyle="steps-post")
             axis.set(xscale="log", xlabel="training seconds (log)")
             axis.set_ylabel(metric_title(leading_metric(results, task)))
             drawing.whole_decades(axis)
             axis.set_title(drawing.panel_title(results, task))
-        rows = {row for of_methods in points_of_tasks.values() for row in of_methods}
-        drawing.legend_of_lines(figure, results, [row for row in results.outline.variants if row in rows], dots=True)
+        timed = set().union(*points_of_tasks.values())
+        methods = [method for method in results.outline.variants if method in timed]
+        drawing.legend_of_lines(figure, results, methods, dots=True)
         return figure
 
     def caption(self, results: Results) -> str:
@@ -63,7 +56,7 @@ class AccuracyAgainstTime(FigureKind):
         sentences = []
         for task in results.tasks_of(results.timing):
             of_methods = points(results, task)
-            names = ", ".join(results.method_title(row) for row in front(of_methods))
+            names = ", ".join(results.method_title(method) for method in front(of_methods))
             sentences += [f"{results.task_title(task)}: no other method beats {names} in both."] if of_methods else []
         return " ".join(["Dots of accuracy against training seconds, one panel per data set and protocol.", *sentences])
 

@@ -1,31 +1,22 @@
 """Convergence on one task: the validation metric against epochs and against seconds of training."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
 import polars as pl
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.history import validated_epochs, validation_metric
-from vsebench.rendering.kinds import FigureKind
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class Convergence(FigureKind):
     """Two panels with one line per method that is trained by epochs."""
 
-    needs: ClassVar[tuple[str, ...]] = ("history", "settings", "datasets")
+    needs = ("history", "settings", "datasets")
+    made_for = "task"
 
     task: str  # <dataset>/<protocol>
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {f"convergence-{task.name}": {"task": str(task)} for task in outline.tasks}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         task = Task.of(self.task)
@@ -60,10 +51,9 @@ class Convergence(FigureKind):
             return f"{results.task_title(task)}: nothing to draw."
         means = history.group_by("method", "epoch").agg(pl.col("validation").mean())
         top = means.filter(pl.col("validation") == pl.col("validation").max().over("method"))
-        best = [
-            f"{results.method_title(method)} {numbers['validation']:.4f} at epoch {numbers['epoch']}"
-            for method in results.methods_of(top)
-            for numbers in [top.filter(method=method).sort("epoch").row(0, named=True)]
-        ]
+        best = []
+        for method in results.methods_of(top):
+            numbers = top.filter(method=method).sort("epoch").row(0, named=True)
+            best.append(f"{results.method_title(method)} {numbers['validation']:.4f} at epoch {numbers['epoch']}")
         metric = validation_metric(results, task)
         return f"Lines of {metric} on validation labels, one per method; the best epoch of each: {', '.join(best)}."

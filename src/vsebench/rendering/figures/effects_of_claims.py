@@ -1,19 +1,15 @@
-"""Forest plot of the claims' tests: effects with intervals and the line of no effect, grouped by claim."""
+"""Forest plot of the tests of claims: effects with intervals, grouped by claim, and the line of no effect."""
 
 from collections.abc import Sequence
 from math import isfinite
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from vsebench.papers.verdict import FAILS, HOLDS, UNDECIDED
 from vsebench.rendering.claims import Test, claim_tests, claims_of
-from vsebench.rendering.kinds import FigureKind, Section
+from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 LINE = 0.042  # inches between two tests of a claim
 GAP = 0.16  # inches around a claim's tests
@@ -27,16 +23,16 @@ PANELS = (
 
 
 class EffectsOfClaims(FigureKind):
-    """A panel of differences and a panel of ratios; the tests of a claim are below each other."""
+    """A panel of differences and a panel of ratios; the tests of each claim are drawn below each other."""
 
-    needs: ClassVar[tuple[str, ...]] = ("claims", "datasets")
-    section: ClassVar[Section | None] = None
+    needs = ("claims", "datasets")
+    section = None
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
         return {"effects-of-claims": {}} if outline.papers else {}
 
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from matplotlib.lines import Line2D
 
         from vsebench.rendering import drawing, style
@@ -76,11 +72,8 @@ def judged_tests_of_panel(results: Results, prefix: str) -> list[tuple[str, list
     """Return each claim's name and its judged tests of one panel, by decreasing effect."""
     judged_tests = []
     for claim, tests in claims_of(claim_tests(results)):
-        judged = [
-            test
-            for test in tests
-            if test["verdict"] in COLOURS and test["effect"] is not None and test["effect_is"].startswith(prefix)
-        ]
+        with_effect = [test for test in tests if test["verdict"] in COLOURS and test["effect"] is not None]
+        judged = [test for test in with_effect if test["effect_is"].startswith(prefix)]
         if judged:
             judged.sort(key=lambda test: -float(test["effect"]))
             judged_tests.append((claim, judged))
@@ -95,7 +88,7 @@ def height_of(tests: Sequence[Test]) -> float:
 
 
 def draw(
-    axis: "Axes", claims: Sequence[tuple[str, list[Test]]], panel: tuple[str, str, float, str], inches: float
+    axis: Axes, claims: Sequence[tuple[str, list[Test]]], panel: tuple[str, str, float, str], inches: float
 ) -> None:
     """Draw the tests of all claims, the first claim on top; the vertical axis is in inches."""
     _, title, no_effect, scale = panel

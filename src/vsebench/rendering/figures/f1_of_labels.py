@@ -1,26 +1,21 @@
 """F1 of the most frequent labels of each task, for several methods with one decision each."""
 
-from typing import TYPE_CHECKING, ClassVar
-
 import polars as pl
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from vsebench.core.tasks import Entry
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class F1OfLabels(FigureKind):
-    """One panel per task; a line of dots per label, one dot per method."""
+    """One panel per task with a line of dots per label, one dot per method."""
 
-    needs: ClassVar[tuple[str, ...]] = ("label_scores", "datasets")
+    needs = ("label_scores", "datasets")
 
-    entries: list[str] = Field(min_length=1)  # as "method/decision", each with a different method
-    most_frequent: int = Field(default=10, ge=1)  # labels
+    entries: list[str] = Field(min_length=1)  # each a "method/decision", with different methods
+    most_frequent: int = Field(default=10, ge=1)  # number of labels
 
     @model_validator(mode="after")
     def _one_decision_each(self) -> "F1OfLabels":
@@ -32,7 +27,7 @@ class F1OfLabels(FigureKind):
     def variants_read(self) -> list[str]:
         return self.entries
 
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from matplotlib.lines import Line2D
 
         from vsebench.rendering import drawing, style

@@ -1,29 +1,20 @@
 """Recall of frequent and rare labels: five groups of labels by their number of training images."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
 import polars as pl
 
-from vsebench.rendering.kinds import FigureKind, Section
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class LabelsByFrequency(FigureKind):
     """One panel per task and one line per method, from the most frequent labels to the rarest."""
 
-    needs: ClassVar[tuple[str, ...]] = ("by_frequency", "datasets")
-    section: ClassVar[Section | None] = "overview"
-    position: ClassVar[int] = 5
+    needs = ("by_frequency", "datasets")
+    made_for = "run"
+    section = "overview"
+    position = 5
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"labels-by-frequency": {}}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         shown = without_oracles(results)
@@ -51,19 +42,15 @@ class LabelsByFrequency(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        sentences = [
-            "Lines of recall from frequent to rare labels, one line per method, one panel per data set and protocol."
-        ]
+        text = "Lines of recall from frequent to rare labels, one line per method, one panel per data set and protocol."
         shown = without_oracles(results)
         for task in results.tasks_of(shown):
-            of_task = at(shown, task)
-            rarest = (
-                of_task.filter(pl.col("band") == pl.col("band").max()).group_by("method").agg(pl.col("value").mean())
-            )
-            best, value = rarest.sort("value", "method", descending=[True, False]).row(0)
+            rarest = at(shown, task).filter(pl.col("band") == pl.col("band").max())
+            means = rarest.group_by("method").agg(pl.col("value").mean())
+            best, value = means.sort("value", "method", descending=[True, False]).row(0)
             title = results.method_title(best)
-            sentences.append(f"{results.task_title(task)}: best on the rarest labels is {title}, {value:.4f}.")
-        return " ".join(sentences)
+            text += f" {results.task_title(task)}: best on the rarest labels is {title}, {value:.4f}."
+        return text
 
 
 def without_oracles(results: Results) -> pl.DataFrame:

@@ -1,33 +1,24 @@
-"""Images and labels in one plane: the test images that have one of a few labels, and these labels' names."""
-
-from typing import TYPE_CHECKING, ClassVar
+"""Images and labels in one plane: the test images that have exactly one of a few labels, and the labels' names."""
 
 import polars as pl
 from pydantic import Field
 
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SHOWN = 8  # labels per task, at most the number of colours
 NONE = "This run has none of the methods of this figure on a task with new test images"
 
 
 class MapOfVectors(FigureKind):
-    """One panel per task and method, for those of `methods` that the run has."""
+    """One panel per task on real data and method."""
 
-    needs: ClassVar[tuple[str, ...]] = ("map_of_vectors", "datasets")
+    needs = ("map_of_vectors", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # of the run
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
     protocol: str
 
-    def variants_read(self) -> list[str]:
-        return self.methods
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         shown = results.analysis("map_of_vectors").filter(pl.col("method").is_in(self.methods), protocol=self.protocol)
@@ -53,7 +44,7 @@ class MapOfVectors(FigureKind):
         return "Dots of images in the colour of their label, and the labels' names among them."
 
 
-def draw(axis: "Axes", vectors: pl.DataFrame) -> None:
+def draw(axis: Axes, vectors: pl.DataFrame) -> None:
     """Draw a few labels and the images that have exactly one of them."""
     from matplotlib.patheffects import withStroke
 
@@ -72,7 +63,7 @@ def draw(axis: "Axes", vectors: pl.DataFrame) -> None:
 
 
 def rarely_shared_labels(label_sets: list[list[str]], number: int) -> list[str]:
-    """Return labels by decreasing number of images; skip a label if half its images have a label chosen before."""
+    """Return labels by decreasing number of images, without those that share half their images with previous ones."""
     images: dict[str, set[int]] = {}
     for image, labels in enumerate(label_sets):
         for label in labels:

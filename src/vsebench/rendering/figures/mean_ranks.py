@@ -1,16 +1,9 @@
 """Critical-difference diagram: the methods' mean ranks over data sets and seeds (Demsar, 2006)."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
-from vsebench.rendering.kinds import FigureKind, Section
+from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.mean_ranks import MeanRanks, mean_ranks
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 METRIC = "ndcg@10"  # used if the run has it, otherwise the headline metric
 
@@ -18,15 +11,12 @@ METRIC = "ndcg@10"  # used if the run has it, otherwise the headline metric
 class MeanRanksFigure(FigureKind):
     """An axis of mean ranks with the methods' names at its sides, and bars over methods that do not differ."""
 
-    needs: ClassVar[tuple[str, ...]] = ("metrics", "datasets")
-    section: ClassVar[Section | None] = "overview"
-    position: ClassVar[int] = 3
+    needs = ("metrics", "datasets")
+    made_for = "run"
+    section = "overview"
+    position = 3
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"mean-ranks": {}}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         metric = ranked_by(results)
@@ -51,10 +41,9 @@ class MeanRanksFigure(FigureKind):
         ranking = mean_ranks(results.metrics, ranked_by(results), results.competitors_of(results.metrics))
         if isinstance(ranking, str):
             return f"{ranking}."
-        names = [
-            f"{results.method_title(row)} {rank:.2f}" for row, rank in zip(ranking.methods, ranking.ranks, strict=True)
-        ]
-        return f"An axis of mean ranks, with bars over methods that do not differ: {', '.join(names)}."
+        ranks = zip(ranking.methods, ranking.ranks, strict=True)
+        names = ", ".join(f"{results.method_title(method)} {rank:.2f}" for method, rank in ranks)
+        return f"An axis of mean ranks, with bars over methods that do not differ: {names}."
 
 
 def ranked_by(results: Results) -> str:
@@ -63,7 +52,7 @@ def ranked_by(results: Results) -> str:
     return METRIC if METRIC in metrics else few_metrics(metrics)[0]
 
 
-def draw_diagram(axis: "Axes", ranking: MeanRanks, titles: list[str]) -> None:
+def draw_diagram(axis: Axes, ranking: MeanRanks, titles: list[str]) -> None:
     """Draw axis, bars and names, with the better half of the methods on the left."""
     k, bars = len(titles), len(ranking.groups)
     half, width = -(-k // 2), k - 1
@@ -83,7 +72,7 @@ def draw_diagram(axis: "Axes", ranking: MeanRanks, titles: list[str]) -> None:
         axis.text(edge + (-0.01 if left else 0.01) * width, y, text, ha="right" if left else "left", va="center")
 
 
-def draw_axis(axis: "Axes", k: int, difference: float) -> None:
+def draw_axis(axis: Axes, k: int, difference: float) -> None:
     """Draw the axis of ranks, and the critical difference above it."""
     axis.plot([1, k], [0, 0], color="black", linewidth=0.8)
     for rank in range(1, k + 1):

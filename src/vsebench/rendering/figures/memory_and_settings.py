@@ -1,7 +1,7 @@
 """Peak memory of training, and a metric against single settings of one method."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, Literal
 
 import polars as pl
 from pydantic import Field
@@ -9,13 +9,9 @@ from pydantic import Field
 from vsebench.core.schemas import SWEEPS
 from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import Strict
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST_ROWS = 4  # maximum number of rows of panels on a page
 MEMORY = "peak memory (MiB)"
@@ -29,27 +25,26 @@ class SettingAxis(Strict):
 
 
 class MemoryAndSettings(FigureKind):
-    """One row of panels per task: memory of every method, and the metric against each setting that the run varies.
+    """One row of panels per task: the memory of every method, and the metric against each setting that the run varies.
 
-    If there are too many tasks for a page, all tasks share one row of panels.
+    If there are too many tasks for a page, they share one row of panels.
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("timing", "sweeps", "datasets")
+    needs = ("timing", "sweeps", "datasets")
 
     method: str  # the method whose settings are varied
-    metric: str  # on the test labels
+    metric: str  # computed on the test labels
     settings: dict[str, SettingAxis] = Field(min_length=1)
 
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing
 
         timing = results.timing.filter(phase="epoch")
         tasks = results.tasks_of(timing)
         if not tasks:
             return drawing.nothing("No method of this run is trained by epochs")
-        if len(tasks) > MOST_ROWS:
-            return self._in_one_row(results, tasks, timing)
-        return self._in_rows(results, tasks, timing)
+        draw = self._in_one_row if len(tasks) > MOST_ROWS else self._in_rows
+        return draw(results, tasks, timing)
 
     def caption(self, results: Results) -> str:
         if not self._varied(self._sweeps(results)):
@@ -74,7 +69,7 @@ class MemoryAndSettings(FigureKind):
     def _varied(self, sweeps: pl.DataFrame) -> list[str]:
         return [setting for setting in self.settings if setting in sweeps["parameter"]]
 
-    def _in_rows(self, results: Results, tasks: Sequence[Task], timing: pl.DataFrame) -> "Figure":
+    def _in_rows(self, results: Results, tasks: Sequence[Task], timing: pl.DataFrame) -> Figure:
         from matplotlib.figure import Figure
 
         from vsebench.rendering import drawing, style
@@ -95,7 +90,7 @@ class MemoryAndSettings(FigureKind):
         grid[-1][0].set_xlabel(MEMORY)
         return figure
 
-    def _in_one_row(self, results: Results, tasks: Sequence[Task], timing: pl.DataFrame) -> "Figure":
+    def _in_one_row(self, results: Results, tasks: Sequence[Task], timing: pl.DataFrame) -> Figure:
         """Draw each task with its own marker, and the metric as a share of its best mean."""
         from matplotlib.figure import Figure
         from matplotlib.lines import Line2D
@@ -129,7 +124,7 @@ class MemoryAndSettings(FigureKind):
         figure.legend(handles=handles, loc="outside lower center", ncols=2)
         return figure
 
-    def _draw_setting(self, axis: "Axes", results: Results, sweep: pl.DataFrame) -> None:
+    def _draw_setting(self, axis: Axes, results: Results, sweep: pl.DataFrame) -> None:
         from matplotlib.ticker import MaxNLocator
 
         from vsebench.rendering import style
@@ -141,7 +136,7 @@ class MemoryAndSettings(FigureKind):
         axis.set_title(metric_title(self.metric))
         axis.yaxis.set_major_locator(MaxNLocator(4))
 
-    def _label(self, axis: "Axes", setting: str) -> None:
+    def _label(self, axis: Axes, setting: str) -> None:
         shown = self.settings[setting]
         if shown.scale == "log2":
             axis.set_xscale("log", base=2)
@@ -151,7 +146,7 @@ class MemoryAndSettings(FigureKind):
         axis.set_xlabel(shown.title)
 
 
-def draw_memory(axis: "Axes", results: Results, timing: pl.DataFrame, methods: Sequence[str]) -> None:
+def draw_memory(axis: Axes, results: Results, timing: pl.DataFrame, methods: Sequence[str]) -> None:
     """Draw one bar per method."""
     from matplotlib.ticker import MaxNLocator
 

@@ -1,29 +1,20 @@
 """The headline metric of every method on every task."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
 from vsebench.core.tasks import Task
-from vsebench.rendering.kinds import FigureKind, Section
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, best_sentence
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class Overview(FigureKind):
     """One panel per task, one dot with an interval per method, each oracle as a line."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
-    section: ClassVar[Section | None] = "overview"
-    position: ClassVar[int] = 1
+    needs = ("summary", "datasets")
+    made_for = "run"
+    section = "overview"
+    position = 1
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"overview": {}}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         metric = few_metrics(results.outline.metrics)[0]
@@ -50,5 +41,5 @@ class Overview(FigureKind):
 
     def alternative(self, results: Results) -> str:
         tasks = results.tasks_of(results.summary)
-        sentences = [best_sentence(results, task) for task in tasks]
+        sentences = (best_sentence(results, task) for task in tasks)
         return " ".join(["Dots with intervals, one panel per data set and protocol.", *sentences])

@@ -1,15 +1,10 @@
 """Precision against recall over all pairs of an image and a label, by raw and by normalised scores."""
 
-from typing import TYPE_CHECKING, ClassVar
-
 import polars as pl
 from pydantic import Field
 
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FORMS = {False: "raw scores", True: "scores minus their log-sum-exp"}
 
@@ -17,14 +12,11 @@ FORMS = {False: "raw scores", True: "scores minus their log-sum-exp"}
 class PooledPrecision(FigureKind):
     """Two panels per task: raw scores, and scores normalised per image; one line per method."""
 
-    needs: ClassVar[tuple[str, ...]] = ("pooled_precision", "datasets")
+    needs = ("pooled_precision", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # of the run
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
 
-    def variants_read(self) -> list[str]:
-        return self.methods
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         shown = results.analysis("pooled_precision").filter(pl.col("method").is_in(self.methods))

@@ -1,15 +1,10 @@
 """Precision and sibling precision of the first k labels, against k."""
 
-from typing import TYPE_CHECKING, ClassVar
-
 import polars as pl
 from pydantic import Field
 
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 QUANTITIES = {"precision": "precision@k", "sibling_precision": "sibling precision@k"}
 
@@ -17,14 +12,11 @@ QUANTITIES = {"precision": "precision@k", "sibling_precision": "sibling precisio
 class PrecisionAtCutoffs(FigureKind):
     """Two panels per task, or one if the data set has no table of siblings; one line per method."""
 
-    needs: ClassVar[tuple[str, ...]] = ("precision_at", "datasets")
+    needs = ("precision_at", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # of the run
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
 
-    def variants_read(self) -> list[str]:
-        return self.methods
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         shown = results.analysis("precision_at").filter(pl.col("method").is_in(self.methods))

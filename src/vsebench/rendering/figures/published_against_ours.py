@@ -1,31 +1,27 @@
 """Published numbers against ours: one panel per paper and unit, one dot per comparable cell of its tables."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import polars as pl
 
-from vsebench.rendering.kinds import FigureKind, Section
+from vsebench.rendering.kinds import Axes, Figure, FigureKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 UNITS = {"1": "metric", "seconds": "seconds (log)"}
 
 
 class PublishedAgainstOurs(FigureKind):
-    """Dots on the diagonal are numbers that agree with the published ones."""
+    """Dots on the diagonal are numbers of ours that equal the published numbers."""
 
-    needs: ClassVar[tuple[str, ...]] = ("comparison", "datasets")
-    section: ClassVar[Section | None] = "claims"
+    needs = ("comparison", "datasets")
+    section = "claims"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
         return {"published-against-ours": {}} if outline.papers else {}
 
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         numbers_of = results.comparison.partition_by("paper", "unit", maintain_order=True, as_dict=True)
@@ -57,7 +53,7 @@ class PublishedAgainstOurs(FigureKind):
         )
 
 
-def draw(axis: "Axes", results: Results, numbers: pl.DataFrame, in_seconds: bool) -> None:
+def draw(axis: Axes, results: Results, numbers: pl.DataFrame, in_seconds: bool) -> None:
     """Draw the comparisons of one paper in one unit, and the diagonal."""
     from vsebench.rendering import drawing, style
 

@@ -1,30 +1,25 @@
-"""Correlation of the predicted thresholds of a label with the difficulty of its images, for each label."""
-
-from typing import TYPE_CHECKING, ClassVar
+"""Correlation between the predicted thresholds of a label and the difficulty of its images, for each label."""
 
 import polars as pl
 from pydantic import Field
 
 from vsebench.core.tasks import Entry
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class ThresholdsAndDifficulty(FigureKind):
     """One panel per task: the correlation for each label, mean over seeds, in ascending order."""
 
-    needs: ClassVar[tuple[str, ...]] = ("thresholds_and_difficulty", "datasets")
+    needs = ("thresholds_and_difficulty", "datasets")
 
-    entry: str  # as "method/decision"
-    references: list[str] = Field(min_length=1)  # methods whose scores are log odds; the first one on a task is used
+    entry: str  # a "method/decision"
+    references: list[str] = Field(min_length=1)  # methods whose scores are log odds; a task uses the first that it has
 
     def variants_read(self) -> list[str]:
         return [self.entry, *self.references]
 
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         entry = Entry.of(self.entry)

@@ -1,34 +1,23 @@
-"""Seconds per epoch of each method on every task."""
+"""Seconds per epoch of every method on every task."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import polars as pl
-
-from vsebench.rendering.kinds import FigureKind, Section
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import format_value
 from vsebench.rendering.timing import epoch_cell
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class TrainingTime(FigureKind):
     """One panel per task, one dot with its range per method."""
 
-    needs: ClassVar[tuple[str, ...]] = ("timing", "datasets")
-    section: ClassVar[Section | None] = "overview"
-    position: ClassVar[int] = 2
+    needs = ("timing", "datasets")
+    made_for = "run"
+    section = "overview"
+    position = 2
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"training-time": {}}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
-        timing = results.timing.filter(pl.col("phase") == "epoch")
+        timing = results.timing.filter(phase="epoch")
         if timing.is_empty():
             return drawing.nothing("No method of this run is trained by epochs")
         tasks, methods = results.tasks_of(timing), results.methods_of(timing)
@@ -55,19 +44,16 @@ class TrainingTime(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        timing, sentences = results.timing.filter(pl.col("phase") == "epoch"), []
+        text = "Dots of seconds per epoch on a logarithmic scale, one panel per data set and protocol."
+        timing = results.timing.filter(phase="epoch")
         for task in results.tasks_of(timing):
-            rows = results.methods_of(at(timing, task))
-            cells = {row: epoch_cell(at(timing, task).filter(method=row)).value for row in rows}
-            seconds = {row: value for row, value in cells.items() if isinstance(value, float)}
-            ends = [
-                (min(seconds, key=seconds.__getitem__), "shortest"),
-                (max(seconds, key=seconds.__getitem__), "longest"),
-            ]
-            words = [
-                f"{how} for {results.method_title(row)}, {format_value(seconds[row], 'seconds')} s" for row, how in ends
-            ]
-            sentences.append(f"{results.task_title(task)}: an epoch is {' and '.join(words)}.")
-        return " ".join(
-            ["Dots of seconds per epoch on a logarithmic scale, one panel per data set and protocol.", *sentences]
-        )
+            of_task = at(timing, task)
+            cells = {method: epoch_cell(of_task.filter(method=method)).value for method in results.methods_of(of_task)}
+            seconds = {method: value for method, value in cells.items() if isinstance(value, float)}
+            ends = {"shortest": min(seconds, key=seconds.__getitem__), "longest": max(seconds, key=seconds.__getitem__)}
+            words = (
+                f"{how} for {results.method_title(method)}, {format_value(seconds[method], 'seconds')} s"
+                for how, method in ends.items()
+            )
+            text += f" {results.task_title(task)}: an epoch is {' and '.join(words)}."
+        return text

@@ -1,27 +1,18 @@
 """The number of labels that a training step examines until it finds a negative, against epochs."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
-
 from vsebench.rendering.history import sampled_epochs
-from vsebench.rendering.kinds import FigureKind, Section
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class Trials(FigureKind):
     """One panel per task, one line per method that samples negatives until one violates the margin."""
 
-    needs: ClassVar[tuple[str, ...]] = ("history", "datasets")
-    section: ClassVar[Section | None] = "training-time"
+    needs = ("history", "datasets")
+    made_for = "run"
+    section = "training-time"
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"trials": {}}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         history = sampled_epochs(results.history)
@@ -32,7 +23,7 @@ class Trials(FigureKind):
         figure, axes = drawing.panels(len(tasks), width, 1.8)
         for axis, task in zip(axes, tasks, strict=True):
             drawing.draw_lines(axis, results, at(history, task), "epoch", "trials_per_step")
-            axis.set_yscale("log")  # from one draw to all labels
+            axis.set_yscale("log")  # a step examines between one label and all labels
             axis.set_title(drawing.panel_title(results, task))
         drawing.label_edges(axes, "epoch", "trials per step (log)")
         drawing.legend_of_lines(figure, results, results.methods_of(history))
@@ -45,15 +36,13 @@ class Trials(FigureKind):
         )
 
     def alternative(self, results: Results) -> str:
-        history, sentences = sampled_epochs(results.history), []
+        text = "Lines of trials per step against epochs, from the first to the last."
+        history = sampled_epochs(results.history)
         for task in results.tasks_of(history):
             of_task = at(history, task)
             for method in results.methods_of(of_task):
                 of_method = of_task.filter(method=method).sort("epoch")
-                ends = [
-                    of_method.filter(epoch=of_method["epoch"][end])["trials_per_step"].to_numpy().mean()
-                    for end in (0, -1)
-                ]
-                words = " to ".join(f"{float(trials):.1f}" for trials in ends)
-                sentences.append(f"{results.task_title(task)}: {results.method_title(method)} from {words}.")
-        return " ".join(["Lines of trials per step against epochs, from the first to the last.", *sentences])
+                epochs = (of_method.filter(epoch=of_method["epoch"][end]) for end in (0, -1))
+                first, last = (epoch["trials_per_step"].to_numpy().mean() for epoch in epochs)
+                text += f" {results.task_title(task)}: {results.method_title(method)} from {first:.1f} to {last:.1f}."
+        return text

@@ -1,26 +1,21 @@
 """The validation metric of some methods against seconds of training."""
 
-from typing import TYPE_CHECKING, ClassVar
-
 import polars as pl
 from pydantic import Field
 
 from vsebench.rendering.history import validated_epochs, validation_metric
-from vsebench.rendering.kinds import FigureKind
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.results import Results, at
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class ValidationAgainstTime(FigureKind):
     """One panel per task, one line per method."""
 
-    needs: ClassVar[tuple[str, ...]] = ("history", "settings", "datasets")
+    needs = ("history", "settings", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # of the run
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
 
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         history = results.history.filter(pl.col("method").is_in(self.methods))

@@ -1,34 +1,26 @@
 """Wins and losses: how often one method has a higher metric than another, over tasks and seeds."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
-import polars as pl
 
-from vsebench.rendering.kinds import FigureKind, Section
+from vsebench.rendering.kinds import Figure, FigureKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.page.headline import leading_metric
 from vsebench.rendering.results import Results, at
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-WRITTEN = 20  # maximum number of methods with numbers in the squares; more methods make the squares too small
+WRITTEN = 20  # maximum number of methods for numbers in the squares; with more methods, the squares are too small
 
 
 class WinsAndLosses(FigureKind):
-    """A square per pair of methods: the share of comparisons won by the method of the row."""
+    """A square per pair of methods: the share of comparisons that the method of the row wins."""
 
-    needs: ClassVar[tuple[str, ...]] = ("metrics", "summary", "datasets")
-    section: ClassVar[Section | None] = "overview"
-    position: ClassVar[int] = 4
+    needs = ("metrics", "summary", "datasets")
+    made_for = "run"
+    section = "overview"
+    position = 4
 
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"wins-and-losses": {}}
-
-    def figure(self, results: Results) -> "Figure":
+    def figure(self, results: Results) -> Figure:
         from vsebench.rendering import drawing, style
 
         methods, wins, comparisons = count_wins(results)
@@ -76,7 +68,7 @@ class WinsAndLosses(FigureKind):
         return f"Squares of wins for each pair of methods. {best} wins {won:g} of {compared:g}."
 
 
-def count_wins(results: Results) -> tuple[list[str], "np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]:
+def count_wins(results: Results) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Count wins over tasks and seeds.
 
     Returns
@@ -84,17 +76,17 @@ def count_wins(results: Results) -> tuple[list[str], "np.ndarray[Any, Any]", "np
     methods : the competitors that are compared with another method, by decreasing share of wins
     wins, comparisons : (n_methods, n_methods) float64, of the method of a row over that of a column
     """
-    rows = results.competitors_of(results.metrics)
-    wins, comparisons = np.zeros((2, len(rows), len(rows)))
+    competitors = results.competitors_of(results.metrics)
+    wins, comparisons = np.zeros((2, len(competitors), len(competitors)))
     for task in results.tasks_of(results.metrics):
         of_task = at(results.metrics, task).filter(metric=leading_metric(results, task), decision="")
         for _, of_seed in of_task.group_by("seed"):
-            values = dict(of_seed.filter(pl.col("method").is_in(rows)).select("method", "value").iter_rows())
-            has_value = np.array([row in values for row in rows])
-            value = np.array([values.get(row, 0.0) for row in rows])
-            both = has_value[:, None] & has_value & ~np.eye(len(rows), dtype=bool)
+            values = dict(of_seed.select("method", "value").iter_rows())
+            has_value = np.array([method in values for method in competitors])
+            value = np.array([values.get(method, 0.0) for method in competitors])
+            both = has_value[:, None] & has_value & ~np.eye(len(competitors), dtype=bool)
             comparisons += both
             wins += both * ((value[:, None] > value) + 0.5 * (value[:, None] == value))
     compared = np.flatnonzero(comparisons.sum(axis=1))
     order = compared[np.argsort(-wins[compared].sum(axis=1) / comparisons[compared].sum(axis=1), kind="stable")]
-    return [rows[number] for number in order], wins[np.ix_(order, order)], comparisons[np.ix_(order, order)]
+    return [competitors[number] for number in order], wins[np.ix_(order, order)], comparisons[np.ix_(order, order)]

@@ -16,28 +16,29 @@ def numbers(results: Results) -> dict[str, Any]:
     Returns
     -------
     dict
-        `tasks`: tasks, each with its title and the index of its leading metric; `metrics`: titles; `methods`: title,
-        role, colour and marker of each; `values`: lists of task, metric, method, value, both ends of the 95 % interval,
-        and 2 for the best, 1 if not significantly different from it, 0 otherwise; `seconds`: lists of task, method and
-        seconds of training. Tasks, metrics and methods are given by their indices.
+        `tasks` (the title and the index of the leading metric of each task), `metrics` (titles), `methods` (title,
+        role, colour and marker of each method), `values` and `seconds`. An entry of `values` consists of task, metric,
+        method, value, both ends of the 95 % interval, and 2 for the best method, 1 for a method that is not
+        significantly different from the best, 0 otherwise. An entry of `seconds` consists of task, method and seconds
+        of training. Both name tasks, metrics and methods by their indices.
     """
     from matplotlib.colors import to_hex
 
     from vsebench.rendering.style import looks  # imports Matplotlib
 
     look, metrics = looks(results), results.outline.metrics
-    tasks, rows = results.tasks_of(results.summary), list(results.outline.variants)
+    tasks, methods = results.tasks_of(results.summary), list(results.outline.variants)
     values, seconds = [], []
     for number, task in enumerate(tasks):
         accuracy, timing = results.accuracy(task), at(results.timing, task)
         for entry in accuracy.filter(pl.col("metric").is_in(metrics), decision="").iter_rows(named=True):
             ends = [None if entry[key] is None else round(entry[key], 5) for key in ("value", "ci_low", "ci_high")]
             mark = 2 if entry["best"] else int(near_best(entry))
-            values.append([number, metrics.index(entry["metric"]), rows.index(entry["method"]), *ends, mark])
-        for row in results.methods_of(timing):
-            trained = training_seconds(timing.filter(method=row), chosen_epochs(results, task, row))
+            values.append([number, metrics.index(entry["metric"]), methods.index(entry["method"]), *ends, mark])
+        for method in results.methods_of(timing):
+            trained = training_seconds(timing.filter(method=method), chosen_epochs(results, task, method))
             if trained is not None:
-                seconds.append([number, rows.index(row), float(f"{trained:.3g}")])
+                seconds.append([number, methods.index(method), float(f"{trained:.3g}")])
     return {
         "tasks": [
             {"title": results.task_title(task), "metric": metrics.index(leading_metric(results, task))}
@@ -46,12 +47,12 @@ def numbers(results: Results) -> dict[str, Any]:
         "metrics": [metric_title(metric) for metric in metrics],
         "methods": [
             {
-                "title": results.method_title(row),
-                "role": results.outline.variants[row].role,
-                "colour": to_hex(look[row].colour),
-                "marker": look[row].marker,
+                "title": results.method_title(method),
+                "role": results.outline.variants[method].role,
+                "colour": to_hex(look[method].colour),
+                "marker": look[method].marker,
             }
-            for row in rows
+            for method in methods
         ],
         "values": values,
         "seconds": seconds,

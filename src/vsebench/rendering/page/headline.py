@@ -21,26 +21,26 @@ def headlines(results: Results) -> list[str]:
 
 
 def headline(results: Results, task: Task) -> Iterator[str]:
-    """Yield the best method on a task, and the distance of the best of the papers' methods to it.
+    """Yield a sentence on the best method on a task, and one on the best of the papers' methods if that is another.
 
     Yield nothing if no method is the best, for example if the run has only oracles.
     """
     accuracy, metric = results.accuracy(task), leading_metric(results, task)
-    rows = results.competitors_of(accuracy)
-    numbers_of = {row: numbers for row in rows if (numbers := pick(accuracy, metric, row))}
-    best = best_of(accuracy, metric, rows)
+    methods = results.competitors_of(accuracy)
+    numbers_of = {method: numbers for method in methods if (numbers := pick(accuracy, metric, method))}
+    best = best_of(accuracy, metric, methods)
     if best is None:
         return
     value = format_value(numbers_of[best]["value"], "score")
     interval = " to ".join(format_value(numbers_of[best][end], "score") for end in ("ci_low", "ci_high"))
-    equal = [results.method_title(row) for row in rows if row in numbers_of and near_best(numbers_of[row])]
+    equal = [results.method_title(method) for method, numbers in numbers_of.items() if near_best(numbers)]
     equals = f"; not significantly different from it: {', '.join(equal)}" if equal else ""
     score = f"{metric_title(metric)} {value} (95 % interval {interval})"
     verb = "is best" if len(numbers_of) > 1 else "is the only method"
     yield f"{results.task_title(task)}: {results.method_title(best)} {verb}, {score}{equals}."
-    of_papers = [row for row in numbers_of if results.outline.variants[row].role == "paper"]
+    of_papers = [method for method in numbers_of if results.outline.variants[method].role == "paper"]
     if of_papers and best not in of_papers:
-        leader = max(of_papers, key=lambda row: numbers_of[row]["value"])
+        leader = max(of_papers, key=lambda method: numbers_of[method]["value"])
         numbers = numbers_of[leader]
         behind = format_value(numbers_of[best]["value"] - numbers["value"], "score")
         test = "not significantly " if near_best(numbers) else "significantly "
@@ -56,7 +56,7 @@ def leading_metric(results: Results, task: Task) -> str:
     """
     accuracy, metrics = results.accuracy(task), few_metrics(results.outline.metrics)
     for metric in metrics:
-        entries = (pick(accuracy, metric, row) for row in results.competitors_of(accuracy))
+        entries = (pick(accuracy, metric, method) for method in results.competitors_of(accuracy))
         if len({numbers["value"] for numbers in entries if numbers}) > 1:
             return metric
     return metrics[0]
@@ -70,7 +70,7 @@ def what_was_run(results: Results) -> list[tuple[str, str]]:
     return [
         ("Data sets", ", ".join(results.dataset_title(name) for name in results.datasets)),
         ("Protocols", "; ".join(f"{name}: {outline.protocols[name]}" for name in protocols)),
-        ("Methods", ", ".join(results.method_title(row) for row in outline.variants)),
+        ("Methods", ", ".join(results.method_title(method) for method in outline.variants)),
         ("Seeds", str(len(outline.seeds))),
         ("Factors", ", ".join(map(str, factors)) or "none"),
         ("Settings", "; ".join(settings_chosen(results)) or "no method has settings to choose"),
@@ -80,8 +80,7 @@ def what_was_run(results: Results) -> list[tuple[str, str]]:
 
 
 def settings_chosen(results: Results) -> Iterator[str]:
-    """Yield each way in which settings were chosen, with the number of fits."""
+    """Yield the ways in which settings were chosen, with the number of fits."""
     for choice, words in CHOICES.items():
-        number = sum(entry["choice"] == choice for entry in results.settings)
-        if number:
+        if number := sum(entry["choice"] == choice for entry in results.settings):
             yield f"{number} of {len(results.settings)} fits: {words}"

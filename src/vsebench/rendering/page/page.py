@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from vsebench.rendering.page.paper_section import (
     describe_audit,
     describe_paper,
     figures_of,
+    make_table,
     position_in_paper,
     tables_of,
 )
@@ -42,7 +44,7 @@ class Drawing:
     """A figure on the page."""
 
     svg: str
-    file: str  # its address, relative to the page
+    file: str  # the address of the figure, relative to the page
     width: str
     ratio: str
     caption: str
@@ -61,8 +63,8 @@ def render(
     Parameters
     ----------
     figures : folder with the figures
-    papers : those that have a section each
-    folder : where the page will be; its links are relative to this folder
+    papers : the papers with a section on the page
+    folder : the folder of the page; links are relative to it
     pictures : data set -> where the pictures of its images are
     """
     tables = instances_of_run(TableKind, results.outline)
@@ -70,10 +72,10 @@ def render(
     of_papers = {name: figure for paper in papers for name, figure in figures_of(paper).items()}
     table_names = [*tables, *(name for paper in papers for name in tables_of(paper))]
     described = [section for paper in papers if (section := describe_paper(paper, results)) is not None]
-    shown = {name: make(TableKind, one.kind, one.parameters, name).table(results) for name, one in tables.items()}
+    shown = {name: make_table(results, instance) for name, instance in tables.items()}
     of_described = (table for section in described for table in section.tables.values())
     seen = find_pictures([*shown.values(), *of_described], pictures or {})
-    drawings = {name: drawing(results, figures, one, folder) for name, one in (drawn | of_papers).items()}
+    drawings = {name: drawing(results, figures, figure, folder) for name, figure in (drawn | of_papers).items()}
     return template().render(
         headlines=headlines(results),
         numbers=explore.numbers(results),
@@ -88,12 +90,12 @@ def render(
         papers=described,
         tables=shown,
         figures=drawings,
-        packed=pack({name: each.svg for name, each in drawings.items()}),
+        packed=pack({name: figure.svg for name, figure in drawings.items()}),
         tasks=[describe_task(results, task, tables, drawn) for task in results.outline.tasks],
         tables_of=by_section(TableKind, tables),
         figures_of=by_section(FigureKind, not_in_papers(drawn, of_papers)),
         datasets=[(results.dataset_title(name), entry) for name, entry in results.datasets.items()],
-        sources=[(results.method_title(row), entry.source) for row, entry in results.outline.variants.items()],
+        sources=[(results.method_title(name), variant.source) for name, variant in results.outline.variants.items()],
         machine=list(flatten(results.machine)),
         downloads=files(results.folder / "tables", table_names, figures, [*drawn, *of_papers], folder),
     )
@@ -101,23 +103,23 @@ def render(
 
 def template() -> Template:
     """Return the page's template."""
-    found = Environment(
+    environment = Environment(
         loader=PackageLoader("vsebench.rendering.page"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals.update(format_value=format_value, format_interval=format_interval, ids_in=ids_in, spans=spans)
-    return found.get_template("report.html.j2")
+    environment.globals.update(format_value=format_value, format_interval=format_interval, ids_in=ids_in, spans=spans)
+    return environment.get_template("report.html.j2")
 
 
 def split_by_testability(results: Results) -> tuple[Table, Table]:
-    """Return the summary of the claims that were tested, and that of the claims that this run cannot test."""
+    """Return the summary of the tested claims, and the summary of the claims that this run cannot test."""
     table = make(TableKind, "claims_summary", {}, "claims-summary").table(results)
     data = next(index for index, column in enumerate(table.columns) if column.key == "data")
-    tested = tuple(row for row in table.rows if row.cells[data].value != NOT_TESTED)
-    untested = tuple(row for row in table.rows if row.cells[data].value == NOT_TESTED)
+    tested = [row for row in table.rows if row.cells[data].value != NOT_TESTED]
+    untested = [row for row in table.rows if row.cells[data].value == NOT_TESTED]
     caption = "Claims that this run cannot test"
     return replace(table, rows=tested), replace(table, rows=untested, notes=(), caption=caption)
 
@@ -140,9 +142,9 @@ def notices(results: Results) -> Iterator[str]:
     for missing in results.outline.metrics_left_out:
         title = results.task_title(Task(missing.dataset, missing.protocol))
         yield f"{title}: {metric_title(missing.metric)} is left out: {missing.reason}"
-    diverged: dict[str, int] = {}
+    diverged: Counter[str] = Counter()
     for entry in results.settings:
-        diverged[entry["method"]] = diverged.get(entry["method"], 0) + entry["diverged"]
+        diverged[entry["method"]] += entry["diverged"]
     for method, number in diverged.items():
         if number:
             runs = "run of one configuration" if number == 1 else "runs of one configuration each"
@@ -152,25 +154,29 @@ def notices(results: Results) -> Iterator[str]:
 def describe_task(
     results: Results, task: Task, tables: Mapping[str, Instance], figures: Mapping[str, Instance]
 ) -> dict[str, Any]:
-    """Return what the page shows of one task."""
+    """Return the page's data on one task."""
+
+    def names(instances: Mapping[str, Instance]) -> list[str]:
+        return [name for name, instance in instances.items() if instance.parameters.get("task") == str(task)]
+
     return {
         "id": task.name,
         "title": results.task_title(task),
         "protocol": results.outline.protocols[task.protocol],
         "simulated": results.is_simulated(task.dataset),
-        "tables": [name for name, one in tables.items() if one.parameters.get("task") == str(task)],
-        "figures": [name for name, one in figures.items() if one.parameters.get("task") == str(task)],
+        "tables": names(tables),
+        "figures": names(figures),
     }
 
 
 def not_in_papers(instances: Mapping[str, Instance], of_papers: Mapping[str, Instance]) -> dict[str, Instance]:
-    """Return the instances without those that a paper's section shows as well."""
-    shown = [(instance.kind, instance.parameters) for instance in of_papers.values()]
-    return {name: each for name, each in instances.items() if (each.kind, each.parameters) not in shown}
+    """Return the figures of a run without those that the section on a paper shows as well."""
+    shown = [(figure.kind, figure.parameters) for figure in of_papers.values()]
+    return {name: figure for name, figure in instances.items() if (figure.kind, figure.parameters) not in shown}
 
 
 def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -> Drawing:
-    """Return a figure with its data and words; `folder` is the page's."""
+    """Return a figure with its caption and alternative text; `folder` is the folder of the page."""
     path = figures / f"{instance.name}.svg"
     try:
         svg = path.read_text(encoding="utf-8")
@@ -190,7 +196,7 @@ def drawing(results: Results, figures: Path, instance: Instance, folder: Path) -
 
 
 def pack(drawings: dict[str, str]) -> str:
-    """Return drawings by name as a JSON object, compressed with gzip, in base64; the page's script unpacks them.
+    """Return drawings by name as a JSON object, compressed with gzip, in base64, for the page's script.
 
     >>> json.loads(gzip.decompress(base64.b64decode(pack({"overview": "<svg/>"}))))
     {'overview': '<svg/>'}
@@ -205,7 +211,7 @@ def link(path: Path, folder: Path) -> str:
 
 
 def flatten(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield nested entries under joined names.
+    """Yield the entries of nested mappings, with the keys joined.
 
     >>> list(flatten({"machine": {"cores": 2, "memory_bytes": 2**31}}))
     [('machine: cores', '2'), ('machine: memory', '2.0 GiB')]
@@ -223,13 +229,12 @@ def flatten(value: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]
 def files(
     tables: Path, table_names: Sequence[str], figures: Path, figure_names: Sequence[str], folder: Path
 ) -> dict[str, list[tuple[str, str]]]:
-    """Return the files of each table and figure that exist, as links relative to `folder`."""
-    groups = [("table", tables, name, ("csv", "md", "tex")) for name in table_names]
-    groups += [("figure", figures, name, ("pdf", "svg", "png")) for name in figure_names]
-    found = {}
-    for what, where, name, suffixes in groups:
-        paths = [(suffix, where / f"{name}.{suffix}") for suffix in suffixes]
-        links = [(suffix, link(path, folder)) for suffix, path in paths if path.exists()]
-        if links:
-            found[f"{what} {name}"] = links
-    return found
+    """Return the existing files of each table and figure, as pairs of a suffix and a link relative to `folder`."""
+    paths = {f"table {name}": [tables / f"{name}.{suffix}" for suffix in ("csv", "md", "tex")] for name in table_names}
+    for name in figure_names:
+        paths[f"figure {name}"] = [figures / f"{name}.{suffix}" for suffix in ("pdf", "svg", "png")]
+    links = {
+        name: [(path.suffix.removeprefix("."), link(path, folder)) for path in of_name if path.exists()]
+        for name, of_name in paths.items()
+    }
+    return {name: links_of_name for name, links_of_name in links.items() if links_of_name}

@@ -26,7 +26,7 @@ class PaperSection:
     tables: dict[str, Table]
     figures: list[str]  # names
     claims: Table | None  # every test of the paper's claims
-    has_results: bool  # whether the run has a number to compare with a printed one, or a test on data
+    has_results: bool  # whether the run has a number for a printed number, or a test of a claim on data
 
 
 def tables_of(paper: Paper) -> dict[str, Instance]:
@@ -39,8 +39,12 @@ def figures_of(paper: Paper) -> dict[str, Instance]:
     return instances_of_paper(FigureKind, paper.path, paper.figures)
 
 
+def make_table(results: Results, instance: Instance) -> Table:
+    return make(TableKind, instance.kind, instance.parameters, instance.name).table(results)
+
+
 def position_in_paper(results: Results, figure: Instance) -> str:
-    """Return the beginning of a figure's caption: the paper and the figure's number; empty for a figure of the run."""
+    """Return the beginning of a caption: the paper and the number of the figure, or "" for a figure of the run."""
     if figure.paper is None:
         return ""
     name = figure.name.removeprefix(f"{figure.paper}_").replace("figure", "figure ").replace("_", " ")
@@ -49,10 +53,7 @@ def position_in_paper(results: Results, figure: Instance) -> str:
 
 def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
     """Return the section on one paper, or None if it is empty."""
-    tables = {
-        name: make(TableKind, instance.kind, instance.parameters, name).table(results)
-        for name, instance in tables_of(paper).items()
-    }
+    tables = {name: make_table(results, instance) for name, instance in tables_of(paper).items()}
     figures = list(figures_of(paper))
     tested = results.claims.filter(paper=paper.name)
     claims = make(TableKind, "claims", {"of": paper.name}, "claims").table(results) if len(tested) else None
@@ -72,6 +73,6 @@ def describe_paper(paper: Paper, results: Results) -> PaperSection | None:
 
 
 def describe_audit(results: Results) -> dict[str, Any]:
-    """Return the data on the audit of the papers' own numbers: counts for a sentence, and one table per verdict."""
+    """Return the page's data on the audit of the printed numbers: counts, and one table per verdict."""
     tables = {verdict: make(TableKind, "audit", {"verdict": verdict}, "audit").table(results) for verdict in VERDICTS}
     return summarise(read_findings(results.folder / GATHERED["audit"])) | {"tables": tables}

@@ -10,8 +10,8 @@ from vsebench.core.errors import UserError
 from vsebench.formats.images.image_files import open_images
 from vsebench.rendering.table import Table, spans
 
-MOST = 240  # maximum number on a page, together below a megabyte
-PIXELS = 96  # of the longer side
+MOST = 240  # maximum number of pictures on a page, which have less than a megabyte together
+PIXELS = 96  # length of the longer side
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """Accuracy on one task: one row per method, one column per metric of the run."""
 
-from typing import Any, ClassVar
+from itertools import chain
 
 import polars as pl
 
@@ -8,21 +8,17 @@ from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells, remark_on_occurrences
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, pick
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 
 class Accuracy(TableKind):
     """The methods on one task; oracles follow in rows set apart."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+    needs = ("summary", "datasets")
+    made_for = "task"
 
     task: str  # <dataset>/<protocol>
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {f"accuracy-{task.name}": {"task": str(task)} for task in outline.tasks}
 
     def table(self, results: Results) -> Table:
         task = Task.of(self.task)
@@ -36,20 +32,14 @@ class Accuracy(TableKind):
             columns.append(Column(f"{key}_p_adjusted", "p", "score", shown=False))
         rows = []
         for method in [*results.competitors_of(accuracy), *results.oracles_of(accuracy)]:
-            cells = [Cell(text) for text in (task.dataset, task.protocol, method, results.method_title(method))]
-            for metric in metrics:
-                cells += accuracy_cells(results, pick(accuracy, metric, method))
-            rows.append(Row(tuple(cells), apart=results.is_oracle(method)))
-        return Table(
-            tuple(columns),
-            tuple(rows),
-            caption=f"Accuracy on {results.task_title(task)}",
-            notes=notes(results, task, accuracy),
-            fold=5,
-        )
+            texts = (task.dataset, task.protocol, method, results.method_title(method))
+            by_metric = (accuracy_cells(results, pick(accuracy, metric, method)) for metric in metrics)
+            rows.append(Row.of(*texts, *chain.from_iterable(by_metric), apart=results.is_oracle(method)))
+        caption = f"Accuracy on {results.task_title(task)}"
+        return Table(columns, rows, caption, notes(results, task, accuracy), fold=5)
 
 
-def notes(results: Results, task: Task, accuracy: pl.DataFrame) -> tuple[str, ...]:
+def notes(results: Results, task: Task, accuracy: pl.DataFrame) -> list[str]:
     """Return notes on how the values were measured and on what is left out."""
     seeds = max(accuracy["n_seeds"].to_list())
     over = "images and seeds" if seeds > 1 else "images"
@@ -72,14 +62,14 @@ def notes(results: Results, task: Task, accuracy: pl.DataFrame) -> tuple[str, ..
         f"{results.method_title(oracle)} is an oracle (uses test information); it is shown for reference only."
         for oracle in results.oracles_of(accuracy)
     ]
-    left_out = [
+    sentences += [
         f"{results.outline.variants[entry.method].title} is left out: {entry.reason}"
         for entry in results.outline.left_out
         if Task(entry.dataset, entry.protocol) == task
     ]
-    left_out += [
+    sentences += [
         f"{metric_title(entry.metric)} is left out: {entry.reason}"
         for entry in results.outline.metrics_left_out
         if Task(entry.dataset, entry.protocol) == task
     ]
-    return (*sentences, *left_out)
+    return sentences

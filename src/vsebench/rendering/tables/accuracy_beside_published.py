@@ -1,11 +1,17 @@
 """A paper's table of accuracies: each printed row, followed by our values with intervals."""
 
-from typing import Any, ClassVar
+from typing import Any
 
-from vsebench.papers.base import Paper
-from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.metrics import metric_title
-from vsebench.rendering.published_vs_ours import NOTHING_OF_OURS, caption, compared, lines_of, notes_of_tasks, ours_of
+from vsebench.rendering.published_vs_ours import (
+    NOTHING_OF_OURS,
+    PrintedTable,
+    lines_of,
+    metrics_of_methods,
+    notes_of_tasks,
+    ours_of,
+    printed_row,
+)
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -16,39 +22,32 @@ NOTES = (
 PERCENT = "The paper prints percentages; they are shown as shares."
 
 
-class AccuracyBesidePublished(TableKind):
+class AccuracyBesidePublished(PrintedTable):
     """Methods by metrics on each of the paper's data sets; our values only where data and protocol are the same."""
 
-    needs: ClassVar[tuple[str, ...]] = ("comparison",)
+    needs = ("comparison",)
 
-    paper: PaperFile
-    printed: str  # the table's name in the paper's CSV file
     note: str = ""  # a remark on the printed numbers
 
     def table(self, results: Results) -> Table:
-        paper = Paper.read(self.paper)
-        cells = [cell for cell in paper.printed(self.printed) if not cell.is_words and len(cell.row.split("/")) == 2]
-        comparisons = compared(results, paper, self.printed)
+        paper, printed = self.read()
+        cells, comparisons = metrics_of_methods(printed), self.compared(results)
         metrics = list(dict.fromkeys(cell.column for cell in cells))
         columns = [Column("dataset", "Data set", shown=False), Column("method", "Method"), Column("source", "Source")]
         columns += [Column(metric, metric_title(metric), "score", interval=True) for metric in metrics]
         rows = []
         for dataset, method in lines_of(cells):
             line, group = f"{dataset}/{method}", paper.task_title(dataset)
-            published = {cell.column: cell.number for cell in cells if cell.row == line}
-            texts = [Cell(group), Cell(paper.row_title(method)), Cell("published")]
-            rows.append(Row((*texts, *(Cell(published.get(metric)) for metric in metrics)), group=group))
-            for row, ours in ours_of(comparisons, line):
-                texts = [Cell(group), Cell(results.method_title(row)), Cell("here")]
-                rows.append(Row((*texts, *(our_cell(ours.get(metric)) for metric in metrics)), group=group))
-        notes = [
-            *([] if len(comparisons) else [NOTHING_OF_OURS]),
-            *(note.format(units=results.units) for note in NOTES),
-            *([self.note] if self.note else []),
-        ]
+            rows.append(printed_row(paper, cells, line, metrics))
+            for variant, ours in ours_of(comparisons, line):
+                values = (our_cell(ours.get(metric)) for metric in metrics)
+                rows.append(Row.of(group, results.method_title(variant), "here", *values, group=group))
+        notes = [] if len(comparisons) else [NOTHING_OF_OURS]
+        notes += [note.format(units=results.units) for note in NOTES]
+        notes += [self.note] if self.note else []
         notes += [PERCENT] if any(cell.unit == "percent" for cell in cells) else []
         notes += notes_of_tasks(paper, cells)
-        return Table(tuple(columns), tuple(rows), caption(paper, self.printed), notes=tuple(notes), fold=5)
+        return Table(columns, rows, self.caption(paper), notes, fold=5)
 
 
 def our_cell(ours: dict[str, Any] | None) -> Cell:

@@ -1,12 +1,12 @@
-"""Published numbers that were recomputed from other published ones, with one verdict (default: contradicts)."""
+"""Printed numbers that were recomputed from other printed numbers, with the same verdict."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, Finding, read_findings
-from vsebench.rendering.kinds import Section, TableKind
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import GATHERED, Outline
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 CAPTIONS = {
     AGREES: "Printed numbers that agree with the other printed numbers",
@@ -23,8 +23,8 @@ NOTES = (
 class Audit(TableKind):
     """One row per recomputed number, by paper."""
 
-    needs: ClassVar[tuple[str, ...]] = ("audit",)
-    section: ClassVar[Section | None] = None
+    needs = ("audit",)
+    section = None
 
     verdict: Literal["agrees", "depends", "contradicts"] = "contradicts"
 
@@ -44,16 +44,16 @@ class Audit(TableKind):
             Column("cells", "Recomputed from", shown=False),
         )
         rows = [
-            Row(tuple(map(Cell, texts(finding))), group=results.outline.papers.get(finding.paper, finding.paper))
+            Row.of(*texts(finding), group=results.outline.papers.get(finding.paper, finding.paper))
             for finding in read_findings(results.folder / GATHERED["audit"])
             if finding.verdict == self.verdict
         ]
-        return Table(columns, tuple(rows), CAPTIONS[self.verdict], notes=NOTES, small=True)
+        return Table(columns, rows, CAPTIONS[self.verdict], NOTES, small=True)
 
 
 def texts(finding: Finding) -> tuple[str, ...]:
-    """Return the texts of a row."""
-    cell, _, others = finding.cells.partition("; ")
+    """Return the texts in the row of a finding."""
+    cell, _, other_cells = finding.cells.partition("; ")
     number = finding.table.replace("supplement_table", "S").replace("figure", "F").removeprefix("table")
     return (
         finding.paper,
@@ -63,7 +63,7 @@ def texts(finding: Finding) -> tuple[str, ...]:
         finding.published,
         finding.recomputed.replace(" to ", "\N{EN DASH}"),
         explanation(finding),
-        others,
+        other_cells,
     )
 
 

@@ -1,13 +1,12 @@
-"""The number of recomputed printed numbers per paper and check: agree, depend on a condition, contradict."""
+"""Recomputed printed numbers that agree, depend on a condition or contradict, counted by paper and check."""
 
 from collections import Counter
-from typing import Any, ClassVar
 
 from vsebench.papers.audit.findings import AGREES, CONTRADICTS, DEPENDS, VERDICTS, read_findings
-from vsebench.rendering.kinds import Section, TableKind
-from vsebench.rendering.outline import GATHERED, Outline
+from vsebench.rendering.kinds import TableKind
+from vsebench.rendering.outline import GATHERED
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 COLUMNS = (
     Column("paper", "Paper", shown=False),
@@ -21,21 +20,20 @@ COLUMNS = (
 class AuditCounts(TableKind):
     """One row per paper and check."""
 
-    needs: ClassVar[tuple[str, ...]] = ("audit",)
-    section: ClassVar[Section | None] = "audit"
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"audit-counts": {}}
+    needs = ("audit",)
+    made_for = "run"
+    section = "audit"
 
     def table(self, results: Results) -> Table:
         findings = read_findings(results.folder / GATHERED["audit"])
         counts = Counter((finding.paper, finding.check, finding.verdict) for finding in findings)
         rows = [
-            Row(
-                (Cell(paper), Cell(check), *(Cell(counts[paper, check, verdict]) for verdict in VERDICTS)),
+            Row.of(
+                paper,
+                check,
+                *(counts[paper, check, verdict] for verdict in VERDICTS),
                 group=results.outline.papers.get(paper, paper),
             )
             for paper, check in dict.fromkeys((finding.paper, finding.check) for finding in findings)
         ]
-        return Table(COLUMNS, tuple(rows), "Printed numbers that were recomputed")
+        return Table(COLUMNS, rows, "Printed numbers that were recomputed")

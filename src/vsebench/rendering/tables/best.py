@@ -1,25 +1,19 @@
 """The best method on each task: one row per task."""
 
-from typing import Any, ClassVar
-
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
-from vsebench.rendering.kinds import Section, TableKind
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, best_of, near_best, pick
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 
 class Best(TableKind):
     """The best method in the headline metric with its values in up to three metrics, and the oracles' values."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
-    section: ClassVar[Section | None] = "overview"
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"best": {}}
+    needs = ("summary", "datasets")
+    made_for = "run"
+    section = "overview"
 
     def table(self, results: Results) -> Table:
         metrics = few_metrics(results.outline.metrics)
@@ -33,16 +27,12 @@ class Best(TableKind):
             Column("equal", "Not significantly\ndifferent", width=0.15),
             *(Column(oracle, f"{results.method_title(oracle)},\n{headline}", "score") for oracle in oracles),
         )
-        return Table(
-            columns,
-            tuple(row_of(results, task, metrics, oracles) for task in results.tasks_of(results.summary)),
-            caption=f"The method with the highest {headline} on each data set",
-            notes=(
-                f"Means over seeds with 95 % intervals over {results.units}; bold: also the best in that "
-                "metric. An oracle uses test information and is shown for reference only.",
-            ),
-            fold=2,
+        rows = [row_of(results, task, metrics, oracles) for task in results.tasks_of(results.summary)]
+        note = (
+            f"Means over seeds with 95 % intervals over {results.units}; bold: also the best in that "
+            "metric. An oracle uses test information and is shown for reference only."
         )
+        return Table(columns, rows, f"The method with the highest {headline} on each data set", [note], fold=2)
 
 
 def row_of(results: Results, task: Task, metrics: list[str], oracles: list[str]) -> Row:
@@ -54,13 +44,11 @@ def row_of(results: Results, task: Task, metrics: list[str], oracles: list[str])
     near = [results.method_title(method) for method, numbers in in_headline if numbers and near_best(numbers)]
     equal = (", ".join(near) or "none") if best else "all are the same"
     ceilings = [pick(accuracy, metrics[0], oracle) for oracle in oracles]
-    return Row(
-        (
-            Cell(results.dataset_title(task.dataset)),
-            Cell(task.protocol),
-            Cell(results.method_title(best) if best else None),
-            *(accuracy_cells(results, pick(accuracy, metric, best) if best else None)[0] for metric in metrics),
-            Cell(equal),
-            *(Cell(numbers["value"] if numbers else None) for numbers in ceilings),
-        )
+    return Row.of(
+        results.dataset_title(task.dataset),
+        task.protocol,
+        results.method_title(best) if best else None,
+        *(accuracy_cells(results, pick(accuracy, metric, best) if best else None)[0] for metric in metrics),
+        equal,
+        *(numbers["value"] if numbers else None for numbers in ceilings),
     )

@@ -1,12 +1,9 @@
 """The papers' claims: one row per test, under each claim's heading."""
 
-from typing import Any, ClassVar
-
 from vsebench.core.tasks import Task
 from vsebench.rendering.claims import Test, claim_tests, paper_title
-from vsebench.rendering.kinds import Section, TableKind
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
 from vsebench.rendering.table import Cell, Column, Row, Table
 
@@ -25,14 +22,11 @@ COLUMNS = (
 class Claims(TableKind):
     """All tests, or those of one paper."""
 
-    needs: ClassVar[tuple[str, ...]] = ("claims", "datasets")
-    section: ClassVar[Section | None] = None
+    needs = ("claims", "datasets")
+    made_for = "run"
+    section = None
 
     of: str | None = None  # a paper's name
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"claims": {}}
 
     def table(self, results: Results) -> Table:
         tests = claim_tests(results, self.of)
@@ -44,21 +38,24 @@ class Claims(TableKind):
             "judged tests of the paper, separately on the paper's own, other real and simulated data sets.",
             "A verdict on simulated data holds for such data only.",
         )
-        return Table(COLUMNS, tuple(self._row(results, test) for test in tests), caption, notes=notes, small=True)
+        return Table(COLUMNS, [self._row(results, test) for test in tests], caption, notes, small=True)
 
     def _row(self, results: Results, test: Test) -> Row:
-        cells = [Cell(str(test[name]) if test[name] is not None else None) for name in TEXTS]
-        cells += [Cell(where_tested(results, test))]
-        cells += [Cell(results.entry_title(test["rival"]) if test["rival"] else None)]
-        cells += [Cell(metric_title(test["metric"]) if test["metric"] else None)]
-        cells += [Cell(test["effect"], test["ci_low"], test["ci_high"]), Cell(test["p_adjusted"])]
         title = f"{test['claim']} ({test['where']})"
-        group = title if self.of else f"{paper_title(results, test['paper'])}: {title}"
-        return Row((*cells, Cell(test["verdict"])), group=group)
+        return Row.of(
+            *(test[name] for name in TEXTS),
+            where_tested(results, test),
+            results.entry_title(test["rival"]) if test["rival"] else None,
+            metric_title(test["metric"]) if test["metric"] else None,
+            Cell(test["effect"], test["ci_low"], test["ci_high"]),
+            test["p_adjusted"],
+            test["verdict"],
+            group=title if self.of else f"{paper_title(results, test['paper'])}: {title}",
+        )
 
 
 def where_tested(results: Results, test: Test) -> str:
-    """Return the data that a claim was tested on, or the reason why it was not tested."""
+    """Return the data on which a claim was tested, or the reason why it was not tested."""
     if test["effect"] is None:
         return str(test["reason"])
     if test["dataset"] is None:

@@ -1,14 +1,12 @@
 """Verdicts on the papers' claims: one row per claim."""
 
 from collections import Counter
-from typing import Any, ClassVar
 
 from vsebench.papers.verdict import VERDICTS
 from vsebench.rendering.claims import KINDS, by_kind, claim_tests, overall, paper_title
-from vsebench.rendering.kinds import Section, TableKind
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 COLUMNS = (
     Column("paper", "Paper", shown=False),
@@ -24,14 +22,11 @@ COLUMNS = (
 
 
 class ClaimsSummary(TableKind):
-    """A claim's verdict over all its tests on one kind of data; claims that are not testable come last."""
+    """The verdict on each claim over all tests on one kind of data; claims that are not testable come last."""
 
-    needs: ClassVar[tuple[str, ...]] = ("claims",)
-    section: ClassVar[Section | None] = None
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"claims-summary": {}}
+    needs = ("claims",)
+    made_for = "run"
+    section = None
 
     def table(self, results: Results) -> Table:
         rows = []
@@ -39,8 +34,8 @@ class ClaimsSummary(TableKind):
             paper = tests[0]["paper"]
             counts = Counter(test["verdict"] for test in tests)
             texts = (paper, kind, tests[0]["claim"], overall(tests), tests[0]["where"])
-            cells = map(Cell, (*texts, *(counts[verdict] for verdict in VERDICTS)))
-            rows.append(Row(tuple(cells), group=f"{paper_title(results, paper)}, {KINDS[kind]}"))
+            group = f"{paper_title(results, paper)}, {KINDS[kind]}"
+            rows.append(Row.of(*texts, *(counts[verdict] for verdict in VERDICTS), group=group))
         notes = (
             "Numbers: tests per claim, one for each data set, protocol, rival method and metric.",
             "Verdict: over all tests on this kind of data. In part: the other tests are undecided. Mixed: some tests "
@@ -48,4 +43,4 @@ class ClaimsSummary(TableKind):
             "A verdict on other real data shows whether the claim generalises. A verdict on simulated data concerns "
             "cost, or such data only.",
         )
-        return Table(COLUMNS, tuple(rows), "Verdicts on the papers' claims", notes=notes, small=True)
+        return Table(COLUMNS, rows, "Verdicts on the papers' claims", notes, small=True)

@@ -1,6 +1,6 @@
-"""Metrics with and without cold images (without a training label) on one task: one row per method."""
+"""Metrics with and without cold images, which have no training label, on one task: one row per method."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
@@ -10,10 +10,10 @@ from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, at
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 GROUPS = {"all": "all", "others": "with a\ntraining label", "cold": "cold"}
-SHOWN = 2  # metrics; the CSV file contains all
+SHOWN = 2  # number of metrics in Markdown and LaTeX; the CSV file contains all metrics
 NOTES = (
     "A cold image has no training label, because its only label is held out for the test. Methods that learn images "
     "from labels alone rank its candidates by training frequency. Settings are chosen without cold images.",
@@ -21,9 +21,9 @@ NOTES = (
 
 
 class ColdImages(TableKind):
-    """The effect of images without a training label on the metrics of one task, means over seeds."""
+    """The metrics over all images, cold images and other images of one task, as means over seeds."""
 
-    needs: ClassVar[tuple[str, ...]] = ("cold", "datasets")
+    needs = ("cold", "datasets")
 
     task: str  # <dataset>/<protocol>
 
@@ -44,22 +44,20 @@ class ColdImages(TableKind):
                 heading = f"{metric_title(metric)},\n{title}"
                 columns.append(Column(f"{metric}_{group}", heading, "score", shown=number < SHOWN))
         rows = []
-        for row in results.methods_of(cold):
-            of_method = cold.filter(method=row)
-            cells = [Cell(text) for text in (task.dataset, task.protocol, row, results.method_title(row))]
-            cells.append(Cell(mean_over_seeds(of_method, metrics[0], "cold", "n")))
-            cells += [Cell(mean_over_seeds(of_method, metric, group)) for metric in metrics for group in GROUPS]
-            rows.append(Row(tuple(cells), apart=results.is_oracle(row)))
-        return Table(
-            tuple(columns),
-            tuple(sorted(rows, key=lambda row: row.apart)),
-            caption=f"Images without a training label: {results.task_title(task)}",
-            notes=NOTES if rows else ("Every test image has a training label.",),
-            fold=5,
-        )
+        for method in [*results.competitors_of(cold), *results.oracles_of(cold)]:
+            of_method = cold.filter(method=method)
+            texts = (task.dataset, task.protocol, method, results.method_title(method))
+            n_cold = mean_over_seeds(of_method, metrics[0], "cold", "n")
+            means = (mean_over_seeds(of_method, metric, group) for metric in metrics for group in GROUPS)
+            rows.append(Row.of(*texts, n_cold, *means, apart=results.is_oracle(method)))
+        notes = NOTES if rows else ("Every test image has a training label.",)
+        return Table(columns, rows, f"Images without a training label: {results.task_title(task)}", notes, fold=5)
 
 
 def mean_over_seeds(of_method: pl.DataFrame, metric: str, group: str, column: str = "value") -> float | None:
-    """Return a method's metric on a group of images, or their number, mean over seeds; None without such images."""
+    """Return a method's metric on a group of images as the mean over seeds; None if there are no such images.
+
+    With the column "n", return the number of images instead.
+    """
     value = of_method.filter(metric=metric, images=group)[column].mean()
     return None if value is None else float(value)  # type: ignore[arg-type]

@@ -1,16 +1,14 @@
-"""A paper's table of complexity, test time and memory, with its formulas evaluated and our models' measured cost."""
+"""A paper's table of complexity, test time and memory, with the values of its formulas and the cost of our models."""
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from vsebench.papers.audit.checks.sizes import UNITS
 from vsebench.papers.audit.formulas import SPACE, TIME, sizes
 from vsebench.papers.base import Paper
 from vsebench.papers.published import SECONDS, PrintedCell
-from vsebench.rendering.kinds import PaperFile, TableKind
-from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, caption
+from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, PrintedTable
 from vsebench.rendering.results import Results, at
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 from vsebench.rendering.timing import scoring_cell
 
 DOUBLE, SPARSE = 8, 12  # bytes of a number, and of an entry of a sparse matrix with its index
@@ -34,23 +32,19 @@ NOTES = (
 )
 
 
-class ComplexityAndCost(TableKind):
+class ComplexityAndCost(PrintedTable):
     """One row per printed method and data set, then one per timed method and task of the run."""
 
-    needs: ClassVar[tuple[str, ...]] = ("timing", "datasets")
-
-    paper: PaperFile
-    printed: str  # the table's name in the paper's CSV file
+    needs = ("timing", "datasets")
 
     def table(self, results: Results) -> Table:
-        paper = Paper.read(self.paper)
-        cells = paper.printed(self.printed)
+        paper, cells = self.read()
         methods = [cell.row for cell in cells if cell.column == "time_complexity"]
         tasks = dict.fromkeys(cell.dataset for cell in cells if "/" in cell.row)
         rows = [printed_row(paper, cells, dataset, method) for dataset in tasks for method in methods]
-        ours = [row for method in methods if method in paper.rows for row in paper.rows[method].ours]
+        ours = [variant for method in methods if method in paper.rows for variant in paper.rows[method].ours]
         rows += our_rows(results, list(dict.fromkeys(ours)))
-        return Table(COLUMNS, tuple(rows), caption(paper, self.printed, ON_OTHER_DATA), notes=NOTES, fold=2, small=True)
+        return Table(COLUMNS, rows, self.caption(paper, ON_OTHER_DATA), NOTES, fold=2, small=True)
 
 
 def printed_row(paper: Paper, cells: list[PrintedCell], dataset: str, method: str) -> Row:
@@ -67,15 +61,15 @@ def printed_row(paper: Paper, cells: list[PrintedCell], dataset: str, method: st
     images = paper.cells.find(paper.name, dataset, "test_images")
     seconds = time.number / float(images.value) if time.unit in SECONDS and images else None
     title = paper.task_title(dataset)
-    return Row(
-        (
-            *(Cell(text) for text in (title, paper.row_title(method), *(formula.value for formula in formulas))),
-            Cell(f"{value_with_unit(time)}, {value_with_unit(memory)}"),
-            Cell(costs[0]),
-            Cell(seconds),
-            Cell(None if costs[1] is None else costs[1] * entry),
-            Cell(float(memory.value) * UNITS[memory.unit]),
-        ),
+    return Row.of(
+        title,
+        paper.row_title(method),
+        *(formula.value for formula in formulas),
+        f"{value_with_unit(time)}, {value_with_unit(memory)}",
+        costs[0],
+        seconds,
+        None if costs[1] is None else costs[1] * entry,
+        float(memory.value) * UNITS[memory.unit],
         group=f"{title} (published)",
     )
 
@@ -86,11 +80,11 @@ def value_with_unit(cell: PrintedCell) -> str:
 
 
 def our_rows(results: Results, methods: list[str]) -> Iterator[Row]:
-    """Yield the measured rows, task by task."""
+    """Yield the rows of our methods, task by task."""
     for task in results.tasks_of(results.timing):
         timing, title = at(results.timing, task), results.task_title(task)
         for method in (method for method in methods if method in set(timing["method"])):
             timed = timing.filter(method=method)
-            texts = [Cell(title), Cell(results.method_title(method)), Cell(""), Cell(""), Cell("")]
-            measured = [Cell(), scoring_cell(timed), Cell(), Cell(timed["model_bytes"].max())]  # type: ignore[arg-type]
-            yield Row((*texts, *measured), group=title)
+            texts = (title, results.method_title(method), "", "", "")
+            measured = (None, scoring_cell(timed), None, timed["model_bytes"].max())
+            yield Row.of(*texts, *measured, group=title)  # type: ignore[arg-type]

@@ -1,11 +1,10 @@
 """Statistics of the data sets: one row per data set."""
 
-from typing import Any, ClassVar
+from typing import Any
 
-from vsebench.rendering.kinds import Section, TableKind
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 COLUMNS = (
     Column("name", "Name", shown=False),
@@ -21,40 +20,30 @@ COLUMNS = (
     Column("labels_per_image_median", "(median)", "count"),
     Column("labels_per_image_max", "(max.)", "count"),
 )
+NOTES = (
+    "Pairs are distinct (image, label) pairs. Occurrences count a label once for each time that an image has it.",
+    "Labels per image: mean, median and maximum of distinct labels over all images.",
+)
 
 
 class Datasets(TableKind):
-    """The counts of each label matrix."""
+    """The counts of images, labels and pairs of each data set."""
 
-    needs: ClassVar[tuple[str, ...]] = ("datasets",)
-    section: ClassVar[Section | None] = "data"
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"datasets": {}}
+    needs = ("datasets",)
+    made_for = "run"
+    section = "data"
 
     def table(self, results: Results) -> Table:
         rows = []
         for name, entry in results.datasets.items():
             texts = [name, results.dataset_title(name), "simulated" if results.is_simulated(name) else "real"]
             counts = flat_counts(entry["counts"])
-            numbers = [Cell(counts.get(column.key)) for column in COLUMNS[len(texts) :]]
-            rows.append(Row((*map(Cell, texts), *numbers)))
-        return Table(
-            COLUMNS,
-            tuple(rows),
-            caption="Statistics of the data sets",
-            notes=(
-                "Pairs are distinct (image, label) pairs. Occurrences count a label once for each time that an image "
-                "has it.",
-                "Labels per image: mean, median and maximum of distinct labels over all images.",
-            ),
-            fold=5,
-        )
+            rows.append(Row.of(*texts, *(counts.get(column.key) for column in COLUMNS[len(texts) :])))
+        return Table(COLUMNS, rows, "Statistics of the data sets", NOTES, fold=5)
 
 
 def flat_counts(counts: dict[str, Any]) -> dict[str, Any]:
-    """Return the counts with nested keys joined.
+    """Return the counts without nesting, with the keys joined by an underscore.
 
     >>> flat_counts({"images": 3, "labels_per_image": {"mean": 1.5}})
     {'images': 3, 'labels_per_image_mean': 1.5}

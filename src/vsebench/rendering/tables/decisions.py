@@ -1,6 +1,7 @@
 """Label sets on one task: one row per method and decision, one column per metric of label sets."""
 
-from typing import Any, ClassVar
+from itertools import chain
+from typing import Any
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
@@ -8,7 +9,7 @@ from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import metric_title
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, pick
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 NOTES = (
     "A decision chooses each image's label set from a model's scores. It is fitted and tuned on training and "
@@ -21,9 +22,9 @@ NOTES = (
 
 
 class Decisions(TableKind):
-    """The label sets that decisions chose on one task; those of oracles follow in rows set apart."""
+    """The metrics of the label sets that decisions chose on one task; oracles follow in rows set apart."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
+    needs = ("summary", "datasets")
 
     task: str  # <dataset>/<protocol>
 
@@ -43,16 +44,11 @@ class Decisions(TableKind):
         rows = []
         for entry in results.decided_of(accuracy):
             titles = (results.method_title(entry.variant), results.decision_title(entry.decision))
-            cells = [Cell(text) for text in (task.dataset, task.protocol, entry.variant, entry.decision, *titles)]
-            for metric in metrics:
-                cells += accuracy_cells(results, pick(accuracy, metric, str(entry)))
+            texts = (task.dataset, task.protocol, entry.variant, entry.decision, *titles)
+            by_metric = (accuracy_cells(results, pick(accuracy, metric, str(entry))) for metric in metrics)
             oracle = results.is_oracle(entry.variant) or results.outline.decisions[entry.decision].role == "oracle"
-            rows.append(Row(tuple(cells), apart=oracle))
-        simulated = ("The data is simulated.",) if results.is_simulated(task.dataset) else ()
-        return Table(
-            tuple(columns),
-            tuple(sorted(rows, key=lambda row: row.apart)),
-            caption=f"Label sets on {results.task_title(task)}",
-            notes=(*simulated, *(note.format(units=results.units) for note in NOTES)),
-            fold=5,
-        )
+            rows.append(Row.of(*texts, *chain.from_iterable(by_metric), apart=oracle))
+        rows.sort(key=lambda row: row.apart)
+        notes = ["The data is simulated."] if results.is_simulated(task.dataset) else []
+        notes += [note.format(units=results.units) for note in NOTES]
+        return Table(columns, rows, f"Label sets on {results.task_title(task)}", notes, fold=5)

@@ -1,14 +1,12 @@
 """Equations that are wrong in print: as printed, and corrected."""
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from vsebench.core.yaml_files import Strict
 from vsebench.papers.base import Paper
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 COLUMNS = (
     Column("equation", "Equation", width=0.1),
@@ -21,7 +19,7 @@ NOTES = ("Transcribed from the paper and derived by hand; this table is the same
 class Equation(Strict):
     """A printed equation, or a sentence about an equation, with its correction."""
 
-    equation: str  # its number
+    equation: str  # the number of the equation
     printed: str
     right: str
 
@@ -29,12 +27,12 @@ class Equation(Strict):
 class Equations(TableKind):
     """One row per equation."""
 
-    needs: ClassVar[tuple[str, ...]] = ()
+    needs = ()
 
     paper: PaperFile
     equations: list[Equation] = Field(min_length=1)
 
     def table(self, results: Results) -> Table:
-        rows = tuple(Row((Cell(entry.equation), Cell(entry.printed), Cell(entry.right))) for entry in self.equations)
+        rows = [Row.of(entry.equation, entry.printed, entry.right) for entry in self.equations]
         caption = f"{Paper.read(self.paper).title} paper: equations that are wrong in print"
-        return Table(COLUMNS, rows, caption, notes=NOTES)
+        return Table(COLUMNS, rows, caption, NOTES)

@@ -1,6 +1,6 @@
-"""Growth of the time per epoch, or to score an image: one row per method, one column per size."""
+"""Growth of the time per epoch, or of the time to score an image: one row per method, one column per size."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from vsebench.rendering.growth import (
     NOT_MEASURED,
@@ -12,18 +12,18 @@ from vsebench.rendering.growth import (
     growth_cells,
     growth_of,
 )
-from vsebench.rendering.kinds import Section, TableKind
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 
 class Growth(TableKind):
     """The exponents of every method whose growth was measured."""
 
-    needs: ClassVar[tuple[str, ...]] = ("scaling",)
-    section: ClassVar[Section | None] = "training-time"
-    position: ClassVar[int] = 2
+    needs = ("scaling",)
+    section = "training-time"
+    position = 2
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
@@ -34,7 +34,7 @@ class Growth(TableKind):
         scored = growth is not None and bool(growth["variable"].is_in(SCORING_SIZES).any())
         sizes, notes = (SCORING_SIZES, SCORING_NOTES) if scored else (SIZES, NOTES)
         methods = [] if growth is None else results.methods_of(growth)
-        rows = [Row((Cell(results.method_title(method)), *growth_cells(growth, method, sizes))) for method in methods]
+        rows = [Row.of(results.method_title(method), *growth_cells(growth, method, sizes)) for method in methods]
         title = "Growth of the time to score an image" if scored else "Growth of the time per epoch"
         shown = (Column("method", "Method"), *columns(sizes))
-        return Table(shown, tuple(rows), title, notes=(NOT_MEASURED,) if growth is None else notes)
+        return Table(shown, rows, title, (NOT_MEASURED,) if growth is None else notes)

@@ -1,13 +1,11 @@
-"""Retrieval of test images by label: means over labels, by score and by cosine."""
-
-from typing import ClassVar
+"""Retrieval of test images by label: means over labels, for rankings by score and by cosine."""
 
 import polars as pl
 from pydantic import Field
 
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results, at
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 MEASURES = {"average_precision": "Average precision", "r_precision": "R-precision"}
 COLUMNS = (
@@ -32,10 +30,10 @@ NONE = "This run has none of the methods of this table on a task with new test i
 class ImagesFromWords(TableKind):
     """One row per method on each task."""
 
-    needs: ClassVar[tuple[str, ...]] = ("images_from_words", "datasets")
+    needs = ("images_from_words", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # of the run
-    beside: list[str] = Field(default=[])  # controls, on the tasks of these methods
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
+    beside: list[str] = Field(default=[])  # controls, shown on the tasks of the methods
 
     def variants_read(self) -> list[str]:
         return [*self.methods, *self.beside]
@@ -48,9 +46,9 @@ class ImagesFromWords(TableKind):
             for method in results.methods_of(of_task):
                 of_method = of_task.filter(method=method)
                 means = [mean_over_labels(of_method, measure, by) for measure in MEASURES for by in ("score", "cosine")]
-                cells = [title, results.method_title(method), of_method["label"].n_unique(), *means]
-                rows.append(Row(tuple(map(Cell, cells)), group=title))
-        return Table(COLUMNS, tuple(rows), "Images retrieved by a label", notes=NOTES if rows else (NONE,))
+                n_words = of_method["label"].n_unique()
+                rows.append(Row.of(title, results.method_title(method), n_words, *means, group=title))
+        return Table(COLUMNS, rows, "Images retrieved by a label", NOTES if rows else (NONE,))
 
 
 def mean_over_labels(of_method: pl.DataFrame, measure: str, by: str) -> float | None:

@@ -1,6 +1,4 @@
-"""The first labels of several methods for a few test images, with correct ones marked."""
-
-from typing import ClassVar
+"""The first labels of several methods for a few test images, with marks for correct labels."""
 
 from pydantic import Field
 
@@ -20,16 +18,13 @@ NOTES = (
 class LabelsOfImages(TableKind):
     """The lists of each method for the first test images of each task."""
 
-    needs: ClassVar[tuple[str, ...]] = ("examples", "datasets")
+    needs = ("examples", "datasets")
 
     paper: PaperFile
-    methods: list[str] = Field(min_length=1)  # of the run
-    images: int = Field(default=3, ge=1, le=LIMIT)  # of each task
-
-    def variants_read(self) -> list[str]:
-        return self.methods
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
+    images: int = Field(default=3, ge=1, le=LIMIT)  # number of images of each task
 
     def table(self, results: Results) -> Table:
-        rows = tuple(example_rows(results, self.methods, self.images))
+        rows = list(example_rows(results, self.methods, self.images))
         caption = f"{Paper.read(self.paper).title} paper, labels of the first test images on this run's data"
-        return Table(COLUMNS, rows, caption, notes=NOTES if rows else (NONE,))
+        return Table(COLUMNS, rows, caption, NOTES if rows else (NONE,))

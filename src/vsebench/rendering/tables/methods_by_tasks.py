@@ -1,14 +1,11 @@
-"""All methods on all tasks in one metric: the table for a paper with room for a single one."""
-
-from typing import Any, ClassVar
+"""All methods on all tasks in one metric, for a paper that has space for one table only."""
 
 from vsebench.core.tasks import Task
 from vsebench.rendering.accuracy import accuracy_cells
-from vsebench.rendering.kinds import Section, TableKind
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.metrics import few_metrics, metric_title
-from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results, pick
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 HEADING = 14  # characters per line of a heading
 
@@ -16,16 +13,13 @@ HEADING = 14  # characters per line of a heading
 class MethodsByTasks(TableKind):
     """Methods by tasks in the headline metric; oracles follow in rows set apart."""
 
-    needs: ClassVar[tuple[str, ...]] = ("summary", "datasets")
-    section: ClassVar[Section | None] = "result"
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"methods-by-tasks": {}}
+    needs = ("summary", "datasets")
+    made_for = "run"
+    section = "result"
 
     def table(self, results: Results) -> Table:
         metric = few_metrics(results.outline.metrics)[0]
-        tasks = [task for task in results.tasks_of(results.summary) if _has(results, task, metric)]
+        tasks = [task for task in results.tasks_of(results.summary) if _differs(results, task, metric)]
         columns = [Column("method", "Name", shown=False), Column("title", "Method")]
         for task in tasks:
             key = f"{task.dataset}_{task.protocol}"
@@ -34,9 +28,8 @@ class MethodsByTasks(TableKind):
         for method in [*results.competitors_of(results.summary), *results.oracles_of(results.summary)]:
             by_task = [pick(results.accuracy(task), metric, method) for task in tasks]
             if any(by_task):
-                cells = [accuracy_cells(results, numbers)[0] for numbers in by_task]
-                texts = Cell(method), Cell(results.method_title(method))
-                rows.append(Row((*texts, *cells), apart=results.is_oracle(method)))
+                cells = (accuracy_cells(results, numbers)[0] for numbers in by_task)
+                rows.append(Row.of(method, results.method_title(method), *cells, apart=results.is_oracle(method)))
         several = len(results.outline.seeds) > 1
         notes = (
             f"Mean over {len(results.outline.seeds)} seeds." if several else "One seed.",
@@ -44,11 +37,11 @@ class MethodsByTasks(TableKind):
             "tables of the single data sets. These and the CSV file contain the 95 % intervals.",
         )
         caption = f"{metric_title(metric)} of every method on every data set"
-        return Table(tuple(columns), tuple(rows), caption, notes=notes, fold=6)
+        return Table(columns, rows, caption, notes, fold=6)
 
 
-def _has(results: Results, task: Task, metric: str) -> bool:
-    """Return whether a metric differs between methods on a task: with ten labels, recall@10 is 1 for all."""
+def _differs(results: Results, task: Task, metric: str) -> bool:
+    """Return whether a metric differs between methods on a task; with ten labels, recall@10 is 1 for all methods."""
     values = results.accuracy(task).filter(metric=metric)
     return len(values) == 1 or values["value"].n_unique() > 1
 

@@ -1,7 +1,7 @@
 """A theorem on the minimiser of a loss over label pairs: its formula compared with the exact minimiser."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -12,7 +12,7 @@ from vsebench.papers.base import Paper
 from vsebench.papers.pair_risks import Loss, Values, has_minimiser, independent, marginals, minimisers, violates_order
 from vsebench.rendering.kinds import PaperFile, TableKind
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 Chance = Annotated[float, Field(gt=0, le=1)]
 COLUMNS = (
@@ -63,26 +63,26 @@ class Case(Strict):
 
     @property
     def distribution(self) -> str:
-        """The sets with their probabilities, for a heading."""
+        """The label sets with their probabilities, for a heading."""
         return ", ".join(f"{members} {chance:g}" for members, chance in (self.sets or {}).items())
 
 
 class Minimisers(TableKind):
     """One row per label of each case; a heading states whether the minimiser orders the labels by probability."""
 
-    needs: ClassVar[tuple[str, ...]] = ()
+    needs = ()
 
     paper: PaperFile
-    theorem: str  # its name in the paper
+    theorem: str  # the name of the theorem in the paper
     cases: list[Case] = Field(min_length=1)
 
     def table(self, results: Results) -> Table:
         caption = f"{Paper.read(self.paper).title} paper, {self.theorem}: claimed and exact scores of the labels"
-        return Table(COLUMNS, tuple(row for case in self.cases for row in rows_of(case)), caption, notes=NOTES)
+        return Table(COLUMNS, [row for case in self.cases for row in rows_of(case)], caption, NOTES)
 
 
 def rows_of(case: Case) -> Iterator[Row]:
-    """Yield one row per label."""
+    """Yield one row per label of a case."""
     chances = case.chances
     scores = minimisers(chances, case.loss)
     (wrong,) = violates_order(scores, chances)
@@ -91,5 +91,5 @@ def rows_of(case: Case) -> Iterator[Row]:
     sets = f" ({case.distribution})" if case.sets else ""
     group = f"{case.title}{sets}: {'not in' if wrong else 'in'} the order of P"
     for label, (probability, claimed, score) in enumerate(zip(probabilities, formula, scores[0], strict=True)):
-        numbers = (Cell(round(float(value), 10)) for value in (probability, claimed, score))
-        yield Row((Cell(case.title), Cell(chr(ord("a") + label)), *numbers), group=group)
+        numbers = (round(float(value), 10) for value in (probability, claimed, score))
+        yield Row.of(case.title, chr(ord("a") + label), *numbers, group=group)

@@ -1,15 +1,11 @@
 """A paper's table of nearest labels in an embedding, and the nearest labels in one of our embeddings."""
 
-from typing import ClassVar
-
 import polars as pl
 from pydantic import Field
 
-from vsebench.papers.base import Paper
-from vsebench.rendering.kinds import PaperFile, TableKind
-from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, caption
+from vsebench.rendering.published_vs_ours import ON_OTHER_DATA, PrintedTable
 from vsebench.rendering.results import Results, at
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
@@ -18,40 +14,37 @@ COLUMNS = (
 )
 
 
-class NearestLabels(TableKind):
+class NearestLabels(PrintedTable):
     """The printed rows, then one row per label of each task; siblings are in italics."""
 
-    needs: ClassVar[tuple[str, ...]] = ("neighbours_of_labels", "datasets")
+    needs = ("neighbours_of_labels", "datasets")
 
-    paper: PaperFile
-    printed: str  # the table's name in the paper's CSV file
-    method: str  # of the run
-    labels: list[str] = Field(default_factory=list)  # names of labels; none: the most frequent ones
+    method: str  # name of a method of the run
+    labels: list[str] = Field(default_factory=list)  # names of labels; none: the most frequent labels
     most_frequent: int = Field(default=10, ge=1)
 
     def variants_read(self) -> list[str]:
         return [self.method]
 
     def table(self, results: Results) -> Table:
-        paper = Paper.read(self.paper)
+        paper, cells = self.read()
         rows = []
-        for cell in paper.printed(self.printed):
+        for cell in cells:
             dataset, _, label = cell.row.partition("/")
             title = f"{paper.task_title(dataset)} (published)"
-            rows.append(Row((Cell(title), Cell(label.replace("_", " ")), Cell(cell.value)), group=title))
+            rows.append(Row.of(title, label.replace("_", " "), cell.value, group=title))
         nearest = results.analysis("neighbours_of_labels").filter(method=self.method, seed=results.outline.seeds[0])
         for task in results.tasks_of(nearest):
             of_task, title = at(nearest, task), results.task_title(task)
             for label in self._shown(of_task):
-                words = neighbours_as_text(of_task.filter(label=label))
-                rows.append(Row((Cell(title), Cell(label), Cell(words)), group=title))
+                rows.append(Row.of(title, label, neighbours_as_text(of_task.filter(label=label)), group=title))
         notes = (
             "Italics: a sibling of the label, according to the paper or to the data set's table of siblings; a data "
             "set without such a table has no italics.",
             f"Here: the nine nearest labels by cosine similarity of their vectors, {self._title(results)}, first seed"
             + (", for the most frequent labels." if not self.labels else "."),
         )
-        return Table(COLUMNS, tuple(rows), caption(paper, self.printed, ON_OTHER_DATA), notes=notes)
+        return Table(COLUMNS, rows, self.caption(paper, ON_OTHER_DATA), notes)
 
     def _shown(self, neighbours: pl.DataFrame) -> list[str]:
         """Return the labels of one task that are shown."""
@@ -66,7 +59,7 @@ class NearestLabels(TableKind):
 
 
 def neighbours_as_text(neighbours: pl.DataFrame) -> str:
-    """Return the neighbours of one label, siblings in italics."""
+    """Return the neighbours of one label, with siblings in italics."""
     words = (
         (row["neighbour"].replace("*", ""), row["sibling"]) for row in neighbours.sort("rank").iter_rows(named=True)
     )

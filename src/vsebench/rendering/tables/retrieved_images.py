@@ -1,13 +1,11 @@
-"""The first test images retrieved for some labels, by their ids."""
-
-from typing import ClassVar
+"""The ids of the first test images retrieved for some labels."""
 
 import polars as pl
 from pydantic import Field
 
 from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results, at
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
@@ -26,13 +24,10 @@ NONE = "This run has none of the methods of this table on a task with new test i
 class RetrievedImages(TableKind):
     """The first images for each word and method on each task that has the word as a label."""
 
-    needs: ClassVar[tuple[str, ...]] = ("images_from_words", "datasets")
+    needs = ("images_from_words", "datasets")
 
-    methods: list[str] = Field(min_length=1)  # of the run
+    methods: list[str] = Field(min_length=1)  # names of methods of the run
     words: list[str] = Field(min_length=1)  # labels
-
-    def variants_read(self) -> list[str]:
-        return self.methods
 
     def table(self, results: Results) -> Table:
         shown = results.analysis("images_from_words").filter(
@@ -48,18 +43,12 @@ class RetrievedImages(TableKind):
                 of_word = at(shown, task).filter(label=word)
                 for method in results.methods_of(of_word):
                     ranking = of_word.filter(method=method).row(0, named=True)
-                    name = f"{word} ({ranking['images']})"
-                    cells = (
-                        title,
-                        task.dataset,
-                        name,
-                        results.method_title(method),
-                        ids_as_text(ranking["first"], ranking["hits"]),
-                    )
-                    rows.append(Row(tuple(map(Cell, cells)), group=title))
-        return Table(COLUMNS, tuple(rows), "The first images retrieved for a word", notes=NOTES if rows else (NONE,))
+                    images = ids_as_text(ranking["first"], ranking["hits"])
+                    name, method_title = f"{word} ({ranking['images']})", results.method_title(method)
+                    rows.append(Row.of(title, task.dataset, name, method_title, images, group=title))
+        return Table(COLUMNS, rows, "The first images retrieved for a word", NOTES if rows else (NONE,))
 
 
 def ids_as_text(images: list[str], hits: list[bool]) -> str:
-    """Return the ids, those of images with the label in bold."""
+    """Return the ids, in bold for images that have the label."""
     return ", ".join(f"**{name}**" if hit else name for name, hit in zip(images, hits, strict=True))

@@ -1,14 +1,13 @@
-"""The settings that each method was fitted with: seeds with the same settings share a row."""
+"""The settings of each fitted method; seeds with the same settings share a row."""
 
 import json
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Any
 
 from vsebench.core.tasks import Task
-from vsebench.rendering.kinds import Section, TableKind
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 COLUMNS = (
     Column("method", "Method", width=0.18),
@@ -26,43 +25,36 @@ CHOICES = {
     "weights": "weights, {tried} tried",
     "none": None,
 }
+NOTES = (
+    "Tuned: chosen on the validation labels from the configurations tried; test labels are not used. Where all seeds "
+    "share a split, the settings are chosen with the first seed. On the edge: the best value is the smallest or "
+    "largest value tried.",
+    "Chosen on this data set's validation labels: taken from an earlier run with tuning; seeds missing in that run use "
+    "the settings of its first seed. Untuned: the settings were not chosen on this data.",
+)
 
 
 class Settings(TableKind):
     """Each method's fixed and tuned settings and its number of epochs."""
 
-    needs: ClassVar[tuple[str, ...]] = ("settings", "datasets")
-    section: ClassVar[Section | None] = "settings"
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"settings": {}}
+    needs = ("settings", "datasets")
+    made_for = "run"
+    section = "settings"
 
     def table(self, results: Results) -> Table:
-        tasks, rows = results.outline.tasks, list(results.outline.variants)
+        tasks, variants = results.outline.tasks, list(results.outline.variants)
 
         def display_order(entry: dict[str, Any]) -> tuple[Any, ...]:
             task = Task(entry["dataset"], entry["protocol"])
-            return (tasks.index(task), rows.index(entry["method"]), shared(entry), entry["seed"])
+            return (tasks.index(task), variants.index(entry["method"]), shared(entry), entry["seed"])
 
         entries = groupby(sorted(results.settings, key=display_order), key=shared)
-        return Table(
-            COLUMNS,
-            tuple(row_of(results, list(same)) for _, same in entries),
-            caption="Settings of each method",
-            notes=(
-                "Tuned: chosen on the validation labels from the configurations tried; test labels are not used. Where "
-                "all seeds share a split, the settings are chosen with the first seed. On the edge: the best value is "
-                "the smallest or largest value tried.",
-                "Chosen on this data set's validation labels: taken from an earlier run with tuning; seeds missing in "
-                "that run use the settings of its first seed. Untuned: the settings were not chosen on this data.",
-            ),
-            small=True,
-        )
+        rows = [row_of(results, list(same)) for _, same in entries]
+        return Table(COLUMNS, rows, "Settings of each method", NOTES, small=True)
 
 
 def shared(entry: dict[str, Any]) -> str:
-    """Return the key by which seeds share a row."""
+    """Return the key that is equal for the seeds of one row."""
     return json.dumps([entry[key] for key in ("dataset", "protocol", "method", "choice", "settings")], sort_keys=True)
 
 
@@ -76,12 +68,12 @@ def row_of(results: Results, entries: list[dict[str, Any]]) -> Row:
     edge = f"; {', '.join(edges)} on the edge" if edges else ""
     epochs = [str(entry["epochs"]) for entry in entries if entry["epochs"] is not None]
     values = [f"{e['validation_value']:.4f}" for e in entries if e["validation_value"] is not None]
-    texts = (
+    return Row.of(
         results.method_title(first["method"]),
         ", ".join(str(entry["seed"]) for entry in entries),
         settings,
         choice and choice.format(tried=tried) + edge,
         ", ".join(epochs) or None,
         f"{first['validation_metric']}: {', '.join(values)}" if values else None,
+        group=results.task_title(Task(first["dataset"], first["protocol"])),
     )
-    return Row(tuple(map(Cell, texts)), group=results.task_title(Task(first["dataset"], first["protocol"])))

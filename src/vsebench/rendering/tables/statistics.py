@@ -1,14 +1,9 @@
 """A paper's table of data sets: the printed counts and those of our corresponding data sets."""
 
-from typing import ClassVar
-
-from vsebench.papers.base import Paper
-from vsebench.papers.published import PrintedCell
-from vsebench.rendering.counts import our_count
-from vsebench.rendering.kinds import PaperFile, TableKind
-from vsebench.rendering.published_vs_ours import caption
+from vsebench.rendering.counts import our_count, our_dataset
+from vsebench.rendering.published_vs_ours import PrintedTable
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 COLUMNS = (
     Column("dataset", "Data set", shown=False),
@@ -19,30 +14,23 @@ COLUMNS = (
 )
 
 
-class Statistics(TableKind):
+class Statistics(PrintedTable):
     """One row per printed count; our count is empty where the run lacks the data set or the count."""
 
-    needs: ClassVar[tuple[str, ...]] = ("datasets", "metrics")
-
-    paper: PaperFile
-    printed: str  # the table's name in the paper's CSV file
+    needs = ("datasets", "metrics")
 
     def table(self, results: Results) -> Table:
-        paper = Paper.read(self.paper)
-        cells = [cell for cell in paper.printed(self.printed) if not cell.is_words]
+        paper, printed = self.read()
+        cells = [cell for cell in printed if not cell.is_words]
         order = list(dict.fromkeys(cell.dataset for cell in cells))
-        rows = [_row(paper, cell, results) for cell in sorted(cells, key=lambda cell: order.index(cell.dataset))]
+        rows = []
+        for cell in sorted(cells, key=lambda cell: order.index(cell.dataset)):
+            entry, title = our_dataset(results, paper, cell.dataset), paper.task_title(cell.dataset)
+            counts = (float(cell.value), our_count(results, paper, cell.dataset, cell.column))
+            ours = str(entry["title"]) if entry else ""
+            rows.append(Row.of(title, cell.column.replace("_", " "), *counts, ours, group=title))
         notes = (
             "Here: counts of the real data set in this run that corresponds to the paper's.",
             "For contradictions in the published column, see the audit of the papers.",
         )
-        return Table(COLUMNS, tuple(rows), caption(paper, self.printed), notes=notes)
-
-
-def _row(paper: Paper, cell: PrintedCell, results: Results) -> Row:
-    task = paper.tasks.get(cell.dataset)
-    entry = results.datasets.get(task.dataset) if task and task.dataset else None
-    title = paper.task_title(cell.dataset)
-    texts = [Cell(title), Cell(cell.column.replace("_", " "))]
-    numbers = [Cell(float(cell.value)), Cell(our_count(results, paper, cell.dataset, cell.column))]
-    return Row((*texts, *numbers, Cell(str(entry["title"]) if entry else "")), group=title)
+        return Table(COLUMNS, rows, self.caption(paper), notes)

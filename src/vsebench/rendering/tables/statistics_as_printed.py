@@ -1,30 +1,27 @@
 """A paper's table of data sets in its printed layout, with our counts below each row."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from vsebench.papers.base import Paper
-from vsebench.rendering.counts import our_count
-from vsebench.rendering.kinds import PaperFile, TableKind
-from vsebench.rendering.published_vs_ours import caption
+from vsebench.rendering.counts import our_count, our_dataset
+from vsebench.rendering.published_vs_ours import PrintedTable
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 
-class StatisticsAsPrinted(TableKind):
-    """Data sets by counts, or counts by data sets: each printed row, then our counts where the run has the data.
+class StatisticsAsPrinted(PrintedTable):
+    """Data sets by counts, or counts by data sets: each printed row, then our counts if the run has the data.
 
     A printed "1 / 68" is shown as 68.
     """
 
-    needs: ClassVar[tuple[str, ...]] = ("datasets", "metrics")
+    needs = ("datasets", "metrics")
 
-    paper: PaperFile
-    printed: str  # the table's name in the paper's CSV file
     lines: Literal["datasets", "counts"] = "datasets"  # the rows of the printed table
 
     def table(self, results: Results) -> Table:
-        paper = Paper.read(self.paper)
-        cells = [cell for cell in paper.printed(self.printed) if not cell.is_words]
+        paper, printed = self.read()
+        cells = [cell for cell in printed if not cell.is_words]
         published = {(cell.dataset, cell.column): float(cell.value) for cell in cells}
         datasets = {cell.dataset: paper.task_title(cell.dataset) for cell in cells}
         counts = {cell.column: _words(cell.column) for cell in cells}
@@ -36,11 +33,11 @@ class StatisticsAsPrinted(TableKind):
         rows = []
         for line, title in lines.items():
             keys = [(line, column) if of_data else (column, line) for column in across]
-            rows.append(Row((Cell(title), Cell("published"), *(Cell(published.get(key)) for key in keys)), apart=True))
+            rows.append(Row.of(title, "published", *map(published.get, keys), apart=True))
             ours = [here.get(key) for key in keys]
             if any(value is not None for value in ours):
-                rows.append(Row((Cell(title), Cell("here"), *map(Cell, ours))))
-        return Table(columns, tuple(rows), caption(paper, self.printed), notes=_notes(results, paper, list(datasets)))
+                rows.append(Row.of(title, "here", *ours))
+        return Table(columns, rows, self.caption(paper), _notes(results, paper, list(datasets)))
 
 
 def _words(column: str) -> str:
@@ -54,11 +51,10 @@ def _words(column: str) -> str:
 
 
 def _notes(results: Results, paper: Paper, datasets: list[str]) -> tuple[str, ...]:
-    """Return notes on our data sets, with the labels per image counted with and without repetitions."""
+    """Return notes on our data sets, with the number of labels per image with and without repetitions."""
     notes = []
     for dataset in datasets:
-        task = paper.tasks.get(dataset)
-        entry = results.datasets.get(task.dataset) if task and task.dataset else None
+        entry = our_dataset(results, paper, dataset)
         if entry is None:
             continue
         counts = entry["counts"]

@@ -1,32 +1,28 @@
 """A paper's table of times in its printed layout: methods by data sets, with our times below each row."""
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Iterator, Mapping
+from itertools import product
 
-from vsebench.papers.base import Paper
 from vsebench.papers.comparison import TIMES
 from vsebench.papers.published import SECONDS
-from vsebench.rendering.kinds import PaperFile, TableKind
-from vsebench.rendering.published_vs_ours import NOTHING_OF_OURS, caption, compared, lines_of
+from vsebench.rendering.published_vs_ours import NOTHING_OF_OURS, PrintedTable, lines_of
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import MISSING, Cell, Column, Row, Table, format_value
+from vsebench.rendering.table import MISSING, Column, Row, Table, format_value
 
-UNITS = {"h": 3600, "min": 60, "s": 1}  # for our times: the largest unit in which the time is at least 1
-Times = Mapping[str, Mapping[str, float]]  # seconds by our method, then by the paper's data set
+UNITS = {"h": 3600, "min": 60, "s": 1}  # our times are shown in the largest unit in which they are at least 1
+Times = Mapping[str, Mapping[str, float]]  # our method -> the paper's data set -> seconds
 
 
-class TimeAsPrinted(TableKind):
-    """Times with the printed digits and units; `accelerate` adds the printed and our speed-ups."""
+class TimeAsPrinted(PrintedTable):
+    """Times with the printed digits and units; `accelerate` adds printed speed-ups and ours."""
 
-    needs: ClassVar[tuple[str, ...]] = ("comparison",)
+    needs = ("comparison",)
 
-    paper: PaperFile
-    printed: str  # the table's name in the paper's CSV file
-    accelerate: str | None = None  # the paper's method with printed speed-ups (ratio - 1) over the other methods
+    accelerate: str | None = None  # the method whose speed-ups (ratio - 1) over others are printed
 
     def table(self, results: Results) -> Table:
-        paper = Paper.read(self.paper)
-        cells = [cell for cell in paper.printed(self.printed) if not cell.is_words]
+        paper, printed = self.read()
+        cells = [cell for cell in printed if not cell.is_words]
         timed = [cell for cell in cells if cell.unit in SECONDS]
         texts = {cell.row: f"{cell.value} {_symbol(cell.unit)}" for cell in timed}
         texts |= {cell.row: f"{cell.value} x" for cell in cells if cell.unit == "times"}
@@ -35,68 +31,52 @@ class TimeAsPrinted(TableKind):
         columns = [Column("method", "Model", width=0.3), Column("source", "Source")]
         columns += [Column(dataset, paper.task_title(dataset)) for dataset in datasets]
         rows = []
-        base = self._ours(results, paper, self.accelerate) if self.accelerate else {}
+        base = self._ours(results, self.accelerate) if self.accelerate else {}
         for method in dict.fromkeys(method for _, method in lines):
-            ours = self._ours(results, paper, method)
-            printed = [texts.get(f"{dataset}/{method}", MISSING) for dataset in datasets]
-            rows.append(_row(paper.row_title(method), "published", printed, apart=True))
-            rows += [
-                _row(results.method_title(row), "here", [_duration(times.get(dataset)) for dataset in datasets])
-                for row, times in ours.items()
-            ]
+            ours = self._ours(results, method)
+            published = (texts.get(f"{dataset}/{method}", MISSING) for dataset in datasets)
+            rows.append(Row.of(paper.row_title(method), "published", *published, apart=True))
+            for variant, times in ours.items():
+                durations = (_duration(times.get(dataset)) for dataset in datasets)
+                rows.append(Row.of(results.method_title(variant), "here", *durations))
             if self.accelerate and method != self.accelerate:
-                faster = [texts.get(f"{dataset}/{method}/accelerate", MISSING) for dataset in datasets]
-                rows.append(_row("Accelerate", "published", faster))
+                faster = (texts.get(f"{dataset}/{method}/accelerate", MISSING) for dataset in datasets)
+                rows.append(Row.of("Accelerate", "published", *faster))
                 rows += _accelerations(results, base, ours, datasets)
-        return Table(tuple(columns), tuple(rows), caption(paper, self.printed), notes=self._notes(results, paper))
+        columns_of_times = dict.fromkeys(cell.column for cell in printed if cell.column in TIMES)
+        notes = [] if len(self.compared(results)) else [NOTHING_OF_OURS]
+        notes += [f"Here: time {TIMES[column].words}." for column in columns_of_times]
+        if self.accelerate:
+            notes.append(
+                "Accelerate, as in the paper: the time of the model above divided by that of "
+                f"{paper.row_title(self.accelerate)}, minus 1; 0 x: equally fast."
+            )
+        notes.append("The papers' machine and ours differ, so only ratios can be compared.")
+        return Table(columns, rows, self.caption(paper), notes)
 
-    def _ours(self, results: Results, paper: Paper, method: str) -> Times:
+    def _ours(self, results: Results, method: str) -> Times:
         """Return our seconds for one of the paper's methods."""
-        comparisons = compared(results, paper, self.printed)
         times: dict[str, dict[str, float]] = {}
-        for row in comparisons.iter_rows(named=True):
+        for row in self.compared(results).iter_rows(named=True):
             dataset, _, name = row["row"].partition("/")
             if name == method:
                 times.setdefault(row["method"], {})[dataset] = row["ours"]
         return times
 
-    def _notes(self, results: Results, paper: Paper) -> tuple[str, ...]:
-        columns = dict.fromkeys(cell.column for cell in paper.printed(self.printed) if cell.column in TIMES)
-        notes = [f"Here: time {TIMES[column].words}." for column in columns]
-        if self.accelerate:
-            title = paper.row_title(self.accelerate)
-            notes.append(
-                f"Accelerate, as in the paper: the time of the model above divided by that of {title}, minus 1; 0 x: "
-                "equally fast."
-            )
-        notes.append("The papers' machine and ours differ, so only ratios can be compared.")
-        return tuple(notes if len(compared(results, paper, self.printed)) else [NOTHING_OF_OURS, *notes])
 
-
-def _accelerations(results: Results, base: Times, ours: Times, datasets: list[str]) -> list[Row]:
-    """Return a row for each pair of a variant of the supposedly faster method and one of the slower method."""
-    return [
-        _row(
-            f"Accelerate, {results.method_title(fast)} over {results.method_title(slow)}",
-            "here",
-            [
-                f"{times[dataset] / seconds[dataset] - 1:,.2f} x"
-                if {dataset} <= times.keys() & seconds.keys()
-                else MISSING
-                for dataset in datasets
-            ],
+def _accelerations(results: Results, base: Times, ours: Times, datasets: list[str]) -> Iterator[Row]:
+    """Yield a row for each pair of our variants of the faster method (`base`) and of another method (`ours`)."""
+    for (slow, times), (fast, seconds) in product(ours.items(), base.items()):
+        texts = (
+            f"{times[dataset] / seconds[dataset] - 1:,.2f} x" if dataset in times and dataset in seconds else MISSING
+            for dataset in datasets
         )
-        for slow, times in ours.items()
-        for fast, seconds in base.items()
-    ]
-
-
-def _row(title: str, source: str, texts: list[str], apart: bool = False) -> Row:
-    return Row((Cell(title), Cell(source), *map(Cell, texts)), apart=apart)
+        title = f"Accelerate, {results.method_title(fast)} over {results.method_title(slow)}"
+        yield Row.of(title, "here", *texts)
 
 
 def _symbol(unit: str) -> str:
-    """Return the symbol of a printed unit of time.
+    """Return the symbol of a printed unit of time, or the unit if it has none.
 
     >>> _symbol("hours"), _symbol("minutes"), _symbol("weeks")
     ('h', 'min', 'weeks')

@@ -1,14 +1,12 @@
 """Time and memory of training: one row per method and task."""
 
 from statistics import median
-from typing import Any, ClassVar
 
 import polars as pl
 
 from vsebench.core.tasks import Task
 from vsebench.evaluation.convergence import seconds_by_seed, to_best_epoch
-from vsebench.rendering.kinds import Section, TableKind
-from vsebench.rendering.outline import Outline
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.results import Results, at
 from vsebench.rendering.table import Cell, Column, Row, Table
 from vsebench.rendering.timing import epoch_cell, scoring_cell
@@ -32,21 +30,17 @@ COLUMNS = (
 class TrainingTime(TableKind):
     """The methods that are trained by epochs, grouped by task."""
 
-    needs: ClassVar[tuple[str, ...]] = ("timing", "history", "datasets")
-    section: ClassVar[Section | None] = "training-time"
-    position: ClassVar[int] = 1
-
-    @classmethod
-    def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
-        return {"training-time": {}}
+    needs = ("timing", "history", "datasets")
+    made_for = "run"
+    section = "training-time"
+    position = 1
 
     def table(self, results: Results) -> Table:
         rows = []
         for task in results.tasks_of(results.timing):
             timing = at(results.timing, task)
             for method in results.methods_of(timing):
-                cells = row_cells(results, task, method, timing.filter(method=method))
-                rows.append(Row(cells, group=results.task_title(task)))
+                rows.append(row_of(results, task, method, timing.filter(method=method)))
         other_cores = results.timing["others"].drop_nulls()
         load = f"{max(other_cores.to_list()):.2g}" if len(other_cores) else "an unknown number of"
         timed = not results.timing.filter(phase="training").is_empty()
@@ -56,39 +50,37 @@ class TrainingTime(TableKind):
             else "; other jobs ran on the machine at the same time"
         )
         machines = results.timing["machine"].drop_nulls().unique().sort().to_list()
-        return Table(
-            COLUMNS,
-            tuple(rows),
-            caption="Training time, scoring time and memory",
-            fold=5,
-            notes=(
-                "Seconds per epoch: median [minimum, maximum] over repeats, each in a fresh process, while no other "
-                f"job of the run was running; other processes used at most {load} cores meanwhile.",
-                "Convergence: the epoch with the best validation metric, and the training seconds up to its end; "
-                f"median over seeds, and for seconds also the range{alone}.",
-                "Compile: compiling the kernels, or loading compiled ones. Memory: the peak of the training process, "
-                "maximum over repeats.",
-                "Test image: scoring all labels in batches of 256 images on one core, without ranking; median and "
-                "range over repeats. Model: its arrays as saved.",
-                f"Machine: {'; '.join(machines) or 'unknown'}.",
-            ),
+        notes = (
+            "Seconds per epoch: median [minimum, maximum] over repeats, each in a fresh process, while no other "
+            f"job of the run was running; other processes used at most {load} cores meanwhile.",
+            "Convergence: the epoch with the best validation metric, and the training seconds up to its end; "
+            f"median over seeds, and for seconds also the range{alone}.",
+            "Compile: compiling the kernels, or loading compiled ones. Memory: the peak of the training process, "
+            "maximum over repeats.",
+            "Test image: scoring all labels in batches of 256 images on one core, without ranking; median and "
+            "range over repeats. Model: its arrays as saved.",
+            f"Machine: {'; '.join(machines) or 'unknown'}.",
         )
+        return Table(COLUMNS, rows, "Training time, scoring time and memory", notes, fold=5)
 
 
-def row_cells(results: Results, task: Task, method: str, timed: pl.DataFrame) -> tuple[Cell, ...]:
-    """Return the cells of one method; `timed` contains its rows of `timing` on the task."""
+def row_of(results: Results, task: Task, method: str, timed: pl.DataFrame) -> Row:
+    """Return the row of one method; `timed` contains its rows of `timing` on the task."""
     compiled = timed.filter(phase="compile").group_by("repeat").agg(pl.col("seconds").sum())["seconds"]
     converged = to_best_epoch(at(results.history, task).filter(method=method)).drop_nulls()
     seconds = list(seconds_by_seed(timed).values()) or converged["seconds"].to_list()
-    texts = (task.dataset, task.protocol, method, results.method_title(method))
-    return (
-        *(Cell(text) for text in texts),
-        Cell(timed["threads"].first()),  # type: ignore[arg-type]
+    return Row.of(
+        task.dataset,
+        task.protocol,
+        method,
+        results.method_title(method),
+        timed["threads"].first(),  # type: ignore[arg-type]
         epoch_cell(timed),
-        Cell(median(converged["epoch"].to_list()) if len(converged) else None),
-        Cell(median(seconds), min(seconds), max(seconds)) if seconds else Cell(),
-        Cell(median(compiled.to_list()) if len(compiled) else None),
-        Cell(timed["peak_rss_bytes"].max()),  # type: ignore[arg-type]
+        median(converged["epoch"].to_list()) if len(converged) else None,
+        Cell(median(seconds), min(seconds), max(seconds)) if seconds else None,
+        median(compiled.to_list()) if len(compiled) else None,
+        timed["peak_rss_bytes"].max(),  # type: ignore[arg-type]
         scoring_cell(timed),
-        Cell(timed["model_bytes"].max()),  # type: ignore[arg-type]
+        timed["model_bytes"].max(),  # type: ignore[arg-type]
+        group=results.task_title(task),
     )

@@ -1,11 +1,11 @@
-"""Word vectors of labels: one row per data set, with the number of labels matched by each rule."""
+"""Word vectors of labels: one row per data set, with the number of labels that each rule matched."""
 
-from typing import Any, ClassVar
+from typing import Any
 
-from vsebench.rendering.kinds import Section, TableKind
+from vsebench.rendering.kinds import TableKind
 from vsebench.rendering.outline import Outline
 from vsebench.rendering.results import Results
-from vsebench.rendering.table import Cell, Column, Row, Table
+from vsebench.rendering.table import Column, Row, Table
 
 RULES = {
     "whole": "Whole",
@@ -36,11 +36,11 @@ NOTES = (
 )
 
 
-class WordsOfLabels(TableKind):
+class WordVectors(TableKind):
     """The number of labels with a word vector on each data set that uses such vectors."""
 
-    needs: ClassVar[tuple[str, ...]] = ("datasets", "word_vectors")
-    section: ClassVar[Section | None] = "data"
+    needs = ("datasets", "word_vectors")
+    section = "data"
 
     @classmethod
     def instances(cls, outline: Outline) -> dict[str, dict[str, Any]]:
@@ -52,5 +52,5 @@ class WordsOfLabels(TableKind):
             texts = [entry["dataset"], results.dataset_title(entry["dataset"]), entry["source"]]
             counts = [entry["rules"][rule] for rule in RULES]
             numbers = [entry["dimensions"], entry["labels"], *counts, entry["sharing"], entry["rank"]]
-            rows.append(Row(tuple(Cell(value) for value in [*texts, *numbers])))
-        return Table(COLUMNS, tuple(rows), caption="Word vectors of labels", notes=NOTES, fold=5)
+            rows.append(Row.of(*texts, *numbers))
+        return Table(COLUMNS, rows, "Word vectors of labels", NOTES, fold=5)

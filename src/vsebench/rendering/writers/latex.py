@@ -6,16 +6,16 @@ from math import ceil
 
 from vsebench.rendering.table import DAGGER, Cell, Column, Form, Row, Table, format_interval, format_value, spans
 
-# Lines that fit on a page of LaTeX, roughly; a longer table is continued in another float.
-PAGE_LINES = 44  # with up to NOTE_LINES of notes below
+# Rough number of lines that fit on a page of LaTeX; a longer table is continued in another float.
+PAGE_LINES = 44  # if the notes below the table have at most NOTE_LINES lines
 NOTE_LINES = 4
-BLOCK_LINES = 3  # of a block: its heading and the space around it
+BLOCK_LINES = 3  # the heading of a block and the space around it
 INTERVAL_LINES = 0.8
-LINE_CHARACTERS = 75  # of text across the width of a page
+LINE_CHARACTERS = 75  # characters of text across the width of a page
 LONG_TEXT = 16
 LONG_HEADING = 70
 HEADING_CHARACTERS = 110  # per line of a wrapped heading
-# Keep bold numbers bold and group only the digits before the point, inside the float only.
+# In the float only: keep bold numbers bold, and group only the digits before the point.
 SIUNITX = "\\sisetup{detect-weight=true,group-digits=integer,group-minimum-digits=4,group-separator={,}}"
 INTERVALS = "\\providecommand{\\vseintervals}[2]{#1}"
 
@@ -37,12 +37,12 @@ def _pages(table: Table) -> list[list[tuple[str, list[Row]]]]:
     """Split the groups of rows into floats that fit a page; a group that fits a page is not split."""
     blocks = len(_blocks(table))
     notes = max(0, ceil(len(" ".join(table.notes)) / HEADING_CHARACTERS) - NOTE_LINES)
-    room = (PAGE_LINES - notes - BLOCK_LINES * (blocks - 1)) / blocks
+    available = (PAGE_LINES - notes - BLOCK_LINES * (blocks - 1)) / blocks
     pages: list[list[tuple[str, list[Row]]]] = [[]]
     used = 0.0
-    for heading, rows in _pieces(table, room):
+    for heading, rows in _pieces(table, available):
         height = _heading_lines(heading) + _height(table, rows)
-        if pages[-1] and used + height > room:
+        if pages[-1] and used + height > available:
             pages.append([])
             used = 0
         pages[-1].append((heading, rows))
@@ -50,25 +50,25 @@ def _pages(table: Table) -> list[list[tuple[str, list[Row]]]]:
     return pages
 
 
-def _pieces(table: Table, room: float) -> Iterator[tuple[str, list[Row]]]:
-    """Yield the groups, splitting those that are higher than a page."""
+def _pieces(table: Table, available: float) -> Iterator[tuple[str, list[Row]]]:
+    """Yield the groups of rows; groups that are higher than a page are split."""
     for heading, rows in table.groups:
         above = _heading_lines(heading + " (continued)")
-        if above + _height(table, rows) <= room:
+        if above + _height(table, rows) <= available:
             yield heading, rows
             continue
         continued = ""
-        for piece in _filled(table, rows, room - above):
+        for piece in _filled(table, rows, available - above):
             yield heading + continued, piece
             continued = " (continued)" if heading else ""
 
 
-def _filled(table: Table, rows: list[Row], room: float) -> Iterator[list[Row]]:
-    """Yield pieces with as many rows as fit, at least one; an oracle never gets a float of its own."""
+def _filled(table: Table, rows: list[Row], available: float) -> Iterator[list[Row]]:
+    """Yield pieces of one row or more, with as many rows as fit; oracles are not alone in a piece."""
     piece: list[Row] = []
     for index, row in enumerate(rows):
         alone = all(row.apart for row in rows[index:])
-        if piece and not alone and _height(table, [*piece, row]) > room:
+        if piece and not alone and _height(table, [*piece, row]) > available:
             yield piece
             piece = []
         piece.append(row)
@@ -81,7 +81,7 @@ def _heading_lines(heading: str) -> int:
 
 
 def _height(table: Table, rows: list[Row]) -> float:
-    """Return the height of rows in lines, including wrapped texts and intervals."""
+    """Return the height of rows as a number of lines, with wrapped texts and intervals."""
     return sum(_wrapped(table, row) + (INTERVAL_LINES if has_interval(row) else 0) for row in rows)
 
 
@@ -117,13 +117,13 @@ def _float(table: Table, groups: list[tuple[str, list[Row]]], label: str) -> str
 
 
 def _blocks(table: Table) -> list[list[int]]:
-    """Return the columns of each block; the columns of text are repeated in every block."""
+    """Return the indices of the columns in each block; columns of text are repeated in every block."""
     text = [index for index in table.shown if table.columns[index].is_text]
     numbers = [index for index in table.shown if not table.columns[index].is_text]
     if table.fold is None or len(numbers) <= table.fold:
         return [table.shown]
     n_blocks = -(-len(numbers) // table.fold)
-    size = -(-len(numbers) // n_blocks)  # about the same number in each
+    size = -(-len(numbers) // n_blocks)  # so that blocks have about the same size
     return [text + numbers[start : start + size] for start in range(0, len(numbers), size)]
 
 
@@ -171,7 +171,7 @@ def _number(cell: Cell, form: Form) -> str:
 
 
 def _heading(columns: list[Column]) -> str:
-    """Return the headings, all with the number of lines of the longest."""
+    """Return the lines of the headings; shorter headings begin with empty lines."""
     words = [[escape_latex(line) for line in column.title.split("\n")] for column in columns]
     height = max(len(lines) for lines in words)
     padded = [[""] * (height - len(lines)) + lines for lines in words]
@@ -184,7 +184,7 @@ def _heading(columns: list[Column]) -> str:
 
 
 def _latex_rows(columns: list[Column], cells: list[Cell], broken: bool) -> list[str]:
-    """Return the values and, if needed, a second line with intervals and (if `broken`) the ends of long texts."""
+    """Return a line of values and, if needed, a line of intervals and (if `broken`) the ends of long texts."""
     above: list[str] = []
     ends: list[str] = []
     intervals: list[str] = []
@@ -230,7 +230,7 @@ def _words(words: str) -> str:
 
 
 def _in_two(text: str) -> tuple[str, str]:
-    """Split a long text before its parenthesis, or else near its middle.
+    """Split a long text before its parenthesis, or near its middle if it has none.
 
     >>> _in_two("VSE-fs (published settings)"), _in_two("Oracle (ceiling)"), _in_two("Seconds to best epoch, ratio")
     (('VSE-fs', '(published settings)'), ('Oracle (ceiling)', ''), ('Seconds to best', 'epoch, ratio'))
