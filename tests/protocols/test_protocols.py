@@ -59,7 +59,7 @@ def test_every_protocol_is_tested_here():
 def test_a_protocol_says_what_it_does(name):
     protocol = load_protocol(name)
     assert isinstance(protocol, Protocol)
-    assert protocol.word_vectors
+    assert protocol.description
     assert protocol.new_images == (name not in LABELS)
     assert protocol.unseen == (name in UNSEEN)
     assert protocol.only_unseen == (name in ONLY_UNSEEN)

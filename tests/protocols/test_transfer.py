@@ -155,7 +155,7 @@ def test_its_name_says_what_is_trained_on():
     protocol = load_protocol("from-mirflickr-tags457")
     assert source_of("from-mirflickr-tags457") == "mirflickr-tags457"
     assert source_of("official") is None
-    assert "mirflickr-tags457" in protocol.word_vectors
+    assert "mirflickr-tags457" in protocol.description
     assert protocol.new_images
     assert protocol.unseen
     assert not protocol.only_unseen

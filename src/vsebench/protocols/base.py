@@ -18,7 +18,7 @@ class Protocol(ABC):
 
     Attributes
     ----------
-    words : description of what is held out, for tables and the report
+    description : what is held out, for tables and the report
     new_images : whether test images are never learnt from; then a method needs features
     validation_metric : metric by which settings and epochs are chosen, unless a run names another
     leaves_cold : whether an image can lose its only label, so that nothing is known about it
