@@ -12,7 +12,7 @@ from tests.papers.planted import RATIOS, planted, ranks
 from vsebench.core.errors import UserError
 from vsebench.core.yaml_files import check
 from vsebench.papers.base import Paper
-from vsebench.papers.evidence import Effect, UntestableError, differences, ratio
+from vsebench.papers.evidence import Effect, UntestableError, metric_difference, ratio
 from vsebench.papers.verdicts import load_test, verdicts
 
 ABSENT = {"better": [0.1, 1.0], "worse": [0.0, 0.0], "metric": "ndcg@10"}
@@ -72,7 +72,7 @@ def test_no_difference_is_undecided(judge):
             {"test": "accuracy", "rivals": ["x", "y"], "metrics": ["mrr"]},
             "The run has no method x or y to compare with.",
         ),
-        ({"test": "time_of_epoch", "method": "x", "rivals": ["bad"]}, "The run has no method x on such data."),
+        ({"test": "time_of_epoch", "method": "x", "rivals": ["bad"]}, "The run has no results of x on such data."),
         ({"test": "setting", "parameter": "b"} | ABSENT, "The run varies no setting b of good."),
         (
             {"test": "setting", "parameter": "a"} | ABSENT | {"worse": [0.8, 0.9]},
@@ -168,9 +168,9 @@ def test_a_ratio_needs_two_pairs():
 def test_two_variants_are_compared_on_the_same_images_only():
     other = ranks(1, 0).with_columns(image=pl.col("image") + 1)
     with pytest.raises(UserError, match=r"different test images; delete these files and run again"):
-        differences([ranks(1, 0)], [other], ["mrr"], 100)
+        metric_difference([ranks(1, 0)], [other], "mrr", 100)
 
 
 def test_the_order_of_the_images_in_a_file_does_not_matter():
     shuffled = ranks(1, 0).sample(fraction=1, shuffle=True, seed=3)
-    assert differences([ranks(1, 0)], [shuffled], ["mrr"], 100)["mrr"] == Effect(0.0, 0.0, 0.0, 1.0, 0.0)
+    assert metric_difference([ranks(1, 0)], [shuffled], "mrr", 100) == Effect(0.0, 0.0, 0.0, 1.0, 0.0)

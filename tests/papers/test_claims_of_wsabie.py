@@ -94,7 +94,7 @@ def test_the_spread_over_sizes_is_relative_to_the_largest():
     far = make(sizes=["first", "second", "third"], below=0.1)
     assert only(far, evidence()).value == pytest.approx(0.4)
     assert far.verdict(only(far, evidence()), None) == "fails"
-    with pytest.raises(UntestableError, match="The run lacks one of the methods first or none"):
+    with pytest.raises(UntestableError, match="The run has no results of first and none"):
         list(make(sizes=["first", "none"], below=0.1).cases(evidence()))
 
 
@@ -122,7 +122,7 @@ def test_a_trade_off_has_the_claimed_direction_in_each_metric():
     test = TradeOff(method="first", families=["tree"], rivals=["second"], better=["precision@1"], worse=["auc"])
     found = {case.measured: test.test(evidence(), case).value for case in test.cases(evidence())}
     assert found["precision@1"] == pytest.approx(0.04)
-    assert found["auc of the rival, less the method's"] < 0  # the method is better there as well
+    assert found["auc of the rival minus the method's"] < 0  # the method is better there as well
 
 
 def test_sibling_precision_and_its_ratio_to_precision():
@@ -149,7 +149,7 @@ def test_what_noisier_labels_leave_of_two_variants():
     assert falls.verdict(effect, effect.p) == "holds"
     turned = only(make(method="second", steadier="first"), found)
     assert turned.value == pytest.approx(1 / effect.value)
-    with pytest.raises(UntestableError, match="The run lacks tree or noisier tree"):
+    with pytest.raises(UntestableError, match="The run lacks results of the claim's methods on tree or noisier tree"):
         list(make(method="first", steadier="third").cases(found))
 
 

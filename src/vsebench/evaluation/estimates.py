@@ -45,8 +45,7 @@ class Estimates:
     @property
     def means(self) -> Values:
         """Means over seeds, (n_quantities,)."""
-        means: Values = self.by_seed.mean(axis=0)
-        return means
+        return np.asarray(self.by_seed.mean(axis=0))
 
     @classmethod
     def side_by_side(cls, parts: Sequence["Estimates"]) -> "Estimates":
@@ -102,8 +101,7 @@ class Estimate:
         tail = np.asarray(level) / 2
         of_images = stdtrit(max(self.n_units - 1, 1), tail) ** 2
         of_seeds = stdtrit(self.n_seeds - 1, tail) ** 2 if self.n_seeds > 1 else 0.0
-        width: Values = np.sqrt(np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds))
-        return width
+        return np.asarray(np.sqrt(np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds)))
 
     def interval(self) -> tuple[Values, Values]:
         """Return the ends of the 95 % interval, (...) each."""
@@ -119,8 +117,7 @@ class Estimate:
             middle = (low + high) / 2
             outside = distance > self.half_width(np.exp(middle))
             low, high = np.where(outside, low, middle), np.where(outside, middle, high)
-        p_values: Values = np.where(distance > self.half_width(1.0), np.exp(high), 1.0)
-        return p_values
+        return np.where(distance > self.half_width(1.0), np.exp(high), 1.0)
 
 
 def estimate(value: Values, by_seed: Values, samples: Values, of_mean: Values, n_units: int) -> Estimate:

@@ -14,12 +14,12 @@ COLUMNS = ["paper", "table", "row", "column", "value", "unit", "protocol", "note
 WORDS = ("formula", "text")  # units of cells without a number
 SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}  # units of time
 NUMBER = re.compile(r"\d{1,30}(\.\d{1,30})?(e-\d{1,2})?", re.ASCII)
-TEXT = "text"  # the table name of numbers that are only in the text
+TEXT = "text"  # the table of numbers that occur only in the text
 
 
 @dataclass(frozen=True)
 class PrintedCell:
-    """One printed cell; `value` contains the printed digits."""
+    """A printed cell; `value` contains the printed digits."""
 
     paper: str
     table: str
@@ -38,7 +38,7 @@ class PrintedCell:
 
     @property
     def method(self) -> str:
-        """The part of the row's name after the data set; may be empty."""
+        """The part of the row's name after the data set, which may be empty."""
         return self.row.partition("/")[2]
 
     @property
@@ -66,7 +66,7 @@ class PrintedCell:
 
 @dataclass(frozen=True)
 class PrintedCells:
-    """The printed cells (numbers and formulas) of all papers in the order of print, and statements about them."""
+    """The cells (numbers and formulas) of all papers as printed, and the papers' statements about them."""
 
     all: tuple[PrintedCell, ...]
     statements: tuple[PrintedStatement, ...] = ()
@@ -83,7 +83,7 @@ class PrintedCells:
         return list(dict.fromkeys(cell.paper for cell in self.all))
 
     def stated(self, comparison: str) -> Iterator[PrintedStatement]:
-        """Yield the statements of this kind of comparison."""
+        """Yield the statements with this kind of comparison."""
         return (statement for statement in self.statements if statement.comparison == comparison)
 
     def numbers(self, column: str) -> Iterator[PrintedCell]:
@@ -92,7 +92,7 @@ class PrintedCells:
         return (cell for cell in self.all if not cell.is_words and pattern.fullmatch(cell.column))
 
     def prints(self, paper: str, row: str, column: str) -> list[PrintedCell]:
-        """Return every number that a paper prints under these names, in the order of the file."""
+        """Return all numbers that a paper prints under these names, in the order of the file."""
         return [cell for cell in self._index.get((paper, row, column), []) if not cell.is_words]
 
     def find(self, paper: str, row: str, column: str, table: str | None = None) -> PrintedCell | None:
@@ -101,7 +101,10 @@ class PrintedCells:
         return next((cell for cell in cells if table in (None, cell.table)), None)
 
     def each(self, column: str, *sources: str) -> Iterator[tuple[PrintedCell, ...]]:
-        """Yield each number of a column with the `sources` of its row, data set or `all`, if all are printed."""
+        """Yield the numbers of a column, each with its sources: numbers in the same row, of its data set, or of `all`.
+
+        A number without one of the `sources`, which are columns, is left out.
+        """
         for cell in self.numbers(column):
             rows = (cell.row, cell.dataset, "all")
             source_cells = [
@@ -112,14 +115,7 @@ class PrintedCells:
 
 
 def read_published(paths: Iterable[Path]) -> PrintedCells:
-    """Read the published numbers, one file per paper.
-
-    Raises
-    ------
-    UserError
-        A file cannot be read, a line is incomplete, a value is not a number although its unit is numeric, or two lines
-        describe the same cell.
-    """
+    """Read the published numbers, one file per paper; a mistake raises a `UserError` with file, line and column."""
     cells: dict[tuple[str, str, str, str], PrintedCell] = {}
     for path in paths:
         for where, cell in _lines(path):

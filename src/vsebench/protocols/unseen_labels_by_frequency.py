@@ -15,8 +15,7 @@ class DrawnByFrequency(UnseenLabels):
     def draw(self, labels: Ids, frequency: Ids, rng: np.random.Generator) -> Ids:
         order = labels[np.argsort(-frequency, kind="stable")]
         firsts = np.arange(len(labels) // EVERY) * EVERY
-        drawn: Ids = order[firsts + rng.integers(0, EVERY, len(firsts))]
-        return drawn
+        return np.asarray(order[firsts + rng.integers(0, EVERY, len(firsts))])
 
 
 PROTOCOL = DrawnByFrequency

@@ -175,5 +175,4 @@ def load_analysis(name: str) -> Analysis:
 def normalise_rows(vectors: Matrix) -> Matrix:
     """Return vectors scaled to length 1; zero vectors are unchanged."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    divided: Matrix = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    return divided
+    return np.asarray(np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0))

@@ -56,8 +56,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
 
 def cosines(images: Matrix, labels: Matrix) -> Matrix:
     """Return the cosines of image and label vectors, (q, n_labels); 0 for vectors of zeros."""
-    products: Matrix = normalise_rows(images) @ normalise_rows(labels).T
-    return products
+    return normalise_rows(images) @ normalise_rows(labels).T
 
 
 def retrieve(scores: Matrix, right: Mask, candidates: Mask) -> pl.DataFrame:

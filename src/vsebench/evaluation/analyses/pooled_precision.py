@@ -38,8 +38,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 def normalised_scores(scores: Matrix) -> Matrix:
     """Return the scores of each image minus the log of the sum of their exponentials, (n, n_labels)."""
     largest = scores.max(axis=1, keepdims=True)
-    leveled: Matrix = scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True))
-    return leveled
+    return np.asarray(scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True)))
 
 
 def pooled_precision(scores: NDArray[np.float32], right: Mask) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from vsebench.core.errors import UserError
@@ -40,6 +41,10 @@ class Scored:
     vectors: Matrix
     features: Callable[[], Rows | None] = lambda: None
     thresholds: Matrix | None = None
+
+    def above(self, threshold: float | Matrix) -> Mask:
+        """Return the labels that score above a threshold: a number, or an array that is broadcast to the scores."""
+        return np.asarray(self.scores > threshold)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +121,7 @@ class ThresholdDecision(Decision):
         """Return the thresholds, (n, n_labels) float32."""
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = images.scores > self.thresholds(images)
-        return chosen
+        return images.above(self.thresholds(images))
 
 
 def load_decision(name: str) -> type[Decision]:

@@ -34,8 +34,7 @@ class Calibrated(Decision):
         return {"slope": float(self.slope), "offset": float(self.offset)}
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = self.slope * images.scores.astype(np.float64) + self.offset > 0
-        return chosen
+        return np.asarray(self.slope * images.scores.astype(np.float64) + self.offset > 0)
 
 
 DECISION = Calibrated

@@ -34,8 +34,7 @@ class ClassConstants(Decision):
         return {"never_predicted": int((n_with_label == 0).sum())}
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = images.scores > self.thresholds
-        return chosen
+        return images.above(self.thresholds)
 
 
 DECISION = ClassConstants

@@ -71,8 +71,7 @@ class Head:
     def outputs(self, images: Scored) -> Matrix:
         """Return the outputs for images, (n, n_outputs) float32."""
         *hidden, last = self.layers
-        outputs: Matrix = units_after(self.inputs(images), hidden) @ last[:-1] + last[-1]
-        return outputs
+        return np.asarray(units_after(self.inputs(images), hidden) @ last[:-1] + last[-1])
 
     def inputs(self, images: Scored) -> Matrix:
         """Return the head's inputs for images, (n, d) float32."""

@@ -66,8 +66,7 @@ class LabelCount(Decision):
         return np.asarray(self.head.outputs(images).argmax(axis=1) + self.smallest)
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = ranks_from_zero(images.scores) < self.counts(images)[:, np.newaxis]
-        return chosen
+        return ranks_from_zero(images.scores) < self.counts(images)[:, np.newaxis]
 
 
 DECISION = LabelCount

@@ -21,8 +21,7 @@ class ScoreAbove(Decision):
         return {"threshold": self.settings.threshold}
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = images.scores > self.settings.threshold
-        return chosen
+        return images.above(self.settings.threshold)
 
 
 DECISION = ScoreAbove

@@ -33,8 +33,7 @@ class Threshold(Decision):
         return {"threshold": float(self.threshold)}
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = images.scores > self.threshold
-        return chosen
+        return images.above(self.threshold)
 
 
 DECISION = Threshold

@@ -32,8 +32,7 @@ class TopK(Decision):
         return {"k": self.k}
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = ranks_from_zero(images.scores) < self.k
-        return chosen
+        return ranks_from_zero(images.scores) < self.k
 
 
 DECISION = TopK

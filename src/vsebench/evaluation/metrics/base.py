@@ -164,5 +164,4 @@ def share(part: Values, whole: Values) -> Values:
 
 def mean_over_labels(of_labels: Values) -> Values:
     """Return the means of (..., n_labels) values."""
-    means: Values = of_labels.mean(axis=-1)
-    return means
+    return np.asarray(of_labels.mean(axis=-1))
