@@ -19,7 +19,7 @@ class WordSettings(Settings):
     vectors: WordScale = "unit"  # unchanged from their file, scaled to length 1, or centred and scaled to length 1
     scale: float = Field(default=1.0, gt=0)  # a factor that multiplies all vectors
     # The labels' word vectors, the same vectors shuffled among the labels, or random directions of length 1.
-    start: Literal["word_vectors", "dealt", "random"] = "word_vectors"
+    start: Literal["words", "dealt", "random"] = "words"
 
 
 def label_vectors(problem: Problem, settings: WordSettings) -> Matrix:
