@@ -7,7 +7,7 @@ from vsebench.protocols.unseen import EVERY, UnseenLabels
 
 
 class DrawnByFrequency(UnseenLabels):
-    """One of every five labels in the order of frequency is drawn."""
+    """One label is drawn from every five in the order of their frequency."""
 
     description = "labels that were never trained, alone, drawn by frequency"
     only_unseen = True
