@@ -50,6 +50,7 @@ class Paper(Strict):
     tables: dict[str, dict[str, Any]] = Field(default_factory=dict)
     figures: dict[str, dict[str, Any]] = Field(default_factory=dict)
     claims: list[dict[str, Any]] = Field(default_factory=list)  # validated by `papers.verdicts.read_claims`
+    claim_defaults: dict[str, Any] = Field(default_factory=dict)  # parameters of the claims whose test has them
     checks: list[str] | None = None  # names of checks or of families of checks; none: all
     statements: dict[str, Statement] = Field(default_factory=dict)  # by their names in the audit
     conditions: dict[str, str] = Field(default_factory=dict)  # cell -> further condition of a contradiction
@@ -97,6 +98,11 @@ class Paper(Strict):
     def audited(self) -> dict[str, Any]:
         """The part of the YAML file that the audit reads."""
         return self.model_dump(include={"checks", "statements", "conditions", "lower_bounds"})
+
+    @property
+    def tested(self) -> dict[str, Any]:
+        """The part of the YAML file that the tests of the claims read."""
+        return self.model_dump(include={"claims", "claim_defaults"})
 
     @cached_property
     def cells(self) -> PrintedCells:

@@ -12,7 +12,7 @@ class Statement(Strict):
 
     quotation: str
     where: str  # position in the paper, and remarks
-    comparison: Literal["above", "near", "best", "faster"]
+    comparison: Literal["above", "near", "best", "faster"] = "above"
     # Method -> its rivals: `all` other methods, `baselines` (names that do not begin with the paper's name), or a list.
     rows: dict[str, Literal["all", "baselines"] | list[str]] = Field(min_length=1)
     metrics: list[str] | None = Field(default=None, min_length=1)  # columns; none: all metrics

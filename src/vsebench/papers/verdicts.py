@@ -60,8 +60,10 @@ def read_claims(paper: Paper) -> list[Claim]:
         where = f"{paper.path}: claim {n}"
         common = {key: value for key, value in values.items() if key in ClaimText.model_fields}
         text = check(ClaimText, common, where)
+        test = load_test(text.test, where)
+        defaults = {key: value for key, value in paper.claim_defaults.items() if key in test.model_fields}
         parameters = {key: value for key, value in values.items() if key not in common}
-        claims.append(Claim(text, check(load_test(text.test, where), parameters, where)))
+        claims.append(Claim(text, check(test, defaults | parameters, where)))
     return claims
 
 
