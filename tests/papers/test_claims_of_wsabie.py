@@ -41,16 +41,8 @@ def ranks(case):
     """Return ranks of 100 images: the label is first in as many as ROWS says, and has rank 12 in the others."""
     number = NOISY_ROWS[case.variant] if case.task == NOISY else ROWS[case.variant]
     above = np.where(np.arange(100) < number, 0, 11)
-    columns = {
-        "image": np.arange(100),
-        "label": 0,
-        "above": above,
-        "tied": 0,
-        "right": 1,
-        "negatives": 20,
-        "cold": False,
-    }
-    return pl.DataFrame(columns).cast(schemas.RANKS)
+    columns = {"image": np.arange(100), "label": 0, "above": above, "tied": 0, "right": 1, "negatives": 20}
+    return pl.DataFrame(columns | {"cold": False}).cast(schemas.RANKS)
 
 
 def lists(case):
@@ -68,8 +60,7 @@ def evidence(data="other", family="tree", **tables):
         tasks=[RunTask(TASK, family, data, list(ROWS))],
         seeds=SEEDS,
         resamples=200,
-        timing=frames["timing"],
-        history=frames["history"],
+        **frames,
         sweeps=None,
         scaling=None,
         read_ranks=ranks,

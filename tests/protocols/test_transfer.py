@@ -58,19 +58,8 @@ def test_images_and_labels_of_the_tested_set_keep_their_numbers(joined):
     assert labels["trained"].to_list() == [False, False, True, False, True, True]
     assert labels["tested"].to_list() == [True] * 4 + [False] * 2
     images = read_parquet(joined / "images.parquet")
-    assert images["part"].to_list() == [
-        None,
-        "test",
-        "test",
-        None,
-        "test",
-        "train",
-        None,
-        "train",
-        "train",
-        "train",
-        "valid",
-    ]
+    tested, trained = [None, "test", "test", None, "test"], ["train", None, "train", "train", "train", "valid"]
+    assert images["part"].to_list() == tested + trained
     rows = [[], [1], [0, 3], [], [], [2, 4], [], [5], [4], [2], [4, 5]]
     dataset = load_dataset(joined, joined / "word_vectors.npz")
     assert rows_of(dataset.labels) == rows
