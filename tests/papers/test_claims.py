@@ -68,10 +68,7 @@ def test_no_difference_is_undecided(judge):
 @pytest.mark.parametrize(
     ("claim", "reason"),
     [
-        (
-            {"test": "accuracy", "rivals": ["x", "y"], "metrics": ["mrr"]},
-            "The run has no method x or y to compare with.",
-        ),
+        ({"test": "memory", "rivals": ["x", "y"]}, "The run has no method x or y to compare with."),
         ({"test": "time_of_epoch", "method": "x", "rivals": ["bad"]}, "The run has no results of x on such data."),
         ({"test": "setting", "parameter": "b"} | ABSENT, "The run varies no setting b of good."),
         (

@@ -16,7 +16,7 @@ def recall_by_frequency(ranks: pl.DataFrame, training: pl.DataFrame, cutoff: int
     """Return the mean recall of labels, grouped by their number of training images.
 
     The recall of a label is the share of its held-out occurrences that are among an image's first `cutoff` labels.
-    Labels without a held-out occurrence are in no group; equally frequent labels are in ascending order. If no label
+    Labels without a held-out occurrence belong to no group; equally frequent labels are in ascending order. If no label
     has a training image, as with unseen labels, there are no groups.
 
     Parameters

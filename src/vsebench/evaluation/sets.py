@@ -22,7 +22,7 @@ class LabelSets:
 
     @classmethod
     def of_pairs(cls, predicted: pl.DataFrame, right: pl.DataFrame, images: pl.Series, n_labels: int) -> "LabelSets":
-        """Return the sets of images, given tables of pairs with the columns image and label; nothing occurs twice."""
+        """Return the sets of images, given tables of pairs (image, label); neither images nor pairs are repeated."""
         numbers = pl.DataFrame({"image": images, "number": np.arange(len(images))})
         shape = len(images), n_labels
         chosen, correct = (_matrix(pairs.join(numbers, on="image"), shape) for pairs in (predicted, right))

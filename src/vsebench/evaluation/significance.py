@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 BOOTSTRAP_SEED = 95
 INTERVAL = (2.5, 97.5)  # percent
-BLOCK = 200  # resamples at a time
+BLOCK = 200  # resamples per block
 KEPT_DRAWS = 100_000_000  # bytes; draws up to this size are cached for further metrics with the same number of units
 
 Values = NDArray[np.float64]

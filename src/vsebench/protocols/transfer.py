@@ -1,6 +1,6 @@
 """Protocol `from-<data set>`: train on one data set, test on the images and labels of another.
 
-Both have the same kind of features, and labels with the same name are the same label. The stage `join` joins the data
+Both have the same kind of features, and labels are identified by their names. The stage `join` joins the data
 sets: images and labels of the tested data set come first and so keep their numbers.
 """
 

@@ -17,7 +17,7 @@ from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Mask, Spli
 from vsebench.protocols.base import Protocol
 from vsebench.protocols.whole_images import apart, drawn_parts, ids, own_parts, pairs_of
 
-EVERY = 5  # a label in this number of labels is held out
+EVERY = 5  # one in this number of labels is held out
 FEWEST = EVERY + 1  # labels with a word vector that are needed for an unseen label and a validation label
 
 

@@ -10,7 +10,7 @@ from vsebench.protocols.base import assemble
 Masks = tuple[Mask, Mask, Mask]  # (n_images,) each: training, validation and test images
 
 SHARE = 0.1  # share of validation images, and of test images
-EVERY = 9  # one training image in this number is used for validation
+EVERY = 9  # one in this number of training images is used for validation
 
 
 def own_parts(parts: NDArray[np.str_]) -> Masks:

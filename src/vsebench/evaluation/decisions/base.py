@@ -51,7 +51,7 @@ class Tuning:
     """The context in which a decision is fitted."""
 
     tuned_for: str | None  # the metric of label sets that is optimised on the validation images, if any
-    seed: int  # of all random numbers
+    seed: int  # seed of all random numbers
     label_distribution: Mapping[str, NDArray[Any]] | None = None  # for oracles: the arrays `Problem.truth`
 
     def value(self, predicted: Mask, right: Mask) -> float:

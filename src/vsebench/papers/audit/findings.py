@@ -87,7 +87,7 @@ def judge(
 
 
 def names(cells: Sequence[Printed]) -> str:
-    """Return the names of cells; cells of other papers than the first cell's are preceded by their paper's name."""
+    """Return the names of cells, with the paper's name if it is not the paper of the first cell."""
     home = cells[0].paper
     return "; ".join(cell.name if cell.paper == home else f"{cell.paper} {cell.name}" for cell in cells)
 

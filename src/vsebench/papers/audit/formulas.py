@@ -23,7 +23,7 @@ TIME: dict[str, Growth] = {
 }
 # The terms of a sum, the larger one first; their constant factors under O can differ.
 TERMS: dict[str, dict[str, Growth]] = {
-    "O((Y + d) D)": {"Y D": lambda size: size["Y"] * size["D"], "d D": lambda size: size["d"] * size["D"]},
+    "O((Y + d) D)": {"Y D": lambda size: size["Y"] * size["D"], "d D": lambda size: size["d"] * size["D"]}
 }
 
 

@@ -99,7 +99,7 @@ class TradeOff(AgainstRivals):
 
 
 def advantage(both: Estimates, lower_is_better: bool, bound: float) -> Effect:
-    """Return by how much the first of two quantities is better than the second, tested against a bound."""
+    """Return the advantage of the first of two quantities over the second, tested against a bound."""
     sign = -1 if lower_is_better else 1
     return difference(both, lambda values: sign * (values[:, 0] - values[:, 1]), bound)
 

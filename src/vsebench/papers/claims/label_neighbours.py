@@ -1,4 +1,4 @@
-"""Siblings among the nearest labels in the embedding: their share, divided by that expected by chance."""
+"""Share of siblings among the nearest labels in the embedding, relative to chance."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -39,7 +39,7 @@ class LabelNeighbours(AtTasks):
 
 
 def shares(neighbours: pl.DataFrame) -> Values:
-    """Return the share of siblings among each label's neighbours, and that by chance, (n_labels, 2)."""
+    """Return the share of siblings among each label's neighbours, and the share expected by chance, (n_labels, 2)."""
     chance = pl.col("siblings").first() / (pl.col("n_labels").first() - 1)
     by_label = neighbours.group_by("label").agg(share=pl.col("sibling").mean(), chance=chance).sort("label")
     return by_label.select("share", "chance").to_numpy()

@@ -48,7 +48,7 @@ class WordsApart(AtTasks):
 
 
 def fall(tables: list[pl.DataFrame], seed: int, group: list[str]) -> Values:
-    """Return the fall of each word's mean cosine, (n_words, 1); the tables are of the trained and the fixed variant."""
+    """Return the fall of each word's mean cosine, (n_words, 1), given tables of the trained and the fixed variant."""
     trained, fixed = (mean_cosines(table.filter(seed=seed), group) for table in tables)
     return (fixed - trained)[:, None]
 

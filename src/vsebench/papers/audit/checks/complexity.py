@@ -16,7 +16,7 @@ IDENTITIES: dict[str, tuple[Callable[[float, float], float], Callable[[float, fl
     "sig(a) sig(-b) = sig(a - b) + e^a + e^-b": (
         lambda a, b: sigmoid(a) * sigmoid(-b),
         lambda a, b: sigmoid(a - b) + exp(a) + exp(-b),
-    ),
+    )
 }
 WEIGHTS: dict[str, Callable[[int], float]] = {"1/j": lambda j: 1 / j, "1/(j-1)": lambda j: 1 / (j - 1)}
 

@@ -13,7 +13,7 @@ from vsebench.papers.audit.findings import Finding, judge
 from vsebench.papers.audit.printed import Interval, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-Z = Fraction(196, 100)  # two-sided 95 % of a normal distribution
+Z = Fraction(196, 100)  # quantile of the normal distribution for two-sided 95 % intervals
 
 
 def first_of_ten(cells: PrintedCells) -> Iterator[Finding]:
