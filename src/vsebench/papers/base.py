@@ -13,8 +13,7 @@ from pydantic import Field, PrivateAttr
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import Strict, check, read_yaml
-from vsebench.papers.published import PrintedCell, PrintedCells, read_published
-from vsebench.papers.statement import Statement
+from vsebench.papers.published import PrintedCell, PrintedCells, Statement, read_published
 
 
 class PaperRow(Strict):

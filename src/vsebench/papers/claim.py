@@ -36,18 +36,13 @@ class ClaimCase:
 
 
 class ClaimTest(Strict, ABC):
-    """A test of claims; its fields are the parameters of a claim in a paper's YAML file.
+    """A test of claims; its fields are the parameters of a claim in a paper's YAML file."""
 
-    Attributes
-    ----------
-    effect : definition of the effect and the condition under which the claim holds, for the notes of a table
-    on_simulated : whether results on simulated data apply to the paper
-    reads : inputs that only some tests read: "lists" (with the siblings of labels), and names of analyses
-    """
-
-    effect: ClassVar[str]
-    on_simulated: ClassVar[bool] = False
-    reads: ClassVar[tuple[str, ...]] = ()
+    effect: ClassVar[
+        str
+    ]  # definition of the effect and of the claimed condition, for the notes of tables
+    on_simulated: ClassVar[bool] = False  # whether results on simulated data apply to the paper
+    reads: ClassVar[tuple[str, ...]] = ()  # optional inputs: "lists" (with the siblings of labels), names of analyses
 
     method: str  # our method that the claim is about
     judge_simulated: bool = False  # also judge simulated data of the claim's families; the verdict then states it

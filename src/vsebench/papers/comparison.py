@@ -23,18 +23,12 @@ Numbers = tuple[float, float, float]  # value, lowest, highest
 
 @dataclass(frozen=True)
 class Ours:
-    """The gathered results of a run.
-
-    Attributes
-    ----------
-    summary, timing, history : the tables SUMMARY, TIMING and HISTORY of `core.schemas`
-    real : names of the run's data sets that are not simulated
-    """
+    """The gathered results of a run; SUMMARY, TIMING and HISTORY are tables of `core.schemas`."""
 
     summary: pl.DataFrame
     timing: pl.DataFrame
     history: pl.DataFrame
-    real: set[str]
+    real: set[str]  # the data sets that are not simulated
 
     def find(self, column: str, task: Task, row: str) -> Numbers | None:
         """Return our value for a published column, with its bounds; None if the run has no such value."""

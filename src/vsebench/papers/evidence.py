@@ -86,40 +86,23 @@ class RunTask:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results that claims are tested on.
+    """The results that claims are tested on, and functions that read results of cases; None if the run has none."""
 
-    Attributes
-    ----------
-    tasks : all tasks of the run, in display order
-    seeds : seeds of the run
-    resamples : number of bootstrap resamples
-    timing, history : the tables TIMING and HISTORY of `core.schemas`
-    sweeps, scaling : the tables SWEEPS and SCALING; None if the run has none
-    read_ranks : returns the table RANKS of a case
-    read_sweep_ranks : returns the table SWEEP_RANKS of a case and a setting
-    read_lists : returns the table LISTS of a case; None if the run has no lists
-    read_ranked : returns the ranking of a case; None if the run has neither rankings nor label sets
-    read_sets : returns the label sets that a decision chose for a case
-    n_labels : returns the number of candidates of a case
-    siblings : data set -> table SIBLINGS, for data sets that have one
-    on_request : name of an analysis -> its table
-    """
-
-    tasks: list[RunTask]
+    tasks: list[RunTask]  # in display order
     seeds: list[int]
-    resamples: int
-    timing: pl.DataFrame
-    history: pl.DataFrame
-    sweeps: pl.DataFrame | None
-    scaling: pl.DataFrame | None
-    read_ranks: Callable[[Case], pl.DataFrame]
-    read_sweep_ranks: Callable[[Case, str], pl.DataFrame]
-    read_lists: Callable[[Case], pl.DataFrame] | None = None
+    resamples: int  # number of bootstrap resamples
+    timing: pl.DataFrame  # the table TIMING of `core.schemas`
+    history: pl.DataFrame  # the table HISTORY
+    sweeps: pl.DataFrame | None  # the table SWEEPS
+    scaling: pl.DataFrame | None  # the table SCALING
+    read_ranks: Callable[[Case], pl.DataFrame]  # the table RANKS
+    read_sweep_ranks: Callable[[Case, str], pl.DataFrame]  # the table SWEEP_RANKS of a setting
+    read_lists: Callable[[Case], pl.DataFrame] | None = None  # the table LISTS
     read_ranked: Callable[[Case], Ranked] | None = None
-    read_sets: Callable[[Case, str], LabelSets] | None = None
-    n_labels: Callable[[Case], int] | None = None
-    siblings: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    on_request: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    read_sets: Callable[[Case, str], LabelSets] | None = None  # the label sets of a decision
+    n_labels: Callable[[Case], int] | None = None  # the number of candidates
+    siblings: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # data set -> table SIBLINGS
+    on_request: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # name of an analysis -> its table
     _kept: dict[tuple[object, ...], list[Measured]] = field(default_factory=dict, repr=False)
 
     def seen_by(self, datasets: Collection[str]) -> "Evidence":

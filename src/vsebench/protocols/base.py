@@ -14,28 +14,16 @@ from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Tra
 
 
 class Protocol(ABC):
-    """A way to hold out labels or images; the module of a protocol defines its subclass as `PROTOCOL`.
+    """A way to hold out labels or images; the module of a protocol defines its subclass as `PROTOCOL`."""
 
-    Attributes
-    ----------
-    description : what is held out, for tables and the report
-    new_images : whether test images are not used in training; then a method needs features
-    validation_metric : metric by which settings and epochs are chosen, unless a run names another metric
-    leaves_cold : whether an image can lose its only label, so that it has no training label
-    by_occurrence : whether single occurrences of labels are held out, of which an image can have several
-    fixed : whether all seeds have the same split; then the first seed of a run chooses the settings of all seeds
-    unseen : whether some candidate labels are never trained; then a data set needs word vectors
-    only_unseen : whether no candidate label is ever trained; then a method needs other information on labels
-    """
-
-    description: str
-    new_images: ClassVar[bool]
-    validation_metric: ClassVar[str]
-    leaves_cold: ClassVar[bool] = False
-    by_occurrence: ClassVar[bool] = False
-    fixed: ClassVar[bool] = False
-    unseen: ClassVar[bool] = False
-    only_unseen: ClassVar[bool] = False
+    description: str  # of what is held out, for tables and the report
+    new_images: ClassVar[bool]  # whether test images are not used in training; then a method needs features
+    validation_metric: ClassVar[str]  # chooses settings and epochs, unless a run names another metric
+    leaves_cold: ClassVar[bool] = False  # whether an image can lose its only label, so that it has no training label
+    by_occurrence: ClassVar[bool] = False  # whether an occurrence of a label is held out, of which there can be several
+    fixed: ClassVar[bool] = False  # whether all seeds have the same split; then a run's first seed chooses all settings
+    unseen: ClassVar[bool] = False  # whether some candidates are never trained; then a data set needs word vectors
+    only_unseen: ClassVar[bool] = False  # whether no candidate is trained; then a method needs other data on labels
 
     def generator(self, seed: int) -> np.random.Generator:
         """Return the random generator of a split; its numbers for a seed are the same on every machine."""

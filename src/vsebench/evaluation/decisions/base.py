@@ -62,20 +62,13 @@ class Tuning:
 
 
 class Decision(ABC):
-    """A rule that chooses the label set of an image from its scores.
-
-    Attributes
-    ----------
-    settings_type : the pydantic class of its settings
-    needs : inputs in addition to the scores: "label_distribution" (of simulated data), "thresholds" (of the model)
-    trains : whether it is trained on the model's training images; if not, `fit` gets none of them
-    tunes : whether it optimises the metric `tuned_for` of its configuration
-    """
+    """A rule that chooses the label set of an image from its scores."""
 
     settings_type: ClassVar[type[DecisionSettings]] = DecisionSettings
+    # Inputs in addition to the scores: "label_distribution" (of simulated data), "thresholds" (of the model).
     needs: ClassVar[frozenset[str]] = frozenset()
-    trains: ClassVar[bool] = False
-    tunes: ClassVar[bool] = False
+    trains: ClassVar[bool] = False  # whether it is trained on the model's training images; if not, `fit` gets none
+    tunes: ClassVar[bool] = False  # whether it optimises the metric `tuned_for` of its configuration
 
     def __init__(self, tuning: Tuning, settings: Any) -> None:
         self.tuning, self.settings = tuning, settings

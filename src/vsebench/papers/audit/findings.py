@@ -9,8 +9,7 @@ from pathlib import Path
 from vsebench.core.errors import UserError
 from vsebench.core.storage import replacing
 from vsebench.papers.audit.printed import Interval, decimals, rounded, show
-from vsebench.papers.published import PrintedCell
-from vsebench.papers.statement import PrintedStatement
+from vsebench.papers.published import PrintedCell, PrintedStatement
 
 Printed = PrintedCell | PrintedStatement
 AGREES, DEPENDS, CONTRADICTS = VERDICTS = ("agrees", "depends", "contradicts")

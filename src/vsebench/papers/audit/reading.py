@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from vsebench.core.errors import UserError
 from vsebench.papers.base import Paper
-from vsebench.papers.published import PrintedCells
-from vsebench.papers.statement import PrintedStatement
+from vsebench.papers.published import PrintedCells, PrintedStatement
 
 
 def read_audited(papers: Sequence[Paper]) -> PrintedCells:

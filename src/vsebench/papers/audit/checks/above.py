@@ -12,8 +12,7 @@ from vsebench.papers.audit.checks.metrics import harmonic_mean, same_row
 from vsebench.papers.audit.checks.one_label import Z, standard_error
 from vsebench.papers.audit.findings import Finding, report
 from vsebench.papers.audit.printed import Interval, rounded
-from vsebench.papers.published import PrintedCell, PrintedCells
-from vsebench.papers.statement import PrintedStatement
+from vsebench.papers.published import PrintedCell, PrintedCells, PrintedStatement
 
 OVERALL = "overall F1"
 RANKED = ("held_out_images", "leave_one_out", "regions", "zero_shot", "cross_corpus")
