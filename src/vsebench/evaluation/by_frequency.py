@@ -19,15 +19,9 @@ def recall_by_frequency(ranks: pl.DataFrame, training: pl.DataFrame, cutoff: int
     Labels without a held-out occurrence belong to no group; equally frequent labels are in ascending order. If no label
     has a training image, as with unseen labels, there are no groups.
 
-    Parameters
-    ----------
-    ranks : the table `schemas.RANKS` of a model
-    training : the table `schemas.PAIRS` of the training and validation labels
-
-    Returns
-    -------
-    One row for each of up to five groups, the most frequent labels first: band (from 1), labels (their number), fewest
-    and most (training images per label), and value (the mean recall).
+    `ranks` is the table RANKS of `core.schemas`, `training` the table PAIRS of the training and validation labels.
+    Returns a row for each of up to five groups, the most frequent labels first: band (from 1), labels (their number),
+    fewest and most (training images per label), and value (the mean recall).
     """
     labels = with_ranks(ranks).group_by("label").agg(value=within(cutoff).mean())
     counts = training.group_by("label").agg(images=pl.len().cast(pl.Int64))

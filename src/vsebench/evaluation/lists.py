@@ -14,12 +14,8 @@ def list_values(
 ) -> NDArray[np.float64]:
     """Return list metrics, (n_images, n_metrics), for the images with a held-out label in ascending order.
 
-    Parameters
-    ----------
-    lists : the table `schemas.LISTS` of a model
-    right : columns image and label: the held-out labels
-    metrics : names of list metrics
-    siblings : the table `schemas.SIBLINGS` of the data set
+    `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`, `right` contains the held-out labels
+    (image, label).
     """
     kind = ListMetric, "lists of labels", "sibling_precision@10"
     expressions = {name: metric_of_kind(name, *kind).value() for name in metrics}

@@ -38,9 +38,7 @@ class ClaimCase:
 class ClaimTest(Strict, ABC):
     """A test of claims; its fields are the parameters of a claim in a paper's YAML file."""
 
-    effect: ClassVar[
-        str
-    ]  # definition of the effect and of the claimed condition, for the notes of tables
+    effect: ClassVar[str]  # definition of the effect and of the claimed condition, for the notes of tables
     on_simulated: ClassVar[bool] = False  # whether results on simulated data apply to the paper
     reads: ClassVar[tuple[str, ...]] = ()  # optional inputs: "lists" (with the siblings of labels), names of analyses
 

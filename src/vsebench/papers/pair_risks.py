@@ -41,12 +41,9 @@ def independent(marginals: Values) -> Values:
 def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Values:
     """Draw distributions over `all_sets`, (number, 2^labels).
 
-    Parameters
-    ----------
-    sets
-        `any`: the probabilities of all sets have a Dirichlet distribution; `independent`: the labels are independent,
-        with uniform probabilities between 0.02 and 0.98; `one_label`: uniform among the distributions over sets of one
-        label.
+    With `any`, the probabilities of all sets have a Dirichlet distribution. With `independent`, labels are independent
+    and have uniform probabilities between 0.02 and 0.98. With `one_label`, draws are uniform among the distributions
+    over sets of one label.
     """
     match sets:
         case "any":
@@ -72,15 +69,10 @@ def has_minimiser(chances: Values) -> bool:
 
 
 def minimisers(chances: Values, loss: Loss) -> Values:
-    """Return the scores that minimise the risk of each distribution, by damped Newton steps.
+    """Return the scores that minimise the risk of each distribution, by damped Newton steps; (n, labels) with mean 0.
 
-    Parameters
-    ----------
-    chances : (n, 2^labels), the probabilities of `all_sets`; each distribution must have a minimiser (`has_minimiser`)
-
-    Returns
-    -------
-    (n, labels), each row with mean 0
+    `chances` contains the probabilities of `all_sets`, (n, 2^labels). The distributions must have a minimiser
+    (`has_minimiser`).
     """
     labels = chances.shape[1].bit_length() - 1
     scores = np.zeros((len(chances), labels))

@@ -36,11 +36,8 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 def mark_correct(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFrame | None) -> pl.DataFrame:
     """Add to lists the Boolean columns right (held out) and sibling (held out, or a sibling of a held-out label).
 
-    Parameters
-    ----------
-    lists : the table `schemas.LISTS` of a model; images without a held-out label are left out
-    right : columns image and label: the held-out labels
-    siblings : the table `schemas.SIBLINGS`; if None, the column sibling is null
+    `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`, `right` contains the held-out labels
+    (image, label). Images without a held-out label are left out. Without `siblings`, the column sibling is null.
     """
     right = right.select(PAIR).unique()
     marked = lists.join(right, on="image", how="semi").join(right.with_columns(right=True), on=PAIR, how="left")

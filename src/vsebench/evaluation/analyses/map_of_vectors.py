@@ -44,15 +44,7 @@ def project(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
 
     All vectors are first scaled to length 1, as for a cosine (zero vectors are unchanged), and the mean of the images
     is subtracted. The sign of a component is reproducible: the sum over the labels is not negative.
-
-    Parameters
-    ----------
-    images : (q, factors) float
-    labels : (n_labels, factors) float, factors at least 2
-
-    Returns
-    -------
-    (q, 2) and (n_labels, 2) float64
+    From (q, factors) and (n_labels, factors), at least two factors, follow (q, 2) and (n_labels, 2) float64.
     """
     images, labels = normalise_rows(images).astype(np.float64), normalise_rows(labels).astype(np.float64)
     mean = images.mean(axis=0)
