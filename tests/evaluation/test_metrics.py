@@ -238,16 +238,6 @@ class TestAgreesWithScikitLearn:
                 assert mean_metric(ranks, f"f1@{k}") == pytest.approx(f1)
 
 
-def test_tied_right_labels_count_for_each_other():
-    """Two right labels and a wrong one on top: precision 2/3 at each, where an order of the two would say 1/2, 2/3."""
-    ranks = ranks_of([[5, 5, 5, 1]], [[0, 2]])
-    assert ranks["right"].to_list() == [2, 2]
-    assert mean_metric(ranks, "map") == pytest.approx(2 / 3)
-    assert mean_metric(ranks, "map") == pytest.approx(
-        sklearn_metrics.label_ranking_average_precision_score([[1, 0, 1, 0]], [[5, 5, 5, 1]])
-    )
-
-
 @pytest.mark.parametrize("name", known_metrics())
 def test_every_metric_is_of_a_kind_and_says_what_it_is(name):
     metric = next(load_metric(full) for full in (name, f"{name}@5") if loads(full))
