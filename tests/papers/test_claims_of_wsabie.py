@@ -34,7 +34,7 @@ CLEAN_AND_NOISY = [RunTask(task, "tree", "simulated", list(variants)) for task, 
 
 
 def ranks(case):
-    """Return ranks of 100 images: the label is first in as many images as FIRST states, and has rank 12 in the others."""
+    """Return ranks of 100 images: the label is first in the images that FIRST counts, and has rank 12 in the others."""
     above = np.where(np.arange(100) < FIRST[case.task][case.variant], 0, 11)
     columns = {"image": np.arange(100), "label": 0, "above": above, "tied": 0, "right": 1, "negatives": 20}
     return pl.DataFrame(columns | {"cold": False}).cast(schemas.RANKS)

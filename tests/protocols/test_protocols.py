@@ -72,7 +72,7 @@ def test_a_protocol_says_what_it_does(name):
     "name", ["leave_two_out", "base", "labels", "transfer", "unseen", "whole_images", "", "../splits"]
 )
 def test_a_wrong_name_is_refused(name):
-    with pytest.raises(UserError, match=r"unknown protocol .*; known are "):
+    with pytest.raises(UserError, match=r"unknown protocol .*; known protocols are "):
         load_protocol(name)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit  # scipy.stats takes a second more to import
+from scipy.special import stdtrit  # importing scipy.stats takes a second longer
 
 Values = NDArray[np.float64]
 

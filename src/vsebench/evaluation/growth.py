@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import stdtrit  # scipy.stats takes a second more to import
+from scipy.special import stdtrit  # importing scipy.stats takes a second longer
 
 Values = NDArray[np.float64]
 

@@ -27,7 +27,7 @@ from vsebench.kernels.ranking.held_out import count_images_above, rank_right_lab
 from vsebench.kernels.ranking.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
 from vsebench.models import Embedded, Model, checked_scores, checked_vectors
 
-if TYPE_CHECKING:  # features need SciPy, which most models do without
+if TYPE_CHECKING:  # features need SciPy, which most models do not need
     from vsebench.data.features import Features
 
 SCORES_A_CHUNK = 1 << 20  # scores of a chunk (4 MiB), which stay in the cache until they are counted,

@@ -8,7 +8,7 @@ from vsebench.data.problem import HeldOut
 from vsebench.evaluation.ranking import queries_of
 from vsebench.models import Model, checked_scores
 
-if TYPE_CHECKING:  # features need SciPy, which most models do without
+if TYPE_CHECKING:  # features need SciPy, which most models do not need
     from vsebench.data.features import Features
 
 BATCH = 256  # images that are scored at once

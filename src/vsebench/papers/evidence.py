@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
-from scipy.special import stdtr, stdtrit  # scipy.stats takes a second more to import
+from scipy.special import stdtr, stdtrit  # importing scipy.stats takes a second longer
 
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Case, Entry, Task
@@ -236,7 +236,7 @@ def metric_difference(
 
 
 def difference(estimates: Estimates, statistic: Callable[[Values], Values], bound: float = 0.0) -> Effect:
-    """Return a function of the means over seeds, (m, n) -> (m,), with the p-value under the hypothesis `bound`."""
+    """Return a function of the means over seeds, (m, n) -> (m,), with the p-value for equality to `bound`."""
     of_means = estimates.of(statistic)
     return _effect(of_means, float(of_means.p_value(bound)), bound)
 

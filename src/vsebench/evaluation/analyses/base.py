@@ -27,7 +27,7 @@ from vsebench.data.problem import HeldOut, LabelMatrix, Matrix, Queries
 from vsebench.evaluation.ranking import check_finite, check_labels, chunks, queries_of
 from vsebench.models import Embedded, Model, checked_scores, checked_vectors
 
-if TYPE_CHECKING:  # features need SciPy, which most models do without
+if TYPE_CHECKING:  # features need SciPy, which most models do not need
     from vsebench.data.features import Features
 
 

@@ -40,7 +40,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
 
 
 def difficulties(case: AnalysedCase) -> pl.DataFrame:
-    """Return the negated scores of a reference for the labels of test images, which have the order of difficulties."""
+    """Return the negated scores of a reference for the labels of test images, ordered like the difficulties."""
     rows, labels = case.test.right.image_of_pair, case.test.right.label_of_pair
     return pl.DataFrame({"image": case.test.images[rows], "label": labels, "difficulty": -case.scores[rows, labels]})
 

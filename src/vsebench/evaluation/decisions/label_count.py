@@ -34,7 +34,7 @@ class LabelCountSettings(HeadSettings):
 
 
 class LabelCount(Decision):
-    """The decision chooses as many labels as is most probable."""
+    """A decision that chooses the most probable number of labels."""
 
     settings_type = LabelCountSettings
     trains = True

@@ -16,7 +16,7 @@ class CostFormula(ClaimTest):
     """A sum of products of sizes, each with a fitted constant factor, is close to the time at every size."""
 
     effect: ClassVar[str] = "largest relative error of the formula (claimed: below the claim's bound)"
-    on_simulated: ClassVar[bool] = True  # only there can one size be varied while the others stay the same
+    on_simulated: ClassVar[bool] = True  # where one size can be varied while the others stay the same
 
     terms: list[Mapping[Size, int]] = Field(min_length=1)  # {images: 1, factors: 2}: images times the factors' square
     within: float = Field(gt=0)

@@ -1,4 +1,4 @@
-"""Checks of statements in words against the printed numbers."""
+"""Checks of verbal statements against the printed numbers."""
 
 import itertools
 from collections import Counter
