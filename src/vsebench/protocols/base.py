@@ -52,7 +52,8 @@ def load_protocol(name: str) -> Protocol:
         transfer: Protocol = importlib.import_module("vsebench.protocols.transfer").Transfer(source_of(name))
         return transfer
     if name not in known_protocols():
-        raise UserError(f"unknown protocol {name!r}; known protocols are {', '.join(known_protocols())}, {FROM}<data set>")
+        known = ", ".join(known_protocols())
+        raise UserError(f"unknown protocol {name!r}; known protocols are {known}, {FROM}<data set>")
     protocol: type[Protocol] = importlib.import_module(f"vsebench.protocols.{name}").PROTOCOL
     return protocol()
 
