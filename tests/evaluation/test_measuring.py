@@ -6,10 +6,10 @@ import pytest
 from sklearn import metrics as sklearn_metrics
 
 from tests.builders import Given, held_out_of
-from vsebench.core.schemas import METRICS, SIBLINGS
+from vsebench.core.schemas import METRICS, RANKS, SIBLINGS
 from vsebench.core.tasks import Entry, Task
 from vsebench.core.workers import workers
-from vsebench.evaluation.measuring import Ranked, measure
+from vsebench.evaluation.measuring import Ranked, measure, values_of_cold
 from vsebench.evaluation.metrics import mean_metric
 from vsebench.evaluation.ranking import list_tops, rank, rank_images
 from vsebench.evaluation.summary import metrics_table
@@ -207,3 +207,15 @@ def test_without_siblings_their_metrics_are_left_out(data):
     assert np.isnan(found.values).tolist() == [True, False]
     table = metrics_table(Task("a", "images"), {Entry("row"): {1: found}}, names)
     assert table["metric"].to_list() == ["map"]
+
+
+def test_cold_images_and_the_others_have_their_own_means():
+    lines = [(0, 1, 0, 0, 1, 9, False), (1, 1, 0, 0, 1, 9, True), (2, 1, 5, 0, 1, 9, True), (2, 2, 0, 0, 1, 9, True)]
+    found = values_of_cold(pl.DataFrame(lines, schema=RANKS, orient="row"), ["recall@1"])
+    values = {images: (value, n) for _, images, value, n in found.iter_rows()}
+    assert values == {"all": (pytest.approx(2.5 / 3), 3), "cold": (0.75, 2), "others": (1.0, 1)}
+
+
+def test_a_group_of_images_without_members_has_no_line():
+    ranks = pl.DataFrame([(0, 1, 0, 0, 1, 9, False)], schema=RANKS, orient="row")
+    assert values_of_cold(ranks, ["map"])["images"].to_list() == ["all", "others"]

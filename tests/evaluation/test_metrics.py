@@ -52,13 +52,6 @@ def test_third_rank_of_eleven_candidates_by_hand():
     )  # fmt: skip
 
 
-def test_seventh_rank_is_cut_at_five_only():
-    result = of(single((6, 0, 100)))
-    at_5 = ("precision@5", "recall@5", "map@5", "ndcg@5", "auc@5")
-    assert [result[name] for name in at_5] == [0, 0, 0, 0, 0.5]
-    assert [result[name.replace("5", "10")] for name in at_5] == pytest.approx([0.1, 1, 1 / 7, 1 / 3, 0.94])
-
-
 def test_ties_take_the_worst_rank_when_cut_and_the_mean_rank_for_the_full_auc():
     """Best rank 4 with 8 others alike: the worst rank 12 is cut at 10, the mean rank is 8 among 20 negatives."""
     result = of(single((3, 8, 20)))
@@ -191,13 +184,6 @@ def test_cut_auc_agrees_with_the_definition_of_librec(rank):
     assert of(single((rank - 1, 0, 29)))["auc@10"] == pytest.approx(expected)
 
 
-def test_recall_of_one_label_is_k_times_its_precision():
-    rng = np.random.default_rng(0)
-    frame = single(*((int(above), 0, 49) for above in rng.integers(0, 49, 300)))
-    for k in (5, 10):
-        assert mean_metric(frame, f"recall@{k}") == pytest.approx(k * mean_metric(frame, f"precision@{k}"))
-
-
 def drawn(seed, ties):
     """Return scores, and which labels are held out, of twenty images; each has one that is and one that is not."""
     rng = np.random.default_rng(seed)
@@ -250,16 +236,6 @@ class TestAgreesWithScikitLearn:
                 predicted = np.argsort(np.argsort(-untied, axis=1), axis=1) < k
                 f1 = sklearn_metrics.f1_score(right, predicted, average="samples")
                 assert mean_metric(ranks, f"f1@{k}") == pytest.approx(f1)
-
-
-def test_tied_right_labels_count_for_each_other():
-    """Two right labels and a wrong one on top: precision 2/3 at each, where an order of the two would say 1/2, 2/3."""
-    ranks = ranks_of([[5, 5, 5, 1]], [[0, 2]])
-    assert ranks["right"].to_list() == [2, 2]
-    assert mean_metric(ranks, "map") == pytest.approx(2 / 3)
-    assert mean_metric(ranks, "map") == pytest.approx(
-        sklearn_metrics.label_ranking_average_precision_score([[1, 0, 1, 0]], [[5, 5, 5, 1]])
-    )
 
 
 @pytest.mark.parametrize("name", known_metrics())

@@ -1,5 +1,7 @@
 """Planted results that the tests of claims are run on."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ from vsebench.core import schemas
 from vsebench.core.storage import write_json, write_table
 from vsebench.core.tasks import Case, Task
 from vsebench.core.yaml_files import check
+from vsebench.evaluation.analyses.base import load_analysis
 from vsebench.evaluation.measuring import Ranked
 from vsebench.evaluation.sets import LabelSets
 from vsebench.papers.evidence import Evidence, RunTask
@@ -93,10 +96,11 @@ def planted(datasets=("real", "sim")):
     )
 
 
-def decided(task):
+def decided(**changes):
     """Evidence of two variants with two decisions each on 400 images of six labels, of which two are right.
 
-    The decision `sharp` chooses the right labels of most images, `blunt` of few; all else is the same.
+    The decision `sharp` chooses the right labels of most images, `blunt` of few; all else is the same. Fields of the
+    evidence can be replaced.
     """
     right = pl.DataFrame({"image": np.repeat(np.arange(400), 2), "label": np.tile([0, 3], 400)})
 
@@ -108,26 +112,34 @@ def decided(task):
 
     def read_ranked(case):
         above = {"one": 0, "other": 1}[case.variant]
-        found = right.with_columns(above=pl.lit(above), tied=pl.lit(0), right=pl.int_range(2).over("image") + 1)
-        return Ranked(
-            found.with_columns(negatives=pl.lit(4), cold=pl.lit(value=False))
-            .select(*schemas.RANKS)
-            .cast(schemas.RANKS),
-            pl.DataFrame(),
-        )
+        columns = {"above": above, "tied": 0, "negatives": 4, "cold": False}
+        table = right.with_columns(pl.lit(value).alias(name) for name, value in columns.items())
+        table = table.with_columns(right=pl.int_range(2).over("image") + 1)
+        return Ranked(table.select(*schemas.RANKS).cast(schemas.RANKS), pl.DataFrame())
 
-    variants = [
-        *("one", "other"),
-        *(f"{variant}/{decision}" for variant in ("one", "other") for decision in ("sharp", "blunt")),
-    ]
+    names = [*("one", "other"), *(f"{name}/{decision}" for name in ("one", "other") for decision in ("sharp", "blunt"))]
+    tasks = [RunTask(Task("d", "official"), "other", "other", names)]
     empty = {name: pl.DataFrame() for name in ("timing", "history")}
-    return Evidence([RunTask(task, "other", "other", variants)], SEEDS, 400, **empty, sweeps=None, scaling=None,
-                    read_ranks=lambda case: read_ranked(case).ranks, read_sweep_ranks=None, read_ranked=read_ranked,
-                    read_sets=read_sets, n_labels=lambda case: 6)  # fmt: skip
+    evidence = Evidence(tasks, SEEDS, 400, **empty, sweeps=None, scaling=None,
+                        read_ranks=lambda case: read_ranked(case).ranks, read_sweep_ranks=None, read_ranked=read_ranked,
+                        read_sets=read_sets, n_labels=lambda case: 6)  # fmt: skip
+    return replace(evidence, **changes)
+
+
+def analysed(name, lines):
+    """Return the evidence of `decided` with the table of an analysis on its task."""
+    rows = [{"dataset": "d", "protocol": "official"} | line for line in lines]
+    return decided(on_request={name: frame(rows, load_analysis(name).SCHEMA)})
 
 
 def effects(test, evidence, **parameters):
-    """Return the verdict and effect of each case of a test."""
+    """Return the effect and verdict of each case of a test."""
     made = check(load_test(test, "here"), {"families": ["other"], **parameters}, "here")
-    found = [(case.measured, made.test(evidence, case)) for case in made.cases(evidence)]
-    return {name: (effect, made.verdict(effect, effect.p)) for name, effect in found}
+    measured = [(case.measured, made.test(evidence, case)) for case in made.cases(evidence)]
+    return {name: (effect, made.verdict(effect, effect.p)) for name, effect in measured}
+
+
+def only_effect(test, evidence, **parameters):
+    """Return the effect and verdict of the only case of a test."""
+    (outcome,) = effects(test, evidence, **parameters).values()
+    return outcome

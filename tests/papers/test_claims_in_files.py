@@ -29,6 +29,18 @@ def test_the_claims_of_the_papers_name_what_exists(path):
             assert claim.test.parameter in load_method(module).settings_type.model_fields
 
 
+def test_defaults_are_parameters_of_the_claims_whose_test_has_them(tmp_path):
+    claims = [
+        "{claim: a, where: w, test: memory, method: m, rivals: [x]}",
+        "{claim: b, where: w, test: memory, method: m, rivals: [x], families: [flickr]}",
+        "{claim: c, where: w, test: untested, method: m, reason: r}",
+    ]
+    keys = f"title: P, citation: c, claim_defaults: {{families: [iapr]}}, claims: [{', '.join(claims)}]"
+    (tmp_path / "p.yaml").write_text(f"{{{keys}}}")
+    tests = [claim.test.model_dump() for claim in read_claims(Paper.read(tmp_path / "p.yaml"))]
+    assert [test.get("families") for test in tests] == [["iapr"], ["flickr"], None]
+
+
 @pytest.mark.parametrize("name", modules_that_define("TESTS", "papers/claims"))
 def test_every_test_says_what_its_effect_is(name):
     test = load_test(name, "here")
@@ -40,10 +52,7 @@ def test_every_test_says_what_its_effect_is(name):
     ("claim", "message"),
     [
         ("{where: w, test: memory}", "claim 1: claim: this key is missing"),
-        (
-            "{claim: c, where: w, test: guess}",
-            "claim 1: test: there is no test 'guess'; there are ",
-        ),
+        ("{claim: c, where: w, test: guess}", "claim 1: test: there is no test 'guess'; there are "),
         ("{claim: c, where: w, test: memory, method: m}", "claim 1: families: this key is missing"),
         (
             "{claim: c, where: w, test: growth, method: m, variable: pairs, between: [0.0, 1.0], rivals: [x]}",

@@ -1,19 +1,19 @@
 """Tests of claims about accuracy, decisions, convergence, and what lies in a model; on planted evidence."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from tests.builders import frame
-from tests.papers.planted import SEEDS, decided, effects
+from tests.papers.planted import SEEDS, analysed, decided, effects, only_effect
 from vsebench.core import schemas
 from vsebench.core.errors import UserError
-from vsebench.core.tasks import Task
-from vsebench.evaluation.analyses.base import load_analysis
-from vsebench.papers.evidence import Evidence, UntestableError
+from vsebench.papers.evidence import UntestableError
 
 
 def test_label_sets_of_decisions_are_compared_on_the_same_images():
-    found = effects("accuracy", decided(Task("d", "official")), method="one/sharp", rivals=["one/blunt"],
+    found = effects("accuracy", decided(), method="one/sharp", rivals=["one/blunt"],
                     metrics=["exact_match", "macro_f1", "map"])  # fmt: skip
     effect, verdict = found["exact_match"]
     assert effect.value == pytest.approx(0.2, abs=0.04)
@@ -25,9 +25,8 @@ def test_label_sets_of_decisions_are_compared_on_the_same_images():
 
 @pytest.mark.parametrize(("by", "verdict"), [(0.1, "holds"), (0.2, "undecided"), (0.3, "fails")])
 def test_an_advantage_is_tested_against_the_claims_margin(by, verdict):
-    found = effects("accuracy_by_margin", decided(Task("d", "official")), method="one/sharp", rivals=["one/blunt"],
-                    metrics=["exact_match"], by=by)  # fmt: skip
-    effect, judged = found["exact_match"]
+    margin = {"metrics": ["exact_match"], "by": by}
+    effect, judged = only_effect("accuracy_by_margin", decided(), method="one/sharp", rivals=["one/blunt"], **margin)
     assert effect.neutral == by
     assert effect.value == pytest.approx(0.2, abs=0.04)
     assert judged == verdict
@@ -38,16 +37,11 @@ def test_an_advantage_is_tested_against_the_claims_margin(by, verdict):
     [("one", [-0.01, 0.01], "holds"), ("other", [-1, 0.01], "fails"), ("other", [0.01, 1], "holds")],
 )
 def test_accuracies_that_are_about_the_same(rival, within, verdict):
-    """The row `other` has a wrong label before its two right ones: MAP (1/2 + 2/3) / 2."""
-    found = effects("same_accuracy", decided(Task("d", "official")), method="one", rivals=[rival], metrics=["map"],
-                    within=within)  # fmt: skip
-    assert found["map"][0].value == pytest.approx(0 if rival == "one" else 1 - 7 / 12)
-    assert found["map"][1] == verdict
-
-
-def test_a_metric_of_label_sets_needs_variants_with_decisions():
-    with pytest.raises(UserError, match="metrics: one is of label sets, so name other with a decision"):
-        effects("accuracy", None, method="one/sharp", rivals=["other"], metrics=["macro_f1"])
+    """The variant `other` has a wrong label before its two right ones: MAP (1/2 + 2/3) / 2."""
+    claim = {"method": "one", "rivals": [rival], "metrics": ["map"], "within": within}
+    effect, judged = only_effect("same_accuracy", decided(), **claim)
+    assert effect.value == pytest.approx(0 if rival == "one" else 1 - 7 / 12)
+    assert judged == verdict
 
 
 @pytest.mark.parametrize(
@@ -55,10 +49,8 @@ def test_a_metric_of_label_sets_needs_variants_with_decisions():
     [
         ({"method": "one/sharp", "rivals": ["other/sharp"], "metrics": ["map"]}, "none is of label sets"),
         ({"method": "one", "rivals": ["other/sharp"], "metrics": ["map"]}, "none is of label sets"),
-        (
-            {"method": "one/sharp", "rivals": ["one/blunt"], "metrics": ["set_size"]},
-            "set_size is not better where",
-        ),
+        ({"method": "one/sharp", "rivals": ["one/blunt"], "metrics": ["set_size"]}, "neither large nor small values"),
+        ({"method": "one/sharp", "rivals": ["other"], "metrics": ["macro_f1"]}, "so name other with a decision"),
     ],
 )
 def test_a_claim_that_cannot_be_tested_is_refused(parameters, message):
@@ -69,7 +61,7 @@ def test_a_claim_that_cannot_be_tested_is_refused(parameters, message):
 def test_a_metric_that_cannot_be_computed_gets_no_verdict():
     """Images were not ranked, so there is no MAP of labels."""
     with pytest.raises(UntestableError, match="label_map cannot be computed on d/official"):
-        effects("accuracy", decided(Task("d", "official")), method="one", rivals=["other"], metrics=["label_map"])
+        effects("accuracy", decided(), method="one", rivals=["other"], metrics=["label_map"])
 
 
 def test_epochs_to_the_best_are_compared_as_seconds_are():
@@ -78,35 +70,30 @@ def test_epochs_to_the_best_are_compared_as_seconds_are():
          "seconds": 1.0, "validation": -abs(epoch - best)}
         for variant, best in (("one", 5), ("other", 10)) for seed in SEEDS for epoch in range(1, 15)
     ]  # fmt: skip
-    history = frame(lines, schemas.HISTORY)
-    evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"history": history}))
-    found = effects("time_to_converge", evidence, method="one", rivals=["other"], counted_in="epochs")
-    assert found["epochs to best epoch, ratio"][0].value == pytest.approx(2)
+    evidence = decided(history=frame(lines, schemas.HISTORY))
+    effect, _ = only_effect("time_to_converge", evidence, method="one", rivals=["other"], counted_in="epochs")
+    assert effect.value == pytest.approx(2)
 
 
 def test_seconds_to_the_best_epoch_need_to_have_been_timed():
-    tables = {"timing": frame([], schemas.TIMING)}
-    evidence = Evidence(**(vars(decided(Task("d", "official"))) | tables))
+    evidence = decided(timing=frame([], schemas.TIMING))
     with pytest.raises(UntestableError, match=r"needs timing\.to_best_epoch: true"):
         effects("time_to_converge", evidence, method="one", rivals=["other"])
 
 
 def test_thresholds_that_grow_with_difficulty():
-    table = [
-        {"dataset": "d", "protocol": "official", "method": "one", "seed": seed, "decision": "sharp", "reference": name,
-         "label": str(label), "images": 20, "correlation": 0.4 + 0.02 * label if name == "oracle" else -0.5}
+    lines = [
+        {"method": "one", "seed": seed, "decision": "sharp", "reference": name, "label": str(label), "images": 20,
+         "correlation": 0.4 + 0.02 * label if name == "oracle" else -0.5}
         for name in ("bce", "oracle") for seed in SEEDS for label in range(9)
     ]  # fmt: skip
-    tables = {"thresholds_and_difficulty": frame(table, load_analysis("thresholds_and_difficulty").SCHEMA)}
-    evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"on_request": tables}))
-    asked = {"method": "one/sharp", "above": 0.1}
-    ((effect, verdict),) = effects("threshold_difficulty", evidence, references=["oracle", "bce"], **asked).values()
-    assert effect.value == pytest.approx(0.48)
-    assert verdict == "holds"
-    ((_, verdict),) = effects("threshold_difficulty", evidence, references=["bce"], **asked).values()
-    assert verdict == "fails"
+    evidence = analysed("thresholds_and_difficulty", lines)
+    judge = partial(only_effect, "threshold_difficulty", evidence, method="one/sharp", above=0.1)
+    effect, verdict = judge(references=["oracle", "bce"])
+    assert (effect.value, verdict) == (pytest.approx(0.48), "holds")
+    assert judge(references=["bce"])[1] == "fails"
     with pytest.raises(UntestableError, match="The run has no method nobody to measure the difficulty with"):
-        effects("threshold_difficulty", evidence, references=["nobody"], **asked)
+        judge(references=["nobody"])
 
 
 def test_words_that_training_pulls_apart():
@@ -115,52 +102,50 @@ def test_words_that_training_pulls_apart():
     corners = np.eye(3, 4).tolist()
     shared = (np.hstack([np.eye(3), np.ones((3, 1))]) / np.sqrt(2)).tolist()
     vectors = {"other": same + same, "one": corners + shared}
-    table = [
-        {"dataset": "d", "protocol": "official", "method": variant, "seed": seed, "label": label, "vector": vector}
-        for variant, of_variant in vectors.items() for seed in SEEDS
+    lines = [
+        {"method": variant, "seed": seed, "label": label, "vector": vector}
+        for variant, of_variant in vectors.items()
+        for seed in SEEDS
         for label, vector in zip(["red", "blue", "green", "cat", "dog", "cow"], of_variant, strict=True)
-    ]  # fmt: skip
-    tables = {"label_vectors": frame(table, load_analysis("label_vectors").SCHEMA)}
-    evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"on_request": tables}))
+    ]
+    judge = partial(only_effect, "words_apart", analysed("label_vectors", lines), method="one")
     colours, animals = ["red", "blue", "green", "unknown"], ["cat", "dog", "cow"]
-    asked = {"method": "one", "fixed": "other"}
-    ((effect, verdict),) = effects("words_apart", evidence, words=colours, beside=animals, **asked).values()
+    effect, verdict = judge(fixed="other", words=colours, beside=animals)
     assert (effect.value, effect.low, effect.high) == pytest.approx((0.5, 0.5, 0.5))
     assert verdict == "holds"
-    ((effect, verdict),) = effects("words_apart", evidence, words=animals, beside=colours, **asked).values()
-    assert effect.value == pytest.approx(-0.5)
-    assert verdict == "fails"
+    effect, verdict = judge(fixed="other", words=animals, beside=colours)
+    assert (effect.value, verdict) == (pytest.approx(-0.5), "fails")
     with pytest.raises(UntestableError, match="fewer than 3 words of a group"):
-        effects("words_apart", evidence, words=colours, beside=["cat", "dog", "ox"], **asked)
-    with pytest.raises(UntestableError, match="no method nobody to compare with"):
-        effects("words_apart", evidence, method="one", fixed="nobody", words=colours, beside=animals)
+        judge(fixed="other", words=colours, beside=["cat", "dog", "ox"])
+    with pytest.raises(UntestableError, match="no results of one and nobody"):
+        judge(fixed="nobody", words=colours, beside=animals)
 
 
 def test_a_full_sample_loss_is_compared_at_one_beta_0_by_seeds():
-    table = [
-        {"dataset": "d", "protocol": "official", "method": name, "seed": seed, "beta_0": beta_0, "loss": loss * beta_0}
-        for name, loss in (("one", 0.1), ("other", 0.2)) for seed in SEEDS for beta_0 in (1.0, 2.0)
-    ]  # fmt: skip
-    tables = {"full_sample_loss": frame(table, load_analysis("full_sample_loss").SCHEMA)}
-    evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"on_request": tables}))
-    asked = {"method": "one", "rivals": ["other"]}
-    ((effect, verdict),) = effects("full_sample_loss", evidence, beta_0=2.0, **asked).values()
-    assert effect.value == pytest.approx(2.0)
-    assert verdict == "holds"
+    lines = [
+        {"method": name, "seed": seed, "beta_0": beta_0, "loss": loss * beta_0}
+        for name, loss in (("one", 0.1), ("other", 0.2))
+        for seed in SEEDS
+        for beta_0 in (1.0, 2.0)
+    ]
+    evidence = analysed("full_sample_loss", lines)
+    judge = partial(only_effect, "full_sample_loss", evidence, method="one", rivals=["other"])
+    effect, verdict = judge(beta_0=2.0)
+    assert (effect.value, verdict) == (pytest.approx(2.0), "holds")
     with pytest.raises(UntestableError, match="no full-sample loss of one with beta_0 = 3"):
-        effects("full_sample_loss", evidence, beta_0=3.0, **asked)
+        judge(beta_0=3.0)
 
 
 @pytest.mark.parametrize(("at_most", "verdict"), [(0.3, "holds"), (0.1, "fails")])
 def test_the_distance_of_a_sampler_is_judged_by_its_interval(at_most, verdict):
-    table = [
-        {"dataset": "d", "protocol": "official", "method": "one", "seed": seed, "image": image, "uniform": 0.5,
-         "lists": 0.5 * (0.15 + 0.01 * (image % 10))}
-        for seed in SEEDS for image in range(50)
-    ]  # fmt: skip
-    tables = {"sampler_distance": frame(table, load_analysis("sampler_distance").SCHEMA)}
-    evidence = Evidence(**(vars(decided(Task("d", "official"))) | {"on_request": tables}))
-    ((effect, judged),) = effects("sampler_distance", evidence, method="one", at_most=at_most).values()
+    distances = [0.5 * (0.15 + 0.01 * (image % 10)) for image in range(50)]
+    lines = [
+        {"method": "one", "seed": seed, "image": image, "uniform": 0.5, "lists": distance}
+        for seed in SEEDS
+        for image, distance in enumerate(distances)
+    ]
+    evidence = analysed("sampler_distance", lines)
+    effect, judged = only_effect("sampler_distance", evidence, method="one", at_most=at_most)
     assert effect.value == pytest.approx(0.195)
     assert effect.low < 0.195 < effect.high
     assert judged == verdict

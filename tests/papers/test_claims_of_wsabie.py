@@ -24,33 +24,20 @@ from vsebench.papers.claims.warp_sampling import ExpectedTrials, SampledRank, sa
 from vsebench.papers.evidence import Effect, Evidence, RunTask, UntestableError
 from vsebench.papers.verdicts import JUDGED, Claim, ClaimText, _no_evidence, _row, examine
 
-TASK = Task("tree", "official")
-ROWS = {"first": 50, "second": 46, "third": 30, "popular": 2}  # images in 100 whose label is first
+TASK, NOISY = Task("tree", "official"), Task("noisier tree", "official")
+FIRST = {  # images in 100 whose label is first
+    TASK: {"first": 50, "second": 46, "third": 30, "popular": 2},
+    NOISY: {"first": 20, "second": 40},
+}
 SEEDS = [1, 2]
-
-
-NOISY = Task("noisier tree", "official")
-NOISY_ROWS = {"first": 20, "second": 40}
-CLEAN_AND_NOISY = [
-    RunTask(TASK, "tree", "simulated", list(ROWS)),
-    RunTask(NOISY, "tree", "simulated", list(NOISY_ROWS)),
-]
+CLEAN_AND_NOISY = [RunTask(task, "tree", "simulated", list(variants)) for task, variants in FIRST.items()]
 
 
 def ranks(case):
-    """Return ranks of 100 images: the label is first in as many as ROWS says, and has rank 12 in the others."""
-    number = NOISY_ROWS[case.variant] if case.task == NOISY else ROWS[case.variant]
-    above = np.where(np.arange(100) < number, 0, 11)
-    columns = {
-        "image": np.arange(100),
-        "label": 0,
-        "above": above,
-        "tied": 0,
-        "right": 1,
-        "negatives": 20,
-        "cold": False,
-    }
-    return pl.DataFrame(columns).cast(schemas.RANKS)
+    """Return ranks of 100 images: the label is first in the images that FIRST counts, and has rank 12 in the others."""
+    above = np.where(np.arange(100) < FIRST[case.task][case.variant], 0, 11)
+    columns = {"image": np.arange(100), "label": 0, "above": above, "tied": 0, "right": 1, "negatives": 20}
+    return pl.DataFrame(columns | {"cold": False}).cast(schemas.RANKS)
 
 
 def lists(case):
@@ -60,16 +47,15 @@ def lists(case):
     return pl.DataFrame(lines, schema=schemas.LISTS, orient="row")
 
 
-def evidence(data="other", family="tree", **tables):
+def evidence(data="other", **tables):
     filled = {"timing": [], "history": []} | tables
     frames = {name: frame(lines, getattr(schemas, name.upper())) for name, lines in filled.items()}
     siblings = pl.DataFrame({"label": [0, 0], "sibling": [1, 2]}, schema={"label": pl.Int32, "sibling": pl.Int32})
     return Evidence(
-        tasks=[RunTask(TASK, family, data, list(ROWS))],
+        tasks=[RunTask(TASK, "tree", data, list(FIRST[TASK]))],
         seeds=SEEDS,
         resamples=200,
-        timing=frames["timing"],
-        history=frames["history"],
+        **frames,
         sweeps=None,
         scaling=None,
         read_ranks=ranks,
@@ -94,18 +80,16 @@ def test_the_spread_over_sizes_is_relative_to_the_largest():
     far = make(sizes=["first", "second", "third"], below=0.1)
     assert only(far, evidence()).value == pytest.approx(0.4)
     assert far.verdict(only(far, evidence()), None) == "fails"
-    with pytest.raises(UntestableError, match="The run lacks one of the methods first or none"):
+    with pytest.raises(UntestableError, match="The run has no results of first and none"):
         list(make(sizes=["first", "none"], below=0.1).cases(evidence()))
 
 
 def test_an_ensemble_is_held_against_its_best_member():
-    test = GainOverBest(
-        method="first", families=["tree"], members=["second", "third"], metrics=["precision@1"], at_least=0.1
-    )
-    effect = only(test, evidence())
+    make = partial(GainOverBest, method="first", families=["tree"], metrics=["precision@1"], at_least=0.1)
+    effect = only(make(members=["second", "third"]), evidence())
     assert effect.value == pytest.approx(50 / 46 - 1)
     assert effect.low < effect.value < effect.high
-    low = GainOverBest(method="first", families=["tree"], members=["third"], metrics=["precision@1"], at_least=0.1)
+    low = make(members=["third"])
     assert low.verdict(only(low, evidence()), None) == "holds"
     assert low.verdict(Effect(0.02, 0.01, 0.03, None, 0.1), None) == "fails"
     assert low.verdict(Effect(0.1, 0.05, 0.15, None, 0.1), None) == "undecided"
@@ -122,7 +106,7 @@ def test_a_trade_off_has_the_claimed_direction_in_each_metric():
     test = TradeOff(method="first", families=["tree"], rivals=["second"], better=["precision@1"], worse=["auc"])
     found = {case.measured: test.test(evidence(), case).value for case in test.cases(evidence())}
     assert found["precision@1"] == pytest.approx(0.04)
-    assert found["auc of the rival, less the method's"] < 0  # the method is better there as well
+    assert found["auc of the rival minus the method's"] < 0  # the method is better there as well
 
 
 def test_sibling_precision_and_its_ratio_to_precision():
@@ -149,7 +133,7 @@ def test_what_noisier_labels_leave_of_two_variants():
     assert falls.verdict(effect, effect.p) == "holds"
     turned = only(make(method="second", steadier="first"), found)
     assert turned.value == pytest.approx(1 / effect.value)
-    with pytest.raises(UntestableError, match="The run lacks tree or noisier tree"):
+    with pytest.raises(UntestableError, match="The run lacks results of the claim's methods on tree or noisier tree"):
         list(make(method="first", steadier="third").cases(found))
 
 

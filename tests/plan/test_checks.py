@@ -30,7 +30,7 @@ SCALING = {"dataset": "sim-iapr", "repeats": 2, "pairs": [10, 20], "labels": [10
         ({"sedes": [1]}, "some.yaml: sedes: unknown key"),
         (
             {"datasets": {"sim-iapr": {"protocols": ["leave-two-out"]}}},
-            "some.yaml: datasets.sim-iapr.protocols: unknown protocol 'leave-two-out'; known are ",
+            "some.yaml: datasets.sim-iapr.protocols: unknown protocol 'leave-two-out'; known protocols are ",
         ),
         ({"datasets": {"sim-iapr": {"protocols": []}}}, "some.yaml: datasets.sim-iapr.protocols"),
         ({"datasets": {"sim-iapr": {"protocols": ["regions"] * 2}}}, "protocols: 'regions' is there more than once"),

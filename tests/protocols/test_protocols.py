@@ -59,7 +59,7 @@ def test_every_protocol_is_tested_here():
 def test_a_protocol_says_what_it_does(name):
     protocol = load_protocol(name)
     assert isinstance(protocol, Protocol)
-    assert protocol.word_vectors
+    assert protocol.description
     assert protocol.new_images == (name not in LABELS)
     assert protocol.unseen == (name in UNSEEN)
     assert protocol.only_unseen == (name in ONLY_UNSEEN)
@@ -72,7 +72,7 @@ def test_a_protocol_says_what_it_does(name):
     "name", ["leave_two_out", "base", "labels", "transfer", "unseen", "whole_images", "", "../splits"]
 )
 def test_a_wrong_name_is_refused(name):
-    with pytest.raises(UserError, match=r"unknown protocol .*; known are "):
+    with pytest.raises(UserError, match=r"unknown protocol .*; known protocols are "):
         load_protocol(name)
 
 

@@ -58,19 +58,8 @@ def test_images_and_labels_of_the_tested_set_keep_their_numbers(joined):
     assert labels["trained"].to_list() == [False, False, True, False, True, True]
     assert labels["tested"].to_list() == [True] * 4 + [False] * 2
     images = read_parquet(joined / "images.parquet")
-    assert images["part"].to_list() == [
-        None,
-        "test",
-        "test",
-        None,
-        "test",
-        "train",
-        None,
-        "train",
-        "train",
-        "train",
-        "valid",
-    ]
+    tested, trained = [None, "test", "test", None, "test"], ["train", None, "train", "train", "train", "valid"]
+    assert images["part"].to_list() == tested + trained
     rows = [[], [1], [0, 3], [], [], [2, 4], [], [5], [4], [2], [4, 5]]
     dataset = load_dataset(joined, joined / "word_vectors.npz")
     assert rows_of(dataset.labels) == rows
@@ -132,7 +121,7 @@ def test_the_stage_split_reads_what_was_joined(joined, tmp_path):
     ("changes", "message"),
     [
         ({"dimensions": 4}, "features are dense with 3 numbers and dense with 4 numbers; both data sets need the same"),
-        ({"word_vectors": 3}, "word vectors of 2 and 3 dimensions; use the same source of words for both"),
+        ({"word_vectors": 3}, "word vectors of 2 and 3 dimensions; use the same source of word vectors for both"),
         ({"names": ["cat", "sea", "sea"]}, "two labels have the name 'sea'"),
     ],
 )
@@ -155,7 +144,7 @@ def test_its_name_says_what_is_trained_on():
     protocol = load_protocol("from-mirflickr-tags457")
     assert source_of("from-mirflickr-tags457") == "mirflickr-tags457"
     assert source_of("official") is None
-    assert "mirflickr-tags457" in protocol.word_vectors
+    assert "mirflickr-tags457" in protocol.description
     assert protocol.new_images
     assert protocol.unseen
     assert not protocol.only_unseen

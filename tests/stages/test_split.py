@@ -53,7 +53,7 @@ def test_a_part_without_a_label_is_refused(tmp_path, capsys):
 def test_an_unknown_protocol_is_one_line(tmp_path, capsys):
     write_processed(tmp_path)
     assert split(tmp_path, "leave-two-out") == 1
-    assert "unknown protocol 'leave-two-out'; known are " in capsys.readouterr().err
+    assert "unknown protocol 'leave-two-out'; known protocols are " in capsys.readouterr().err
 
 
 def test_regions_of_saiapr_leave_what_the_papers_print(mirror):

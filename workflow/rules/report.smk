@@ -29,7 +29,7 @@ rule report_page:
         papers=PAPERS,
         # What the page reads of a paper's file. Edited claims and statements reach it through claims.csv and audit.csv.
         shown=lambda wildcards: [
-            paper.model_dump(exclude={"claims", *paper.audited})
+            paper.model_dump(exclude={*paper.tested, *paper.audited})
             for paper in PLAN.papers
         ],
         pictures=literally(as_json(pictures(PLAN))),

@@ -1,20 +1,19 @@
-"""Bayes-optimal label sets under a known conditional label distribution.
+"""Bayes-optimal label sets under a known conditional label distribution, computed exactly.
 
-The distribution is that of a simulated data set, where labels are independent given the features
-(`formats/simulators/simulated_independent.py`) or form one set of a catalogue
-(`formats/simulators/simulated_catalogue.py`). Y is an image's label set, p_k = P(label k in Y | x).
+The distribution is that of a simulated data set: given the features, labels are independent
+(`formats/simulators/simulated_independent.py`) or form one of the sets of a catalogue
+(`formats/simulators/simulated_catalogue.py`). Y is an image's label set, and p_k = P(label k in Y | x).
 
-    exact match   the most probable set: {k: p_k > 1/2}, or the S_c of the largest P(c | x)
+    exact match   the most probable set: {k: p_k > 1/2}, or the S_c with the largest P(c | x)
     example F1    the A with the largest E[2 |A and Y| / (|A| + |Y|)], where the F1 of two empty sets is 1. Among sets
                   of s labels it is the set with the s largest
 
                       g_ks = E[1(k in Y) 2 / (s + |Y|)]
 
-                  whose sum is its expected F1. Choose the best s, or the empty set if P(Y is empty) is larger
+                  whose sum is its expected F1. The s with the largest sum is chosen, or the empty set if P(Y is empty)
+                  is larger
     label count   the c labels with the largest p_k, where c is the most probable number of labels
     Hamming loss  {k: p_k > 1/2}
-
-All are computed exactly.
 
 Source: the sums of example F1 are from Dembczynski, Waegeman, Cheng and Hullermeier, "An exact algorithm for F-measure
 maximization", NIPS 2011; the others follow from the definitions.
@@ -34,16 +33,10 @@ Floats = NDArray[np.float64]
 
 
 class Decision(NamedTuple):
-    """Predicted label sets.
+    """Predicted label sets."""
 
-    Attributes
-    ----------
-    labels : (n, n_labels) bool, whether a label is predicted for an image
-    expected : (n,) float64, the expected value, given the image's features, of the metric that names the function
-    """
-
-    labels: NDArray[np.bool_]
-    expected: Floats
+    labels: NDArray[np.bool_]  # (n, n_labels), whether a label is predicted for an image
+    expected: Floats  # (n,), the expected metric, given the image's features; functions have the names of metrics
 
 
 class LabelDistribution(Protocol):
@@ -68,12 +61,8 @@ def exact_match(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]
     Parameters
     ----------
     features : (n, d) float32, as in the data set
-    truth : the arrays of truth.npz; see `methods.controls.independent_labels` and `methods.controls.label_catalogue`
-
-    Raises
-    ------
-    ValueError, KeyError
-        `truth` does not describe one of these two distributions.
+    truth : the arrays of truth.npz; see `methods.controls.independent_labels` and `methods.controls.label_catalogue`.
+        Arrays of other distributions raise a `ValueError` or a `KeyError`
     """
     return distribution_of(features, truth).mode()
 
@@ -93,10 +82,9 @@ def example_f1(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]])
 
 
 def label_count(features: NDArray[np.float32], truth: Mapping[str, NDArray[Any]]) -> Decision:
-    """Return the c most probable labels of each image, for the most probable c, and the probability of c.
+    """Return the c most probable labels of each image, where c is the most probable number of labels, and P(|Y| = c).
 
-    It is the optimum for models that predict a number of labels in addition to a ranking; parameters as for
-    `exact_match`.
+    It is optimal for models that predict a number of labels in addition to a ranking; parameters as for `exact_match`.
     """
     distribution = distribution_of(features, truth)
     counts = distribution.counts()
@@ -120,25 +108,17 @@ def distribution_of(features: NDArray[np.float32], truth: Mapping[str, NDArray[A
 
 @dataclass(frozen=True)
 class Independent:
-    """Independent labels.
+    """Independent labels."""
 
-    Attributes
-    ----------
-    chance : (n, n_labels) float64, p_k
-    """
-
-    chance: Floats
+    chance: Floats  # (n, n_labels), p_k
 
     def marginals(self) -> Floats:
-        """Return p_k."""
         return self.chance
 
     def mode(self) -> Decision:
-        """Return the labels with p_k > 1/2, which form the most probable set."""
         return Decision(self.chance > 0.5, np.maximum(self.chance, 1 - self.chance).prod(axis=1))
 
     def counts(self) -> Floats:
-        """Return the probabilities of each number of labels."""
         return number_of_successes(self.chance)
 
     def gains(self) -> Floats:
@@ -152,33 +132,24 @@ class Independent:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """A distribution over a few label sets.
+    """A distribution over a few label sets."""
 
-    Attributes
-    ----------
-    sets : (C, n_labels) bool, all different
-    chance : (n, C) float64, the probability of each set
-    """
-
-    sets: NDArray[np.bool_]
-    chance: Floats
+    sets: NDArray[np.bool_]  # (C, n_labels), all different
+    chance: Floats  # (n, C), the probability of each set
 
     @classmethod
     def of(cls, sets: NDArray[np.bool_], chance: Floats) -> "Catalogue":
-        """Return the distribution, merging equal sets (a filter of labels can make sets equal)."""
+        """Return the distribution with equal sets merged (sets can become equal when labels are filtered out)."""
         unique_sets, set_of = np.unique(sets, axis=0, return_inverse=True)
         return cls(unique_sets, chance @ (set_of[:, None] == np.arange(len(unique_sets))))
 
     def marginals(self) -> Floats:
-        """Return p_k, the sum over the sets that contain k."""
         return np.asarray(self.chance @ self.sets)
 
     def mode(self) -> Decision:
-        """Return the most probable set."""
         return Decision(self.sets[self.chance.argmax(axis=1)], self.chance.max(axis=1))
 
     def counts(self) -> Floats:
-        """Return the probabilities of each number of labels."""
         return np.asarray(self.chance @ (self.sets.sum(axis=1)[:, None] == np.arange(self.sets.shape[1] + 1)))
 
     def gains(self) -> Floats:
@@ -198,15 +169,14 @@ def number_of_successes(chance: Floats) -> Floats:
     probabilities[..., 0] = 1
     for trial in range(chance.shape[-1]):
         success, stop = chance[..., trial, None], trial + 2
-        probabilities[..., 1:stop] = (1 - success) * probabilities[..., 1:stop] + success * probabilities[
-            ..., : stop - 1
-        ]
+        one_fewer = probabilities[..., : stop - 1]
+        probabilities[..., 1:stop] = (1 - success) * probabilities[..., 1:stop] + success * one_fewer
         probabilities[..., 0] *= 1 - success[..., 0]
     return probabilities
 
 
 def first_labels(order: NDArray[np.integer], sizes: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Return the first `sizes[i]` labels of each list `order[i]`, (n, n_labels), as (n, n_labels) bool."""
+    """Return the first `sizes[i]` labels of each list `order[i]` as (n, n_labels) bool."""
     labels = np.zeros(order.shape, dtype=bool)
     np.put_along_axis(labels, order, np.arange(order.shape[1]) < sizes[:, None], axis=1)
     return labels

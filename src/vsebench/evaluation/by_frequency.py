@@ -1,7 +1,7 @@
-"""Recall of frequent and rare labels: labels in five groups of equal size, by their number of training images.
+"""Recall in five groups of labels with equal sizes, from frequent to rare labels.
 
-Frequent labels dominate a mean over images. Here each label has the same weight, which shows the effect on rare labels,
-where most methods differ.
+Frequent labels dominate means over images. Here all labels have the same weight, so that differences on rare labels
+show.
 """
 
 import polars as pl
@@ -16,18 +16,12 @@ def recall_by_frequency(ranks: pl.DataFrame, training: pl.DataFrame, cutoff: int
     """Return the mean recall of labels, grouped by their number of training images.
 
     The recall of a label is the share of its held-out occurrences that are among an image's first `cutoff` labels.
-    Labels without a held-out occurrence are in no group; equally frequent labels are in ascending order. If no label
-    has a training image, as with new labels, there are no groups.
+    Labels without a held-out occurrence belong to no group; equally frequent labels are in ascending order. If no label
+    has a training image, as with unseen labels, there are no groups.
 
-    Parameters
-    ----------
-    ranks : the table `schemas.RANKS` of a model
-    training : the table `schemas.PAIRS` of the training and validation labels
-
-    Returns
-    -------
-    One row for each of up to five groups, the most frequent labels first: band (from 1), labels (their number), fewest
-    and most (training images of a label), and value.
+    `ranks` is the table RANKS of `core.schemas`, `training` the table PAIRS of the training and validation labels.
+    Returns a row for each of up to five groups, the most frequent labels first: band (from 1), labels (their number),
+    fewest and most (training images per label), and value (the mean recall).
     """
     labels = with_ranks(ranks).group_by("label").agg(value=within(cutoff).mean())
     counts = training.group_by("label").agg(images=pl.len().cast(pl.Int64))

@@ -4,9 +4,9 @@ import polars as pl
 
 
 def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
-    """Find the best epoch of each seed in the history of one method on one data set and protocol.
+    """Return the best epoch of each seed in the history of a method on a task.
 
-    Returns one row per seed, ascending: seed, epoch, seconds (of training without validation, up to that epoch's end).
+    There is one row per seed, ascending: seed, epoch, seconds (training time without validation, up to its end).
     """
     epochs = history.filter(phase="selection").sort("seed", "epoch")
     epochs = epochs.with_columns(seconds=pl.col("seconds").cum_sum().over("seed"))
@@ -17,8 +17,8 @@ def to_best_epoch(history: pl.DataFrame) -> pl.DataFrame:
 def seconds_by_seed(timing: pl.DataFrame) -> dict[int, float]:
     """Return the training seconds up to the chosen number of epochs, timed while no other job was running.
 
-    `timing` contains the rows of TIMING of one method on one data set and protocol. Returns the median over each seed's
-    repeats, in the order of the seeds; empty if the run does not time all epochs (`timing.to_best_epoch`).
+    `timing` contains the rows of TIMING for a method on a task. The result is seed -> median over its repeats, seeds
+    ascending; it is empty if the run does not time whole trainings (`timing.to_best_epoch`).
     """
     timed = timing.filter(phase="training").group_by("seed").agg(pl.col("seconds").median()).sort("seed")
     return dict(timed.select("seed", "seconds").iter_rows())

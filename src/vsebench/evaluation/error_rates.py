@@ -1,4 +1,4 @@
-"""The detection rate of the test over images and seeds, on simulated comparisons with known differences."""
+"""Detection rate of the test over images and seeds on simulated comparisons with known differences."""
 
 import numpy as np
 
@@ -15,8 +15,8 @@ def detection_rate(n_seeds: int, ratio: float, difference: float, comparisons: i
     Parameters
     ----------
     n_seeds : number of seeds of both methods
-    ratio : standard deviation of the difference between seeds, divided by one seed's standard error due to images
-    difference : the true difference, in units of that standard error
+    ratio : standard deviation of the difference between seeds, divided by the standard error of one seed due to images
+    difference : the true difference, divided by the same standard error
     comparisons : number of simulated comparisons
     """
     p_values = simulate(n_seeds, ratio, difference, comparisons).p_value()
@@ -24,9 +24,9 @@ def detection_rate(n_seeds: int, ratio: float, difference: float, comparisons: i
 
 
 def simulate(n_seeds: int, ratio: float, difference: float, comparisons: int) -> Estimate:
-    """Return estimates of simulated comparisons, (comparisons,), with mean `difference`.
+    """Return the estimates of simulated comparisons, (comparisons,), whose true value is `difference`.
 
-    Half of the variance among images is shared by all seeds, half is specific to a seed. All distributions are normal.
+    Half of the variance among images is common to all seeds, half is specific to a seed. All distributions are normal.
     """
     rng = np.random.default_rng([n_seeds, round(100 * ratio), round(100 * difference)])
     shared = rng.normal(0, np.sqrt(N_IMAGES / 2), (N_IMAGES, comparisons))

@@ -1,15 +1,15 @@
 """Intervals and tests for metrics over test images and seeds, where both the images and the seeds are samples.
 
-A mean over seeds varies for two reasons. With other images it would differ; bootstrap resamples of the images estimate
-this variance. With other seeds it would also differ; the spread between seeds estimates this variance, with S - 1
-degrees of freedom. The half-width of an interval at the level 1 - a is
+A mean over seeds has two sources of variance: the images, whose variance is estimated from bootstrap resamples, and
+the seeds, whose variance is estimated from the spread between seeds with S - 1 degrees of freedom. The half-width of an
+interval at the level 1 - a is
 
     sqrt(max(t(n - 1)^2 V_images, t(n - 1)^2 V_common + t(S - 1)^2 V_seeds)),    t at 1 - a / 2,
 
 with n images, S seeds, V_seeds the variance of the seeds' values divided by S, V_images the variance of the mean over
-seeds under resampling of images, and V_common its part that all seeds share, so that no variance counts twice. Such an
-interval has at least its nominal level whatever the variances are (Banerjee, Sankhya 22, 1960), also with three seeds.
-The p-value is the smallest a whose interval excludes the tested value.
+seeds when images are resampled, and V_common the part of V_images that is common to all seeds, so no variance counts
+twice. Such an interval has at least its nominal level for all variances (Banerjee, Sankhya 22, 1960), even with three
+seeds. The p-value is the smallest a whose interval excludes the tested value.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit  # scipy.stats takes a second more to import
+from scipy.special import stdtrit  # importing scipy.stats takes a second longer
 
 Values = NDArray[np.float64]
 
@@ -30,27 +30,21 @@ HALVINGS = 50  # of the logarithm of a p-value, from its smallest to 1
 class Estimates:
     """Quantities of each seed's models on test images, with bootstrap resamples.
 
-    Attributes
-    ----------
-    by_seed : (n_seeds, n_quantities)
-    samples : (n_seeds, resamples, n_quantities); a resample draws the same images for all quantities, and for all
-        seeds with the same number of images
-    n_units : the number of images (or of labels, for means over labels) per seed
+    A resample draws the same images for all quantities, and for all seeds with the same number of images.
     """
 
-    by_seed: Values
-    samples: Values
-    n_units: int
+    by_seed: Values  # (n_seeds, n_quantities)
+    samples: Values  # (n_seeds, resamples, n_quantities)
+    n_units: int  # the number of images (or of labels, for means over labels) per seed
 
     @property
     def means(self) -> Values:
         """Means over seeds, (n_quantities,)."""
-        means: Values = self.by_seed.mean(axis=0)
-        return means
+        return np.asarray(self.by_seed.mean(axis=0))
 
     @classmethod
     def side_by_side(cls, parts: Sequence["Estimates"]) -> "Estimates":
-        """Return the quantities of all parts together; the parts must have the same seeds."""
+        """Return the quantities of all parts, which must have the same seeds."""
         by_seed = np.concatenate([part.by_seed for part in parts], axis=1)
         samples = np.concatenate([part.samples for part in parts], axis=2)
         return cls(by_seed, samples, min(part.n_units for part in parts))
@@ -60,7 +54,7 @@ class Estimates:
         return estimate(self.means, self.by_seed, self.samples, self.samples.mean(axis=0), self.n_units)
 
     def minus(self, n: int, others: Sequence[int]) -> "Estimate":
-        """Return the differences of the quantities `others` and quantity n, shape (n_others,)."""
+        """Return the quantities `others` minus quantity n, (n_others,)."""
         by_seed = self.by_seed[:, others] - self.by_seed[:, [n]]
         samples = self.samples[:, :, others] - self.samples[:, :, [n]]
         return Estimates(by_seed, samples, self.n_units).each()
@@ -79,22 +73,13 @@ class Estimates:
 
 @dataclass(frozen=True)
 class Estimate:
-    """One or several values, each with its components of variance.
+    """Values with their components of variance, (...) each."""
 
-    Attributes
-    ----------
-    value : (...), over all seeds
-    images : (...), variance under resampling of images
-    common : (...), the part of `images` that all seeds share
-    seeds : (...), variance of the seeds' values divided by their number; 0 with one seed, where it is unknown
-    n_units, n_seeds : numbers of images (or labels) and of seeds
-    """
-
-    value: Values
-    images: Values
-    common: Values
-    seeds: Values
-    n_units: int
+    value: Values  # over all seeds
+    images: Values  # variance when images are resampled
+    common: Values  # the part of `images` that is common to all seeds
+    seeds: Values  # variance of the seeds' values, divided by their number; 0 for a single seed, where it is unknown
+    n_units: int  # number of images (or labels)
     n_seeds: int
 
     def half_width(self, level: float | Values = LEVEL) -> Values:
@@ -102,8 +87,7 @@ class Estimate:
         tail = np.asarray(level) / 2
         of_images = stdtrit(max(self.n_units - 1, 1), tail) ** 2
         of_seeds = stdtrit(self.n_seeds - 1, tail) ** 2 if self.n_seeds > 1 else 0.0
-        width: Values = np.sqrt(np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds))
-        return width
+        return np.asarray(np.sqrt(np.maximum(of_images * self.images, of_images * self.common + of_seeds * self.seeds)))
 
     def interval(self) -> tuple[Values, Values]:
         """Return the ends of the 95 % interval, (...) each."""
@@ -111,7 +95,7 @@ class Estimate:
         return self.value - half, self.value + half
 
     def p_value(self, bound: float = 0.0) -> Values:
-        """Return the two-sided p-values for the values being `bound`, (...), at least `SMALLEST_P`."""
+        """Return two-sided p-values under the hypothesis that the values are `bound`, (...), at least `SMALLEST_P`."""
         distance = np.abs(self.value - bound)
         low = np.full(distance.shape, np.log(SMALLEST_P))
         high = np.zeros(distance.shape)
@@ -119,19 +103,18 @@ class Estimate:
             middle = (low + high) / 2
             outside = distance > self.half_width(np.exp(middle))
             low, high = np.where(outside, low, middle), np.where(outside, middle, high)
-        p_values: Values = np.where(distance > self.half_width(1.0), np.exp(high), 1.0)
-        return p_values
+        return np.where(distance > self.half_width(1.0), np.exp(high), 1.0)
 
 
 def estimate(value: Values, by_seed: Values, samples: Values, of_mean: Values, n_units: int) -> Estimate:
-    """Return an estimate.
+    """Return an estimate with the components of its variance.
 
     Parameters
     ----------
     value : (...), over all seeds
-    by_seed : (n_seeds, ...), of each single seed
-    samples : (n_seeds, resamples, ...), of each seed's resamples
-    of_mean : (resamples, ...), of the resamples' means over seeds
+    by_seed : (n_seeds, ...), the values of the seeds
+    samples : (n_seeds, resamples, ...), the values of each seed's resamples
+    of_mean : (resamples, ...), the values of the resamples' means over seeds
     n_units : the number of images (or labels) per seed
     """
     n_seeds = len(by_seed)
@@ -145,6 +128,6 @@ def estimate(value: Values, by_seed: Values, samples: Values, of_mean: Values, n
 
 
 def stack(seeds: Sequence[Values], samples: Sequence[Values]) -> Estimates:
-    """Return estimates of means over units, given one table, (n_units, n_quantities), and its resamples per seed."""
+    """Return means over units, given a table (n_units, n_quantities) and its resamples for each seed."""
     by_seed = np.stack([table.mean(axis=0) for table in seeds])
     return Estimates(by_seed, np.stack(samples), min(map(len, seeds)))

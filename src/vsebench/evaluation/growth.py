@@ -1,4 +1,4 @@
-"""Growth of a time with a size: the exponent of a power law, and the fit of a printed cost to the times."""
+"""Growth of a time with a size: the exponent of a power law, and the errors of a cost formula fitted to times."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import stdtrit  # scipy.stats takes a second more to import
+from scipy.special import stdtrit  # importing scipy.stats takes a second longer
 
 Values = NDArray[np.float64]
 
@@ -14,10 +14,10 @@ Values = NDArray[np.float64]
 def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
     """Fit seconds ~ size^exponent for each method and variable.
 
-    Returns one row per method and variable: method, variable, exponent (least squares on logarithms, mean over the
-    repeats), ci_low and ci_high. A time is not an exact power of a size, so the bounds are those of the exponents
-    between neighbouring sizes (means over the repeats), widened by a 95 % t-interval over the repeats, which is
-    infinite for a single repeat.
+    Returns one row per method and variable: method, variable, exponent (least squares on logarithms, mean over
+    repeats), ci_low and ci_high. A time is not an exact power of a size, so the bounds span the exponents between
+    neighbouring sizes (means over repeats). They are widened by a 95 % t-interval over repeats, which is infinite for a
+    single repeat.
     """
     rows = []
     for (method, variable), group in scaling.group_by("method", "variable", maintain_order=True):
@@ -35,13 +35,13 @@ def exponents(scaling: pl.DataFrame) -> pl.DataFrame:
 def largest_errors(times: pl.DataFrame, terms: Sequence[Mapping[Any, int]]) -> Values:
     """Fit a cost to the times of a method, and return the largest relative error of each repeat, (n_repeats,).
 
-    The cost is a constant plus the sum of the terms, each with its own factor. Constant and factors are non-negative
-    and minimise the squared relative errors in each repeat.
+    The cost is a constant plus a sum of terms with factors. The constant and the factors are non-negative and minimise
+    the squared relative errors in each repeat.
 
     Parameters
     ----------
-    times : rows of `core.schemas.SCALING` for one method, which contain the sizes
-    terms : products of powers: {"images": 1, "factors": 2} is the number of images times the square of the factors
+    times : rows of `core.schemas.SCALING` for a method, which contain the sizes
+    terms : products of powers: {"images": 1, "factors": 2} is the number of images times the squared number of factors
     """
     from scipy.optimize import nnls
 

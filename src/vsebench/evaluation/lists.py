@@ -1,4 +1,4 @@
-"""List metrics, from the first labels of each image and the siblings of its held-out labels."""
+"""Values of list metrics, from the first labels of each image and the siblings of its held-out labels."""
 
 from collections.abc import Sequence
 
@@ -6,37 +6,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from vsebench.core.errors import UserError
-from vsebench.evaluation.metrics.base import ListMetric, load_metric
+from vsebench.evaluation.metrics.base import ListMetric, metric_of_kind
 
 
 def list_values(
     lists: pl.DataFrame, right: pl.DataFrame, metrics: Sequence[str], siblings: pl.DataFrame
 ) -> NDArray[np.float64]:
-    """Return list metrics, (n_images, n_metrics), one row per image with a held-out label, in ascending order.
+    """Return list metrics, (n_images, n_metrics), for the images with a held-out label in ascending order.
 
-    Parameters
-    ----------
-    lists : the table `schemas.LISTS` of a model
-    right : columns image and label: the held-out labels
-    metrics : names of list metrics
-    siblings : the table `schemas.SIBLINGS` of the data set
+    `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`, `right` contains the held-out labels
+    (image, label).
     """
-    expressions = {name: _list_metric(name).value() for name in metrics}
+    kind = ListMetric, "lists of labels", "sibling_precision@10"
+    expressions = {name: metric_of_kind(name, *kind).value() for name in metrics}
     right = right.select("image", "label")
     of_siblings = right.join(siblings, on="label").select("image", label="sibling")
     related = pl.concat([right, of_siblings]).unique().with_columns(related=True)
-    rows = (
-        related.select("image")
-        .unique()
-        .join(lists.join(related, on=["image", "label"], how="left"), on="image", how="left")
-    )
+    marked_lists = lists.join(related, on=["image", "label"], how="left")
+    rows = related.select("image").unique().join(marked_lists, on="image", how="left")
     by_image = rows.with_columns(pl.col("related").fill_null(False)).group_by("image").agg(**expressions).sort("image")
     return by_image.select(pl.col(name).cast(pl.Float64) for name in metrics).to_numpy()
-
-
-def _list_metric(name: str) -> ListMetric:
-    metric = load_metric(name)
-    if not isinstance(metric, ListMetric):
-        raise UserError(f"{name} cannot be computed from lists of labels; use a metric such as sibling_precision@10")
-    return metric

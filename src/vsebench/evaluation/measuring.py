@@ -1,4 +1,4 @@
-"""Metrics of models with bootstrap resamples, from ranks, lists and label ranks."""
+"""Metrics of models, with bootstrap resamples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from vsebench.evaluation.metrics.base import (
     RankMetric,
     SetMetric,
     load_metric,
+    metric_of_kind,
 )
 from vsebench.evaluation.sets import LabelSets, resampled
 from vsebench.evaluation.significance import Values, bootstrap_all
@@ -25,7 +26,7 @@ from vsebench.evaluation.significance import Values, bootstrap_all
 
 @dataclass(frozen=True)
 class Ranked:
-    """The output of the stage `rank` for one model; `label_ranks` is None unless test images are new."""
+    """The output of the stage `rank` for a model; `label_ranks` is None unless test images are new."""
 
     ranks: pl.DataFrame
     lists: pl.DataFrame
@@ -34,19 +35,14 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Measured:
-    """The metrics of one model.
+    """The metrics of a model.
 
-    Attributes
-    ----------
-    values : (n_metrics,) float64; NaN for a metric that cannot be computed (label metrics with known images, list
-        metrics without siblings)
-    samples : (resamples, n_metrics) bootstrap values
-    n : (n_metrics,) int64, the number of images (or labels) that each metric averages over
+    A metric that cannot be computed is NaN: label metrics with known images, and list metrics without siblings.
     """
 
-    values: Values
-    samples: Values
-    n: NDArray[np.int64]
+    values: Values  # (n_metrics,)
+    samples: Values  # (resamples, n_metrics), bootstrap values
+    n: NDArray[np.int64]  # (n_metrics,), the number of images (or labels) that each metric averages over
 
 
 def measure(
@@ -58,8 +54,8 @@ def measure(
 ) -> list[Measured]:
     """Return the metrics of models that were tested on the same images.
 
-    Every resample draws the same images for all models. `n_labels` is the number of candidates; `siblings` is the table
-    `schemas.SIBLINGS`, None if the data set has none.
+    Each resample draws the same images for all models. `n_labels` is the number of candidates; `siblings` is the table
+    `schemas.SIBLINGS`, or None if the data set has none.
     """
     of_images, of_labels, of_lists = (_of_kind(metrics, kind) for kind in (RankMetric, LabelMetric, ListMetric))
     of_sets = _of_kind(metrics, SetMetric | ImageSetMetric)
@@ -77,15 +73,10 @@ def measure(
 
 
 def values_of_cold(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """Return image metrics averaged over all images, over the cold images, and over the other images.
+    """Return means of rank metrics over all images, over the cold images, and over the other images.
 
-    Parameters
-    ----------
-    ranks : the table `schemas.RANKS` of a model
-
-    Returns
-    -------
-    Columns metric, images ("all", "cold" or "others"), value and n (number of images); no rows for empty groups.
+    `ranks` is the table `schemas.RANKS` of a model. The columns of the result are metric, images ("all", "cold" or
+    "others"), value and n (the number of images); empty groups have no rows.
     """
     cold = ranks.group_by("image", maintain_order=True).agg(pl.col("cold").first())["cold"].to_numpy()
     by_image = values(ranks, metrics)
@@ -101,13 +92,12 @@ def values_of_cold(ranks: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 
 def measure_sets(sets: Sequence[LabelSets], metrics: Sequence[str], resamples: int) -> list[Measured]:
-    """Return metrics of label sets predicted for the same images; every resample draws the same images for all."""
+    """Return metrics of label sets that were predicted for the same images, with the same resamples for all sets."""
     of_labels, of_images = _of_kind(metrics, SetMetric), _of_kind(metrics, ImageSetMetric)
     parts = []
     if of_images:
-        parts.append(
-            (of_images, _measure_units([label_sets.image_values(of_images) for label_sets in sets], resamples))
-        )
+        tables = [label_sets.image_values(of_images) for label_sets in sets]
+        parts.append((of_images, _measure_units(tables, resamples)))
     if of_labels:
         n = np.full(len(of_labels), sets[0].n_images, dtype=np.int64)
         measured = [
@@ -123,7 +113,7 @@ def _of_kind(metrics: Sequence[str], kind: type[Metric] | UnionType) -> list[str
 
 
 def _side_by_side(parts: Sequence[tuple[list[str], list[Measured]]], metrics: Sequence[str]) -> list[Measured]:
-    """Join the metrics of each model, which were measured in parts, in the order of `metrics`."""
+    """Join the metrics of each model, which were measured in parts, and bring them into the order of `metrics`."""
     order = [[name for names, _ in parts for name in names].index(name) for name in metrics]
     return [
         Measured(
@@ -136,7 +126,7 @@ def _side_by_side(parts: Sequence[tuple[list[str], list[Measured]]], metrics: Se
 
 
 def _measure_units(tables: list[Values], resamples: int) -> list[Measured]:
-    """Measure means over units (images or labels), given values (n_units, n_metrics) of each model."""
+    """Measure means over units (images or labels), given the values (n_units, n_metrics) of each model."""
     samples = bootstrap_all(tables, resamples)
     return [
         Measured(table.mean(axis=0), sample, np.full(table.shape[1], len(table), dtype=np.int64))
@@ -145,16 +135,17 @@ def _measure_units(tables: list[Values], resamples: int) -> list[Measured]:
 
 
 def _label_values(model: Ranked, metrics: Sequence[str]) -> Values:
-    """Return label metrics, (n_labels with a test image, n_metrics); NaN if images were not ranked."""
+    """Return label metrics, (n_labels with a test image, n_metrics), or NaN if images were not ranked."""
     if model.label_ranks is None:
         return np.full((1, len(metrics)), np.nan)
-    expressions = {name: load_metric(name).value() for name in metrics}  # type: ignore[attr-defined]
+    kind = LabelMetric, "the ranks of images", "label_map"
+    expressions = {name: metric_of_kind(name, *kind).value() for name in metrics}
     by_label = model.label_ranks.group_by("label", maintain_order=True).agg(**expressions)
     return by_label.select(pl.col(name).cast(pl.Float64) for name in metrics).to_numpy()
 
 
 def _list_values(model: Ranked, metrics: Sequence[str], siblings: pl.DataFrame | None) -> Values:
-    """Return list metrics, (n_images with a label, n_metrics); NaN without siblings."""
+    """Return list metrics, (n_images with a label, n_metrics), or NaN without siblings."""
     if siblings is None:
         return np.full((1, len(metrics)), np.nan)
     return list_values(model.lists, model.ranks, metrics, siblings)
@@ -163,13 +154,12 @@ def _list_values(model: Ranked, metrics: Sequence[str], siblings: pl.DataFrame |
 def _measure_first_labels(
     models: Sequence[Ranked], metrics: Sequence[str], n_labels: int, resamples: int
 ) -> list[Measured]:
-    """Measure set metrics if the first labels of each list, up to a metric's cut-off, are the predicted set."""
+    """Measure set metrics, where the predicted set is the first labels of a list up to the metric's cut-off."""
     parts = []
     for cutoff in dict.fromkeys(load_metric(name).cutoff for name in metrics):
         names = [name for name in metrics if load_metric(name).cutoff == cutoff]
-        parts.append(
-            (names, measure_sets([first_labels(model, cutoff, n_labels) for model in models], names, resamples))
-        )
+        sets = [first_labels(model, cutoff, n_labels) for model in models]
+        parts.append((names, measure_sets(sets, names, resamples)))
     return _side_by_side(parts, metrics)
 
 
@@ -177,7 +167,7 @@ def first_labels(model: Ranked, cutoff: int | None, n_labels: int) -> LabelSets:
     """Return label sets in which the first `cutoff` labels of each list are predicted.
 
     Images without a label have no ranks and are left out, as in means over images. Labels are renumbered, so `n_labels`
-    can be the number of candidates, and means do not include labels that are never queried.
+    can be the number of candidates, and means over labels contain candidates only.
     """
     images = model.ranks["image"].unique().sort()
     predicted = model.lists.filter(pl.col("rank") <= cutoff).select("image", "label")

@@ -1,14 +1,14 @@
 """Ranks of held-out labels, from which most metrics are computed, and the first labels of the ranked lists.
 
 The candidates of an image are the protocol's labels except those that the model may know. A held-out label is compared
-with the image's negatives, the candidates that are not held out: `above` of them score higher, `tied` score the same;
-`right` counts the held-out labels that score at least as high, including itself. A held-out label that is excluded from
-the candidates (in the protocol `regions`, if it is also a training label) is a miss: `above`, `tied` and `right` are
-null.
+with the image's negatives, the candidates that are not held out: `above` negatives score higher, and `tied` score the
+same; `right` counts the held-out labels that score at least as high, including the label itself. A held-out label that
+is not a candidate (in the protocol `regions`, if it is also a training label) is a miss: `above`, `tied` and `right`
+are null.
 
-A cold image has no training label, while other images have some. A method that learns images from labels alone knows
-nothing about it and would rank by initial values or ties. So cold images are ranked by `for_cold`, a model of the
-training frequencies.
+A cold image has no training label, although other images have some. A method that learns images from labels alone knows
+nothing about it and would rank its labels by initial values or ties. So `for_cold`, a model of the training
+frequencies, ranks cold images.
 """
 
 from typing import TYPE_CHECKING
@@ -27,12 +27,12 @@ from vsebench.kernels.ranking.held_out import count_images_above, rank_right_lab
 from vsebench.kernels.ranking.rounding import ROUNDING_PAYS, RoundedLabels, round_labels
 from vsebench.models import Embedded, Model, checked_scores, checked_vectors
 
-if TYPE_CHECKING:  # features need SciPy, which most models do without
+if TYPE_CHECKING:  # features need SciPy, which most models do not need
     from vsebench.data.features import Features
 
-SCORES_A_CHUNK = 1 << 20  # a chunk's scores (4 MiB) stay in the cache until they are counted,
-QUERIES_A_CHUNK = 252  # and so do the vectors of its images
-ROUNDED_A_CHUNK = 1008  # rounded vectors are small; the kernel counts six at a time
+SCORES_A_CHUNK = 1 << 20  # scores of a chunk (4 MiB), which stay in the cache until they are counted,
+QUERIES_A_CHUNK = 252  # as do the vectors of its images
+ROUNDED_A_CHUNK = 1008  # rounded vectors are small; the kernel counts six images at a time
 LIST_LENGTH = 10
 RANKED = {name: kind for name, kind in RANKS.items() if name != "cold"}
 
@@ -45,18 +45,15 @@ def rank(
     where: str,
     for_cold: Model | None = None,
 ) -> pl.DataFrame:
-    """Rank the held-out labels; returns the table `schemas.RANKS`, sorted by image and label.
+    """Rank the held-out labels; return the table `schemas.RANKS`, sorted by image and label.
+
+    Scores that are not finite raise a `UserError`, because a NaN would be ranked first.
 
     Parameters
     ----------
-    features : one row per image of the data set; None if there are no features
-    where : names the model in errors
-    for_cold : ranks the cold images instead of `model`; None if `model` ranks all images
-
-    Raises
-    ------
-    UserError
-        Scores are not finite; the counts would rank a NaN first.
+    features : one row per image of the data set, if it has features
+    where : the model's name in errors
+    for_cold : ranks the cold images; None if `model` ranks all images
     """
     check_finite(model, where)
     check_labels(model, held_out, where)
@@ -67,7 +64,7 @@ def rank(
 
 
 def by_ranking_model(model: Model, for_cold: Model, held_out: HeldOut) -> list[tuple[Model, HeldOut]]:
-    """Return each model with the images that it ranks; `for_cold` ranks the cold images."""
+    """Return each model with the images that it ranks."""
     cold = held_out.is_cold
     if not cold.any():
         return [(model, held_out)]
@@ -110,7 +107,7 @@ def _rank(model: Model, held_out: HeldOut, features: "Features | None", pool: Wo
 
 
 def score_deviation(model: Model, held_out: HeldOut, features: "Features | None") -> float:
-    """Return the standard deviation of a model's scores of all labels for some images, float64."""
+    """Return the standard deviation of a model's scores of all labels for the held-out images."""
     total, squares, count = 0.0, 0.0, 0
     for start, stop in chunks(held_out):
         scores = checked_scores(model, queries_of(held_out, features, start, stop)).astype(np.float64)
@@ -122,11 +119,9 @@ def score_deviation(model: Model, held_out: HeldOut, features: "Features | None"
 def rank_embedded(
     vectors: Matrix, rounded: RoundedLabels, held_out: HeldOut, start: int, stop: int
 ) -> NDArray[np.int32]:
-    """Count higher and equal scores for images with one held-out label each, by products of rounded vectors.
+    """Return the counts of `rank_right_labels` for images with one held-out label each, by products of rounded vectors.
 
-    vectors : (stop - start, K) float32, of the images from `start` to `stop`
-
-    Returns the counts that `rank_right_labels` returns.
+    `vectors` contains those of the images from `start` to `stop`, (stop - start, K) float32.
     """
     known, right = held_out.known, held_out.right
     images = np.arange(stop - start, dtype=np.int32)
@@ -147,8 +142,8 @@ def list_tops(
 ) -> pl.DataFrame:
     """Return the first ten labels of each image's list, the table `schemas.LISTS`.
 
-    Among labels with the same score, negatives come before held-out labels, each in ascending order. Cold images have
-    the lists of `for_cold`, if given.
+    Among labels with the same score, negatives come before held-out labels, both in ascending order. `for_cold` ranks
+    the cold images, if given.
     """
     check_labels(model, held_out, "model")
     parts = [(model, held_out)] if for_cold is None else by_ranking_model(model, for_cold, held_out)
@@ -170,10 +165,10 @@ def _list_tops(model: Model, held_out: HeldOut, features: "Features | None", poo
 
 
 def rank_images(model: Model, held_out: HeldOut, features: "Features | None", pool: Workers) -> pl.DataFrame:
-    """Rank, for each candidate label, the test images with the label among all test images.
+    """Rank the test images with each candidate label among all test images.
 
-    Returns the table `schemas.LABEL_RANKS`, sorted by label and image. Scores are computed twice instead of being kept:
-    first for the images with a label, then for the comparison with all other images.
+    Returns the table `schemas.LABEL_RANKS`, sorted by label and image. To save memory, scores are computed twice: for
+    the images with a label, and for the comparison with all other images.
     """
     check_labels(model, held_out, "model")
     right = held_out.right
@@ -212,7 +207,7 @@ def rank_images(model: Model, held_out: HeldOut, features: "Features | None", po
 def _at_least_as_high(
     scores: NDArray[np.float32], offsets: NDArray[np.int64], labels: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Count the scores of the same label that are at least as high; `scores` ascend within each label."""
+    """Return, for each score, the number of scores of its label that are at least as high; they ascend by label."""
     starts, ends = offsets[labels], offsets[labels + 1]
     indices = np.arange(len(scores))
     is_first = np.ones(len(scores), dtype=bool)
@@ -222,7 +217,7 @@ def _at_least_as_high(
 
 
 def chunks(held_out: HeldOut) -> list[tuple[int, int]]:
-    """Cut the images into chunks whose scores stay in the cache."""
+    """Divide the images into chunks whose scores stay in the cache."""
     size = max(16, min(QUERIES_A_CHUNK, SCORES_A_CHUNK // held_out.right.n_labels))
     return even_chunks(len(held_out.images), size)
 
@@ -234,7 +229,7 @@ def queries_of(held_out: HeldOut, features: "Features | None", start: int, stop:
 
 
 def ranks_from_zero(scores: Matrix) -> NDArray[np.int32]:
-    """Return each label's rank in its image's list, from 0, (n, n_labels); ties in label order."""
+    """Return the rank, from 0, of each label in its image's list, (n, n_labels); ties are in label order."""
     order = np.argsort(-scores, axis=1, kind="stable")
     ranks = np.empty(scores.shape, dtype=np.int32)
     np.put_along_axis(ranks, order, np.arange(scores.shape[1], dtype=np.int32)[np.newaxis], axis=1)
@@ -244,7 +239,7 @@ def ranks_from_zero(scores: Matrix) -> NDArray[np.int32]:
 def label_arguments(
     held_out: HeldOut, start: int, stop: int
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64], Ids, NDArray[np.int64], Ids]:
-    """Return the kernels' arguments on the labels of the images from `start` to `stop`."""
+    """Return the arguments of kernels that describe the labels of the images from `start` to `stop`."""
     known, right = held_out.known, held_out.right
     return (
         held_out.candidates, known.offsets[start : stop + 1], known.label_of_pair,
@@ -253,18 +248,18 @@ def label_arguments(
 
 
 def has_single_labels(held_out: HeldOut) -> bool:
-    """Return whether every image has one held-out label and every label is a candidate, as in leave one out."""
+    """Return whether no image has several held-out labels and all labels are candidates, as in leave one out."""
     return bool(held_out.candidates.all() and (held_out.right.n_labels_of_row <= 1).all())
 
 
 def check_labels(model: Model, held_out: HeldOut, where: str) -> None:
-    """Raise a `UserError` if a model's number of labels differs from the split's; the kernels do not check it."""
+    """Raise a `UserError` if the numbers of labels of model and split differ, which kernels do not check."""
     if model.n_labels != held_out.right.n_labels:
         counts = f"{model.n_labels} labels for a split of {held_out.right.n_labels}"
         raise UserError(f"{where}: the model has {counts}; delete it and run again")
 
 
 def check_finite(model: Model, where: str) -> None:
-    """Raise a `UserError` if a model's scores are not all finite numbers; `where` names the model."""
+    """Raise a `UserError` that begins with `where` if some score of a model is not a finite number."""
     if not model.has_finite_scores():
         raise UserError(f"{where}: the model's scores are not finite numbers; a smaller learning rate may help")

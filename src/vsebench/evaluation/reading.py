@@ -1,4 +1,4 @@
-"""Read the measured files of a case: ranks and lists, and the label sets of its decisions."""
+"""Read the files of a case that metrics are computed from."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def read_ranked(case: Case, results: Path) -> Ranked:
 
 
 def read_sets(case: Case, decision: str, results: Path) -> LabelSets:
-    """Read the label sets that a decision chose for the test images of a case, with the correct sets."""
+    """Read the label sets that a decision chose for the test images of a case, and the correct sets."""
     folder = case.folder(results)
     images = read_parquet(folder / "lists.parquet")["image"].unique().sort()
     chosen = read_parquet(folder / "decisions.parquet").filter(decision=decision)
@@ -34,5 +34,5 @@ def n_labels_of(case: Case, results: Path) -> int:
 
 
 def n_candidates_of(case: Case, results: Path) -> int:
-    """Return the number of labels that can be predicted: the vocabulary, or the protocol's candidates."""
+    """Return the number of labels that can be predicted: the candidates of the protocol."""
     return int(read_parquet(case.split(results) / "labels.parquet")["test"].sum())

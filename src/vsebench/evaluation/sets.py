@@ -1,4 +1,4 @@
-"""Predicted and correct label sets: their counts per image and per label, and their metrics."""
+"""Predicted and correct label sets, and their metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,38 +8,29 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from vsebench.core.errors import UserError
-from vsebench.evaluation.metrics.base import ImageSetMetric, SetMetric, Values, load_metric
+from vsebench.evaluation.metrics.base import ImageSetMetric, SetMetric, Values, load_metric, metric_of_kind
 from vsebench.evaluation.significance import draw_counts
 
 
 @dataclass(frozen=True)
 class LabelSets:
-    """Label sets of images.
+    """Label sets of images as CSR matrices, (n_images, n_labels) float64 each."""
 
-    Attributes
-    ----------
-    hits, predicted, right : (n_images, n_labels) CSR float64, 1 where a label is both predicted and correct, is
-        predicted, and is correct
-    """
-
-    hits: sparse.csr_array
-    predicted: sparse.csr_array
-    right: sparse.csr_array
+    hits: sparse.csr_array  # 1 where a label is predicted and correct
+    predicted: sparse.csr_array  # 1 where a label is predicted
+    right: sparse.csr_array  # 1 where a label is correct
 
     @classmethod
     def of_pairs(cls, predicted: pl.DataFrame, right: pl.DataFrame, images: pl.Series, n_labels: int) -> "LabelSets":
-        """Return the sets of `images` (unique), given tables of unique pairs with the columns image and label."""
+        """Return the sets of images, given tables of pairs (image, label); neither images nor pairs are repeated."""
         numbers = pl.DataFrame({"image": images, "number": np.arange(len(images))})
         shape = len(images), n_labels
-        predicted_matrix, right_matrix = (
-            _matrix(pairs.join(numbers, on="image"), shape) for pairs in (predicted, right)
-        )
-        return cls(predicted_matrix.multiply(right_matrix).tocsr(), predicted_matrix, right_matrix)
+        chosen, correct = (_matrix(pairs.join(numbers, on="image"), shape) for pairs in (predicted, right))
+        return cls(chosen.multiply(correct).tocsr(), chosen, correct)
 
     @classmethod
     def of_masks(cls, predicted: NDArray[np.bool_], right: NDArray[np.bool_]) -> "LabelSets":
-        """Return the sets from (n_images, n_labels) arrays."""
+        """Return the sets, given (n_images, n_labels) arrays."""
         return cls(*(sparse.csr_array(mask.astype(float)) for mask in (predicted & right, predicted, right)))
 
     @property
@@ -47,7 +38,7 @@ class LabelSets:
         return int(self.right.shape[0])
 
     def value(self, name: str) -> float:
-        """Return a set metric over all images."""
+        """Return a metric over all images."""
         metric = load_metric(name)
         if isinstance(metric, SetMetric):
             return float(metric.value(*self.of_labels(np.ones((self.n_images, 1))))[0])
@@ -56,23 +47,25 @@ class LabelSets:
     def image_values(self, names: Sequence[str]) -> Values:
         """Return image metrics, (n_images, n_metrics)."""
         counts = [matrix.sum(axis=1) for matrix in (self.hits, self.predicted, self.right)]
-        return np.stack([_of_images(name).value(*counts) for name in names], axis=1)
+        kind = ImageSetMetric, "an image's label set", "exact_match"
+        return np.stack([metric_of_kind(name, *kind).value(*counts) for name in names], axis=1)
 
     def of_labels(self, weights: Values) -> tuple[Values, Values, Values]:
-        """Return counts per label with image weights `weights[i, b]`: hits, predicted, right.
+        """Return the numbers of hits, predictions and correct labels per label, (m, n_labels) each.
 
-        `weights` is (n_images, m); the counts are (m, n_labels) each.
+        `weights`, (n_images, m), contains m alternative weights of each image.
         """
         hits, predicted, right = (_counts(matrix, weights) for matrix in (self.hits, self.predicted, self.right))
         return hits, predicted, right
 
 
 def resampled(models: Sequence[LabelSets], names: Sequence[str], resamples: int) -> list[Values]:
-    """Return bootstrap values of metrics by label, (resamples, n_metrics) per model, by resampling images.
+    """Return bootstrap values of set metrics, (resamples, n_metrics) for each model, by resampling images.
 
-    The models' sets must have the same images and correct labels; every resample draws the same images for all.
+    The models' sets must have the same images and correct labels; each resample draws the same images for all models.
     """
-    metrics = [load_metric(name) for name in names]
+    kind = SetMetric, "label sets of images", "macro_f1"
+    metrics = [metric_of_kind(name, *kind) for name in names]
     samples = [np.empty((resamples, len(names))) for _ in models]
     for block, counts in draw_counts(models[0].n_images, resamples):
         weights = np.ascontiguousarray(counts.T)  # SciPy would copy it for each product
@@ -80,23 +73,15 @@ def resampled(models: Sequence[LabelSets], names: Sequence[str], resamples: int)
         for model, values in zip(models, samples, strict=True):
             hits, predicted = _counts(model.hits, weights), _counts(model.predicted, weights)
             for column, metric in enumerate(metrics):
-                assert isinstance(metric, SetMetric)
                 values[block, column] = metric.value(hits, predicted, right)
     return samples
 
 
 def _counts(matrix: sparse.csr_array, weights: Values) -> Values:
-    """Return counts per label, (m, n_labels), with image weights `weights[i, b]`."""
+    """Return counts per label, (m, n_labels), with weights of images, (n_images, m)."""
     return np.ascontiguousarray((matrix.T @ weights).T)
 
 
 def _matrix(pairs: pl.DataFrame, shape: tuple[int, int]) -> sparse.csr_array:
     rows, columns = (pairs[name].to_numpy() for name in ("number", "label"))
     return sparse.csr_array((np.ones(len(pairs)), (rows, columns)), shape=shape)
-
-
-def _of_images(name: str) -> ImageSetMetric:
-    metric = load_metric(name)
-    if not isinstance(metric, ImageSetMetric):
-        raise UserError(f"{name} cannot be computed from an image's label set; use a metric such as exact_match")
-    return metric

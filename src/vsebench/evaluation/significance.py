@@ -1,7 +1,4 @@
-"""Bootstrap resamples of means, and the correction of p-values for multiple tests.
-
-The resampled units are images or, for some metrics, labels.
-"""
+"""Bootstrap resamples of means over images or labels, and the correction of p-values for multiple tests."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from functools import lru_cache
@@ -13,17 +10,18 @@ from numpy.typing import NDArray
 
 BOOTSTRAP_SEED = 95
 INTERVAL = (2.5, 97.5)  # percent
-BLOCK = 200  # resamples at a time
-KEPT_DRAWS = 100_000_000  # bytes; smaller draws are cached for the next metric with the same number of units
+BLOCK = 200  # resamples per block
+KEPT_DRAWS = 100_000_000  # bytes; draws up to this size are cached for further metrics with the same number of units
 
 Values = NDArray[np.float64]
 Test = TypeVar("Test", bound=Hashable)  # the key of a test
 
 
 def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
-    """Yield blocks of resamples: how often each of n units is drawn in n draws with replacement, (m, n) float64.
+    """Yield the slice and the counts of each block of resamples: how often each of n units is drawn, (m, n) float64.
 
-    The draws depend on these two numbers only, so two models on the same images are compared on the same resamples.
+    A resample consists of n draws with replacement. The draws depend on `n` and `resamples` only, so models with the
+    same test images are compared on the same resamples.
     """
     starts = range(0, resamples, BLOCK)
     if n * resamples <= KEPT_DRAWS:
@@ -38,7 +36,7 @@ def draw_counts(n: int, resamples: int) -> Iterator[tuple[slice, Values]]:
 
 @lru_cache(maxsize=4)
 def _kept_draws(n: int, resamples: int) -> NDArray[np.uint8]:
-    """Return the draws, (resamples, n); cached, because drawing takes longer than most metrics."""
+    """Return the counts, (resamples, n); cached, because drawing takes longer than most metrics."""
     return np.stack(list(_draws(n, resamples)))
 
 
@@ -46,13 +44,13 @@ def _draws(n: int, resamples: int) -> Iterator[NDArray[np.uint8]]:
     rng = np.random.Generator(np.random.PCG64([BOOTSTRAP_SEED, n]))
     for _ in range(resamples):
         counts = np.bincount(rng.integers(0, n, n), minlength=n)
-        yield counts.clip(max=255).astype(np.uint8)  # counts above 255 have a probability below 1e-300
+        yield counts.clip(max=255).astype(np.uint8)  # larger counts have a probability below 1e-300
 
 
 def bootstrap_all(tables: list[Values], resamples: int) -> list[Values]:
-    """Return the column means of `resamples` samples of rows with replacement, (resamples, n_columns) per table.
+    """Return the column means of bootstrap resamples of rows, (resamples, n_columns) for each table.
 
-    Tables with the same number of rows use the same draws.
+    Tables with the same number of rows have the same draws.
     """
     means = [np.empty((resamples, table.shape[1])) for table in tables]
     for n in {len(table) for table in tables}:
@@ -66,8 +64,8 @@ def bootstrap_all(tables: list[Values], resamples: int) -> list[Values]:
 def adjust(p_values: Mapping[Test, float]) -> dict[Test, float]:
     """Return p-values after the step-up correction of Benjamini and Hochberg (J. R. Stat. Soc. B 57, 1995).
 
-    Among the tests with a corrected p-value below 0.05, the expected share without an effect is at most 5 %. If no test
-    has an effect, the probability that all p-values are above 0.05 is 95 %.
+    Among the tests with a corrected p-value below 0.05, the expected share of tests without an effect is at most 5 %.
+    If no test has an effect, all corrected p-values are above 0.05 with a probability of 95 %.
     """
     adjusted = {}
     smallest = 1.0

@@ -1,4 +1,4 @@
-"""Tables of metrics: one row per model and metric, and means over seeds with a test against the best method."""
+"""Tables of metrics: values per model, and means over seeds with tests against the best method."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -16,7 +16,7 @@ BySeed = Mapping[int, Measured]
 
 
 def metrics_table(task: Task, measured: Mapping[Entry, BySeed], metrics: Sequence[str]) -> pl.DataFrame:
-    """Return `schemas.METRICS`, sorted by entry and then by seed, without metrics that could not be computed."""
+    """Return the table `schemas.METRICS`, sorted by entry and seed, without metrics that could not be computed."""
     lines = []
     for entry, seeds in measured.items():
         for seed, metrics_of_seed in seeds.items():
@@ -35,8 +35,8 @@ def summarise(
 ) -> pl.DataFrame:
     """Return `schemas.SUMMARY`: means over seeds, intervals over images and seeds, and differences from the best entry.
 
-    `p_adjusted` is the p-value of a two-sided test of no difference from the best entry. It is corrected over all pairs
-    of entries, because the best entry is chosen on the same images. It is null for the best entry and for those in
+    `p_adjusted` is the p-value of a two-sided test for a difference from the best entry. It is corrected over all pairs
+    of entries, because the best entry is chosen on the same images. It is null for the best entry and the entries
     `not_compared`. In a metric that is not a measure of quality, no entry is the best.
     """
     entries = list(measured)
@@ -66,15 +66,11 @@ def _keys(task: Task, entry: Entry) -> dict[str, object]:
 
 
 def _of_metric(measured: Mapping[Entry, BySeed], column: int) -> Estimates:
-    """Return one metric of all entries, one quantity per entry."""
+    """Return a metric of all entries, one quantity per entry."""
     seeds = list(zip(*(of_entry.values() for of_entry in measured.values()), strict=True))
-    by_seed = np.array([[measured_entry.values[column] for measured_entry in entries] for entries in seeds])
-    samples = np.stack(
-        [np.stack([measured_entry.samples[:, column] for measured_entry in entries], axis=1) for entries in seeds]
-    )
-    return Estimates(
-        by_seed, samples, min(int(measured_entry.n[column]) for entries in seeds for measured_entry in entries)
-    )
+    by_seed = np.array([[model.values[column] for model in models] for models in seeds])
+    samples = np.stack([np.stack([model.samples[:, column] for model in models], axis=1) for models in seeds])
+    return Estimates(by_seed, samples, min(int(model.n[column]) for models in seeds for model in models))
 
 
 def _best(metric: str, means: Values, contenders: Sequence[int]) -> int | None:
@@ -86,7 +82,7 @@ def _best(metric: str, means: Values, contenders: Sequence[int]) -> int | None:
 
 
 def _p_values(estimates: Estimates, contenders: Sequence[int], best: int) -> dict[int, float]:
-    """Return the p-values of the contenders' differences from the best one, corrected over all pairs of contenders."""
+    """Return the p-values of contenders against the best contender, corrected over all pairs of contenders."""
     of_pairs: dict[tuple[int, int], float] = {}
     for index, n in enumerate(contenders[1:], start=1):
         earlier = contenders[:index]

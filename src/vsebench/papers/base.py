@@ -1,7 +1,6 @@
-"""A paper: a YAML file, and a CSV file of the same name with its printed numbers.
+"""A paper: a YAML file, and a CSV file of the same name with its printed numbers (docs/papers.md).
 
-docs/papers.md explains every key. The code contains no paper's name: everything that a run does with a paper
-follows from these two files.
+No paper is named in the code: these two files determine everything that a run does with a paper.
 """
 
 from collections.abc import Sequence
@@ -14,12 +13,11 @@ from pydantic import Field, PrivateAttr
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Task
 from vsebench.core.yaml_files import Strict, check, read_yaml
-from vsebench.papers.published import PrintedCell, PrintedCells, read_published
-from vsebench.papers.statement import Statement
+from vsebench.papers.published import PrintedCell, PrintedCells, Statement, read_published
 
 
 class PaperRow(Strict):
-    """A method of a paper, and our variants that it is compared with."""
+    """A method of a paper, and our variants of it."""
 
     title: str
     ours: list[str] = Field(default_factory=list)  # "method" or "method/decision"
@@ -29,8 +27,8 @@ class PaperTask(Strict):
     """A data set of a paper, and our corresponding data set and protocol, if any."""
 
     title: str
-    dataset: str | None = None  # our data set with the same data; its counts are compared
-    protocol: str | None = None  # our protocol with the same held-out labels; accuracies and times are also compared
+    dataset: str | None = None  # our data set with the same data, whose counts are compared
+    protocol: str | None = None  # our protocol with the same held-out labels, if accuracies and times are compared too
     note: str | None = None
 
     @property
@@ -47,11 +45,11 @@ class Paper(Strict):
     link: str | None = None
     rows: dict[str, PaperRow] = Field(default_factory=dict)
     tasks: dict[str, PaperTask] = Field(default_factory=dict)
-    tables: dict[str, dict[str, Any]] = Field(
-        default_factory=dict
-    )  # name -> kind and its parameters, which the kind validates
+    # name -> kind and its parameters, which the kind validates
+    tables: dict[str, dict[str, Any]] = Field(default_factory=dict)
     figures: dict[str, dict[str, Any]] = Field(default_factory=dict)
     claims: list[dict[str, Any]] = Field(default_factory=list)  # validated by `papers.verdicts.read_claims`
+    claim_defaults: dict[str, Any] = Field(default_factory=dict)  # parameters of the claims whose test has them
     checks: list[str] | None = None  # names of checks or of families of checks; none: all
     statements: dict[str, Statement] = Field(default_factory=dict)  # by their names in the audit
     conditions: dict[str, str] = Field(default_factory=dict)  # cell -> further condition of a contradiction
@@ -60,13 +58,7 @@ class Paper(Strict):
 
     @classmethod
     def read(cls, path: Path) -> "Paper":
-        """Read and check a paper's YAML file.
-
-        Raises
-        ------
-        UserError
-            The file is missing or has a mistake; the message names file and key.
-        """
+        """Read and validate a paper's YAML file; a mistake raises a `UserError` that names file and key."""
         if path.is_dir():
             raise UserError(f"{path}: is a folder, but must be a paper's YAML file")
         paper = check(cls, read_yaml(path), str(path))
@@ -78,7 +70,7 @@ class Paper(Strict):
 
     @property
     def name(self) -> str:
-        """The paper's name in tables, targets and files."""
+        """The paper's name in tables, files and Snakemake targets."""
         return self._path.stem
 
     @property
@@ -98,7 +90,7 @@ class Paper(Strict):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The part of the YAML file that comparisons and tables read: titles, rows and tasks."""
+        """The part of the YAML file that comparisons and tables read."""
         return self.model_dump(include={"title", "rows", "tasks"})
 
     @property
@@ -106,33 +98,31 @@ class Paper(Strict):
         """The part of the YAML file that the audit reads."""
         return self.model_dump(include={"checks", "statements", "conditions", "lower_bounds"})
 
+    @property
+    def tested(self) -> dict[str, Any]:
+        """The part of the YAML file that the tests of the claims read."""
+        return self.model_dump(include={"claims", "claim_defaults"})
+
     @cached_property
     def cells(self) -> PrintedCells:
         """The printed numbers."""
         return read_published([self.numbers])
 
     def printed(self, table: str) -> list[PrintedCell]:
-        """Return the cells of one printed table, in the order of print.
-
-        Raises
-        ------
-        UserError
-            The CSV file has no such table.
-        """
+        """Return the cells of one table as printed; an unknown table raises a `UserError`."""
         cells = [cell for cell in self.cells.all if cell.table == table]
         if not cells:
             raise UserError(f"{self.numbers}: has no {table}, but {self._path} names it")
         return cells
 
     def row_title(self, row: str) -> str:
-        """Return the title of one of the paper's methods, or its name if it has none."""
+        """Return the title of one of the paper's methods, or else its name."""
         return self.rows[row].title if row in self.rows else row
 
     def task_title(self, task: str) -> str:
-        """Return the title of one of the paper's data sets, or its name if it has none."""
+        """Return the title of one of the paper's data sets, or else its name."""
         return self.tasks[task].title if task in self.tasks else task
 
 
 def read_papers(paths: Sequence[Path]) -> list[Paper]:
-    """Read papers from their YAML files, in this order."""
     return [Paper.read(path) for path in paths]

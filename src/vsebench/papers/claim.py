@@ -1,4 +1,4 @@
-"""The contract of a claim's test: its parameters, where it applies, and the effect that it measures."""
+"""Base classes of the tests of claims: their parameters, the cases that they apply to, and the measured effect."""
 
 import itertools
 from abc import ABC, abstractmethod
@@ -20,14 +20,14 @@ Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]  # lowest and
 
 @dataclass(frozen=True)
 class ClaimCase:
-    """One combination that a claim is tested on, such as a task, a rival and a metric; a claim may have many."""
+    """One of the combinations that a claim is tested on, such as a task, a rival and a metric."""
 
-    measured: str  # the effect's heading: a metric's name, or a quantity in words
+    measured: str  # the measured quantity: the name of a metric, or words
     task: Task = NOWHERE
-    data: Data | None = None  # the kind of data; none: the effect is computed without any
-    rival: str = ""  # the method that the claim's method is compared with; empty if there is none
+    data: Data | None = None  # the kind of data; none: the effect is computed without data
+    rival: str = ""  # the method that the claim's method is compared with, if any
     metric: str = ""  # the metric, if `measured` is more than its name
-    n_labels: int = 0  # the number of labels, if it is computed without data
+    n_labels: int = 0  # the number of labels, if the effect is computed without data
 
     @classmethod
     def at(cls, candidate: RunTask, measured: str, rival: str = "") -> "ClaimCase":
@@ -36,52 +36,34 @@ class ClaimCase:
 
 
 class ClaimTest(Strict, ABC):
-    """A test of claims; its fields are the parameters of a claim in a paper's YAML file.
+    """A test of claims; its fields are the parameters of a claim in a paper's YAML file."""
 
-    Attributes
-    ----------
-    effect : definition of the effect and the condition under which the claim holds, for the notes of a table
-    on_simulated : whether results on simulated data apply to the paper
-    reads : inputs that not all tests read: "lists" (with the siblings of labels), and names of analyses
-    """
-
-    effect: ClassVar[str]
-    on_simulated: ClassVar[bool] = False
-    reads: ClassVar[tuple[str, ...]] = ()
+    effect: ClassVar[str]  # definition of the effect and of the claimed condition, for the notes of tables
+    on_simulated: ClassVar[bool] = False  # whether results on simulated data apply to the paper
+    reads: ClassVar[tuple[str, ...]] = ()  # optional inputs: "lists" (with the siblings of labels), names of analyses
 
     method: str  # our method that the claim is about
     judge_simulated: bool = False  # also judge simulated data of the claim's families; the verdict then states it
 
     @abstractmethod
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield the cases on which the claim can be tested in this run.
-
-        Raises
-        ------
-        UntestableError
-            The claim cannot be tested on anything; the message states what the run lacks.
-        """
+        """Yield the cases that the run can test; if there is none, an `UntestableError` states what it lacks."""
 
     @abstractmethod
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Measure the effect in one case.
-
-        Raises
-        ------
-        UntestableError
-            The run lacks something that the test needs; the message states what.
-        """
+        """Measure the effect in one case; if this is impossible, an `UntestableError` states what the run lacks."""
 
     def variants_read(self) -> list[str]:
         """Return the methods that the analyses in `reads` must cover."""
         return [self.method]
 
     def metrics_read(self) -> list[str]:
-        """Return the metrics that the test computes: their modules are inputs of the claims' rule."""
-        return []
+        """Return the metrics in the fields `metrics` and `metric`; the rule of the claims depends on their modules."""
+        fields = self.model_dump()
+        return [*fields.get("metrics", []), *([fields["metric"]] if "metric" in fields else [])]
 
     def bounds(self) -> Sequence[float] | None:
-        """Return the claimed bounds of the effect; None if it is judged by its p-value instead of its interval."""
+        """Return the claimed bounds of the effect, which its interval is judged by; None: the p-value is judged."""
         return None
 
     def verdict(self, effect: Effect, p: float | None) -> Verdict:
@@ -94,7 +76,7 @@ class ClaimTest(Strict, ABC):
 
 
 class AtTasks(ClaimTest):
-    """A test on each task with the method, of real data and of simulated data of the families."""
+    """A test on every task that has results of the method, on real data and on simulated data of the families."""
 
     families: list[Family] = Field(min_length=1)  # of the data that the claim is about
     protocols: list[str] | None = Field(default=None, min_length=1)  # none: every protocol of the run
@@ -102,8 +84,19 @@ class AtTasks(ClaimTest):
     # data that the paper did not use
     named: list[str] | None = Field(default=None, min_length=1)
 
-    def tasks(self, evidence: Evidence) -> list[RunTask]:
-        """Return the tasks, at least one; raises `UntestableError` if there is none."""
+    def measured(self) -> list[str]:
+        """Return the measured quantities: metrics, or quantities in words."""
+        return self.metrics_read()
+
+    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
+        for task, measured in itertools.product(self.tasks(evidence), self.measured()):
+            yield ClaimCase.at(task, measured)
+
+    def tasks(self, evidence: Evidence, *others: str) -> list[RunTask]:
+        """Return the tasks that have results of the method and of the methods `others`.
+
+        If there is none, an `UntestableError` states what the run lacks.
+        """
         usable = [
             candidate
             for candidate in evidence.tasks
@@ -117,23 +110,16 @@ class AtTasks(ClaimTest):
             usable = [candidate for candidate in usable if candidate.task.protocol in self.protocols]
         if not usable:
             raise UntestableError(f"The run has no such data set with the protocol {in_words(self.protocols or [])}.")
-        with_method = [candidate for candidate in usable if self.method in candidate.variants]
-        if not with_method:
-            raise UntestableError(f"The run has no method {self.method} on such data.")
+        methods = dict.fromkeys((self.method, *others))
+        with_methods = [candidate for candidate in usable if set(methods) <= set(candidate.variants)]
+        if not with_methods:
+            raise UntestableError(f"The run has no results of {' and '.join(methods)} on such data.")
         return [
             replace(candidate, data="other")
             if candidate.data == "paper" and self.named is not None and candidate.task.dataset not in self.named
             else candidate
-            for candidate in with_method
+            for candidate in with_methods
         ]
-
-    def each_metric(self, evidence: Evidence, variants: Sequence[str], metrics: Sequence[str]) -> Iterator[ClaimCase]:
-        """Yield one case per metric and task with all these methods; `UntestableError` if there is no such task."""
-        tasks = [task for task in self.tasks(evidence) if set(variants) <= set(task.variants)]
-        if not tasks:
-            raise UntestableError(f"The run lacks one of the methods {in_words(variants)}.")
-        for task, metric in itertools.product(tasks, metrics):
-            yield ClaimCase.at(task, metric)
 
 
 class AgainstRivals(AtTasks):
@@ -141,12 +127,7 @@ class AgainstRivals(AtTasks):
 
     rivals: list[str] = Field(min_length=1)
 
-    @abstractmethod
-    def measured(self) -> list[str]:
-        """Return the compared quantities: metrics, or one quantity in words."""
-
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per task, rival and measured quantity."""
         pairs = [(task, rival) for task in self.tasks(evidence) for rival in self.rivals if rival in task.variants]
         for (task, rival), measured in itertools.product(pairs, self.measured()):
             yield ClaimCase.at(task, measured, rival)
@@ -155,14 +136,14 @@ class AgainstRivals(AtTasks):
 
 
 def judge_by_interval(effect: Effect, low: float, high: float) -> Verdict:
-    """Judge an effect by its interval: within the claim's bounds, outside, or across a bound."""
+    """Judge an effect by whether its interval lies within the claimed bounds, outside, or across a bound."""
     if low <= effect.low and effect.high <= high:
         return HOLDS
     return FAILS if effect.high < low or effect.low > high else UNDECIDED
 
 
 def in_words(names: Sequence[str]) -> str:
-    """Join names into a phrase.
+    """Return the names as a phrase.
 
     >>> in_words(["a"]), in_words(["a", "b", "c"])
     ('a', 'a, b or c')

@@ -1,7 +1,7 @@
-"""Published numbers compared with ours, where data and protocol are the same; never on simulated data.
+"""Published numbers compared with ours for the same data and protocol, which are never simulated.
 
 A paper's `tasks` and `rows` state which of our tasks and methods correspond to the paper's. The verdict on an accuracy
-is inside if our 95 % interval over images and seeds contains the published value, otherwise outside. Times get no
+is "inside" if our 95 % interval over images and seeds contains the published value, otherwise "outside". Times get no
 verdict: they were measured on different machines, so only their ratios can be compared.
 """
 
@@ -23,25 +23,19 @@ Numbers = tuple[float, float, float]  # value, lowest, highest
 
 @dataclass(frozen=True)
 class Ours:
-    """The gathered results of a run.
-
-    Attributes
-    ----------
-    summary, timing, history : the tables SUMMARY, TIMING and HISTORY of `core.schemas`
-    real : names of the run's data sets that are not simulated
-    """
+    """The gathered results of a run; SUMMARY, TIMING and HISTORY are tables of `core.schemas`."""
 
     summary: pl.DataFrame
     timing: pl.DataFrame
     history: pl.DataFrame
-    real: set[str]
+    real: set[str]  # the data sets that are not simulated
 
     def find(self, column: str, task: Task, row: str) -> Numbers | None:
-        """Return our value for a published column, with its bounds; None if the run lacks it."""
+        """Return our value for a published column, with its bounds; None if the run has no such value."""
         return TIMES[column].find(self, task, row) if column in TIMES else self.accuracy(column, task, row)
 
     def accuracy(self, metric: str, task: Task, row: str) -> Numbers | None:
-        """Return the mean and 95 % interval of a metric of a method, or of a "method/decision"."""
+        """Return the mean and 95 % interval of a metric for a method or "method/decision"."""
         entry = Entry.of(row)
         entries = _of(self.summary, task, entry.variant).filter(decision=entry.decision, metric=metric)
         return entries.select("value", "ci_low", "ci_high").row(0) if len(entries) else None
@@ -54,7 +48,7 @@ class Ours:
     def seconds_to_converge(self, task: Task, row: str) -> Numbers | None:
         """Return the median, lowest and highest training seconds up to the best epoch over the seeds.
 
-        The times come from exclusive jobs if the run has such timings, otherwise from jobs that ran next to others.
+        If the run timed whole trainings exclusively, these times are used, otherwise those of the ordinary fits.
         """
         timed = list(seconds_by_seed(_of(self.timing, task, row)).values())
         return _range(timed or to_best_epoch(_of(self.history, task, row))["seconds"].to_list())
@@ -64,11 +58,11 @@ class Ours:
 class Time:
     """Our measurement of a time that papers print."""
 
-    words: str  # definition of the seconds and their bounds, for a table's notes
+    words: str  # definition of the time and its bounds, for the notes of a table
     find: Callable[[Ours, Task, str], Numbers | None]
 
 
-TIMES = {  # by the column's name in the CSV files
+TIMES = {  # column in the CSV files -> measurement
     "iteration_time": Time(
         "per iteration (an epoch), median and range over repeats, each in a fresh process on one core while no other "
         "job of the run was running",
@@ -83,12 +77,12 @@ TIMES = {  # by the column's name in the CSV files
 
 
 def compare(paper: Paper, ours: Ours) -> pl.DataFrame:
-    """Compare the numbers in a paper's tables with our results; returns the table COMPARISON of `core.schemas`."""
+    """Compare the numbers in a paper's tables with our results; return the table COMPARISON of `core.schemas`."""
     return pl.DataFrame([row for cell in paper.cells.all for row in _compare(paper, cell, ours)], schema=COMPARISON)
 
 
 def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]]:
-    """Return one line for each of our variants that a published cell can be compared with."""
+    """Return one row for each of our variants with a value that a published cell can be compared with."""
     dataset, _, method = cell.row.partition("/")
     task = paper.tasks[dataset].ours if dataset in paper.tasks else None
     if task is None or cell.in_text or cell.is_words or task.dataset not in ours.real or method not in paper.rows:
@@ -104,7 +98,7 @@ def _compare(paper: Paper, cell: PrintedCell, ours: Ours) -> list[dict[str, Any]
 
 
 def _judged(cell: PrintedCell, value: float, low: float, high: float) -> dict[str, Any]:
-    """Return the numbers of a comparison: times in seconds, percentages as shares."""
+    """Return the compared numbers, times in seconds and percentages as shares, and the verdict."""
     published = cell.number
     numbers = {"published": published, "ours": value, "ci_low": low, "ci_high": high, "difference": value - published}
     if cell.unit in SECONDS:

@@ -1,6 +1,6 @@
-"""The evidence on claims: the results of a run, and the statistics of comparing two methods.
+"""The evidence on claims: the results of a run, and the statistics to compare methods.
 
-Metrics are resampled in this module only.
+Among the modules on claims, only this one resamples metrics.
 """
 
 import math
@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
-from scipy.special import stdtr, stdtrit  # scipy.stats takes a second more to import
+from scipy.special import stdtr, stdtrit  # importing scipy.stats takes a second longer
 
 from vsebench.core.errors import UserError
 from vsebench.core.tasks import Case, Entry, Task
@@ -28,21 +28,21 @@ from vsebench.papers.verdict import Data
 
 __all__ = [
     "AnyMetricName", "Effect", "Estimates", "Evidence", "MetricName", "RunTask", "UntestableError",
-    "adjust", "difference", "differences", "exact", "interval", "of_units", "ratio",
+    "adjust", "difference", "exact", "interval", "metric_difference", "of_units", "ratio",
 ]  # fmt: skip
 
 Values = NDArray[np.float64]
 
 
 def check_metric(name: str) -> str:
-    """Return the name of a rank metric; raises a pydantic error if there is none of this name."""
+    """Return the name of a rank metric; any other name raises a pydantic error."""
     if not isinstance(_metric(name), RankMetric):
         raise PydanticCustomError("metric", "{name} is not computed from the ranks of single images", {"name": name})
     return name
 
 
 def check_any_metric(name: str) -> str:
-    """Return the name of a metric that needs no siblings; raises a pydantic error if there is none of this name."""
+    """Return the name of a metric that needs no siblings; any other name raises a pydantic error."""
     if isinstance(_metric(name), ListMetric):
         raise PydanticCustomError("metric", "use the test sibling_precision for {name}", {"name": name})
     return name
@@ -65,72 +65,44 @@ class UntestableError(Exception):
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect that a test measured.
-
-    Attributes
-    ----------
-    value : the effect
-    low, high : its 95 % interval
-    p : p-value for no effect; None if the verdict does not depend on it
-    neutral : the value of no effect, or the bound of the claim
-    """
+    """The effect that a test measured."""
 
     value: float
-    low: float
+    low: float  # the ends of its 95 % interval
     high: float
-    p: float | None
-    neutral: float
+    p: float | None  # p-value under the hypothesis that the effect is `neutral`; None if the verdict does not use it
+    neutral: float  # the value without an effect, or the claim's bound
 
 
 @dataclass(frozen=True)
 class RunTask:
-    """A task of the run, the family of its data set, and its methods (with decisions as "method/decision").
-
-    `data` is "simulated" or "other" until a paper claims the data set as its own (`Evidence.seen_by`).
-    """
+    """A task of the run."""
 
     task: Task
-    family: str
-    data: Data
-    variants: list[str]
+    family: str  # of its data set
+    data: Data  # "simulated" or "other"; `Evidence.seen_by` marks the data sets of a paper
+    variants: list[str]  # methods with results, and "method/decision"
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The results that claims are tested on.
+    """The results that claims are tested on, and functions that read results of cases; None if the run has none."""
 
-    Attributes
-    ----------
-    tasks : all tasks of the run, in display order
-    seeds : seeds of the run
-    resamples : number of bootstrap resamples
-    timing, history : the tables TIMING and HISTORY of `core.schemas`
-    sweeps, scaling : the tables SWEEPS and SCALING; None if the run has none
-    read_ranks : returns the table RANKS of a case
-    read_sweep_ranks : returns the table SWEEP_RANKS of a case and a setting
-    read_lists : returns the table LISTS of a case; None if the lists are not available
-    read_ranked : returns the ranking of a case; None if rankings and label sets are not available
-    read_sets : returns the label sets that a decision chose for a case
-    n_labels : returns the number of candidates of a case
-    siblings : data set -> its labels' siblings (columns label and sibling), for data sets that have them
-    on_request : the tables of analyses, by their names
-    """
-
-    tasks: list[RunTask]
+    tasks: list[RunTask]  # in display order
     seeds: list[int]
-    resamples: int
-    timing: pl.DataFrame
-    history: pl.DataFrame
-    sweeps: pl.DataFrame | None
-    scaling: pl.DataFrame | None
-    read_ranks: Callable[[Case], pl.DataFrame]
-    read_sweep_ranks: Callable[[Case, str], pl.DataFrame]
-    read_lists: Callable[[Case], pl.DataFrame] | None = None
+    resamples: int  # number of bootstrap resamples
+    timing: pl.DataFrame  # the table TIMING of `core.schemas`
+    history: pl.DataFrame  # the table HISTORY
+    sweeps: pl.DataFrame | None  # the table SWEEPS
+    scaling: pl.DataFrame | None  # the table SCALING
+    read_ranks: Callable[[Case], pl.DataFrame]  # the table RANKS
+    read_sweep_ranks: Callable[[Case, str], pl.DataFrame]  # the table SWEEP_RANKS of a setting
+    read_lists: Callable[[Case], pl.DataFrame] | None = None  # the table LISTS
     read_ranked: Callable[[Case], Ranked] | None = None
-    read_sets: Callable[[Case, str], LabelSets] | None = None
-    n_labels: Callable[[Case], int] | None = None
-    siblings: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    on_request: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    read_sets: Callable[[Case, str], LabelSets] | None = None  # the label sets of a decision
+    n_labels: Callable[[Case], int] | None = None  # the number of candidates
+    siblings: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # data set -> table SIBLINGS
+    on_request: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # name of an analysis -> its table
     _kept: dict[tuple[object, ...], list[Measured]] = field(default_factory=dict, repr=False)
 
     def seen_by(self, datasets: Collection[str]) -> "Evidence":
@@ -146,10 +118,7 @@ class Evidence:
     def requested(self, name: str, task: Task, variant: str) -> pl.DataFrame:
         """Return the rows of an analysis for a method or "method/decision" on a task.
 
-        Raises
-        ------
-        UntestableError
-            The run lacks this analysis.
+        A run without this analysis raises an `UntestableError`.
         """
         if name not in self.on_request:
             raise UntestableError(f"The run has no analysis {name}.")
@@ -162,9 +131,9 @@ class Evidence:
         return [Case(task, variant, seed) for seed in self.seeds]
 
     def both(self, task: Task, ours: str, rival: str, metric: str) -> Estimates:
-        """Return a metric of two entries (each "method" or "method/decision") as two quantities on the same resamples.
+        """Return a metric of two entries ("method" or "method/decision") as two quantities on the same resamples.
 
-        Metrics of label sets are computed from the decisions' sets, all others from the methods' rankings.
+        Metrics of label sets are computed from the decisions' sets, other metrics from the methods' rankings.
         """
         seeds = list(zip(self._measured(task, ours, metric), self._measured(task, rival, metric), strict=True))
         if any(first.n[0] != second.n[0] for first, second in seeds):
@@ -176,9 +145,9 @@ class Evidence:
         return Estimates(by_seed, samples, min(int(first.n[0]) for first, _ in seeds))
 
     def _measured(self, task: Task, name: str, metric: str) -> list[Measured]:
-        """Return a metric of an entry for each seed; cached, because an entry is compared with many others.
+        """Return a metric of an entry for each seed; cached, because an entry is compared with many other entries.
 
-        Resamples depend on the number of images only, so two entries are resampled on the same images.
+        Resamples depend on the number of images only, so all entries have the same resamples.
         """
         key = (task, name, metric)
         if key not in self._kept:
@@ -211,10 +180,7 @@ class Evidence:
     def sibling_precisions(self, task: Task, variants: Sequence[str], cutoff: int) -> Estimates:
         """Return precision and sibling precision of the first `cutoff` labels, two quantities per method.
 
-        Raises
-        ------
-        UntestableError
-            The data set has no siblings, or the run has no lists.
+        A data set without siblings, or a run without lists, raises an `UntestableError`.
         """
         siblings = self.siblings.get(task.dataset)
         if siblings is None or self.read_lists is None:
@@ -223,22 +189,18 @@ class Evidence:
         for seed in self.seeds:
             cases = [Case(task, variant, seed) for variant in variants]
             ranks = [self.read_ranks(case) for case in cases]
-            for others in ranks[1:]:
-                check_same_images(ranks[:1], [others])
             tables: list[Values] = []
             for case, table in zip(cases, ranks, strict=True):
+                check_same_images(ranks[:1], [table])
                 tables.append(by_image(table, [f"precision@{cutoff}"]))
                 tables.append(list_values(self.read_lists(case), table, [f"sibling_precision@{cutoff}"], siblings))
             seeds.append(np.hstack(tables))
         return of_units(seeds, self.resamples)
 
     def times_of_sizes(self, variant: str, variable: str | None = None) -> pl.DataFrame:
-        """Return the rows of SCALING for a method, all or those where `variable` varies.
+        """Return the rows of SCALING for a method; with `variable`, only the rows in which this size varies.
 
-        Raises
-        ------
-        UntestableError
-            The run has no such rows.
+        A run without such rows raises an `UntestableError`.
         """
         if self.scaling is None:
             raise UntestableError("The run does not measure growth; this needs the key scaling.")
@@ -249,12 +211,9 @@ class Evidence:
         return rows
 
     def median_by_repeat(self, task: Task, variant: str, column: str, phase: str = "epoch") -> Values:
-        """Return the median of a column of TIMING over the laps of a phase, per repeat, (n_repeats,).
+        """Return the median of a column of TIMING over the laps of a phase for each repeat, (n_repeats,).
 
-        Raises
-        ------
-        UntestableError
-            The method was not timed on this task.
+        If the method was not timed on this task, raise an `UntestableError`.
         """
         laps = self.timing.filter(phase=phase, dataset=task.dataset, protocol=task.protocol, method=variant)
         if laps.is_empty():
@@ -263,47 +222,27 @@ class Evidence:
         return medians[column].cast(pl.Float64).to_numpy()
 
 
-def differences(
-    ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame], metrics: Sequence[str], resamples: int
-) -> dict[str, Effect]:
-    """Compare metrics of two methods on the same images, over images and seeds.
+def metric_difference(
+    ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame], metric: str, resamples: int
+) -> Effect:
+    """Return the difference in a metric of two methods on the same images; it is above 0 if `ours` is better.
 
-    Parameters
-    ----------
-    ours, theirs : one table RANKS per seed
-    metrics : names of metrics
-    resamples : number of bootstrap resamples
-
-    Returns
-    -------
-    dict
-        Metric -> effect of `ours` minus `theirs`; above 0 where `ours` is better.
-
-    Raises
-    ------
-    UserError
-        The two methods were not tested on the same images.
+    `ours` and `theirs` contain one table RANKS per seed.
     """
     check_same_images(ours, theirs)
-    signs = np.array([-1.0 if load_metric(metric).lower_is_better else 1.0 for metric in metrics])
-    gaps = [signs * (by_image(a, metrics) - by_image(b, metrics)) for a, b in zip(ours, theirs, strict=True)]
-    estimates = of_units(gaps, resamples)
-    each = estimates.each()
-    p_values, (low, high) = each.p_value(), each.interval()
-    return {
-        metric: Effect(float(each.value[n]), float(low[n]), float(high[n]), float(p_values[n]), 0.0)
-        for n, metric in enumerate(metrics)
-    }
+    sign = -1.0 if load_metric(metric).lower_is_better else 1.0
+    gaps = [sign * (by_image(a, [metric]) - by_image(b, [metric])) for a, b in zip(ours, theirs, strict=True)]
+    return difference(of_units(gaps, resamples), lambda means: means[:, 0])
 
 
 def difference(estimates: Estimates, statistic: Callable[[Values], Values], bound: float = 0.0) -> Effect:
-    """Return a function of the means over seeds, (m, n) -> (m,), with the p-value for the value `bound`."""
+    """Return a function of the means over seeds, (m, n) -> (m,), with the p-value for equality to `bound`."""
     of_means = estimates.of(statistic)
     return _effect(of_means, float(of_means.p_value(bound)), bound)
 
 
 def interval(estimates: Estimates, statistic: Callable[[Values], Values], bound: float) -> Effect:
-    """Return a function of the means with its interval and no p-value; `bound` is the claim's bound."""
+    """Return a function of the means as `difference` does, but without a p-value; `bound` is the claim's bound."""
     return _effect(estimates.of(statistic), None, bound)
 
 
@@ -323,7 +262,7 @@ def of_units(seeds: list[Values], resamples: int) -> Estimates:
 
 
 def check_same_images(ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFrame]) -> None:
-    """Raise a `UserError` if methods were tested on different images; the arguments have one table RANKS per seed."""
+    """Raise a `UserError` if two methods, with one table RANKS per seed each, were tested on different images."""
     for a, b in zip(ours, theirs, strict=True):
         if set(a["image"]) != set(b["image"]):
             raise UserError(
@@ -332,23 +271,18 @@ def check_same_images(ours: Sequence[pl.DataFrame], theirs: Sequence[pl.DataFram
 
 
 def by_image(ranks: pl.DataFrame, metrics: Sequence[str]) -> NDArray[np.float64]:
-    """Return metrics per image, (n_images, n_metrics), independent of the order of the rows."""
+    """Return metrics per image, (n_images, n_metrics), images ascending; the rows may have any order."""
     return values(ranks.sort("image", "label"), metrics)
 
 
 def ratio(numerator: Values, denominator: Values, pairs: str, bound: float = 1.0) -> Effect:
-    """Compare positive numbers in pairs: geometric mean of the ratios, t-test and interval on their logarithms.
+    """Return the geometric mean of the ratios of paired positive numbers, with a t-test on their logarithms.
 
     Parameters
     ----------
-    numerator, denominator : (n_pairs,)
-    pairs : name of the pairs for the message: "seeds" or "repeats"
+    numerator, denominator : (n_pairs,); fewer than two pairs raise an `UntestableError`
+    pairs : the meaning of a pair, "seeds" or "repeats", for the message
     bound : the ratio under the null hypothesis
-
-    Raises
-    ------
-    UntestableError
-        There are fewer than two pairs.
     """
     if len(numerator) < 2 or len(numerator) != len(denominator):
         raise UntestableError(f"The test needs at least two {pairs} of both methods.")

@@ -1,4 +1,4 @@
-"""Losses over label pairs: the scores that minimise their exact risk under a finite distribution of label sets.
+"""Losses over label pairs: scores that minimise their exact risk under a distribution over label sets.
 
 For an image with label set Y and scores f, let z = log of the sum of exp(f_v - f_u) over the pairs of u in Y and v not
 in Y. It equals log A + log B with A = sum of exp(f_v), B = sum of exp(-f_u). The losses are
@@ -8,7 +8,7 @@ in Y. It equals log A + log B with A = sum of exp(f_v), B = sum of exp(-f_u). Th
     bp_mll          exp(z) / (number of pairs)
 
 The risk is the expected loss over the label sets. The empty set and the set of all labels have no pairs and loss 0.
-Adding a constant to all scores does not change the risk; the minimisers here have mean 0.
+A constant that is added to all scores does not change the risk; the minimisers here have mean 0.
 """
 
 from typing import Literal
@@ -20,14 +20,14 @@ from scipy.special import expit, logsumexp
 Values = NDArray[np.float64]
 Loss = Literal["log_sum_exp", "exponential", "bp_mll"]
 Sets = Literal["any", "independent", "one_label"]
-CONCENTRATION = 0.3  # of the Dirichlet distribution for `any`; at this value, few sets dominate
+CONCENTRATION = 0.3  # of the Dirichlet distribution for `any`; with this value, few sets dominate
 STEPS = 500
-TINY = 1e-10  # a smaller step ends the search
+TINY = 1e-10  # steps smaller than this end the search
 TIE = 1e-6  # smaller differences of probabilities or scores count as ties
 
 
 def all_sets(labels: int) -> NDArray[np.bool_]:
-    """Return all subsets of the labels, (2^labels, labels): row i has label k where bit k of i is set."""
+    """Return all sets of labels, (2^labels, labels): row i contains label k if bit k of i is set."""
     bits = np.arange(2**labels)[:, None] >> np.arange(labels)
     return np.asarray(bits & 1 == 1)
 
@@ -35,18 +35,15 @@ def all_sets(labels: int) -> NDArray[np.bool_]:
 def independent(marginals: Values) -> Values:
     """Return the probabilities of `all_sets` for independent labels, (..., labels) -> (..., 2^labels)."""
     present = all_sets(marginals.shape[-1])
-    chances: Values = np.where(present, marginals[..., None, :], 1 - marginals[..., None, :]).prod(axis=-1)
-    return chances
+    return np.asarray(np.where(present, marginals[..., None, :], 1 - marginals[..., None, :]).prod(axis=-1))
 
 
 def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Values:
     """Draw distributions over `all_sets`, (number, 2^labels).
 
-    Parameters
-    ----------
-    sets
-        `any`: probabilities from a Dirichlet distribution over all sets; `independent`: each label's probability
-        uniform between 0.02 and 0.98; `one_label`: uniform over all distributions on the sets of one label.
+    With `any`, the probabilities of all sets have a Dirichlet distribution. With `independent`, labels are independent
+    and have uniform probabilities between 0.02 and 0.98. With `one_label`, draws are uniform among the distributions
+    over sets of one label.
     """
     match sets:
         case "any":
@@ -60,10 +57,10 @@ def draw(sets: Sets, labels: int, number: int, rng: np.random.Generator) -> Valu
 
 
 def has_minimiser(chances: Values) -> bool:
-    """Return whether a distribution, (2^labels,), has a minimiser; otherwise some score diverges.
+    """Return whether the risk under a distribution, (2^labels,), has a minimiser; otherwise some score diverges.
 
-    It has a minimiser if each label is connected to each other label by a chain u, v, .. where every label can occur
-    without the next one.
+    It has one if every label is connected to every other label by a chain of labels, each of which can occur without
+    the next one.
     """
     labels = len(chances).bit_length() - 1
     present = all_sets(labels)
@@ -72,21 +69,16 @@ def has_minimiser(chances: Values) -> bool:
 
 
 def minimisers(chances: Values, loss: Loss) -> Values:
-    """Return the scores that minimise the risk of each distribution, by damped Newton steps.
+    """Return the scores that minimise the risk of each distribution, by damped Newton steps; (n, labels) with mean 0.
 
-    Parameters
-    ----------
-    chances : (n, 2^labels), the probabilities of `all_sets`; each distribution must have a minimiser (`has_minimiser`)
-
-    Returns
-    -------
-    (n, labels), each row with mean 0
+    `chances` contains the probabilities of `all_sets`, (n, 2^labels). The distributions must have a minimiser
+    (`has_minimiser`).
     """
     labels = chances.shape[1].bit_length() - 1
     scores = np.zeros((len(chances), labels))
     for _ in range(STEPS):
         gradient, curvature = derivatives(scores, chances, loss)
-        # The risk is flat in the direction of a constant, so curvature is added there and the step has no such part.
+        # The risk is flat in the direction of a constant; curvature is added there, so the step has no constant part.
         # The pseudo-inverse is used because rounding loses the curvature due to probabilities of 1e-20.
         step = (np.linalg.pinv(curvature + 1 / labels, hermitian=True) @ gradient[:, :, None])[:, :, 0]
         # A step of this length decreases a sum of exponentials and its logarithm (generalised self-concordance: Sun and
@@ -95,15 +87,14 @@ def minimisers(chances: Values, loss: Loss) -> Values:
         scores -= step * np.log1p(size) / size
         if size.max() == TINY:
             break
-    centred: Values = (scores - scores.mean(axis=1, keepdims=True)) * (2 if loss == "exponential" else 1)
-    return centred
+    return np.asarray((scores - scores.mean(axis=1, keepdims=True)) * (2 if loss == "exponential" else 1))
 
 
 def derivatives(scores: Values, chances: Values, loss: Loss) -> tuple[Values, Values]:
     """Return the gradient (n, labels) and the second derivatives (n, labels, labels) of the risk.
 
-    With p the softmax of f over the labels not in the set and q the softmax of -f over those in it, dz/df = p - q and
-    the second derivatives of z are diag(p + q) - p p' - q q'. For `exponential`, pass the halved scores.
+    Let p be the softmax of f over the labels not in the set, and q the softmax of -f over the labels in it. Then
+    dz/df = p - q, and the second derivatives of z are diag(p + q) - p p' - q q'. For `exponential`, pass halved scores.
     """
     labels = scores.shape[1]
     present = all_sets(labels)[1:-1]
@@ -127,13 +118,12 @@ def derivatives(scores: Values, chances: Values, loss: Loss) -> tuple[Values, Va
 
 
 def marginals(chances: Values) -> Values:
-    """Return P(u in Y), (n, 2^labels) -> (n, labels)."""
-    probabilities: Values = chances @ all_sets(chances.shape[1].bit_length() - 1)
-    return probabilities
+    """Return P(u in Y), (n, labels), for each distribution."""
+    return chances @ all_sets(chances.shape[1].bit_length() - 1)
 
 
 def violates_order(scores: Values, chances: Values) -> NDArray[np.bool_]:
-    """Return for each distribution whether some label scores below a less probable label, (n,)."""
+    """Return whether some label scores below a less probable label, (n,), for each distribution."""
     probabilities = marginals(chances)
     ahead = probabilities[:, :, None] - probabilities[:, None, :] > TIE
     behind = scores[:, :, None] - scores[:, None, :] < -TIE
@@ -141,7 +131,6 @@ def violates_order(scores: Values, chances: Values) -> NDArray[np.bool_]:
 
 
 def distance_from_formula(scores: Values, chances: Values) -> Values:
-    """Return the largest difference of scores from log P(u in Y) + c, where c gives both mean 0; (n,)."""
+    """Return the largest difference between scores and log P(u in Y) + c, (n,); c gives both the mean 0."""
     formula = np.log(marginals(chances))
-    distance: Values = np.abs(scores - (formula - formula.mean(axis=1, keepdims=True))).max(axis=1)
-    return distance
+    return np.asarray(np.abs(scores - (formula - formula.mean(axis=1, keepdims=True))).max(axis=1))

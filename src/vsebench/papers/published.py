@@ -1,4 +1,4 @@
-"""The published numbers, read from their CSV files (config/papers/README.md)."""
+"""The published numbers, read from CSV files (config/papers/README.md), and papers' statements about them."""
 
 import csv
 import re
@@ -6,20 +6,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import Field
 
 from vsebench.core.errors import UserError
-from vsebench.papers.statement import PrintedStatement
+from vsebench.core.yaml_files import Strict
 
 COLUMNS = ["paper", "table", "row", "column", "value", "unit", "protocol", "note"]
 WORDS = ("formula", "text")  # units of cells without a number
 SECONDS = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86400, "weeks": 604800}  # units of time
 NUMBER = re.compile(r"\d{1,30}(\.\d{1,30})?(e-\d{1,2})?", re.ASCII)
-TEXT = "text"  # the table name of numbers that are only in the text
+TEXT = "text"  # the table of numbers that occur only in the text
 
 
 @dataclass(frozen=True)
 class PrintedCell:
-    """One printed cell; `value` contains the printed digits."""
+    """A printed cell; `value` contains the printed digits."""
 
     paper: str
     table: str
@@ -38,7 +41,7 @@ class PrintedCell:
 
     @property
     def method(self) -> str:
-        """The part of the row's name after the data set; may be empty."""
+        """The part of the row's name after the data set, which may be empty."""
         return self.row.partition("/")[2]
 
     @property
@@ -64,9 +67,52 @@ class PrintedCell:
         return 0.01 if self.unit == "percent" else float(SECONDS.get(self.unit, 1))
 
 
+class Statement(Strict):
+    """A quoted sentence, with the comparison that it states and the compared numbers."""
+
+    quotation: str
+    where: str  # position in the paper, and remarks
+    comparison: Literal["above", "near", "best", "faster"] = "above"
+    # Method -> its rivals: `all` other methods, `baselines` (names that do not begin with the paper's name), or a list.
+    rows: dict[str, Literal["all", "baselines"] | list[str]] = Field(min_length=1)
+    metrics: list[str] | None = Field(default=None, min_length=1)  # columns; none: all metrics
+    datasets: list[str] | None = Field(default=None, min_length=1)  # none: all
+    protocol: str | None = None  # if given, only numbers of this protocol are compared
+    # The share of numbers that it is claimed for; with `all_datasets`, a data set without the metric counts against it.
+    quantifier: Literal["all", "most", "all_datasets"] = "all"
+    condition: str = ""  # further condition of a contradiction; completes "contradicts only if"
+    # rival -> the paper's own method with the same decision
+    same_decision: dict[str, str] = Field(default_factory=dict)
+
+
+class PrintedStatement(Statement):
+    """A named statement of a paper."""
+
+    table: ClassVar[str] = TEXT
+
+    paper: str
+    name: str
+
+    @property
+    def quoted(self) -> str:
+        """The sentence with its position in the paper."""
+        return f'"{self.quotation}" ({self.where})'
+
+    def is_about(self, dataset: str, row: str) -> bool:
+        """Return whether the statement is about this method on this data set."""
+        return row in self.rows and (self.datasets is None or dataset in self.datasets)
+
+    def are_rivals(self, row: str, other: str) -> bool:
+        """Return whether the statement compares a method in `rows` with another method."""
+        rivals = self.rows[row]
+        if isinstance(rivals, list):
+            return other in rivals
+        return other != row and (rivals == "all" or not other.startswith(self.paper))
+
+
 @dataclass(frozen=True)
 class PrintedCells:
-    """The printed cells (numbers and formulas) of all papers in the order of print, and statements about them."""
+    """The cells (numbers and formulas) of all papers as printed, and the papers' statements about them."""
 
     all: tuple[PrintedCell, ...]
     statements: tuple[PrintedStatement, ...] = ()
@@ -83,7 +129,7 @@ class PrintedCells:
         return list(dict.fromkeys(cell.paper for cell in self.all))
 
     def stated(self, comparison: str) -> Iterator[PrintedStatement]:
-        """Yield the statements of this kind of comparison."""
+        """Yield the statements with this kind of comparison."""
         return (statement for statement in self.statements if statement.comparison == comparison)
 
     def numbers(self, column: str) -> Iterator[PrintedCell]:
@@ -92,7 +138,7 @@ class PrintedCells:
         return (cell for cell in self.all if not cell.is_words and pattern.fullmatch(cell.column))
 
     def prints(self, paper: str, row: str, column: str) -> list[PrintedCell]:
-        """Return every number that a paper prints under these names, in the order of the file."""
+        """Return all numbers that a paper prints under these names, in the order of the file."""
         return [cell for cell in self._index.get((paper, row, column), []) if not cell.is_words]
 
     def find(self, paper: str, row: str, column: str, table: str | None = None) -> PrintedCell | None:
@@ -101,7 +147,10 @@ class PrintedCells:
         return next((cell for cell in cells if table in (None, cell.table)), None)
 
     def each(self, column: str, *sources: str) -> Iterator[tuple[PrintedCell, ...]]:
-        """Yield each number of a column with the `sources` of its row, data set or `all`, if all are printed."""
+        """Yield the numbers of a column, each with its sources: numbers in the same row, of its data set, or of `all`.
+
+        A number without one of the `sources`, which are columns, is left out.
+        """
         for cell in self.numbers(column):
             rows = (cell.row, cell.dataset, "all")
             source_cells = [
@@ -112,14 +161,7 @@ class PrintedCells:
 
 
 def read_published(paths: Iterable[Path]) -> PrintedCells:
-    """Read the published numbers, one file per paper.
-
-    Raises
-    ------
-    UserError
-        A file cannot be read, a line is incomplete, a value is not a number although its unit is numeric, or two lines
-        describe the same cell.
-    """
+    """Read the published numbers, one file per paper; a mistake raises a `UserError` with file, line and column."""
     cells: dict[tuple[str, str, str, str], PrintedCell] = {}
     for path in paths:
         for where, cell in _lines(path):

@@ -1,9 +1,9 @@
 """Test the claims of the papers on the results of a run, and judge them.
 
-A claim is tested on the paper's own data and on other real data; each test names its kind of data (`verdict.Data`).
-p-values are corrected for multiple tests over the claims of one paper, separately for each kind of data. Simulated data
-provides no evidence on accuracy and speed on a paper's data: the effect is shown, but the verdict is "not testable
-here", unless the claim has `judge_simulated`; then the reason states that the data is simulated.
+A claim is tested on the paper's own data sets and on other data sets (`verdict.Data`). p-values are corrected for
+multiple tests over the claims of one paper, separately for each kind of data. Simulated data provides no evidence on
+accuracy and speed on a paper's data: the effect is shown, but the verdict is "not testable here", unless the claim has
+`judge_simulated`; then the reason states that the data is simulated.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ JUDGED = "The data is simulated; the verdict holds for such data only."
 
 
 class ClaimText(Strict):
-    """The keys that all claims have; further keys are parameters of the test."""
+    """The keys that every claim has; all other keys are parameters of its test."""
 
     claim: str  # the claim in one sentence
     where: str  # position in the paper
@@ -45,7 +45,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Tested:
-    """A claim with the effect in one case, or with the reason why there is none."""
+    """A claim with its effect in one case, or with the reason why no effect could be measured."""
 
     claim: Claim
     case: ClaimCase | None
@@ -54,25 +54,21 @@ class Tested:
 
 
 def read_claims(paper: Paper) -> list[Claim]:
-    """Validate the claims of a paper.
-
-    Raises
-    ------
-    UserError
-        A key is wrong; the message names the file, the number of the claim and the key.
-    """
+    """Validate the claims of a paper; a wrong key raises a `UserError` with file, number of the claim and key."""
     claims = []
     for n, values in enumerate(paper.claims, start=1):
         where = f"{paper.path}: claim {n}"
         common = {key: value for key, value in values.items() if key in ClaimText.model_fields}
         text = check(ClaimText, common, where)
+        test = load_test(text.test, where)
+        defaults = {key: value for key, value in paper.claim_defaults.items() if key in test.model_fields}
         parameters = {key: value for key, value in values.items() if key not in common}
-        claims.append(Claim(text, check(load_test(text.test, where), parameters, where)))
+        claims.append(Claim(text, check(test, defaults | parameters, where)))
     return claims
 
 
 def load_test(name: str, where: str) -> type[ClaimTest]:
-    """Return the test with this name; a wrong name raises a `UserError` that lists the known ones."""
+    """Return the test with this name; an unknown name raises a `UserError` that lists the known names."""
     modules = modules_that_define("TESTS", "papers/claims")
     if name not in modules:
         raise UserError(f"{where}: test: there is no test {name!r}; there are {', '.join(modules)}")
@@ -81,7 +77,7 @@ def load_test(name: str, where: str) -> type[ClaimTest]:
 
 
 def claim_modules(papers: Sequence[Paper]) -> list[str]:
-    """Return the modules of the tests and metrics that the papers' claims name, for the inputs of a rule."""
+    """Return the modules of the tests and metrics of the papers' claims: the inputs of the rule of the claims."""
     claims = [claim for paper in papers for claim in read_claims(paper)]
     modules = modules_that_define("TESTS", "papers/claims")
     tests = {modules[claim.text.test].__name__ for claim in claims}
@@ -90,14 +86,14 @@ def claim_modules(papers: Sequence[Paper]) -> list[str]:
 
 
 def claims_read(papers: Sequence[Paper]) -> set[str]:
-    """Return the inputs that some of the papers' claims read (`ClaimTest.reads`)."""
+    """Return the optional inputs of the papers' claims (`ClaimTest.reads`)."""
     return {name for paper in papers for claim in read_claims(paper) for name in claim.test.reads}
 
 
 def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
-    """Test the claims of a paper on a run's results and judge them; returns the table CLAIMS of `core.schemas`.
+    """Test and judge the claims of a paper; return the table CLAIMS of `core.schemas`.
 
-    A claim's tests on the paper's own data sets (those in its `tasks`) come before tests on other data.
+    The rows of a claim are sorted by the kind of data, the paper's own data sets (those in its `tasks`) first.
     """
     seen = evidence.seen_by(paper.datasets)
     tested = [row for claim in read_claims(paper) for row in sorted(examine(claim, seen), key=_order)]
@@ -115,7 +111,7 @@ def verdicts(paper: Paper, evidence: Evidence) -> pl.DataFrame:
 
 
 def examine(claim: Claim, evidence: Evidence) -> list[Tested]:
-    """Test a claim in every possible case; if there is none, return one entry with the first reason."""
+    """Test a claim in every possible case; without any such case, return a single entry with the first reason."""
     rows, reasons = [], []
     try:
         for case in claim.test.cases(evidence):

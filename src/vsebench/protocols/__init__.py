@@ -1,1 +1,1 @@
-"""Protocols: which labels or images are used for training, for the choice of settings, and for the test."""
+"""Protocols: splits of labels or images into parts for training, validation and test."""

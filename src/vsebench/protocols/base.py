@@ -1,4 +1,4 @@
-"""The base class of protocols, and how a protocol is found by name."""
+"""The base class of protocols, and functions that find a protocol by its name."""
 
 import importlib
 import zlib
@@ -14,37 +14,25 @@ from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Split, Tra
 
 
 class Protocol(ABC):
-    """How labels or images are held out. A module defines one subclass and names it `PROTOCOL`.
+    """A way to hold out labels or images; the module of a protocol defines its subclass as `PROTOCOL`."""
 
-    Attributes
-    ----------
-    words : description of what is held out, for tables and the report
-    new_images : whether test images are never learnt from; then a method needs features
-    validation_metric : metric by which settings and epochs are chosen, unless a run names another
-    leaves_cold : whether an image can lose its only label, so that nothing is known about it
-    by_occurrence : whether single occurrences of labels are held out; with counts, an image has several of a label
-    fixed : whether all seeds have the same split; a run then chooses the settings of all seeds with its first seed
-    unseen : whether some of the labels to rank are never trained; then a data set needs word vectors
-    only_unseen : whether all labels to rank are never trained; then a method must know labels from other sources
-    """
-
-    description: str
-    new_images: ClassVar[bool]
-    validation_metric: ClassVar[str]
-    leaves_cold: ClassVar[bool] = False
-    by_occurrence: ClassVar[bool] = False
-    fixed: ClassVar[bool] = False
-    unseen: ClassVar[bool] = False
-    only_unseen: ClassVar[bool] = False
+    description: str  # of what is held out, for tables and the report
+    new_images: ClassVar[bool]  # whether test images are not used in training; then a method needs features
+    validation_metric: ClassVar[str]  # chooses settings and epochs, unless a run names another metric
+    leaves_cold: ClassVar[bool] = False  # whether an image can lose its only label, so that it has no training label
+    by_occurrence: ClassVar[bool] = False  # whether an occurrence of a label is held out, of which there can be several
+    fixed: ClassVar[bool] = False  # whether all seeds have the same split; then a run's first seed chooses all settings
+    unseen: ClassVar[bool] = False  # whether some candidates are never trained; then a data set needs word vectors
+    only_unseen: ClassVar[bool] = False  # whether no candidate is trained; then a method needs other data on labels
 
     def generator(self, seed: int) -> np.random.Generator:
-        """Return the random generator of a split; a protocol and a seed give the same numbers on every machine."""
+        """Return the random generator of a split; its numbers for a seed are the same on every machine."""
         name = type(self).__module__.rpartition(".")[2]
         return np.random.Generator(np.random.PCG64([seed, zlib.crc32(name.encode())]))
 
     @abstractmethod
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
-        """Split a data set; raises a `UserError` if it cannot be split this way."""
+        """Split a data set; if this is impossible, raise a `UserError`."""
 
 
 @cache
@@ -54,33 +42,33 @@ def known_protocols() -> list[str]:
 
 
 NO_PROTOCOLS = ("__init__", "base", "labels", "transfer", "unseen", "whole_images")
-FROM = "from-"  # and a data set's name: the protocol in `transfer.py`
+FROM = "from-"  # followed by the name of a data set: the protocol in `transfer.py`
 
 
 @cache
 def load_protocol(name: str) -> Protocol:
-    """Return the protocol with this name; an unknown name raises a `UserError` that lists the known ones."""
+    """Return the protocol with this name; an unknown name raises a `UserError` that lists the known names."""
     if source_of(name):
         transfer: Protocol = importlib.import_module("vsebench.protocols.transfer").Transfer(source_of(name))
         return transfer
     if name not in known_protocols():
-        raise UserError(f"unknown protocol {name!r}; known are {', '.join(known_protocols())}, {FROM}<data set>")
+        known = ", ".join(known_protocols())
+        raise UserError(f"unknown protocol {name!r}; known protocols are {known}, {FROM}<data set>")
     protocol: type[Protocol] = importlib.import_module(f"vsebench.protocols.{name}").PROTOCOL
     return protocol()
 
 
 def source_of(protocol: str) -> str | None:
-    """Return the data set that a protocol trains on, or None if it is the tested one."""
+    """Return the data set that a protocol trains on, or None if this is the tested data set."""
     return protocol.removeprefix(FROM) if protocol.startswith(FROM) else None
 
 
 def split_generator(protocol: str, seed: int) -> np.random.Generator:
-    """Return the random generator for the split of a protocol with a seed."""
     return load_protocol(protocol).generator(seed)
 
 
 def split_dataset(protocol: str, dataset: Dataset, seed: int) -> Split:
-    """Split a data set by a protocol; raises a `UserError` if that is not possible, or if a part gets no label."""
+    """Split a data set by a protocol; if this is impossible, or if a part gets no label, raise a `UserError`."""
     split = load_protocol(protocol).split(dataset, split_generator(protocol, seed))
     parts = {"training": split.first.labels, "validation": split.valid.right, "the test": split.test.right}
     for name, part in parts.items():
@@ -90,7 +78,7 @@ def split_dataset(protocol: str, dataset: Dataset, seed: int) -> Split:
 
 
 def assemble(parts: tuple[LabelMatrix, LabelMatrix, LabelMatrix], images: tuple[Ids, Ids, Ids, Ids]) -> Split:
-    """Build a split in which all labels are learnt and are candidates.
+    """Return a split in which all labels are trained and are candidates.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Protocol `distinct`: hold out one of an image's distinct labels, with all its occurrences."""
+"""Protocol `distinct`: hold out one distinct label of each image with all its occurrences."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """Protocol `labelled_images`: split the images with a label at random, as is common for NUS-WIDE's 81 concepts.
 
-Of NUS-WIDE's 209,347 images with a concept, 150,000 are training images and the others test images. No list of such a
-split was published, so it is drawn for each seed.
+Of the 209,347 images of NUS-WIDE with a concept, 150,000 are training images and the others test images. No list of
+such a split was published, so it is drawn for each seed.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ VALIDATED = 0.05  # share of the training images
 
 
 class LabelledImages(Protocol):
-    """Images without a label are in no part."""
+    """Images without a label are left out."""
 
     description = "images with a label held out, drawn at random"
     new_images = True

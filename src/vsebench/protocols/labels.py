@@ -13,8 +13,8 @@ def leave_one_out(dataset: Dataset, by_occurrence: bool, rng: np.random.Generato
 
     Parameters
     ----------
-    by_occurrence : hold out one occurrence, and keep the others of the same label; else hold out one distinct label
-        with all its occurrences, but only from images that keep another label
+    by_occurrence : whether a single occurrence of a label is held out; otherwise a label is held out with all its
+        occurrences, but only from images with another label
     """
     rest, test = hold_out(dataset.labels, by_occurrence, rng)
     train, valid = hold_out(rest, by_occurrence, rng)
@@ -37,18 +37,18 @@ def hold_out(labels: LabelMatrix, by_occurrence: bool, rng: np.random.Generator)
 def draw_pairs(image: Ids, weight: Ids, n_images: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw one pair of each image with probability proportional to its weight; pairs are sorted by image.
 
-    Returns (n_images,) indices of pairs; that of an image without pairs is meaningless.
+    Returns the indices of the pairs, (n_images,), which are meaningless for images without pairs.
     """
     ends = np.cumsum(weight, dtype=np.int64)
     size = np.bincount(image, weights=weight, minlength=n_images).astype(np.int64)
     start = np.cumsum(size) - size
-    # A number is drawn for every image, even without pairs, so that one image's pairs do not change another's choice.
+    # A number is drawn for every image, even without pairs, so that draws do not depend on the pairs of other images.
     offset = np.floor(rng.random(n_images) * size).astype(np.int64)
     return np.searchsorted(ends, start + offset, side="right")
 
 
 def _with_counts(labels: LabelMatrix, count: Ids) -> LabelMatrix:
-    """Return the pairs whose new count is above 0."""
+    """Return the pairs with new counts, without those whose count is 0."""
     pairs = labels.to_pairs().with_columns(pl.Series("count", count, dtype=pl.Int32)).filter(pl.col("count") > 0)
     return LabelMatrix.from_pairs(pairs, labels.n_rows, labels.n_labels)
 

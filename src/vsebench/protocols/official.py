@@ -9,7 +9,7 @@ from vsebench.protocols.whole_images import hold_out_images, own_parts
 
 
 class Official(Protocol):
-    """Validation images are those of the partition, or else every ninth training image: the same for all seeds."""
+    """Validation images are those of the partition, or else every ninth training image; seeds make no difference."""
 
     description = "the data set's own test images held out"
     new_images = True

@@ -1,4 +1,4 @@
-"""Protocol `regions`: hold out one occurrence (a region label) of each image, which keeps its other labels."""
+"""Protocol `regions`: hold out one occurrence of a label (a region label) of each image."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from vsebench.protocols.labels import leave_one_out
 
 
 class Regions(Protocol):
-    """The occurrence is drawn uniformly. If the image keeps the same label elsewhere, the held-out label is a miss."""
+    """The occurrence is drawn uniformly. If the image has other occurrences of the label, the label is a miss."""
 
     description = "one region label of each image held out, repeated labels stay"
     new_images = False

@@ -1,7 +1,7 @@
 """Protocol `from-<data set>`: train on one data set, test on the images and labels of another.
 
-Both have the same kind of features, and labels with the same name are the same label. The stage `join` joins the two:
-images and labels of the tested data set come first, so that they keep their numbers, then those of the other.
+Both have the same kind of features, and labels are identified by their names. The stage `join` joins the data
+sets: images and labels of the tested data set come first and so keep their numbers.
 """
 
 import numpy as np
@@ -16,12 +16,8 @@ from vsebench.protocols.whole_images import apart, ids, own_parts, pairs_of
 class Transfer(Protocol):
     """Training and validation images are from the data set `source`, test images from the tested data set.
 
-    Labels without a word vector are left out, as in the protocols of unseen labels. Of the tested labels, those that
-    `source` has too are trained, and the others are not.
-
-    Attributes
-    ----------
-    source : the data set to train on
+    Labels without a word vector are left out, as in the protocols of unseen labels. Of the tested labels, only those
+    that `source` also has are trained.
     """
 
     new_images = True
@@ -34,14 +30,10 @@ class Transfer(Protocol):
         self.description = f"labels and images of this data set, after training on {source}"
 
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
-        if (
-            dataset.parts is None
-            or dataset.trained is None
-            or dataset.tested is None
-            or dataset.with_word_vectors is None
-        ):
+        known, trained, tested = dataset.with_word_vectors, dataset.trained, dataset.tested
+        if dataset.parts is None or trained is None or tested is None or known is None:
             raise UserError("this data set is not a join of two; run the workflow, whose stage `join` makes it")
-        learnt, candidates = dataset.trained & dataset.with_word_vectors, dataset.tested & dataset.with_word_vectors
+        learnt, candidates = trained & known, tested & known
         train, valid, test = apart(dataset, *own_parts(dataset.parts))
         first = Training(pairs_of(dataset.labels, train, learnt), ids(train), learnt)
         final = Training(pairs_of(dataset.labels, train | valid, learnt), ids(train | valid), learnt)

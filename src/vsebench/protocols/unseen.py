@@ -1,8 +1,8 @@
 """Labels that are never trained: shared by the protocols of unseen labels.
 
-The labels with a word vector are divided into three sets: labels to learn, validation labels and unseen labels. Models
-that learn the first set choose the settings by ranking the second; the tested model learns both and ranks the third.
-Labels without a word vector are left out.
+The labels with a word vector are divided into labels to learn, validation labels and unseen labels. Settings are chosen
+with models that learn the first set and rank the second; the tested model learns both and ranks the third. Labels
+without a word vector are left out.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", Table 2, where
 NUS-WIDE's 81 concepts are unseen, and ranked alone or among 1,006 labels. Drawing the unseen labels is our choice.
@@ -17,15 +17,15 @@ from vsebench.data.problem import Dataset, HeldOut, Ids, LabelMatrix, Mask, Spli
 from vsebench.protocols.base import Protocol
 from vsebench.protocols.whole_images import apart, drawn_parts, ids, own_parts, pairs_of
 
-EVERY = 5  # one of this number of labels is held out
-FEWEST = EVERY + 1  # labels with a word vector, so that at least one is unseen and one of the others validates
+EVERY = 5  # one in this number of labels is held out
+FEWEST = EVERY + 1  # labels with a word vector that are needed for an unseen label and a validation label
 
 
 class UnseenLabels(Protocol):
-    """A fifth of the labels with a word vector is unseen, and a fifth of the others is ranked in validation.
+    """A fifth of the labels with a word vector is unseen, and a fifth of the other labels is ranked in validation.
 
-    Test images are those of the official partition, or else a tenth drawn at random. Images without a label to learn
-    are kept in training.
+    Test images are those of the official partition, or else a tenth of the images, drawn at random. Images without a
+    label to learn stay among the training images.
     """
 
     new_images = True
@@ -33,12 +33,12 @@ class UnseenLabels(Protocol):
     unseen = True
 
     def generator(self, seed: int) -> np.random.Generator:
-        """Return the generator that the project's prototypes used, whose draws 1 to 3 are those of the seeds 1 to 3."""
+        """Return the generator of this project's prototypes, so that seeds 1 to 3 give the splits of their draws."""
         return np.random.default_rng(99 + seed)
 
     @abstractmethod
     def draw(self, labels: Ids, frequency: Ids, rng: np.random.Generator) -> Ids:
-        """Draw a fifth of some labels, rounded down; `frequency` is the number of images of each label."""
+        """Draw a fifth of the labels, rounded down; `frequency` contains the number of images of each label."""
 
     def split(self, dataset: Dataset, rng: np.random.Generator) -> Split:
         if dataset.with_word_vectors is None:
@@ -62,9 +62,9 @@ def hold_out_labels(
 
     Parameters
     ----------
-    labels : (n_labels,) each, disjoint: labels to learn, validation labels and unseen labels
-    only_unseen : whether only labels that the model has not learnt are ranked, or all
-    rng : draws the images of a data set without an official partition
+    labels : labels to learn, validation labels and unseen labels, (n_labels,) each and disjoint
+    only_unseen : whether only labels that the model has not learnt are candidates
+    rng : for data sets without an official partition
     """
     learnt, validated, unseen = labels
     matrix, parts = dataset.labels, dataset.parts
@@ -82,7 +82,7 @@ def hold_out_labels(
 
 
 def held_out(labels: LabelMatrix, images: Mask, candidates: Mask) -> HeldOut:
-    """Return new images, without known labels, and those of their labels that are candidates."""
+    """Return images without known labels, and those of their labels that are candidates."""
     rows = ids(images)
     right = pairs_of(labels, images, candidates).rows(rows)
     return HeldOut(rows, right, LabelMatrix.empty(len(rows), labels.n_labels), candidates)

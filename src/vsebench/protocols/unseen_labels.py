@@ -1,4 +1,4 @@
-"""Protocol `unseen_labels`: a fifth of the labels is never trained, and only these are ranked for test images."""
+"""Protocol `unseen_labels`: a fifth of the labels is never trained, and only these labels are ranked."""
 
 import numpy as np
 

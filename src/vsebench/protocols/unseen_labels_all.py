@@ -1,10 +1,10 @@
-"""Protocol `unseen_labels_all`: as `unseen_labels`, but all labels are ranked for test images."""
+"""Protocol `unseen_labels_all`: as `unseen_labels`, but all labels are ranked."""
 
 from vsebench.protocols.unseen_labels import DrawnLabels
 
 
 class AmongAllLabels(DrawnLabels):
-    """All labels with a word vector are candidates; those of a test image are right, whether trained or not."""
+    """The candidates are all labels with a word vector, so the trained labels of a test image are also held out."""
 
     description = "labels that were never trained, among all labels"
     only_unseen = False

@@ -7,7 +7,7 @@ from vsebench.protocols.unseen import EVERY, UnseenLabels
 
 
 class DrawnByFrequency(UnseenLabels):
-    """One of every five labels in the order of frequency is drawn."""
+    """One label is drawn from every five in the order of their frequency."""
 
     description = "labels that were never trained, alone, drawn by frequency"
     only_unseen = True
@@ -15,8 +15,7 @@ class DrawnByFrequency(UnseenLabels):
     def draw(self, labels: Ids, frequency: Ids, rng: np.random.Generator) -> Ids:
         order = labels[np.argsort(-frequency, kind="stable")]
         firsts = np.arange(len(labels) // EVERY) * EVERY
-        drawn: Ids = order[firsts + rng.integers(0, EVERY, len(firsts))]
-        return drawn
+        return np.asarray(order[firsts + rng.integers(0, EVERY, len(firsts))])
 
 
 PROTOCOL = DrawnByFrequency

@@ -9,12 +9,12 @@ from vsebench.protocols.base import assemble
 
 Masks = tuple[Mask, Mask, Mask]  # (n_images,) each: training, validation and test images
 
-SHARE = 0.1  # of the images for validation, and for the test
-EVERY = 9  # every ninth training image validates
+SHARE = 0.1  # share of validation images, and of test images
+EVERY = 9  # one in this number of training images is used for validation
 
 
 def own_parts(parts: NDArray[np.str_]) -> Masks:
-    """Return the official partition; if it has no validation images, every ninth training image validates."""
+    """Return the official partition; without validation images, every ninth training image is used for validation."""
     valid = parts == "valid"
     if not valid.any():
         training = np.flatnonzero(parts == "train")
@@ -31,13 +31,14 @@ def drawn_parts(n_images: int, rng: np.random.Generator) -> Masks:
 
 
 def hold_out_images(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Split:
-    """Split by images: learn from `train`, and after the choice of settings also from `valid`.
+    """Split by images: train on `train`, and after the choice of settings also on `valid`.
 
-    The masks are (n_images,). An image that is in both `train` and `valid` validates; an image in no mask is left out.
+    The masks are (n_images,). An image in both `train` and `valid` is a validation image; an image in no mask is left
+    out.
 
-    Images without a label are kept: they count in the normalisation, but have no ranks. If the data set has features,
-    images without features are left out of validation and test for all methods, since no model could score them by
-    their features.
+    Images without a label are kept: they count in the normalisation of features, but have no ranks. If the data set has
+    features, images without features are left out of validation and test for all methods, because no model can score
+    them by their features.
     """
     train, valid, test = apart(dataset, train, valid, test)
     parts = tuple(pairs_of(dataset.labels, mask) for mask in (train, valid, test))
@@ -54,7 +55,7 @@ def apart(dataset: Dataset, train: Mask, valid: Mask, test: Mask) -> Masks:
 
 
 def pairs_of(labels: LabelMatrix, images: Mask, among: Mask | None = None) -> LabelMatrix:
-    """Return only the pairs of some images, (n_images,), and of the labels `among`, (n_labels,), if given."""
+    """Return the pairs of the images, (n_images,), and of the labels `among`, (n_labels,), if given."""
     kept = images[labels.image_of_pair]
     if among is not None:
         kept = kept & among[labels.label_of_pair]

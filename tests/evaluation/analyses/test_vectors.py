@@ -47,12 +47,8 @@ def test_vectors_of_zeros_have_finite_coordinates():
 
 
 def test_labels_that_mostly_share_their_images_are_left_out():
-    assert rarely_shared_labels(
-        [["sky", "clouds"], ["sky", "clouds"], ["sky"], ["clouds", "sea"], ["sea"], ["sea"]], 8
-    ) == [
-        "clouds",
-        "sea",
-    ]
+    labels = [["sky", "clouds"], ["sky", "clouds"], ["sky"], ["clouds", "sea"], ["sea"], ["sea"]]
+    assert rarely_shared_labels(labels, 8) == ["clouds", "sea"]
     assert rarely_shared_labels([["sky"], ["sea"], ["sea"]], 1) == ["sea"]
 
 

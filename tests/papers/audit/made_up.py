@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 from vsebench.papers.audit.checking import audit
 from vsebench.papers.audit.findings import Finding
-from vsebench.papers.published import PrintedCell, PrintedCells
-from vsebench.papers.statement import PrintedStatement
+from vsebench.papers.published import PrintedCell, PrintedCells, PrintedStatement
 
 
 def cells(lines: str, *statements: PrintedStatement) -> PrintedCells:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.papers.audit.made_up import accuracies, findings, percents, verdicts
-from vsebench.papers.audit.lists import f1_over_images
+from vsebench.papers.audit.checks.metrics import f1_over_images
 from vsebench.papers.audit.printed import Interval
 
 LABELS = "p table1 d labels 1000 count data_statistics\n"

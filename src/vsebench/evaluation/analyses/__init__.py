@@ -1,4 +1,4 @@
-"""Analyses of fitted models: each is one module of this folder, found by its name; `base` states the contract."""
+"""Analyses of fitted models, one module each (see `base`)."""
 
 from vsebench.core.modules import modules_in
 

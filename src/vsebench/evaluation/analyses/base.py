@@ -1,8 +1,9 @@
-"""The contract of an analysis: a table that is computed from fitted models after a run, one model at a time.
+"""Analyses: tables that are computed from fitted models after a run, one model at a time.
 
-An analysis is `evaluation/analyses/<name>.py`, whose docstring's first line is its help. It defines SCHEMA, the columns
-of its table; READS, the files that it reads; and `analyse`, which returns the table of one case. A run writes
-`results/<name>.parquet` only if a table, a figure or a claim of a paper reads it, for the methods that these name.
+An analysis is a module `evaluation/analyses/<name>.py`; the first line of its docstring is its help text. It defines
+SCHEMA, the columns of its table; READS, its input files; and `analyse`, which returns the table of a case. A run writes
+`results/<name>.parquet` only if a table, a figure or a claim of a paper reads it, and only for the methods that these
+name.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,33 +27,25 @@ from vsebench.data.problem import HeldOut, LabelMatrix, Matrix, Queries
 from vsebench.evaluation.ranking import check_finite, check_labels, chunks, queries_of
 from vsebench.models import Embedded, Model, checked_scores, checked_vectors
 
-if TYPE_CHECKING:  # features need SciPy, which most models do without
+if TYPE_CHECKING:  # features need SciPy, which most models do not need
     from vsebench.data.features import Features
 
 
 @dataclass(frozen=True)
 class Reads:
-    """The files that an analysis reads in addition to the split; the workflow produces them first.
+    """The inputs of an analysis in addition to the split; the workflow produces them first."""
 
-    Attributes
-    ----------
-    model : files in the folder of each fitted model
-    decided : further files in the folder of a model whose decision is analysed
-    dataset : files in the folder of the processed data set
-    features, siblings : whether the data set's features and siblings are read, if it has them
-    """
-
-    model: tuple[str, ...] = ()
-    decided: tuple[str, ...] = ()
-    dataset: tuple[str, ...] = ()
-    features: bool = False
-    siblings: bool = False
-    metrics: tuple[str, ...] = ()  # whose modules the analysis loads by these names
+    model: tuple[str, ...] = ()  # files in the folder of each fitted model
+    decided: tuple[str, ...] = ()  # further files in this folder if a decision is analysed
+    dataset: tuple[str, ...] = ()  # files in the folder of the processed data set
+    features: bool = False  # whether the data set's features are read, if it has them
+    siblings: bool = False  # whether the data set's siblings are read, if it has them
+    metrics: tuple[str, ...] = ()  # metrics that are loaded by their names
 
 
 @dataclass(frozen=True)
 class AnalysedDataset:
-    """The processed data set of a case; each file is read when it is first used."""
+    """The processed data set of a case; each file is read at its first use."""
 
     folder: Path
     features_file: Path | None
@@ -80,30 +73,20 @@ class AnalysedDataset:
 
 @dataclass(frozen=True)
 class AnalysedCase:
-    """One fitted model and its files; each file is read when it is first used.
-
-    Attributes
-    ----------
-    case : data set, protocol, method and seed
-    decision : the analysed decision; empty for the model without a decision
-    results : the folder with the results
-    dataset : the data set that the model is tested on
-    is_first_seed : whether the seed is the first of the run
-    methods : the methods that are analysed without a decision on the same task
-    """
+    """A fitted model and its files; each file is read at its first use."""
 
     case: Case
-    decision: str
-    results: Path
-    dataset: AnalysedDataset
-    is_first_seed: bool = True
-    methods: Sequence[str] = ()
+    decision: str  # the analysed decision; empty for the model without a decision
+    results: Path  # folder
+    dataset: AnalysedDataset  # the tested data set
+    is_first_seed: bool = True  # whether the seed is the first seed of the run
+    methods: Sequence[str] = ()  # the methods that are analysed without a decision on the same task
 
     def __str__(self) -> str:
         return str(self.case)
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table in the model's folder, such as ranks."""
+        """Return a table in the model's folder, such as "ranks"."""
         return read_parquet(self.case.folder(self.results) / f"{name}.parquet")
 
     @cached_property
@@ -117,7 +100,7 @@ class AnalysedCase:
 
     @cached_property
     def training(self) -> LabelMatrix:
-        """The labels that the model was trained on."""
+        """The training labels of the model."""
         return splits.load(self.case.split(self.results), refit=self.record["refit"]).final.labels
 
     @cached_property
@@ -138,7 +121,7 @@ class AnalysedCase:
 
     @cached_property
     def vectors(self) -> tuple[Matrix, Matrix] | None:
-        """The vectors of test images, (q, factors), and labels, (n_labels, factors), without biases; None if absent."""
+        """The vectors of test images, (q, factors), and labels, (n_labels, factors), without biases, if any."""
         model = self.checked_model
         if not isinstance(model, Embedded):
             return None
@@ -158,12 +141,9 @@ class Analysis(Protocol):
     READS: Reads
 
     def analyse(self, case: AnalysedCase) -> pl.DataFrame | None:
-        """Return the columns of SCHEMA except those that name the case; None if there is nothing to analyse.
+        """Return the columns of SCHEMA except those that name the case, or None if there is nothing to analyse.
 
-        Raises
-        ------
-        UserError
-            The analysis does not support this kind of model.
+        An unsupported kind of model raises a `UserError`.
         """
 
 
@@ -175,5 +155,4 @@ def load_analysis(name: str) -> Analysis:
 def normalise_rows(vectors: Matrix) -> Matrix:
     """Return vectors scaled to length 1; zero vectors are unchanged."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    divided: Matrix = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-    return divided
+    return np.asarray(np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0))

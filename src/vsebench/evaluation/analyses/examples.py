@@ -1,4 +1,4 @@
-"""Write the first labels of some models for a few test images, with correct labels and their siblings marked."""
+"""Write the first labels of models for a few test images, and mark the correct labels and their siblings."""
 
 import polars as pl
 
@@ -7,8 +7,8 @@ from vsebench.evaluation.analyses.base import AnalysedCase, Reads
 
 SCHEMA: Schema = CASE | {
     "image": pl.String,
-    "number": pl.Int32,  # of the image among the examples, from 1
-    "truth": pl.String,  # its held-out labels
+    "number": pl.Int32,  # of the image, from 1
+    "truth": pl.String,  # the held-out labels of the image
     "rank": pl.Int32,
     "label": pl.String,
     "right": pl.Boolean,
@@ -20,7 +20,6 @@ IMAGES = 5  # the first test images with a label, per task and seed
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
-    """Return the first labels of the first test images with a label."""
     ranks, names = case.table("ranks"), case.dataset.labels.select("label", "name")
     truth = ranks.join(names, on="label").sort("image", "label").group_by("image", maintain_order=True)
     shown = truth.agg(truth=pl.col("name").str.join(", ")).head(IMAGES).with_row_index("number", offset=1)
@@ -35,25 +34,16 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def mark_correct(lists: pl.DataFrame, right: pl.DataFrame, siblings: pl.DataFrame | None) -> pl.DataFrame:
-    """Mark the listed labels that are held out, and those that are siblings of a held-out label or held out themselves.
+    """Add to lists the Boolean columns right (held out) and sibling (held out, or a sibling of a held-out label).
 
-    Parameters
-    ----------
-    lists : the table `schemas.LISTS` of a model
-    right : columns image and label: the held-out labels; images without one are left out
-    siblings : columns label and sibling, each pair in both directions; None if the data set has none
-
-    Returns
-    -------
-    `lists` with the Boolean columns right and sibling, sorted by image and rank; sibling is null without `siblings`.
+    `lists` and `siblings` are the tables LISTS and SIBLINGS of `core.schemas`, `right` contains the held-out labels
+    (image, label). Images without a held-out label are left out. Without `siblings`, the column sibling is null.
     """
     right = right.select(PAIR).unique()
-    marked_lists = lists.join(right.select("image").unique(), on="image", how="semi")
-    marked_lists = marked_lists.join(right.with_columns(right=True), on=PAIR, how="left").with_columns(
-        pl.col("right").fill_null(False)
-    )
+    marked = lists.join(right, on="image", how="semi").join(right.with_columns(right=True), on=PAIR, how="left")
+    marked = marked.with_columns(pl.col("right").fill_null(False)).sort("image", "rank")
     if siblings is None:
-        return marked_lists.with_columns(sibling=pl.lit(None, pl.Boolean)).sort("image", "rank")
+        return marked.with_columns(sibling=pl.lit(None, pl.Boolean))
     near = right.join(siblings, on="label").select("image", label="sibling").unique().with_columns(sibling=True)
-    marked_lists = marked_lists.join(near, on=PAIR, how="left")
-    return marked_lists.with_columns(sibling=pl.col("sibling").fill_null(False) | pl.col("right")).sort("image", "rank")
+    marked = marked.join(near, on=PAIR, how="left", maintain_order="left")
+    return marked.with_columns(sibling=pl.col("sibling").fill_null(False) | pl.col("right"))

@@ -1,4 +1,4 @@
-"""Compute the full-sample loss of VSE-fs for the embeddings of some methods on their training labels."""
+"""Compute the full-sample loss of VSE-fs for embeddings on their training labels."""
 
 from collections.abc import Sequence
 
@@ -12,19 +12,18 @@ from vsebench.data.problem import LabelMatrix, Matrix
 from vsebench.evaluation.analyses.base import AnalysedCase, Reads
 from vsebench.models import Embeddings
 
-SCHEMA: Schema = CASE | {"beta_0": pl.Float64, "loss": pl.Float64}  # loss: per positive of the training labels
+SCHEMA: Schema = CASE | {"beta_0": pl.Float64, "loss": pl.Float64}  # loss per positive
 READS = Reads(model=("model.npz", "run.json"))
 BETAS = [1.0, 2.0, 4.0, 16.0, 128.0]  # values of beta_0
-PAIRS = 1 << 16  # with vectors in memory at once
+PAIRS = 1 << 16  # pairs whose vectors are in memory at the same time
 ROUNDING = 1e-14  # a variance below this share of the mean square counts as 0
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
-    """Return the loss at each beta_0."""
     model = case.model
     if not isinstance(model, Embeddings):
         raise UserError(f"{case}: the model has no image vectors; name another method in the paper's file")
-    extends = case.record["module"] == "vse_fs"  # an image's vector contains those of its labels
+    extends = case.record["module"] == "vse_fs"  # the vector of an image contains the vectors of its labels
     gamma = case.record["selection"]["settings"]["gamma"] if extends else 0.0
     losses = full_sample_losses(model.image, model.label, case.training, BETAS, gamma)
     return pl.DataFrame({"beta_0": BETAS, "loss": losses})
@@ -33,19 +32,19 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 def full_sample_losses(
     image: Matrix, label: Matrix, training: LabelMatrix, betas: Sequence[float], gamma: float = 0.0
 ) -> list[float]:
-    """Return the full-sample loss per positive, minimised over a shift and a scale of the scores.
+    """Return the full-sample loss per positive for each beta_0, minimised over a shift and a scale of the scores.
 
     With the scores x_ic and b = beta_0 / M it is the minimum over a and s of
 
         sum over positives (1 - a - s x_ic)^2 + b sum over all other pairs (a + s x_ic)^2,
 
     divided by the number of positives: Eq. 1 of VSE-fs without the penalty, with w_ic = 1 and alpha = 0. The shift and
-    the scale (of either sign) are fitted because a method trained with another loss need not score positives near 1 and
-    other pairs near 0. Constant scores give n b / (1 + n b), where n is the number of other pairs per positive. Images
+    the scale (of either sign) are fitted because methods with other losses need not score positives near 1 and other
+    pairs near 0. Constant scores give n b / (1 + n b), where n is the number of other pairs per positive. Images
     without a training label are left out.
 
     x_ic is <v_i, v_c>. With gamma (VSE-fs only), v_i contains gamma |C_i|^(-1/2) v_c for each positive c. As in
-    training (`excl_c` of Eq. 2), <gamma |C_i|^(-1/2) v_c, v_c> is subtracted from the score of that positive.
+    training (`excl_c` of Eq. 2), <gamma |C_i|^(-1/2) v_c, v_c> is subtracted from the score of this positive.
 
     Parameters
     ----------
@@ -54,11 +53,6 @@ def full_sample_losses(
     training : the positives, one row per image
     betas : values of beta_0
     gamma : weight of the positives' vectors in v_i
-
-    Returns
-    -------
-    list
-        the loss for each beta_0
 
     Source: Zhai, Guo, Yuan, Liu and Wang, "VSE-fs: Fast Full-Sample Visual Semantic Embedding", Eq. 1 and 2.
     """

@@ -3,11 +3,11 @@
 Images are ranked by score, and also by cosine if the model has vectors of images and labels. Tasks with known test
 images are skipped, because a model would find an image by its other labels.
 
-The norm of an image's vector affects an inner product but not a cosine, so the two rank images differently. They rank
-the labels of an image in the same order if all label vectors have the same length.
+Scores and cosines rank images differently, because the norm of an image's vector affects an inner product but not a
+cosine. They rank the labels of an image in the same order if all label vectors have the same length.
 
-Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2, which ranks
-by the normalised inner product and reports no measure.
+Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", section 4.2, with a
+ranking by the normalised inner product, but without a measure of quality.
 """
 
 import numpy as np
@@ -18,13 +18,13 @@ from vsebench.data.problem import Mask, Matrix
 from vsebench.evaluation.analyses.base import AnalysedCase, Reads, normalise_rows
 
 SCHEMA: Schema = CASE | {
-    "by": pl.String,  # ranked by score, or by cosine of the vectors of image and label
+    "by": pl.String,  # "score" or "cosine" of the vectors of image and label
     "label": pl.String,
     "images": pl.Int32,  # test images with the label
     "average_precision": pl.Float64,
     "r_precision": pl.Float64,
     "first": pl.List(pl.String),  # ids of the first ten images
-    "hits": pl.List(pl.Boolean),  # whether each of these has the label
+    "hits": pl.List(pl.Boolean),  # whether these images have the label
 }
 READS = Reads(model=("model.npz",), dataset=("labels.parquet", "images.parquet"), features=True)
 SHOWN = 10  # images listed per word
@@ -39,7 +39,6 @@ RETRIEVED: Schema = {
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame | None:
-    """Return the ranking of the images for each label, labels by name and images by id."""
     test = case.test
     if test.known.n_pairs:
         return None
@@ -56,25 +55,24 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
 
 def cosines(images: Matrix, labels: Matrix) -> Matrix:
     """Return the cosines of image and label vectors, (q, n_labels); 0 for vectors of zeros."""
-    products: Matrix = normalise_rows(images) @ normalise_rows(labels).T
-    return products
+    return normalise_rows(images) @ normalise_rows(labels).T
 
 
 def retrieve(scores: Matrix, right: Mask, candidates: Mask) -> pl.DataFrame:
-    """Rank the images for each label; labels that have no image or are not candidates are left out.
+    """Rank the images for each candidate label that some image has.
 
-    At equal scores, images without the label come first; equal images are in ascending order.
+    Among images with equal scores, those without the label come first, both in ascending order.
 
     Parameters
     ----------
     scores : (q, n_labels)
-    right : (q, n_labels) bool, which images have which labels
+    right : (q, n_labels) bool, the labels of images
     candidates : (n_labels,) bool
 
     Returns
     -------
     label; images, the number R with the label; average_precision; r_precision, the share of the first R images that
-    have the label; first, the first ten images as rows of `scores`; hits, whether each of these has the label.
+    have the label; first, the first ten images as rows of `scores`; hits, whether these images have the label.
     """
     rows = []
     for label in np.flatnonzero(right.any(axis=0) & candidates):

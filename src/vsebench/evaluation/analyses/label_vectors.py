@@ -1,4 +1,4 @@
-"""Write the label vectors of some models, scaled to length 1; models without vectors are skipped."""
+"""Write the label vectors of models that have vectors, scaled to length 1."""
 
 import numpy as np
 import polars as pl
@@ -7,15 +7,11 @@ from vsebench.core.schemas import CASE, Schema
 from vsebench.evaluation.analyses.base import AnalysedCase, Reads, normalise_rows
 from vsebench.models import Embedded
 
-SCHEMA: Schema = CASE | {
-    "label": pl.String,
-    "vector": pl.List(pl.Float32),  # of length 1
-}
+SCHEMA: Schema = CASE | {"label": pl.String, "vector": pl.List(pl.Float32)}
 READS = Reads(model=("model.npz",), dataset=("labels.parquet",))
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame | None:
-    """Return the vector of each label."""
     model, names = case.model, case.dataset.labels["name"]
     if not isinstance(model, Embedded):
         return None

@@ -1,7 +1,7 @@
-"""Project the test images and labels of models with vectors onto a plane, for a figure.
+"""Project the vectors of test images and labels onto a plane, for a figure.
 
-The plane is that of the first two principal components of the image vectors. Tasks with known test images and models
-without vectors are skipped. Only the first seed is drawn.
+The plane is spanned by the first two principal components of the image vectors. Tasks with known test images, models
+without vectors, and all seeds but the first are skipped.
 
 Source: Ni and others, "Sampled image tagging and retrieval methods on user generated content", figure 5, which uses
 t-SNE. Principal components are reproducible, have no settings, and are a linear map of the vectors.
@@ -19,13 +19,12 @@ SCHEMA: Schema = CASE | {
     "is_label": pl.Boolean,
     "x": pl.Float64,
     "y": pl.Float64,
-    "labels": pl.List(pl.String),  # of a test image; null for a label
+    "labels": pl.List(pl.String),  # the labels of a test image; null for a label
 }
 READS = Reads(model=("model.npz",), dataset=("labels.parquet", "images.parquet"), features=True)
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame | None:
-    """Return the positions of the test images and the candidate labels."""
     test = case.test
     if not case.is_first_seed or test.known.n_pairs or case.vectors is None or case.vectors[1].shape[1] < 2:
         return None
@@ -43,22 +42,13 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
 def project(images: Matrix, labels: Matrix) -> tuple[Matrix, Matrix]:
     """Return the positions of images and labels in the plane of the images' first two principal components.
 
-    All vectors are first scaled to length 1, as for a cosine (zero vectors are unchanged). The images' mean is
-    subtracted from images and labels. The sign of a component is chosen so that the labels' sum is not negative, which
-    makes the picture reproducible.
-
-    Parameters
-    ----------
-    images : (q, factors) float
-    labels : (n_labels, factors) float, factors at least 2
-
-    Returns
-    -------
-    (q, 2) and (n_labels, 2) float64
+    All vectors are first scaled to length 1, as for a cosine (zero vectors are unchanged), and the mean of the images
+    is subtracted. The sign of a component is reproducible: the sum over the labels is not negative.
+    From (q, factors) and (n_labels, factors), at least two factors, follow (q, 2) and (n_labels, 2) float64.
     """
     images, labels = normalise_rows(images).astype(np.float64), normalise_rows(labels).astype(np.float64)
     mean = images.mean(axis=0)
     components = np.linalg.svd(images - mean, full_matrices=False)[2][:2]
-    placed = (labels - mean) @ components.T
-    signs = np.where(placed.sum(axis=0) < 0, -1.0, 1.0)
-    return (images - mean) @ components.T * signs, placed * signs
+    label_positions = (labels - mean) @ components.T
+    signs = np.where(label_positions.sum(axis=0) < 0, -1.0, 1.0)
+    return (images - mean) @ components.T * signs, label_positions * signs

@@ -1,4 +1,4 @@
-"""Find the nearest labels of every label in the embeddings of some models, by cosine of the label vectors."""
+"""Find the nearest labels of each label in an embedding by the cosine of the label vectors."""
 
 import numpy as np
 import polars as pl
@@ -12,20 +12,19 @@ from vsebench.models import Embedded
 
 SCHEMA: Schema = CASE | {
     "label": pl.String,
-    "frequency": pl.Int32,  # images with the label
-    "siblings": pl.Int32,  # number of siblings of the label; null if the data set has none
+    "frequency": pl.Int32,  # number of images with the label
+    "siblings": pl.Int32,  # number of siblings of the label; null if the data set has no siblings
     "n_labels": pl.Int32,
     "rank": pl.Int32,
     "neighbour": pl.String,
     "cosine": pl.Float64,  # of the two labels' vectors
-    "sibling": pl.Boolean,  # null if the data set has none
+    "sibling": pl.Boolean,  # null if the data set has no siblings
 }
 READS = Reads(model=("model.npz",), dataset=("labels.parquet",), siblings=True)
 NEAREST = 9  # neighbours per label
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
-    """Return the nearest labels of each label, nearest first."""
     if not isinstance(case.model, Embedded):
         raise UserError(f"{case}: the model has no label vectors; name another method in the paper's file")
     labels, siblings = case.dataset.labels.select("label", "name", "frequency"), case.dataset.siblings
@@ -54,9 +53,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 def nearest(vectors: Matrix) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the nearest other labels of each label and their cosines, (n_labels, up to NEAREST), nearest first.
 
-    Parameters
-    ----------
-    vectors : (n_labels, K) float32; a zero vector has cosine 0 with all others
+    `vectors` is (n_labels, K) float32; a zero vector has the cosine 0 with all other vectors.
     """
     directions = normalise_rows(vectors)
     cosines: Matrix = directions @ directions.T

@@ -1,7 +1,7 @@
-"""Compute precision against recall over all pairs of a test image and a label, with scores compared across images.
+"""Compute precision-recall curves over all pairs of a test image and a label, with scores compared across images.
 
-A ranking loss does not determine the level of an image's scores, so each curve is also computed after subtracting the
-log of the sum of exponentials from the scores of each image.
+A ranking loss does not determine the level of an image's scores. So each curve is also computed from normalised scores:
+the log of the sum of the exponentials of an image's scores is subtracted from each of them.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, figure 3,
 as in the authors' code.
@@ -16,7 +16,7 @@ from vsebench.data.problem import Mask, Matrix
 from vsebench.evaluation.analyses.base import AnalysedCase, Reads
 
 SCHEMA: Schema = CASE | {
-    "normalised": pl.Boolean,  # whether the log of the sum of exponentials is subtracted from an image's scores
+    "normalised": pl.Boolean,  # whether the scores are normalised
     "recall": pl.Float64,
     "precision": pl.Float64,
     "average_precision": pl.Float64,  # of the whole curve
@@ -26,7 +26,6 @@ LEVELS = np.linspace(0.02, 1.0, 50)  # of recall
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
-    """Return the curves of the raw and of the normalised scores."""
     right, candidates = case.test.right.mask(), ~case.test.known.mask()
     curves = {
         normalised: pooled_precision(scores[candidates], right[candidates])
@@ -36,17 +35,16 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def normalised_scores(scores: Matrix) -> Matrix:
-    """Return the scores of each image minus the log of the sum of their exponentials, (n, n_labels)."""
+    """Return the scores minus the log of the sum of the exponentials of an image's scores, (n, n_labels)."""
     largest = scores.max(axis=1, keepdims=True)
-    leveled: Matrix = scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True))
-    return leveled
+    return np.asarray(scores - largest - np.log(np.exp(scores - largest).sum(axis=1, keepdims=True)))
 
 
 def pooled_precision(scores: NDArray[np.float32], right: Mask) -> pl.DataFrame:
     """Return the precision at the first position that reaches each level of recall, and the average precision.
 
-    `scores` and `right` contain one number per pair of an image and a label, without the image's known labels. Pairs
-    with equal scores are all at the last of their positions, as in scikit-learn's `average_precision_score`.
+    `scores` and `right` contain a number for each pair of an image and a label that is not known. Pairs with equal
+    scores are all at the last of their positions, as in scikit-learn's `average_precision_score`.
     """
     order = np.argsort(-scores, axis=None, kind="stable")
     ranked, hits = scores.reshape(-1)[order], np.cumsum(right.reshape(-1)[order])

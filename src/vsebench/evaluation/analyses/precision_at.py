@@ -1,4 +1,4 @@
-"""Compute precision and sibling precision of some models for the first 1 to 10 labels."""
+"""Compute precision and sibling precision for the first 1 to 10 labels."""
 
 import polars as pl
 
@@ -13,7 +13,6 @@ READS = Reads(model=("ranks.parquet", "lists.parquet"), siblings=True, metrics=(
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
-    """Return the means over images; sibling_precision is null without siblings."""
     ranks, siblings, cutoffs = case.table("ranks"), case.dataset.siblings, range(1, LIST_LENGTH + 1)
     precision = values(ranks, [f"precision@{k}" for k in cutoffs]).mean(axis=0)
     means = pl.DataFrame({"cutoff": cutoffs, "precision": precision, "sibling_precision": None})

@@ -1,4 +1,4 @@
-"""Compute the total variation distance between the negative sampling of fitted VSE-ens models and the rank sampler."""
+"""Compute the total variation distance of the negative sampling of fitted VSE-ens models from sampling by rank."""
 
 import numpy as np
 import polars as pl
@@ -11,17 +11,16 @@ from vsebench.evaluation.analyses.base import AnalysedCase, Reads
 from vsebench.evaluation.ranking import ranks_from_zero
 from vsebench.models import Embeddings
 
-SCHEMA: Schema = CASE | {  # total variation distance to the rank sampler
+SCHEMA: Schema = CASE | {
     "image": pl.Int32,
-    "lists": pl.Float64,  # of draws from the sorted lists of VSE-ens
-    "uniform": pl.Float64,  # of uniform draws
+    "lists": pl.Float64,  # distance of draws from the sorted lists of VSE-ens
+    "uniform": pl.Float64,  # distance of uniform draws
 }
 READS = Reads(model=("model.npz", "run.json"))
 IMAGES = 500  # evenly spread over the images with a training label
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame:
-    """Return the distances of some images with a training label."""
     model, settings = case.model, case.record["selection"]["settings"]
     if not isinstance(model, Embeddings) or "rank_scale" not in settings:
         raise UserError(f"{case}: the method is not vse_ens; name another method in the paper's file")
@@ -32,12 +31,12 @@ def analyse(case: AnalysedCase) -> pl.DataFrame:
 
 
 def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the distances of two samplers to the rank sampler, for each image, without the rejection of positives.
+    """Return the distances of two samplers from the rank sampler for each image, without the rejection of positives.
 
     The rank sampler orders the labels by <v_i, v_c> and draws the label at rank r, counted from 0, with probability
     proportional to exp(-r / lambda) (Eq. 5). VSE-ens draws a factor f with probability proportional to |v_if| sigma_f,
-    then a rank with the same probabilities among the labels ordered by v_cf, in reverse order if v_if < 0 (Eq. 6 to 8,
-    Algorithm 1). The distance is the total variation: half the sum of absolute differences, from 0 (equal) to 1 (no
+    then a rank with the same probabilities in the order of v_cf, which is reversed if v_if < 0 (Eq. 6 to 8, Algorithm
+    1). The distance is the total variation: half the sum of absolute differences, from 0 (equal distributions) to 1 (no
     label in common).
 
     Parameters
@@ -48,8 +47,8 @@ def distances(images: Matrix, labels: Matrix, rank_scale: float) -> tuple[NDArra
 
     Returns
     -------
-    of_lists : (n,) float64, of the draws of VSE-ens
-    of_uniform : (n,) float64, of draws with the same probability for each label
+    of_lists : (n,) float64, distances of VSE-ens
+    of_uniform : (n,) float64, distances of draws with the same probability for each label
 
     Source: Guo, Zhai, Yuan, Liu and Wang, "VSE-ens: Visual-Semantic Embeddings with Efficient Negative Sampling".
     """
@@ -70,7 +69,5 @@ def sampling_probabilities(images: Matrix, labels: Matrix, by_rank: NDArray[np.f
     last[:, -1] = 1  # the kernel draws the last factor if all weights are 0
     shares = np.divide(weights, totals, out=last, where=totals > 0)
     upright = images > 0
-    probabilities: NDArray[np.float64] = (shares * upright) @ by_rank[in_lists] + (shares * ~upright) @ by_rank[
-        len(labels) - 1 - in_lists
-    ]
-    return probabilities
+    forward, backward = by_rank[in_lists], by_rank[len(labels) - 1 - in_lists]
+    return np.asarray((shares * upright) @ forward + (shares * ~upright) @ backward)

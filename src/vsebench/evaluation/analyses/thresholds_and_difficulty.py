@@ -20,14 +20,13 @@ SCHEMA: Schema = CASE | {
     "reference": pl.String,  # the method whose scores define the difficulty of an image for a label
     "label": pl.String,
     "images": pl.Int32,  # test images with the label
-    "correlation": pl.Float64,  # Spearman's, of threshold and difficulty over these images
+    "correlation": pl.Float64,  # Spearman's correlation of threshold and difficulty over these images
 }
 READS = Reads(model=("model.npz",), decided=("thresholds.parquet",), dataset=("labels.parquet",), features=True)
-FEWEST_IMAGES = 10  # minimum per label
+FEWEST_IMAGES = 10  # minimum number of images per label
 
 
 def analyse(case: AnalysedCase) -> pl.DataFrame | None:
-    """Return the correlations of a decision's thresholds with the difficulty according to each reference."""
     if not (case.decision and case.methods):
         return None
     thresholds = case.table("thresholds").filter(decision=case.decision)
@@ -41,7 +40,7 @@ def analyse(case: AnalysedCase) -> pl.DataFrame | None:
 
 
 def difficulties(case: AnalysedCase) -> pl.DataFrame:
-    """Return a reference's negated scores of the test images' own labels, which have the order of the difficulty."""
+    """Return the negated scores of a reference for the labels of test images, ordered like the difficulties."""
     rows, labels = case.test.right.image_of_pair, case.test.right.label_of_pair
     return pl.DataFrame({"image": case.test.images[rows], "label": labels, "difficulty": -case.scores[rows, labels]})
 

@@ -3,11 +3,11 @@
 The formulas and their source are in `evaluation.bayes`.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 from vsebench.data.problem import Mask
 from vsebench.evaluation import bayes
-from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Labelled, Scored
+from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Scored
 
 GOALS = {"exact_match": bayes.exact_match, "example_f1": bayes.example_f1, "label_count": bayes.label_count}
 
@@ -19,13 +19,10 @@ class BestPossibleSettings(DecisionSettings):
 
 
 class BestPossible(Decision):
-    """An oracle that reads no scores; the goal `label_count` is the ceiling for predicted numbers of labels."""
+    """An oracle that uses no scores; the goal `label_count` is the upper bound for predicted numbers of labels."""
 
     settings_type = BestPossibleSettings
     needs = frozenset({"label_distribution"})
-
-    def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
-        return {}
 
     def decide(self, images: Scored) -> Mask:
         features = images.features()

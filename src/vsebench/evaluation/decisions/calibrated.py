@@ -1,4 +1,4 @@
-"""Calibrated: labels whose probability sigmoid(a f + b) is above 1/2, a and b fitted to all validation scores f.
+"""Calibrated: labels whose probability sigmoid(a f + b) is above 1/2, with a and b fitted to the validation scores f.
 
 Source: Platt, "Probabilistic outputs for support vector machines", 1999, without his correction of the labels.
 """
@@ -13,12 +13,11 @@ from vsebench.evaluation.decisions.base import Decision, Labelled, Scored
 
 
 class Calibrated(Decision):
-    """A control that uses nothing but the single score of an image and a label."""
+    """A control that depends on nothing but the score of the image and the label."""
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
-        from scipy.optimize import (
-            minimize,
-        )  # imported here because it takes a tenth of a second and Snakemake imports this module
+        # Snakemake imports this module, and this import takes a tenth of a second.
+        from scipy.optimize import minimize
 
         scores = valid.scores.astype(np.float64)
         center, scale = scores.mean(), scores.std() or 1.0
@@ -34,8 +33,7 @@ class Calibrated(Decision):
         return {"slope": float(self.slope), "offset": float(self.offset)}
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = self.slope * images.scores.astype(np.float64) + self.offset > 0
-        return chosen
+        return np.asarray(self.slope * images.scores.astype(np.float64) + self.offset > 0)
 
 
 DECISION = Calibrated

@@ -1,8 +1,9 @@
 """Class constants: a threshold for each label, the same for all images.
 
-The threshold t_k of label k minimises the binary cross-entropy of f_k - t_k on the validation images; there the
-probabilities sigmoid(f_k - t_k) sum to the number of images with the label. It is a control for thresholds that depend
-on the image: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, Eq. 16.
+The threshold t_k of label k minimises the binary cross-entropy of f_k - t_k on the validation images. At this minimum,
+the probabilities sigmoid(f_k - t_k) sum to the number of images with the label. These thresholds are a control for
+thresholds that depend on the image: Li, Song and Luo, "Improving pairwise ranking for multi-label image
+classification", CVPR 2017, Eq. 16.
 """
 
 from typing import Any
@@ -17,7 +18,7 @@ HALVINGS = 60  # of the interval that contains a threshold
 
 
 class ClassConstants(Decision):
-    """A label that no validation image has is never predicted; a label that all of them have is always predicted."""
+    """A label that no validation image has is never predicted; a label that all have is always predicted."""
 
     def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
         scores = valid.scores.astype(np.float64)
@@ -34,8 +35,7 @@ class ClassConstants(Decision):
         return {"never_predicted": int((n_with_label == 0).sum())}
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = images.scores > self.thresholds
-        return chosen
+        return images.above(self.thresholds)
 
 
 DECISION = ClassConstants

@@ -23,7 +23,7 @@ from vsebench.evaluation.decisions.heads import Head, HeadSettings
 class ClassThresholdSettings(HeadSettings):
     """Settings of class thresholds."""
 
-    # Units of each hidden layer as multiples of the number of labels, as in the authors' code; replaces `hidden`.
+    # Units of each hidden layer, as multiples of the number of labels as in the authors' code; replaces `hidden`.
     hidden_per_label: tuple[Annotated[int, Field(ge=1)], ...] | None = Field(default=None, strict=False)
 
 

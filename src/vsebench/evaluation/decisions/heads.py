@@ -1,7 +1,7 @@
-"""The network of decisions that are trained on a fitted model's image vectors; the model itself is unchanged.
+"""The network of decisions that are trained on the image vectors of a fitted model, which stays unchanged.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3; the
-authors' code reads the same vectors (of the last hidden layer), the scores, or both.
+inputs in the authors' code are the same vectors (of the last hidden layer), the scores, or both.
 """
 
 from collections.abc import Callable
@@ -18,14 +18,12 @@ from vsebench.methods.networks.layers import Layers, LayerSettings, batches, uni
 
 
 class HeadSettings(DecisionSettings, LayerSettings):
-    """Settings of a head: its network and its early stopping."""
+    """Settings of the network and of early stopping."""
 
     hidden: tuple[Annotated[int, Field(ge=1)], ...] = Field(default=(100, 10), strict=False)
     learning_rate: float = Field(default=1e-3, gt=0)
     epochs: int = Field(default=40, ge=1)  # maximum
-    patience: int = Field(
-        default=5, ge=1
-    )  # stop after this many epochs without a better value on the validation images
+    patience: int = Field(default=5, ge=1)  # training stops after this many epochs without a better validation value
     inputs: Literal["vectors", "scores", "both"] = "vectors"  # outputs of the fitted model that the network reads
 
 
@@ -42,13 +40,13 @@ class Head:
         loss: Callable[[Matrix, NDArray[np.int64]], float],
         value: Callable[[], float],
     ) -> int:
-        """Train on images, keep the best epoch, and return its number.
+        """Train, keep the network of the best epoch, and return the number of this epoch.
 
         Parameters
         ----------
-        loss : returns the summed loss of some images, given the outputs (m, n_outputs) and the images (m,), and
-            overwrites the outputs with its derivatives
-        value : returns the head's current value on the validation images; larger is better
+        loss : returns the summed loss of images, given their outputs (m, n_outputs) and numbers (m,), and overwrites
+            the outputs with the derivatives of the loss
+        value : returns the current value on the validation images; larger is better
         """
         inputs = self.inputs(first)
         start, order, dropout = (
@@ -69,12 +67,11 @@ class Head:
         return best_epoch
 
     def outputs(self, images: Scored) -> Matrix:
-        """Return the outputs for images, (n, n_outputs) float32."""
+        """Return the outputs of the network, (n, n_outputs) float32."""
         *hidden, last = self.layers
-        outputs: Matrix = units_after(self.inputs(images), hidden) @ last[:-1] + last[-1]
-        return outputs
+        return np.asarray(units_after(self.inputs(images), hidden) @ last[:-1] + last[-1])
 
     def inputs(self, images: Scored) -> Matrix:
-        """Return the head's inputs for images, (n, d) float32."""
+        """Return the inputs of the network, (n, d) float32."""
         read = {"vectors": [images.vectors], "scores": [images.scores], "both": [images.vectors, images.scores]}
         return np.hstack(read[self.settings.inputs])

@@ -1,7 +1,7 @@
-"""Label count: a network predicts the number k of an image's labels, and its first k labels are chosen.
+"""Label count: a network predicts the number k of an image's labels, and the first k labels of its list are chosen.
 
-The output is a softmax over the numbers from `smallest` to `largest`; larger numbers count as the largest. The epoch is
-chosen by the mean absolute error of the number on the validation images.
+The output is a softmax over the numbers from `smallest` to `largest`, to which numbers outside are clipped. The epoch
+is chosen by the mean absolute error of the number on the validation images.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3,
 where the numbers are 1 to 4.
@@ -21,10 +21,10 @@ from vsebench.evaluation.ranking import ranks_from_zero
 
 
 class LabelCountSettings(HeadSettings):
-    """Settings of the count."""
+    """Settings of the predicted number of labels."""
 
     smallest: int | None = Field(default=None, ge=0)  # none: 0 if a training image has no label, otherwise 1
-    largest: int | None = Field(default=None, ge=1)  # none: the number that 99.5 % of the images do not exceed
+    largest: int | None = Field(default=None, ge=1)  # none: the number that 99.5 % of the training images do not exceed
 
     @model_validator(mode="after")
     def _in_order(self) -> "LabelCountSettings":
@@ -34,7 +34,7 @@ class LabelCountSettings(HeadSettings):
 
 
 class LabelCount(Decision):
-    """The most probable number of labels."""
+    """A decision that chooses the most probable number of labels."""
 
     settings_type = LabelCountSettings
     trains = True
@@ -66,8 +66,7 @@ class LabelCount(Decision):
         return np.asarray(self.head.outputs(images).argmax(axis=1) + self.smallest)
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = ranks_from_zero(images.scores) < self.counts(images)[:, np.newaxis]
-        return chosen
+        return ranks_from_zero(images.scores) < self.counts(images)[:, np.newaxis]
 
 
 DECISION = LabelCount

@@ -1,18 +1,13 @@
-"""Own: the labels that score above the model's own learnt thresholds for the image."""
-
-from typing import Any
+"""Own: the labels that score above the thresholds that the model predicts for the image."""
 
 from vsebench.data.problem import Matrix
-from vsebench.evaluation.decisions.base import Labelled, Scored, ThresholdDecision
+from vsebench.evaluation.decisions.base import Scored, ThresholdDecision
 
 
 class Own(ThresholdDecision):
-    """Nothing is fitted; for models that are trained with thresholds, such as those of `lsep_joint`."""
+    """A decision for models that are trained with thresholds, such as those of `lsep_joint`."""
 
     needs = frozenset({"thresholds"})
-
-    def fit(self, first: Labelled, valid: Labelled) -> dict[str, Any]:
-        return {}
 
     def thresholds(self, images: Scored) -> Matrix:
         assert images.thresholds is not None

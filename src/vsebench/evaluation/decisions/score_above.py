@@ -1,4 +1,4 @@
-"""Score above: the labels that score above a given number, such as 0 for losses with calibrated scores."""
+"""Score above: the labels that score above a given threshold, such as 0 for losses with calibrated scores."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ class ScoreAboveSettings(DecisionSettings):
 
 
 class ScoreAbove(Decision):
-    """Nothing is fitted; with binary cross-entropy, a score above 0 means a probability above 1/2."""
+    """A fixed threshold; with binary cross-entropy, a score above 0 means a probability above 1/2."""
 
     settings_type = ScoreAboveSettings
 
@@ -21,8 +21,7 @@ class ScoreAbove(Decision):
         return {"threshold": self.settings.threshold}
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = images.scores > self.settings.threshold
-        return chosen
+        return images.above(self.settings.threshold)
 
 
 DECISION = ScoreAbove

@@ -1,7 +1,7 @@
-"""Threshold: the labels that score above a threshold, the same one for all labels and images.
+"""Threshold: the labels that score above a threshold that is the same for all labels and images.
 
 Source: Li, Song and Luo, "Improving pairwise ranking for multi-label image classification", CVPR 2017, section 3.3.
-The thresholds tried follow the authors' code; the paper spreads them over all scores, most of which are far too low.
+The candidate thresholds are those of the authors' code; in the paper they span all scores, most of which are too low.
 """
 
 from typing import Any
@@ -16,12 +16,12 @@ from vsebench.evaluation.decisions.base import Decision, DecisionSettings, Label
 class ThresholdSettings(DecisionSettings):
     """Settings of the threshold."""
 
-    steps: int = Field(default=50, ge=2)  # number of thresholds tried, equally spaced
-    highest: int = Field(default=10, ge=1)  # the thresholds span this many of each image's highest scores
+    steps: int = Field(default=50, ge=2)  # number of candidate thresholds, equally spaced
+    highest: int = Field(default=10, ge=1)  # number of each image's highest scores that the candidates span
 
 
 class Threshold(Decision):
-    """The best threshold on the validation images; the smallest if several are equal."""
+    """The threshold that is best on the validation images; of equal ones, the smallest."""
 
     settings_type = ThresholdSettings
     tunes = True
@@ -33,8 +33,7 @@ class Threshold(Decision):
         return {"threshold": float(self.threshold)}
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = images.scores > self.threshold
-        return chosen
+        return images.above(self.threshold)
 
 
 DECISION = Threshold

@@ -20,7 +20,7 @@ class TopKSettings(DecisionSettings):
 
 
 class TopK(Decision):
-    """The best k on the validation images; the smallest if several are equal."""
+    """The k that is best on the validation images; of equal ones, the smallest."""
 
     settings_type = TopKSettings
     tunes = True
@@ -32,8 +32,7 @@ class TopK(Decision):
         return {"k": self.k}
 
     def decide(self, images: Scored) -> Mask:
-        chosen: Mask = ranks_from_zero(images.scores) < self.k
-        return chosen
+        return ranks_from_zero(images.scores) < self.k
 
 
 DECISION = TopK

@@ -1,8 +1,7 @@
-"""What a metric is: the contracts, and how a metric is found by its name.
+"""Base classes of metrics, and functions that find a metric by its name.
 
-A module of this package defines metrics that belong together, and names them in its dictionary METRICS. A name is
-followed by a cut-off where the metric takes one: `recall@10` is `METRICS["recall"]` of `precision_recall.py` with the
-cut-off 10.
+A module of this package defines related metrics; its dictionary METRICS contains them by name. A cut-off follows the
+name: `recall@10` is `METRICS["recall"]` of `precision_recall.py` with the cut-off 10.
 """
 
 import re
@@ -11,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 import polars as pl
@@ -24,6 +23,7 @@ NAME = re.compile(r"([a-z][a-z0-9_]*)(?:@([1-9][0-9]*))?")
 LARGEST_CUTOFF_OF_LISTS = 10
 
 Values = NDArray[np.float64]
+Kind = TypeVar("Kind", bound="Metric")
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Metric(ABC):
     cutoff: int | None
     takes_cutoff: ClassVar[Literal["always", "never", "optional"]]
     lower_is_better: ClassVar[bool] = False
-    is_quality: ClassVar[bool] = True  # false where neither a large nor a small value is better
-    unit: ClassVar[Literal["image", "label"]] = "image"  # what a mean is over, and what a bootstrap draws
+    is_quality: ClassVar[bool] = True  # false if neither large nor small values are better
+    unit: ClassVar[Literal["image", "label"]] = "image"  # the unit that is averaged over and resampled
 
 
 class RankMetric(Metric):
@@ -53,7 +53,7 @@ class RankMetric(Metric):
 class ListMetric(Metric):
     """A metric of an image, from the first labels of its list and the siblings of its held-out labels.
 
-    It is left out where nothing says which labels of the data set are siblings.
+    It is left out if the data set does not state which labels are siblings.
     """
 
     takes_cutoff = "always"
@@ -68,7 +68,7 @@ class ListMetric(Metric):
 
 
 class LabelMetric(Metric):
-    """A metric of a label, from the ranks of the images that carry it among all test images."""
+    """A metric of a label, from the ranks of the images with the label among all test images."""
 
     unit = "label"
 
@@ -78,19 +78,20 @@ class LabelMetric(Metric):
 
 
 class SetMetric(Metric):
-    """A metric of predicted label sets, from counts by label: it is no mean over images, so each resample is counted.
+    """A metric of predicted label sets, from counts per label; it is not a mean over images.
 
     With a cut-off, the predicted set of an image is the first `cutoff` labels of its list, and images without a label
-    are left out. Without, it is what a decision has chosen, and all test images count.
+    are left out. Without a cut-off, the set is chosen by a decision, and all test images count.
     """
 
     takes_cutoff = "optional"
 
     @abstractmethod
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
-        """Return the metric, (...) float64, from counts of images, each (..., n_labels) float64.
+        """Return the metric, (...) float64, from numbers of images per label, each (..., n_labels) float64.
 
-        `hits`: the label is predicted and right; `predicted`: it is predicted; `right`: the image carries it.
+        `predicted` counts the images that a label is predicted for, `right` the images that have it, and `hits` the
+        images in both.
         """
 
 
@@ -103,19 +104,19 @@ class ImageSetMetric(Metric):
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         """Return the metric of each image, (n,) float64, from its numbers of labels, each (n,) float64.
 
-        `hits`: labels that are predicted and right; `predicted`: those that are predicted; `right`: its labels.
+        `hits` counts its labels that are predicted, `predicted` all predicted labels, and `right` all its labels.
         """
 
 
 def is_of_decision(name: str) -> bool:
-    """Return whether a metric is of the label sets that a decision chooses, such as `exact_match` or `macro_f1`."""
+    """Return whether a metric is about the label sets of a decision, as `exact_match` and `macro_f1` are."""
     metric = load_metric(name)
     return isinstance(metric, SetMetric | ImageSetMetric) and metric.cutoff is None
 
 
 @cache
 def load_metric(name: str) -> Metric:
-    """Return the metric of a name such as "recall@10"; a wrong name raises a `UserError` that lists the known ones."""
+    """Return the metric with a name such as "recall@10"; an unknown name raises a `UserError` that lists the known."""
     plain, cutoff = _parts(name)
     metric: type[Metric] = _modules()[plain].METRICS[plain]
     if metric.takes_cutoff == "always" and cutoff is None:
@@ -127,8 +128,16 @@ def load_metric(name: str) -> Metric:
     return metric(int(cutoff) if cutoff else None)
 
 
+def metric_of_kind(name: str, kind: type[Kind], source: str, example: str) -> Kind:
+    """Return a metric of a kind; a metric of another kind raises a `UserError` that names an example."""
+    metric = load_metric(name)
+    if not isinstance(metric, kind):
+        raise UserError(f"{name} cannot be computed from {source}; use a metric such as {example}")
+    return metric
+
+
 def module_of_metric(name: str) -> str:
-    """Return the module that defines a metric; a wrong name raises a `UserError` that lists the known ones."""
+    """Return the module that defines a metric; an unknown name raises a `UserError` that lists the known names."""
     plain, _ = _parts(name)
     return _modules()[plain].__name__
 
@@ -152,17 +161,16 @@ def _modules() -> Mapping[str, ModuleType]:
 
 
 def within(cutoff: int | None) -> pl.Expr:
-    """Return whether a label is among the first `cutoff` of the list; a miss is not."""
+    """Return whether a label is among the first `cutoff` labels of the list, which a miss never is."""
     rank = pl.col("rank")
     return (rank.is_not_null() if cutoff is None else rank <= cutoff).fill_null(False)
 
 
 def share(part: Values, whole: Values) -> Values:
-    """Return part / whole, element by element; 0 where the whole is 0."""
+    """Return part / whole elementwise, 0 where the whole is 0."""
     return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
 
 
 def mean_over_labels(of_labels: Values) -> Values:
     """Return the means of (..., n_labels) values."""
-    means: Values = of_labels.mean(axis=-1)
-    return means
+    return np.asarray(of_labels.mean(axis=-1))

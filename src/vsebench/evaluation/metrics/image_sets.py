@@ -1,4 +1,4 @@
-"""Metrics of an image's predicted label set: exact match, F1, and numbers of labels; every image weighs the same."""
+"""Metrics of an image's predicted label set: exact match, F1 and numbers of labels; all images have the same weight."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from vsebench.evaluation.metrics.base import ImageSetMetric, Values, share
 
 
 class ExactMatch(ImageSetMetric):
-    """1 where no label is missing and none is too many, else 0; two empty sets match.
+    """1 if the predicted set is the image's label set, else 0.
 
     The mean is the subset accuracy of scikit-learn. Source: Li, Song and Luo, "Improving pairwise ranking for
     multi-label image classification", CVPR 2017, the "0-1" score.
@@ -17,7 +17,7 @@ class ExactMatch(ImageSetMetric):
 
 
 class ExampleF1(ImageSetMetric):
-    """2 hits / (predicted + right); 1 where both sets are empty.
+    """2 hits / (predicted + right), or 1 if both sets are empty.
 
     Source: Godbole and Sarawagi, "Discriminative methods for multi-labeled classification", PAKDD 2004.
     """
@@ -27,7 +27,7 @@ class ExampleF1(ImageSetMetric):
 
 
 class CountError(ImageSetMetric):
-    """|predicted - right|: 0 where the number of labels is right, whichever they are."""
+    """|predicted - right|, the error in the number of labels."""
 
     lower_is_better = True
 
@@ -36,10 +36,7 @@ class CountError(ImageSetMetric):
 
 
 class SetSize(ImageSetMetric):
-    """The number of predicted labels. It says how a decision was made, not how well.
-
-    The mean is to be compared with the mean number of labels of an image.
-    """
+    """The number of predicted labels, to be compared with the mean number of labels per image; not a quality."""
 
     is_quality = False
 

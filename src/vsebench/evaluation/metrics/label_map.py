@@ -1,8 +1,7 @@
-"""Mean average precision over labels: each label ranks all test images, and its average precision is taken.
+"""Mean average precision over labels, for which each label ranks all test images.
 
-The precision at the n-th image with the label is n / (n + above + tied): images without the label that score the same
-come before it, and images with the label and the same score come one after the other. Labels without a test image
-are left out.
+The precision at the n-th image with the label is n / (n + above + tied). Images without the label come before images
+with the label and the same score, which follow each other. Labels without a test image are left out.
 """
 
 import polars as pl

@@ -1,7 +1,7 @@
 """Precision, recall and F1 of predicted label sets, counted by label.
 
-Per class (`pc`, macro) every label of the vocabulary weighs the same, including those without a test image, unless the
-metric says otherwise. Overall (`ov`, micro), labels and images are counted together. 0 / 0 is 0.
+Per class (`pc`, macro), all labels of the vocabulary have the same weight, including labels without a test image unless
+stated otherwise. Overall (`ov`, micro), labels and images are counted together. 0 / 0 is 0.
 Source of the per-class and overall precision and recall: Li, Song and Luo, "Improving pairwise ranking for multi-label
 image classification", CVPR 2017, Eqs. 27 and 28.
 """
@@ -47,7 +47,7 @@ class MicroF1(SetMetric):
 
 
 class MacroF1(SetMetric):
-    """The mean over all labels of the F1 of a label, 2 hits / (predicted + right); 0 for a label with neither."""
+    """The mean over all labels of a label's F1, 2 hits / (predicted + right)."""
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:
         return mean_over_labels(share(2 * hits, predicted + right))
@@ -67,7 +67,8 @@ class MacroF1OfMeans(SetMetric):
 class MacroF1OfPresent(SetMetric):
     """The mean of 2 hits / (predicted + right) over the labels with a test image.
 
-    Papers differ in whether labels without a test image count, as 0, in macro F1 (`macro_f1` counts them).
+    In some papers, labels without a test image count as 0 in macro F1, as in `macro_f1`; in other papers, as here, they
+    are left out.
     """
 
     def value(self, hits: Values, predicted: Values, right: Values) -> Values:

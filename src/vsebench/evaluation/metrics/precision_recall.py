@@ -1,6 +1,6 @@
-"""Precision, recall and F1 of the first k labels of an image's list; "hits" are its held-out labels among them.
+"""Precision, recall and F1 of the first k labels of an image's list; "hits" are the held-out labels among them.
 
-Ties count against the label. Held-out labels include those that are excluded from the candidates (misses).
+Ties count against the label. Held-out labels that are excluded from the candidates (misses) are counted too.
 """
 
 import polars as pl
@@ -9,7 +9,7 @@ from vsebench.evaluation.metrics.base import RankMetric, within
 
 
 class Precision(RankMetric):
-    """Hits / k, even where there are fewer candidates. An image with fewer than k held-out labels cannot reach 1."""
+    """Hits / k, even with fewer than k candidates; an image with fewer than k held-out labels cannot reach 1."""
 
     takes_cutoff = "always"
 
@@ -29,7 +29,7 @@ class Recall(RankMetric):
 class F1(RankMetric):
     """The harmonic mean of precision and recall, 2 hits / (k + held-out labels).
 
-    The mean over images is the F1 by example of the multi-label literature, for sets of k labels.
+    The mean over images is the example-based F1 of the multi-label literature for sets of k labels.
     """
 
     takes_cutoff = "always"

@@ -6,7 +6,7 @@ from vsebench.evaluation.metrics.base import RankMetric
 
 
 class ReciprocalRank(RankMetric):
-    """1 / the rank of the first held-out label; 0 if none is a candidate. Its mean is the mean reciprocal rank."""
+    """1 / the rank of the first held-out label, or 0 if no held-out label is a candidate."""
 
     takes_cutoff = "never"
 
@@ -25,10 +25,9 @@ class OneError(RankMetric):
 
 
 class Coverage(RankMetric):
-    """How far down the list one has to go to find all held-out labels; smaller is better.
+    """The rank of the last held-out label, or the length of the list if there is a miss; smaller is better.
 
-    It is the rank of the last held-out label, or the length of the list if one of them is excluded from the
-    candidates. The same as scikit-learn's coverage_error.
+    This is scikit-learn's coverage_error.
     """
 
     takes_cutoff = "never"

@@ -1,13 +1,13 @@
-"""Sibling precision at k: labels among the first k of the list that are held-out labels or siblings of one, over k.
+"""Sibling precision at k: the number of held-out labels and their siblings among the first k labels, divided by k.
 
     (1/k) sum over the first k labels l of  max over held-out labels y of S[l, y]
     S[l, y] = 1 if l = y or l and y have a common parent, else 0
 
-Ties are ordered as in lists: wrong labels first, siblings of right ones among them. A list with fewer than k labels is
-divided by k as well.
+Ties are ordered as in lists: wrong labels, including siblings, come first. Lists with fewer than k labels are also
+divided by k.
 
 Source: Weston, Bengio and Usunier, "Large scale image annotation", Machine Learning 81(1), 2010, with one label per
-image; the largest value over several labels is a choice made here.
+image; the maximum over several labels is our choice.
 """
 
 import polars as pl

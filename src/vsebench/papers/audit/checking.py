@@ -1,4 +1,4 @@
-"""Find the checks by their names and apply them to the published numbers."""
+"""Find checks by their names, and apply them to the published numbers."""
 
 import importlib
 import inspect
@@ -16,7 +16,7 @@ MODULES = modules_in("papers/audit/checks")
 
 @cache
 def find_checks() -> dict[str, dict[str, Check]]:
-    """Return the checks of each family by name: families in alphabetical order, checks as in their module."""
+    """Return the checks of each family by name, families in alphabetical order and checks as in their module."""
     return {family: _checks_in(module) for family, module in MODULES.items()}
 
 
@@ -33,12 +33,9 @@ def _checks_in(module: str) -> dict[str, Check]:
 
 
 def choose(names: Sequence[str] | None, where: str) -> set[str]:
-    """Return the checks selected by names of checks and of families; all if `names` is None.
+    """Return the checks selected by names of checks and of families; all checks if `names` is None.
 
-    Raises
-    ------
-    UserError
-        A name is neither a check nor a family; the message begins with `where`.
+    An unknown name raises a `UserError` whose message begins with `where`.
     """
     families = find_checks()
     known = {name for checks in families.values() for name in checks}
@@ -58,8 +55,8 @@ def choose(names: Sequence[str] | None, where: str) -> set[str]:
 def audit(cells: PrintedCells, chosen: Mapping[str, set[str]] | None = None) -> list[Finding]:
     """Apply the checks to the published numbers of all papers; some checks compare papers with each other.
 
-    `chosen` contains the checks of each paper (see `choose`); a paper that is not in it gets all checks. Findings are
-    in the order of the papers, then of the checks.
+    `chosen` contains the checks of each paper (see `choose`); to other papers, all checks are applied. Findings are
+    sorted by paper and then by check.
     """
     chosen = chosen or {}
     findings = [

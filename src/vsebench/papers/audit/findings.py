@@ -1,4 +1,4 @@
-"""Findings of checks, and the file of all findings."""
+"""Findings of checks, and the file audit.csv."""
 
 import csv
 from collections.abc import Sequence
@@ -9,8 +9,7 @@ from pathlib import Path
 from vsebench.core.errors import UserError
 from vsebench.core.storage import replacing
 from vsebench.papers.audit.printed import Interval, decimals, rounded, show
-from vsebench.papers.published import PrintedCell
-from vsebench.papers.statement import PrintedStatement
+from vsebench.papers.published import PrintedCell, PrintedStatement
 
 Printed = PrintedCell | PrintedStatement
 AGREES, DEPENDS, CONTRADICTS = VERDICTS = ("agrees", "depends", "contradicts")
@@ -18,10 +17,10 @@ AGREES, DEPENDS, CONTRADICTS = VERDICTS = ("agrees", "depends", "contradicts")
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of audit.csv; the first of `cells` is judged, and was recomputed from the others.
+    """A row of audit.csv; the first of `cells` is judged, and its number was recomputed from the other cells.
 
-    If the verdict is `DEPENDS`, the number contradicts the others only under the `condition`, which the paper does not
-    state; otherwise the condition is empty.
+    With the verdict `DEPENDS`, the number is a contradiction only under the `condition`, which the paper does not
+    state; with other verdicts, the condition is empty.
     """
 
     paper: str
@@ -47,7 +46,7 @@ def report(
 ) -> Finding:
     """Return a finding on the first of the cells.
 
-    With a `condition`, by default that of the judged cell, the cell contradicts only if the condition holds. A
+    If it does not agree, the cell is a contradiction only under the `condition`, by default that of the cell itself. A
     `summary` replaces the names of many cells.
     """
     condition = condition or cells[0].condition
@@ -75,9 +74,9 @@ def judge(
 ) -> Finding:
     """Compare a printed number with the values that follow from other printed numbers, the `sources`.
 
-    `recomputed` contains all values that follow from the unrounded sources, in the cell's unit. `reading` contains the
-    possible unrounded values of the cell, by default those that round to its digits. `rule` states in the explanation
-    how the number was recomputed; `condition` completes "contradicts only if".
+    `recomputed` contains all values that follow from possible unrounded sources, in the cell's unit. `reading` contains
+    the possible unrounded values of the cell, by default those that round to its digits. `rule` explains how the number
+    was recomputed; `condition` completes "contradicts only if".
     """
     reading = reading or rounded(cell.value)
     agrees = reading.meets(recomputed)
@@ -87,7 +86,7 @@ def judge(
 
 
 def names(cells: Sequence[Printed]) -> str:
-    """Return the names of cells; those of other papers than the first cell's are preceded by the paper's name."""
+    """Return the names of cells, with the paper's name if it is not the paper of the first cell."""
     home = cells[0].paper
     return "; ".join(cell.name if cell.paper == home else f"{cell.paper} {cell.name}" for cell in cells)
 

@@ -21,16 +21,16 @@ TIME: dict[str, Growth] = {
     "O(Y d_nz)": lambda size: size["Y"] * size["d_nz"],
     "O((Y + d_nz) D)": lambda size: (size["Y"] + size["d_nz"]) * size["D"],
 }
-# The terms of a sum, which can have different constant factors under O; the first is the larger term.
+# The terms of a sum, the larger one first; their constant factors under O can differ.
 TERMS: dict[str, dict[str, Growth]] = {
-    "O((Y + d) D)": {"Y D": lambda size: size["Y"] * size["D"], "d D": lambda size: size["d"] * size["D"]},
+    "O((Y + d) D)": {"Y D": lambda size: size["Y"] * size["D"], "d D": lambda size: size["d"] * size["D"]}
 }
 
 
 def by_formula(
     cells: PrintedCells, formulas: str, column: str, known: dict[str, Growth]
 ) -> Iterator[tuple[PrintedCell, list[PrintedCell]]]:
-    """Yield each printed formula of a table with the numbers of the same method in the same table."""
+    """Yield each printed formula with the numbers of the same method in the same table."""
     for formula in cells.all:
         if formula.column == formulas and formula.value in known:
             where = (formula.paper, formula.table, formula.row)
@@ -40,7 +40,7 @@ def by_formula(
 def sizes(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell, dimension: Interval | None = None) -> Sizes:
     """Return the sizes in a formula for a cell's data set; empty if one of them is not printed.
 
-    D is the method's printed `factors`, or else the given dimension.
+    D is the printed `factors` of the method, or else the given dimension.
     """
     printed = {
         "n": cells.find(cell.paper, cell.dataset, "train_images"),

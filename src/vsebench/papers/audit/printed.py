@@ -1,4 +1,4 @@
-"""Printed numbers and their possible unrounded values."""
+"""The possible unrounded values of printed numbers."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import inf
 
 Number = Fraction | float  # a float only where there is no bound
-# Logarithms are the only inexact numbers here; their bounds are widened by this.
+# Bounds are exact except where they depend on logarithms; these are widened by this.
 SLACK = Fraction(1, 10**12)
 
 

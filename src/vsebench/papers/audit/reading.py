@@ -1,21 +1,17 @@
-"""Read the input of the audit: the printed numbers of papers, and their statements about these."""
+"""Read the input of the audit: the papers' printed numbers, and their statements about these numbers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from vsebench.core.errors import UserError
 from vsebench.papers.base import Paper
-from vsebench.papers.published import PrintedCells
-from vsebench.papers.statement import PrintedStatement
+from vsebench.papers.published import PrintedCells, PrintedStatement
 
 
 def read_audited(papers: Sequence[Paper]) -> PrintedCells:
-    """Return the printed cells of papers, with the YAML files' conditions and lower bounds, and the statements.
+    """Return the printed cells of papers with their conditions and lower bounds, and the papers' statements.
 
-    Raises
-    ------
-    UserError
-        A CSV file has a mistake, or a YAML file names something that its CSV file lacks.
+    A mistake in a CSV file, or a name in a YAML file that its CSV file lacks, raises a `UserError`.
     """
     for paper in papers:
         for key, names, known in _names(paper):
@@ -23,11 +19,7 @@ def read_audited(papers: Sequence[Paper]) -> PrintedCells:
                 if name not in known:
                     raise UserError(f"{paper.path}: {key}: {paper.numbers.name} has no {name!r}")
     cells = (
-        replace(
-            cell,
-            condition=paper.conditions.get(cell.name, ""),
-            at_least=cell.name in paper.lower_bounds,
-        )
+        replace(cell, condition=paper.conditions.get(cell.name, ""), at_least=cell.name in paper.lower_bounds)
         for paper in papers
         for cell in paper.cells.all
     )
@@ -40,7 +32,7 @@ def read_audited(papers: Sequence[Paper]) -> PrintedCells:
 
 
 def _names(paper: Paper) -> Iterator[tuple[str, Iterable[str], set[str]]]:
-    """Yield each key of the YAML file that refers to the CSV file, its names, and the names in the CSV file."""
+    """Yield each key of the YAML file that refers to the CSV file, its names, and the known names."""
     cells = paper.cells.all
     methods = {cell.method for cell in cells}
     yield "conditions", paper.conditions, {cell.name for cell in cells}

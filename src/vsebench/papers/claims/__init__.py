@@ -1,4 +1,4 @@
-"""Tests of claims: classes derived from `papers.claim.ClaimTest`, those of one formula in one module.
+"""Tests of claims: classes derived from `papers.claim.ClaimTest`; tests with the same formula share a module.
 
-A module names its tests in its dictionary TESTS; a claim's key `test` is one of these names. Nothing else lists them.
+The dictionary TESTS of a module contains its tests by name; a claim's key `test` is one of these names.
 """

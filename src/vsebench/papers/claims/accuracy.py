@@ -1,4 +1,4 @@
-"""Differences of a metric of two methods: of the means, over images and seeds."""
+"""Difference between two methods in the mean of a metric over images and seeds."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,14 +11,13 @@ from vsebench.evaluation.metrics.base import is_of_decision, load_metric
 from vsebench.papers.claim import AgainstRivals, Bounds, ClaimCase
 from vsebench.papers.evidence import AnyMetricName, Effect, Estimates, Evidence, MetricName, difference, interval
 
-RIVALS = " of the rival, less the method's"
+RIVALS = " of the rival minus the method's"
 
 
 class Accuracy(AgainstRivals):
-    """The method is better than each rival, in each metric.
+    """The method is better than each rival in each metric.
 
-    Method and rivals are variants; for metrics of label sets, such as exact_match, they are written
-    "variant/decision".
+    For metrics of label sets, such as exact_match, method and rivals are written "variant/decision".
     """
 
     effect: ClassVar[str] = "difference of a metric (claimed: above 0)"
@@ -37,27 +36,21 @@ class Accuracy(AgainstRivals):
             raise PydanticCustomError("decision", "metrics: none is of label sets, so name methods without decisions")
         unjudged = [name for name in self.metrics if not load_metric(name).is_quality]
         if unjudged:
-            message = "metrics: {name} is not better where it is larger"
+            message = "metrics: neither large nor small values of {name} are better"
             raise PydanticCustomError("metric", message, {"name": unjudged[0]})
         return self
-
-    def metrics_read(self) -> list[str]:
-        return self.metrics
-
-    def measured(self) -> list[str]:
-        return self.metrics
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         both = evidence.both(case.task, self.method, case.rival, case.measured)
         return advantage(both, load_metric(case.measured).lower_is_better, self.bound())
 
     def bound(self) -> float:
-        """Return what the difference is tested against."""
+        """Return the difference under the null hypothesis."""
         return 0.0
 
 
 class AccuracyByMargin(Accuracy):
-    """The method is better than each rival, in each metric, by more than a bound."""
+    """The method is better than each rival in each metric by more than a bound."""
 
     effect: ClassVar[str] = "difference of a metric (claimed: above the claim's bound)"
 
@@ -68,18 +61,12 @@ class AccuracyByMargin(Accuracy):
 
 
 class SameAccuracy(AgainstRivals):
-    """A metric of the two methods is about the same: the method's minus each rival's is within bounds."""
+    """In each metric, the method's value minus the rival's is within bounds."""
 
     effect: ClassVar[str] = "difference of a metric (claimed: within the claim's bounds)"
 
     metrics: list[MetricName] = Field(min_length=1)
     within: Bounds
-
-    def metrics_read(self) -> list[str]:
-        return self.metrics
-
-    def measured(self) -> list[str]:
-        return self.metrics
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
         both = evidence.both(case.task, self.method, case.rival, case.measured)
@@ -90,7 +77,7 @@ class SameAccuracy(AgainstRivals):
 
 
 class TradeOff(AgainstRivals):
-    """The method is better in some metrics at the price of others, in which each rival is better."""
+    """The method is better than each rival in some metrics, and worse in others."""
 
     effect: ClassVar[str] = "difference of a metric in the claimed direction (claimed: above 0)"
 
@@ -100,23 +87,19 @@ class TradeOff(AgainstRivals):
     def metrics_read(self) -> list[str]:
         return [*self.better, *self.worse]
 
-    def measured(self) -> list[str]:
-        return self.metrics_read()
-
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
         for case in super().cases(evidence):
             heading = case.measured + RIVALS if case.measured in self.worse else case.measured
             yield replace(case, measured=heading, metric=case.measured)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the difference of a metric, that of the rival less the method's where the rival is to lead."""
         pair = (case.rival, self.method) if case.metric in self.worse else (self.method, case.rival)
         both = evidence.both(case.task, *pair, case.metric)
         return advantage(both, load_metric(case.metric).lower_is_better, 0.0)
 
 
 def advantage(both: Estimates, lower_is_better: bool, bound: float) -> Effect:
-    """Return how much better the first of two quantities is than the second, tested against a bound."""
+    """Return the advantage of the first of two quantities over the second, tested against a bound."""
     sign = -1 if lower_is_better else 1
     return difference(both, lambda values: sign * (values[:, 0] - values[:, 1]), bound)
 

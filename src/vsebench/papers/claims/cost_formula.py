@@ -1,4 +1,4 @@
-"""How well a printed cost describes the times of an epoch at all sizes, measured on simulated data."""
+"""Error of a printed cost as a formula for the time of an epoch, measured on simulated data of several sizes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal
@@ -13,20 +13,19 @@ Size = Literal["images", "labels", "pairs", "factors"]
 
 
 class CostFormula(ClaimTest):
-    """A sum of products of sizes, each with a constant chosen for the machine, is near the time at every size."""
+    """A sum of products of sizes, each with a fitted constant factor, is close to the time at every size."""
 
-    effect: ClassVar[str] = "largest error of the formula, relative (claimed: below the claim's bound)"
-    on_simulated: ClassVar[bool] = True  # only there can one size be varied while the others stay the same
+    effect: ClassVar[str] = "largest relative error of the formula (claimed: below the claim's bound)"
+    on_simulated: ClassVar[bool] = True  # where one size can be varied while the others stay the same
 
     terms: list[Mapping[Size, int]] = Field(min_length=1)  # {images: 1, factors: 2}: images times the factors' square
     within: float = Field(gt=0)
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case, without a task."""
         yield ClaimCase("largest error of the formula", data="simulated")
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the mean over repeats of the largest error; without a p-value."""
+        """Return the mean over repeats of the largest error."""
         errors = largest_errors(evidence.times_of_sizes(self.method), self.terms)
         mean, half = float(errors.mean()), half_width(errors)
         return Effect(mean, mean - half, mean + half, None, 0.0)

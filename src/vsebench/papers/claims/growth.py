@@ -1,4 +1,4 @@
-"""How a time grows with a size: the exponent of a power law, measured on simulated data."""
+"""Growth of a time with a size: the exponent of a power law, measured on simulated data."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
@@ -12,12 +12,12 @@ from vsebench.papers.evidence import Effect, Evidence
 
 
 class Growth(ClaimTest):
-    """The time of an epoch, or of scoring an image, grows as a power of a size; the exponent is within the bounds."""
+    """The time of an epoch, or to score an image, grows as a power of a size with an exponent within the bounds."""
 
     effect: ClassVar[str] = "exponent of growth (claimed: within the claim's bounds)"
-    on_simulated: ClassVar[bool] = True  # only there can one size be varied while the others stay the same
+    on_simulated: ClassVar[bool] = True  # where one size can be varied while the others stay the same
 
-    variable: Literal["pairs", "labels", "factors", "images", "terms"]  # the last two: the time to score an image
+    variable: Literal["pairs", "labels", "factors", "images", "terms"]  # images, terms: the time to score an image
     between: Bounds | None = None
     at_most: float | None = None
 
@@ -28,13 +28,11 @@ class Growth(ClaimTest):
         return self
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case, without a task."""
         yield ClaimCase(f"exponent of {self.variable}", data="simulated")
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the exponent; without a p-value, since the verdict rests on the interval."""
-        found = exponents(evidence.times_of_sizes(self.method, self.variable))
-        value, low, high = found.select("exponent", "ci_low", "ci_high").row(0)
+        fitted = exponents(evidence.times_of_sizes(self.method, self.variable))
+        value, low, high = fitted.select("exponent", "ci_low", "ci_high").row(0)
         return Effect(value, low, high, None, 0.0)
 
     def bounds(self) -> Sequence[float]:

@@ -1,6 +1,6 @@
-"""Siblings among the nearest labels in the embedding: their share over chance, over labels and seeds."""
+"""Share of siblings among the nearest labels in the embedding, relative to chance."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 import polars as pl
@@ -11,9 +11,9 @@ from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, 
 
 
 class LabelNeighbours(AtTasks):
-    """The labels whose vectors are nearest to a label's are its siblings, a multiple of what chance gives.
+    """Siblings are a larger share of a label's nearest labels than by chance, by a factor.
 
-    Over the labels that have siblings; chance is the mean of siblings / (labels - 1).
+    The means are over the labels that have siblings; by chance, the share is siblings / (labels - 1).
     """
 
     effect: ClassVar[str] = "share of siblings over chance (claimed: at least the claim's bound)"
@@ -22,18 +22,15 @@ class LabelNeighbours(AtTasks):
     nearest: int = Field(ge=1, le=9)
     times: float = Field(ge=1)
 
-    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per task."""
-        for task in self.tasks(evidence):
-            yield ClaimCase.at(task, f"siblings among {self.nearest} nearest labels")
+    def measured(self) -> list[str]:
+        return [f"siblings among {self.nearest} nearest labels"]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the share of siblings over chance."""
         of_method = evidence.requested("neighbours_of_labels", case.task, self.method)
-        found = of_method.filter(pl.col("rank") <= self.nearest, pl.col("siblings") > 0)
-        if found.is_empty():
-            raise UntestableError(f"The data set {case.task.dataset} does not say which labels are siblings.")
-        seeds = [shares(own) for _, own in found.group_by("seed", maintain_order=True)]
+        neighbours = of_method.filter(pl.col("rank") <= self.nearest, pl.col("siblings") > 0)
+        if neighbours.is_empty():
+            raise UntestableError(f"The data set {case.task.dataset} does not state which labels are siblings.")
+        seeds = [shares(of_seed) for _, of_seed in neighbours.group_by("seed", maintain_order=True)]
         over_chance = of_units(seeds, evidence.resamples)
         return interval(over_chance, lambda values: values[:, 0] / values[:, 1], self.times)
 
@@ -41,10 +38,10 @@ class LabelNeighbours(AtTasks):
         return self.times, float("inf")
 
 
-def shares(found: pl.DataFrame) -> Values:
-    """Return of each label the share of siblings among its neighbours, and that of chance, (n_labels, 2)."""
+def shares(neighbours: pl.DataFrame) -> Values:
+    """Return the share of siblings among each label's neighbours, and the share expected by chance, (n_labels, 2)."""
     chance = pl.col("siblings").first() / (pl.col("n_labels").first() - 1)
-    by_label = found.group_by("label").agg(share=pl.col("sibling").mean(), chance=chance).sort("label")
+    by_label = neighbours.group_by("label").agg(share=pl.col("sibling").mean(), chance=chance).sort("label")
     return by_label.select("share", "chance").to_numpy()
 
 

@@ -1,7 +1,7 @@
-"""Whether the scores that minimise a loss over pairs of labels are what a theorem says; exact risks.
+"""A theorem on the scores that minimise a loss over pairs of labels, tested on exact risks.
 
-The theorem: the minimiser is f_u = log P(u in Y) + c, and so orders labels by their probabilities. Distributions over
-label sets are drawn at random, and the risk of each is minimised (`papers.pair_risks`).
+According to the theorem, the minimiser is f_u = log P(u in Y) + c, so it orders labels by their probabilities. Here,
+distributions over label sets are drawn at random, and the risk of each is minimised (`papers.pair_risks`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,38 +15,36 @@ from vsebench.papers.evidence import Effect, Evidence, exact
 from vsebench.papers.pair_risks import Loss, Sets, distance_from_formula, draw, minimisers, violates_order
 
 SEED = 1
-EXACT = 1e-3  # a minimiser this close to the formula is the formula
+EXACT = 1e-3  # a minimiser that is as close as this to the formula counts as equal
 WORDS = {"any": "any label sets", "independent": "independent labels", "one_label": "one label per image"}
 
 
 class Minimiser(ClaimTest):
-    """The minimiser orders labels by their probabilities, or is the logarithm of these, for every distribution."""
+    """For every distribution, the minimiser orders labels by their probabilities, or equals the formula."""
 
     effect: ClassVar[str] = (
-        "share of random distributions whose minimiser has a less probable label above a more probable one, or its "
-        "largest distance from log P + c (claimed: 0)"
+        "share of random distributions whose minimiser ranks a less probable label above a more probable one, or "
+        "the largest distance of the minimisers from log P + c (claimed: 0)"
     )
 
     loss: Loss
-    sets: Sets  # which distributions
+    sets: Sets  # the kind of distributions
     says: Literal["order", "formula"]
     labels: list[Annotated[int, Field(ge=2, le=8)]] = Field(min_length=1)  # numbers of labels K
-    draws: int = Field(ge=1)  # distributions
+    draws: int = Field(ge=1)  # number of distributions
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per number of labels, without a task."""
         for labels in self.labels:
             yield ClaimCase(f"{self.says} of the minimiser, {WORDS[self.sets]}, K = {labels}", n_labels=labels)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the share of violated orders, or the largest distance from the formula."""
         chances = draw(self.sets, case.n_labels, self.draws, np.random.default_rng(SEED))
         scores = minimisers(chances, self.loss)
-        found = violates_order(scores, chances) if self.says == "order" else distance_from_formula(scores, chances)
-        return exact(float(found.mean() if self.says == "order" else found.max()), 0.0)
+        if self.says == "order":
+            return exact(float(violates_order(scores, chances).mean()), 0.0)
+        return exact(float(distance_from_formula(scores, chances).max()), 0.0)
 
     def bounds(self) -> Sequence[float]:
-        """Return the bounds; one violated order is enough to fail."""
         return 0.0, 0.0 if self.says == "order" else EXACT
 
 

@@ -1,4 +1,4 @@
-"""What noisier labels leave of two quantities: ratio of the shares that are left, over images and seeds."""
+"""Effect of noisier labels on two quantities: ratio of the shares that remain, over images and seeds."""
 
 import itertools
 import math
@@ -25,9 +25,10 @@ from vsebench.papers.evidence import (
 
 
 class NoisierLabels(ClaimTest):
-    """From one data set to another with more wrong labels, the method's metric falls by more than something steadier.
+    """From one data set to another with more wrong labels, the method's metric falls more than a steadier quantity.
 
-    That is the metric of another variant or, where none is named, the method's sibling precision at the same cut-off.
+    The steadier quantity is the metric of another variant or, if none is named, the method's sibling precision at the
+    same cut-off.
     """
 
     effect: ClassVar[str] = (
@@ -38,7 +39,7 @@ class NoisierLabels(ClaimTest):
     reads: ClassVar[tuple[str, ...]] = ("lists",)
 
     clean: str  # a data set
-    noisy: str  # another, with the same labels
+    noisy: str  # a data set with the same labels, more of them wrong
     metric: MetricName
     steadier: str | None = None  # a variant
 
@@ -51,19 +52,15 @@ class NoisierLabels(ClaimTest):
 
     @property
     def cutoff(self) -> int:
-        """The cut-off of a precision."""
+        """The cut-off of the metric, if it is a precision."""
         return int(self.metric.partition("@")[2])
 
-    def metrics_read(self) -> list[str]:
-        """Return the metric."""
-        return [self.metric]
-
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield the noisy task, once for each protocol that both data sets were tested by."""
+        """Yield the noisy task for each protocol with results on both data sets."""
         pairs = itertools.product(self._tasks(evidence, self.clean), self._tasks(evidence, self.noisy))
         tasks = [noisy for clean, noisy in pairs if clean.task.protocol == noisy.task.protocol]
         if not tasks:
-            raise UntestableError(f"The run lacks {self.clean} or {self.noisy}, or one of the claim's methods there.")
+            raise UntestableError(f"The run lacks results of the claim's methods on {self.clean} or {self.noisy}.")
         measured = self.metric if self.steadier else f"sibling_precision@{self.cutoff} and {self.metric}"
         for noisy in tasks:
             yield ClaimCase.at(noisy, measured, self.steadier or "")
@@ -73,11 +70,10 @@ class NoisierLabels(ClaimTest):
         return [each for each in evidence.tasks if each.task.dataset == dataset and variants <= set(each.variants)]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the ratio of the shares."""
         clean = self._quantities(evidence, Task(self.clean, case.task.protocol))
         noisy = self._quantities(evidence, case.task)
-        found = difference(Estimates.side_by_side([clean, noisy]), log_ratio)
-        return Effect(math.exp(found.value), math.exp(found.low), math.exp(found.high), found.p, 1.0)
+        logs = difference(Estimates.side_by_side([clean, noisy]), log_ratio)
+        return Effect(math.exp(logs.value), math.exp(logs.low), math.exp(logs.high), logs.p, 1.0)
 
     def _quantities(self, evidence: Evidence, task: Task) -> Estimates:
         """Return the method's metric and the steadier quantity."""
@@ -87,10 +83,9 @@ class NoisierLabels(ClaimTest):
 
 
 def log_ratio(values: Values) -> Values:
-    """Return the logarithm of the effect; (m, 4): metric and steadier quantity, on clean and on noisy labels."""
+    """Return the logarithm of the effect, (m,), given (m, 4): both quantities with clean and with noisy labels."""
     metric, steadier, noisy_metric, noisy_steadier = np.log(values.clip(1e-12)).T
-    found: Values = (noisy_steadier - steadier) - (noisy_metric - metric)
-    return found
+    return np.asarray((noisy_steadier - steadier) - (noisy_metric - metric))
 
 
 TESTS = {"noisier_labels": NoisierLabels}

@@ -1,4 +1,4 @@
-"""Ratios of one quantity of two methods: times, memory, losses, and numbers of weights."""
+"""Ratio between two methods of times, memory, losses or numbers of weights."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -15,25 +15,23 @@ from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, 
 
 
 class RatioToRival(AgainstRivals):
-    """The ratio of each rival's quantity to the method's is above 1; one pair of values per seed or repeat."""
+    """The ratio of each rival's quantity to the method's is above 1."""
 
     effect: ClassVar[str] = "ratio (claimed: above 1)"
     quantity: ClassVar[str]
-    pairs: ClassVar[
-        Literal["seeds", "repeats"]
-    ]  # what there is one value each of; the repeats of two methods alternate
+    pairs: ClassVar[Literal["seeds", "repeats"]]  # a pair of values per seed or repeat; repeats of methods alternate
 
     @abstractmethod
     def values(self, evidence: Evidence, task: Task, variant: str) -> Values:
         """Return the quantity of a method, (n_pairs,)."""
 
     def compared(self, evidence: Evidence, case: ClaimCase) -> tuple[Values, Values]:
-        """Return numerator and denominator, (n_pairs,) each."""
+        """Return the numerator and the denominator, (n_pairs,) each."""
         ours, theirs = (self.values(evidence, case.task, variant) for variant in (self.method, case.rival))
         return theirs, ours
 
     def bound(self) -> float:
-        """Return what the ratio is tested against."""
+        """Return the ratio under the null hypothesis."""
         return 1.0
 
     def measured(self) -> list[str]:
@@ -48,14 +46,14 @@ class MultipleOfRival(RatioToRival):
 
     effect: ClassVar[str] = "ratio (claimed: above 1, or the claim's bound)"
 
-    times: float = Field(default=1.0, gt=0)  # how many times as much a rival needs at least
+    times: float = Field(default=1.0, gt=0)
 
     def bound(self) -> float:
         return self.times
 
 
 class Memory(RatioToRival):
-    """Training the method needs more memory than each rival: the peak of a process, the method's over the rival's."""
+    """Training needs more peak memory with the method than with each rival, whose memory is the denominator."""
 
     quantity: ClassVar[str] = "peak memory"
     pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
@@ -71,7 +69,7 @@ class Memory(RatioToRival):
 class FullSampleLoss(RatioToRival):
     """The method ends with a smaller full-sample loss (VSE-fs) on the training labels than each rival.
 
-    The scores of all are scaled as suits them best.
+    The scores of each method are scaled to minimise the loss.
     """
 
     reads: ClassVar[tuple[str, ...]] = ("full_sample_loss",)
@@ -87,12 +85,11 @@ class FullSampleLoss(RatioToRival):
         table = evidence.requested("full_sample_loss", task, variant).filter(beta_0=self.beta_0).sort("seed")
         if table.is_empty():
             raise UntestableError(f"The run has no full-sample loss of {variant} with beta_0 = {self.beta_0:g}.")
-        losses: Values = table["loss"].to_numpy().astype(np.float64)
-        return losses
+        return table["loss"].to_numpy().astype(np.float64)
 
 
 class TimeOfEpoch(MultipleOfRival):
-    """An epoch of the method takes less time than one of each rival."""
+    """An epoch of the method takes less time than an epoch of each rival."""
 
     quantity: ClassVar[str] = "seconds per epoch"
     pairs: ClassVar[Literal["seeds", "repeats"]] = "repeats"
@@ -102,7 +99,7 @@ class TimeOfEpoch(MultipleOfRival):
 
 
 class ScoringTime(MultipleOfRival):
-    """Scoring all labels for new images takes the method less time: each rival needs a multiple of it."""
+    """The method scores all labels for new images faster than each rival, by a factor."""
 
     effect: ClassVar[str] = "ratio (claimed: above the claim's bound)"
     on_simulated: ClassVar[bool] = True  # a claim on cost
@@ -116,7 +113,7 @@ class ScoringTime(MultipleOfRival):
 
 
 class TimeToConverge(MultipleOfRival):
-    """The method converges in less training time, or fewer epochs, than each rival: up to the best epoch."""
+    """The method reaches its best epoch in less training time, or fewer epochs, than each rival."""
 
     pairs: ClassVar[Literal["seeds", "repeats"]] = "seeds"
 
@@ -135,10 +132,9 @@ class TimeToConverge(MultipleOfRival):
 
 
 class TimeToShare(AgainstRivals):
-    """The method comes to the same quality in less training time: each rival needs a multiple of it.
+    """The method reaches the same quality in less training time than each rival, by a factor.
 
-    The quality is a share of the best validation metric that the worse of the two variants reaches with a seed, so that
-    both do reach it.
+    With each seed, this quality is a share of the best validation metric of the worse method, so both methods reach it.
     """
 
     effect: ClassVar[str] = "ratio (claimed: above the claim's bound)"
@@ -158,7 +154,7 @@ class TimeToShare(AgainstRivals):
         return ratio(theirs, ours, "seeds", self.times)
 
     def _seconds(self, history: pl.DataFrame, rival: str) -> tuple[float, float]:
-        """Return the method's and the rival's seconds, with one seed."""
+        """Return the seconds of the method and of the rival, given the history of one seed."""
         both = [curve(history.filter(method=variant)) for variant in (self.method, rival)]
         if not all(len(values) for _, values in both):
             raise UntestableError(f"The run did not validate {self.method} and {rival} epoch by epoch.")
@@ -168,9 +164,9 @@ class TimeToShare(AgainstRivals):
 
 
 class ModelBytes(AgainstRivals):
-    """The method's saved model takes less memory: each rival's takes a multiple of it, in the same precision."""
+    """The method's saved model is smaller than each rival's in the same precision, by a factor."""
 
-    effect: ClassVar[str] = "ratio of bytes (claimed: at least the claim's bound; no chance in it)"
+    effect: ClassVar[str] = "ratio of bytes, which is exact (claimed: at least the claim's bound)"
     on_simulated: ClassVar[bool] = True  # a claim on cost
 
     times: float = Field(ge=1)
@@ -191,9 +187,9 @@ class ModelBytes(AgainstRivals):
 
 
 class FullMatrixRatio(ClaimTest):
-    """A full matrix of weights, Y d, has a multiple of an embedding's numbers, (Y + d) D; computed by the formulas."""
+    """A full matrix of weights, Y d, has more numbers than an embedding, (Y + d) D, by a factor; by the formulas."""
 
-    effect: ClassVar[str] = "ratio by formula (claimed: at least the claim's bound)"
+    effect: ClassVar[str] = "ratio by the formulas (claimed: at least the claim's bound)"
 
     labels: int = Field(ge=1)  # Y
     features: int = Field(ge=1)  # d
@@ -201,7 +197,6 @@ class FullMatrixRatio(ClaimTest):
     times: float = Field(ge=1)
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case, without a task."""
         yield ClaimCase(f"Y d / ((Y + d) D) at Y = {self.labels:,}, d = {self.features:,}, D = {self.factors:,}")
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
@@ -212,14 +207,14 @@ class FullMatrixRatio(ClaimTest):
 
 
 def curve(history: pl.DataFrame) -> tuple[Values, Values]:
-    """Return the training seconds up to each validated epoch, and the validation metric there."""
+    """Return the training seconds up to each validated epoch, and its validation metric."""
     epochs = history.sort("epoch").with_columns(elapsed=pl.col("seconds").cum_sum())
     validated = epochs.filter(pl.col("validation").is_not_null())
     return validated["elapsed"].to_numpy(), validated["validation"].to_numpy()
 
 
 def at(table: pl.DataFrame, task: Task, variant: str) -> pl.DataFrame:
-    """Return the rows of a table that are of one method for one data set under a protocol."""
+    """Return the rows of a table for one method on a task."""
     return table.filter(dataset=task.dataset, protocol=task.protocol, method=variant)
 
 

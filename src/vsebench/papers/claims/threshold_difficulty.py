@@ -1,6 +1,6 @@
-"""Thresholds grow with an image's difficulty: mean correlation, over labels and seeds."""
+"""Growth of thresholds with the difficulty of images: mean correlation over labels and seeds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 import polars as pl
@@ -11,31 +11,31 @@ from vsebench.papers.evidence import Effect, Evidence, UntestableError, Values, 
 
 
 class ThresholdDifficulty(AtTasks):
-    """The thresholds of a label rise, over the images that carry it, with how difficult the image is."""
+    """Among the images with a label, the label's thresholds grow with the difficulty of the image."""
 
     effect: ClassVar[str] = "correlation of thresholds with difficulty (claimed: at least the claim's bound)"
     reads: ClassVar[tuple[str, ...]] = ("thresholds_and_difficulty",)
 
-    references: list[str] = Field(min_length=1)  # variants whose scores are log odds; the first that a task has counts
+    references: list[str] = Field(min_length=1)  # methods whose scores are log odds; the first with results is used
     above: float = Field(ge=0)
 
     def variants_read(self) -> list[str]:
-        """Return the method and the references."""
         return [self.method, *self.references]
 
-    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per task."""
-        for task in self.tasks(evidence):
-            yield ClaimCase.at(task, "correlation of threshold and difficulty")
+    def measured(self) -> list[str]:
+        return ["correlation of threshold and difficulty"]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the mean correlation over labels and seeds."""
-        found = evidence.requested("thresholds_and_difficulty", case.task, self.method)
-        there = [variant for variant in self.references if variant in set(found["reference"])]
-        if not there:
+        correlations = evidence.requested("thresholds_and_difficulty", case.task, self.method)
+        references = [variant for variant in self.references if variant in set(correlations["reference"])]
+        if not references:
             raise UntestableError(f"The run has no method {in_words(self.references)} to measure the difficulty with.")
-        own = found.filter(reference=there[0])
-        by_seed = own.pivot(on="seed", index="label", values="correlation").drop_nulls().drop("label")
+        by_seed = (
+            correlations.filter(reference=references[0])
+            .pivot(on="seed", index="label", values="correlation")
+            .drop_nulls()
+            .drop("label")
+        )
         if by_seed.is_empty():
             raise UntestableError(f"No label of {case.task.dataset} has enough test images.")
         seeds: list[Values] = [by_seed[seed].cast(pl.Float64).to_numpy()[:, None] for seed in by_seed.columns]

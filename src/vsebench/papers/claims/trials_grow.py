@@ -1,6 +1,5 @@
-"""Negatives examined per training step: ratio of the last tenth of the epochs to the first, one pair per seed."""
+"""Growth of the negatives examined per training step: ratio of the last tenth of the epochs to the first tenth."""
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -14,13 +13,10 @@ class TrialsGrow(AtTasks):
 
     effect: ClassVar[str] = "ratio (claimed: above 1)"
 
-    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per task."""
-        for task in self.tasks(evidence):
-            yield ClaimCase.at(task, "trials per step, last tenth over first")
+    def measured(self) -> list[str]:
+        return ["trials per step, last tenth over first"]
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the mean trials per step in the last tenth of the epochs over the mean in the first."""
         refit = evidence.history.filter(
             phase="refit", dataset=case.task.dataset, protocol=case.task.protocol, method=self.method
         ).sort("seed", "epoch")

@@ -1,4 +1,4 @@
-"""A claim that nothing here tests yet; the reason is said, so that a table of verdicts leaves no claim out."""
+"""Claims that no test exists for: the table of verdicts lists them with the reason."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -10,18 +10,16 @@ from vsebench.papers.evidence import Effect, Evidence, UntestableError
 
 
 class Untested(ClaimTest):
-    """What a test would need."""
+    """The claim is not tested."""
 
     effect: ClassVar[str] = "none (no test)"
 
     reason: str = Field(min_length=1)
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Raise an `UntestableError` with the reason."""
         raise UntestableError(self.reason)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Raise an `UntestableError` with the reason."""
         raise UntestableError(self.reason)
 
 

@@ -1,4 +1,4 @@
-"""What a step of WARP samples, by the number k of violators among Y - 1 negatives; exact sums, which no run changes."""
+"""The sampling of a step of WARP with k violators among Y - 1 negatives: exact sums, independent of a run."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -12,20 +12,25 @@ from vsebench.papers.evidence import Effect, Evidence, Values, exact
 ROUNDING = 1e-12  # of sums of thousands of terms
 
 
-class ExpectedTrials(ClaimTest):
-    """A step scores at most 1 + min((Y - 1) / k, Y - 1) labels on average, k being the violators."""
+class ByNumberOfLabels(ClaimTest):
+    """A test for each of several numbers of labels."""
 
-    effect: ClassVar[str] = "largest expected number of scores over the bound (claimed: at most 1)"
+    quantity: ClassVar[str]
 
     labels: list[int] = Field(min_length=1)  # numbers of labels Y
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per number of labels, without a task."""
         for labels in self.labels:
-            yield ClaimCase(f"scores of a step over the bound, Y = {labels}", n_labels=labels)
+            yield ClaimCase(f"{self.quantity}, Y = {labels}", n_labels=labels)
+
+
+class ExpectedTrials(ByNumberOfLabels):
+    """A step scores at most 1 + min((Y - 1) / k, Y - 1) labels on average, for all k = 0 .. Y - 1."""
+
+    effect: ClassVar[str] = "largest ratio of the expected number of scores to the bound (claimed: at most 1)"
+    quantity: ClassVar[str] = "scores of a step over the bound"
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the largest ratio over all ranks k = 0 .. Y - 1."""
         negatives = case.n_labels - 1
         k = np.arange(negatives + 1)
         bound = 1 + np.minimum(negatives / np.maximum(k, 1), negatives)
@@ -36,35 +41,26 @@ class ExpectedTrials(ClaimTest):
 
 
 def trials(negatives: int) -> Values:
-    """Return the expected draws until a violator or until `negatives` draws, for k = 0 .. `negatives` violators.
+    """Return the expected number of draws, at most `negatives`, up to the first of k = 0 .. `negatives` violators.
 
     E[N] = sum of (1 - p)^n over n = 0 .. negatives - 1, p = k / negatives.
     """
     miss = 1 - np.arange(negatives + 1) / negatives
-    found: Values = np.array([np.sum(share ** np.arange(negatives)) for share in miss])
-    return found
+    return np.array([np.sum(share ** np.arange(negatives)) for share in miss])
 
 
-class SampledRank(ClaimTest):
-    """WARP's sampled loss is a ranking loss: its increments a_k are never negative and never grow.
+class SampledRank(ByNumberOfLabels):
+    """WARP's sampled loss L~ is a ranking loss: L~(k) = a_1 + .. + a_k with a_1 >= a_2 >= .. >= 0.
 
-    With k violators among Y - 1 negatives and draws with replacement, the first violator comes at draw N with
-    probability (1 - p)^(N - 1) p, p = k / (Y - 1), and drawing ends without one after Y - 1 draws. The loss is then
-    L~(k) = E[L(floor((Y - 1) / N))], L(k) = 1 + 1/2 + .. + 1/k. It has the form L~(k) = a_1 + .. + a_k; the family
-    asks for a_1 >= a_2 >= .. >= 0.
+    Draws are with replacement. The first of k violators is drawn at draw N with probability (1 - p)^(N - 1) p, where
+    p = k / (Y - 1); after Y - 1 draws without a violator, drawing ends with loss 0. So the expected loss is
+    L~(k) = E[L(floor((Y - 1) / N))], where L(k) = 1 + 1/2 + .. + 1/k.
     """
 
     effect: ClassVar[str] = "smallest of all a_k and a_k - a_(k + 1) (claimed: at least 0)"
-
-    labels: list[int] = Field(min_length=1)  # numbers of labels Y
-
-    def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per number of labels, without a task."""
-        for labels in self.labels:
-            yield ClaimCase(f"increments of the loss, Y = {labels}", n_labels=labels)
+    quantity: ClassVar[str] = "increments of the loss"
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the smallest of the increments and of their decreases."""
         increments = np.diff(sampled_loss(case.n_labels), prepend=0.0)
         return exact(float(min(increments.min(), -np.diff(increments).max())), 0.0)
 
@@ -78,8 +74,7 @@ def sampled_loss(labels: int) -> Values:
     draws = np.arange(1, negatives + 1)
     weights = np.cumsum(1.0 / draws)[negatives // draws - 1]  # L(floor((Y - 1) / N)) for N = 1 .. Y - 1
     p = draws / negatives  # of k = 1 .. Y - 1
-    found: Values = np.array([share * ((1 - share) ** (draws - 1) @ weights) for share in p])
-    return found
+    return np.array([share * ((1 - share) ** (draws - 1) @ weights) for share in p])
 
 
 TESTS = {"expected_trials": ExpectedTrials, "sampled_rank": SampledRank}

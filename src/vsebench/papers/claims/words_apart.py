@@ -1,4 +1,4 @@
-"""Training pulls some words apart: the fall of their mean cosine beside that of other words, over labels and seeds."""
+"""Separation of words by training: the fall of their mean cosine, compared with the fall for other words."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -14,32 +14,26 @@ FEWEST = 3  # words of a group that a data set must have
 
 
 class WordsApart(AtTasks):
-    """From a fixed variant to a trained one, cosines within one group of words fall by more than within another.
+    """Training decreases the cosines within a group of words more than the cosines within another group.
 
-    A label counts with its mean cosine with the others of its group.
+    The means are over labels; the value of a label is its mean cosine with the other labels of its group.
     """
 
-    effect: ClassVar[str] = "fall of the mean cosine, less that of the other words (claimed: above 0)"
+    effect: ClassVar[str] = "fall of the mean cosine minus the fall for the other words (claimed: above 0)"
     reads: ClassVar[tuple[str, ...]] = ("label_vectors",)
 
-    fixed: str  # our variant whose vectors of labels are the words' own
-    words: list[str] = Field(min_length=FEWEST)  # that are claimed to be pulled apart
-    beside: list[str] = Field(min_length=FEWEST)
+    fixed: str  # our variant whose label vectors are the word vectors
+    words: list[str] = Field(min_length=FEWEST)  # the words that training separates according to the claim
+    beside: list[str] = Field(min_length=FEWEST)  # the words of the other group
 
     def variants_read(self) -> list[str]:
-        """Return both variants."""
         return [self.method, self.fixed]
 
     def cases(self, evidence: Evidence) -> Iterator[ClaimCase]:
-        """Yield one case per task with both variants."""
-        tasks = [task for task in self.tasks(evidence) if self.fixed in task.variants]
-        if not tasks:
-            raise UntestableError(f"The run has no method {self.fixed} to compare with.")
-        for task in tasks:
+        for task in self.tasks(evidence, self.fixed):
             yield ClaimCase.at(task, "fall of the mean cosine", self.fixed)
 
     def test(self, evidence: Evidence, case: ClaimCase) -> Effect:
-        """Return the fall within `words` less that within `beside`."""
         tables = [evidence.requested("label_vectors", case.task, variant) for variant in (self.method, self.fixed)]
         groups = [[word for word in group if word in set(tables[0]["label"])] for group in (self.words, self.beside)]
         if min(map(len, groups)) < FEWEST:
@@ -54,19 +48,17 @@ class WordsApart(AtTasks):
 
 
 def fall(tables: list[pl.DataFrame], seed: int, group: list[str]) -> Values:
-    """Return the fall of each word's mean cosine, (n_words, 1), from the second table's vectors to the first one's."""
+    """Return the fall of each word's mean cosine, (n_words, 1), given tables of the trained and the fixed variant."""
     trained, fixed = (mean_cosines(table.filter(seed=seed), group) for table in tables)
-    falls: Values = (fixed - trained)[:, None]
-    return falls
+    return (fixed - trained)[:, None]
 
 
 def mean_cosines(vectors: pl.DataFrame, group: list[str]) -> Values:
-    """Return the mean cosine of each word with the others of its group, (n_words,)."""
+    """Return the mean cosine of each word with the other words of its group, (n_words,)."""
     of_label = dict(vectors.select("label", "vector").iter_rows())
     group_vectors = np.array([of_label[word] for word in group], dtype=np.float64)
     cosines = group_vectors @ group_vectors.T
-    means: Values = (cosines.sum(axis=1) - cosines.diagonal()) / (len(group) - 1)
-    return means
+    return np.asarray((cosines.sum(axis=1) - cosines.diagonal()) / (len(group) - 1))
 
 
 TESTS = {"words_apart": WordsApart}

@@ -165,7 +165,7 @@ def test_claims(plan: Plan, at: Wildcards) -> Job:
         analyses=analyses,
         siblings=related,
     )
-    return Job(inputs, named, content=as_json([[paper.claims, paper.datasets] for paper in plan.papers]))
+    return Job(inputs, named, content=as_json([[paper.tested, paper.datasets] for paper in plan.papers]))
 
 
 def table(plan: Plan, at: Wildcards) -> Job:

@@ -1,6 +1,6 @@
-"""Statements that compare a method's numbers with those of its rivals (`statements` in a paper's YAML file).
+"""Checks of statements that compare a method with its rivals (`statements` in a paper's YAML file).
 
-On each data set and in each metric, a method is compared with its best rival. There is one finding per statement.
+The method is compared with its best rival on each data set in each metric. There is one finding per statement.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,19 +12,18 @@ from vsebench.papers.audit.checks.metrics import harmonic_mean, same_row
 from vsebench.papers.audit.checks.one_label import Z, standard_error
 from vsebench.papers.audit.findings import Finding, report
 from vsebench.papers.audit.printed import Interval, rounded
-from vsebench.papers.published import PrintedCell, PrintedCells
-from vsebench.papers.statement import PrintedStatement
+from vsebench.papers.published import PrintedCell, PrintedCells, PrintedStatement
 
 OVERALL = "overall F1"
 RANKED = ("held_out_images", "leave_one_out", "regions", "zero_shot", "cross_corpus")
 TIMED = ("per_iteration", "per_epoch", "to_convergence")
-# The maximum ratio of two numbers that a paper calls near; generous, so that numbers beyond it are not near.
+# The maximum ratios of numbers that count as near; they are generous, because larger ratios contradict the paper.
 NEAR_TIME, NEAR_METRIC = Fraction(2), Fraction(11, 10)
 
 
 @dataclass(frozen=True)
 class Score:
-    """A metric of a method on a data set, with its source cells."""
+    """The value of a metric for a method on a data set, with its source cells."""
 
     sources: tuple[PrintedCell, ...]
     metric: str
@@ -53,7 +52,7 @@ class Comparison:
 
     @property
     def ahead(self) -> bool:
-        """Whether the printed numbers are in the stated order and differ."""
+        """Whether the printed number is larger than the rival's."""
         return self.holds and self.own.shown != self.rival.shown
 
     @property
@@ -85,7 +84,7 @@ def above(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def near(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that a method's numbers are near those of its rivals: times within a factor of 2, metrics of 1.1."""
+    """Check that times are within a factor of 2 of the rivals' times, and metrics within a factor of 1.1."""
     for statement in cells.stated("near"):
         compared = compare(statement, scores_of(cells, statement))
         remarks = ["near: times differ at most by a factor of 2, metrics by a factor of 1.1"]
@@ -94,7 +93,7 @@ def near(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def overall_f1(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a statement on macro F1 also with overall F1, computed from OV-P and OV-R."""
+    """Check statements on macro F1 with the overall F1, which follows from OV-P and OV-R, as well."""
     for statement in cells.stated("above"):
         if statement.metrics == ["macro_f1"]:
             compared = compare(statement, list(overall_scores(cells, statement.paper)))
@@ -104,7 +103,7 @@ def overall_f1(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def same_decision(cells: PrintedCells) -> Iterator[Finding]:
-    """Check whether a margin remains if the paper's own method uses the same decision as the best rival."""
+    """Check that the paper's own method is also ahead if it uses the same decision as the best rival."""
     for statement in cells.stated("above"):
         scores = scores_of(cells, statement)
         for each in compare(statement, scores):
@@ -115,7 +114,7 @@ def same_decision(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def part_of_margin(statement: PrintedStatement, compared: Comparison, same: Score) -> Finding:
-    """Return the margin of the method with the rival's decision."""
+    """Return a finding on the part of a margin that remains with the rival's decision."""
     own, rival, with_same = (Fraction(score.shown) for score in (compared.own, compared.rival, same))
     remaining = Comparison(same, compared.rival)
     return report(
@@ -132,7 +131,7 @@ def part_of_margin(statement: PrintedStatement, compared: Comparison, same: Scor
 def judge_statement(
     check: str, statement: PrintedStatement, compared: Sequence[Comparison], holds: Sequence[bool], remarks: list[str]
 ) -> Iterator[Finding]:
-    """Yield the finding on a statement, if it has any comparisons."""
+    """Yield the finding on a statement, if there is any comparison."""
     if compared:
         most = statement.quantifier == "most"
         yield report(
@@ -170,7 +169,7 @@ def scores_of(cells: PrintedCells, statement: PrintedStatement) -> list[Score]:
 
 
 def printed_scores(cells: PrintedCells, paper: str) -> list[Score]:
-    """Return the metrics and times in a paper's tables; the first one if a number is printed twice."""
+    """Return the metrics and times in a paper's tables; of a repeated number, only the first print."""
     scores: dict[tuple[str, str], Score] = {}
     for cell in cells.numbers(r"\w+(@\d+)?"):
         if cell.paper == paper and cell.protocol in RANKED + TIMED and cell.row.count("/") == 1 and not cell.in_text:
@@ -180,7 +179,7 @@ def printed_scores(cells: PrintedCells, paper: str) -> list[Score]:
 
 
 def overall_scores(cells: PrintedCells, paper: str) -> Iterator[Score]:
-    """Yield F1 of each row's overall precision and recall."""
+    """Yield the F1 of the overall precision and recall of each row."""
     for score in printed_scores(cells, paper):
         (precision,) = score.sources
         recall = same_row(cells, precision, "ov_recall")
@@ -190,7 +189,7 @@ def overall_scores(cells: PrintedCells, paper: str) -> Iterator[Score]:
 
 
 def missing_scores(cells: PrintedCells, statement: PrintedStatement) -> list[str]:
-    """Return, in words, the data sets where the statement's methods have other metrics, but not the stated ones."""
+    """Return, in words, the stated metrics that are missing on data sets where the methods have other metrics."""
     scores = [score for score in printed_scores(cells, statement.paper) if score.method in statement.rows]
     printed = {(score.dataset, score.metric) for score in scores}
     datasets = dict.fromkeys(score.dataset for score in scores)

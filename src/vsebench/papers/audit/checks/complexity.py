@@ -1,4 +1,4 @@
-"""Checks of printed complexities and equations against printed counts, times and single values."""
+"""Checks of printed complexities and equations against printed counts and times, and at single values."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -11,12 +11,12 @@ from vsebench.papers.audit.printed import Interval, roughly, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
 TRIALS_STEP, OWN_STEP = "O(Tk)", "O(2k)"  # the costs of a step with T trials, and of a step with a single draw
-FLOP = 6  # per weight and image: 2 forwards, 4 backwards
+FLOP = 6  # operations per weight and image: 2 in the forward pass, 4 in the backward pass
 IDENTITIES: dict[str, tuple[Callable[[float, float], float], Callable[[float, float], float]]] = {
     "sig(a) sig(-b) = sig(a - b) + e^a + e^-b": (
         lambda a, b: sigmoid(a) * sigmoid(-b),
         lambda a, b: sigmoid(a - b) + exp(a) + exp(-b),
-    ),
+    )
 }
 WEIGHTS: dict[str, Callable[[int], float]] = {"1/j": lambda j: 1 / j, "1/(j-1)": lambda j: 1 / (j - 1)}
 
@@ -28,8 +28,8 @@ def sigmoid(x: float) -> float:
 def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
     """Check a statement that (N + M) K is not always larger than |D|, on every data set with printed counts.
 
-    D contains all positive pairs, including those of the test, so the ratio is if anything too small. Without counts it
-    is at least K / (mean labels per image), because the pairs are N images times that mean, and N < N + M.
+    D contains all positive pairs, including the test pairs, so the computed ratio is rather too small. Without counts,
+    the ratio is at least K / (mean labels per image), because |D| is N images times that mean, and N < N + M.
     """
     for statement in cells.all:
         factors = cells.find(statement.paper, "all", "factors")
@@ -51,7 +51,7 @@ def not_always_larger(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str, Interval, list[PrintedCell]]]:
-    """Yield each data set with its (N + M) K / |D|, and the source cells."""
+    """Yield each data set with its ratio (N + M) K / |D| and the source cells."""
     for mean in cells.numbers("positive_labels_per_image"):
         if mean.paper != paper:
             continue
@@ -66,10 +66,10 @@ def _ratios(cells: PrintedCells, paper: str, k: Interval) -> Iterator[tuple[str,
 
 
 def trials_by_time(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a method's trials against its times: a step with T trials costs O(Tk), a step of the own method O(2k).
+    """Check a method's trials against times: a step with T trials costs O(Tk), a step of the paper's own method O(2k).
 
-    The time of an iteration is the printed time of training over the printed number of iterations. The
-    explanation states how large the other costs of a step must be, in units of k, to explain the difference.
+    The time of an iteration is the printed training time divided by the printed number of iterations. The explanation
+    states how large the other costs of a step must be, in units of k, to explain the difference.
     """
     for cell in cells.numbers("trials"):
         own, method = cell.paper, cell.method
@@ -101,8 +101,8 @@ def _step(cells: PrintedCells, paper: str, method: str) -> PrintedCell | None:
 def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
     """Check the time per epoch against the minimum for the printed network on the named GPU.
 
-    A network with layers of `hidden_units` takes 6 operations per weight and image. The weights at its input are not
-    counted, because their number is not printed.
+    A network with layers of `hidden_units` takes 6 operations per weight and image. The weights of the first layer are
+    not counted, because the number of inputs is not printed.
     """
     for layers in cells.all:
         card = cells.find(layers.paper, "all", "teraflops")
@@ -121,7 +121,7 @@ def rate_of_network(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def identities(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a printed equation in a and b at the values -1, 0 and 1."""
+    """Check a printed equation in a and b at the values -1, 0 and 1 of both."""
     for cell in cells.all:
         if cell.column == "identity" and cell.value in IDENTITIES:
             left, right = IDENTITIES[cell.value]

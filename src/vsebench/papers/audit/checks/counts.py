@@ -1,4 +1,4 @@
-"""Counts of images, labels and pairs."""
+"""Checks of counts of images, labels and pairs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ class PrintedNumber:
 
 
 def count(cell: PrintedCell) -> Interval:
-    """Read a count: exact, except for round numbers in the text and means with decimals."""
+    """Return the possible values of a count, which is exact unless it has decimals or is a round number in the text."""
     if "." in cell.value:
         return rounded(cell.value)
     return roughly(cell.value) if cell.in_text and cell.value.endswith("0") else exact(cell.value)
 
 
 def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[PrintedNumber]:
-    """Yield a paper's printed numbers of labels, directly or as positive plus other labels of an image."""
+    """Yield a paper's numbers of labels: those printed, and the sum of positive and other labels of an image."""
     for cell in cells.prints(paper, dataset, "labels"):
         yield PrintedNumber([cell], count(cell))
     positive = cells.find(paper, dataset, "positive_labels_per_image")
@@ -36,7 +36,7 @@ def label_numbers(cells: PrintedCells, paper: str, dataset: str) -> Iterator[Pri
 
 
 def pair_numbers(cells: PrintedCells, paper: str, dataset: str) -> tuple[PrintedCell, PrintedCell, PrintedCell] | None:
-    """Return images, training and test pairs of a data set, from the paper or from another one with the same data."""
+    """Return a data set's images, training and test pairs, from the paper or from another paper with the same data."""
     for source in [paper, *cells.papers]:
         images = cells.find(source, dataset, "images")
         train, test = (cells.find(source, dataset, f"{part}_pairs") for part in ("train", "test"))
@@ -56,10 +56,10 @@ class Means:
 
 
 def means(cells: PrintedCells, paper: str, dataset: str) -> Means | None:
-    """Return the pairs and images behind a data set's mean number of labels per image.
+    """Return the numbers of pairs and images that determine a data set's mean number of labels per image.
 
-    A label that several regions of an image have counts once. So the distinct pairs are used if they were measured on
-    the label files, otherwise the printed training and test pairs.
+    A label of several regions counts once per image. So the distinct pairs are used if they were measured on the label
+    files, otherwise the printed training and test pairs.
     """
     distinct, labelled = (cells.find(paper, dataset, column) for column in ("distinct_pairs", "labelled_images"))
     if distinct and labelled:
@@ -103,9 +103,9 @@ def labels_per_image(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the number of other labels per positive label against both counts, and against pairs and images.
+    """Check the number of other labels per positive label against the means of both, and against pairs and images.
 
-    If it follows from the printed means, which are rounded, pairs and images contradict it only if it is exact.
+    If it follows from the printed means, which are rounded, it contradicts pairs and images only if it is exact.
     """
     for cell in cells.numbers("non_positives_per_positive"):
         positive = cells.find(cell.paper, cell.row, "positive_labels_per_image")
@@ -125,7 +125,7 @@ def others_per_positive(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that all printed numbers of labels of a data set agree, within a paper and between papers."""
+    """Check that all numbers of labels printed for a data set agree, within a paper and between papers."""
     for dataset in dict.fromkeys(cell.row for cell in cells.all if "/" not in cell.row):
         numbers = {paper: list(label_numbers(cells, paper, dataset)) for paper in cells.papers}
         for first, *others in filter(None, numbers.values()):
@@ -139,7 +139,7 @@ def numbers_of_labels(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def labels_of_files(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a data set's number of labels against the number measured in its label files."""
+    """Check a data set's number of labels against the number in its label files."""
     for measured, labels in cells.each("labels_in_files", "labels"):
         condition = "the paper's labels are those of the files"
         yield judge("labels", labels, [measured], exact(measured.value), measured.note, count(labels), condition)
@@ -154,13 +154,13 @@ def compare(judged: PrintedNumber, reference: PrintedNumber) -> Finding:
     )
     if len(judged.cells) == 1:
         return judge("labels", judged.cells[0], reference.cells, reference.number, rule, judged.number)
-    # Of a sum, judge the first part, against the number minus the other part.
+    # The first part of a sum is judged, against the number minus the other part.
     part, rest = judged.cells
     return judge("labels", part, [*reference.cells, rest], reference.number - rounded(rest.value), rule)
 
 
 def numbers_of_pairs(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the number of sampled pairs against training and test pairs."""
+    """Check the number of sampled pairs against the sum of training and test pairs."""
     for cell, train, test in cells.each("sampled_pairs", "train_pairs", "test_pairs"):
         yield judge("pairs", cell, [train, test], count(train) + count(test), "training + test pairs", count(cell))
 
@@ -182,7 +182,7 @@ def trials(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def weights(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the number of weights of a final layer: one word vector per label."""
+    """Check the number of weights of a final layer that contains a word vector per label."""
     for cell, labels, size in cells.each("final_layer_weights", "labels", "word_vector_dimension"):
         product = count(labels) * exact(size.value)
         yield judge("weights", cell, [labels, size], product, "labels x dimension", count(cell))

@@ -1,7 +1,7 @@
 """Checks of methods that predict label sets, against the numbers of labels per image.
 
-A row `<data set>/<loss>_topk` predicts each image's first k labels. A paper need not print k or the numbers of labels
-per image. If the latter were measured on the label files, the notes and the findings state this.
+A method `<loss>_topk` predicts each image's first k labels; its paper need not print k. If numbers of labels per image
+were measured on the label files instead of being printed, the notes and the findings state this.
 """
 
 import re
@@ -19,7 +19,7 @@ WITH_LABELS = re.compile(r"images_with_(\d+)_labels?")
 
 
 def labels_per_list(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that OV-R / OV-P (predicted over true labels) is consistent with an integer k for top-k methods."""
+    """Check that OV-R / OV-P, the ratio of predicted to true labels, fits an integer k for top-k methods."""
     for recall in cells.numbers("ov_recall"):
         precision, mean = same_row(cells, recall, "ov_precision"), labels_of_image(cells, recall)
         k = k_of_row(cells, recall)
@@ -46,7 +46,7 @@ def exact_match_of_top_k(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def exact_match_of_counts(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that exact match with an estimated count is at most the share of images with `maximum_labels` or fewer."""
+    """Check exact match with predicted counts: at most the share of images with `maximum_labels` labels or fewer."""
     for cell in cells.numbers("exact_match"):
         limit = cells.find(cell.paper, cell.paper, "maximum_labels")
         if cell.row.endswith("_label_count") and limit and cell.unit == "percent":
@@ -75,7 +75,7 @@ def judge_limit(limit: PrintedCell, labels: PrintedCell, most: PrintedCell) -> F
 
 
 def k_of_row(cells: PrintedCells, cell: PrintedCell) -> int:
-    """Return k of a top-k method, the integer nearest to its predicted labels per image; 0 if unknown."""
+    """Return the k of a top-k method, the integer nearest to its predicted labels per image; 0 if unknown."""
     precision, recall = (same_row(cells, cell, f"ov_{name}") for name in ("precision", "recall"))
     mean = labels_of_image(cells, cell)
     if not cell.row.endswith("_topk") or not precision or not recall or not mean or precision.number == 0:
@@ -90,5 +90,5 @@ def labels_of_image(cells: PrintedCells, cell: PrintedCell) -> PrintedCell | Non
 
 
 def note(cell: PrintedCell) -> str:
-    """Return a cell's note in brackets: the origin of a number that the paper does not print."""
+    """Return a cell's note, which states the origin of a number that is not printed, in brackets."""
     return f" ({cell.note})" if cell.note else ""

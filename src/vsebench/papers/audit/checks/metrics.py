@@ -1,4 +1,4 @@
-"""Checks of relations between metrics of the same row.
+"""Checks of relations between the metrics of a row.
 
 With one held-out label per image, a metric is the mean over images of a gain that depends on that label's rank, and
 Recall@N is the share of images with a rank up to N. So Recall@5 and Recall@10 bound every metric with a cut-off of 10.
@@ -7,17 +7,22 @@ Recall@N is the share of images with a rank up to N. So Recall@5 and Recall@10 b
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache, lru_cache
 from math import log2
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vsebench.papers.audit.checks.counts import PrintedNumber, label_numbers
 from vsebench.papers.audit.findings import AGREES, DEPENDS, Finding, judge, report
-from vsebench.papers.audit.lists import f1_over_images
 from vsebench.papers.audit.printed import SLACK, Interval, decimals, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
 OF_MEANS, OVER_LABELS, OVER_IMAGES = "that of the mean P and R", "a mean over labels", "a mean over images"
 ONE_HELD_OUT = ("leave_one_out", "regions")
 Gain = Callable[[int], Fraction]  # of a rank
+MOST_LABELS = 200  # maximum number of labels per image in the linear program, more than any image has here
+SOLVER_SLACK = Fraction(1, 10**8)
 
 
 def recall_and_precision(cells: PrintedCells) -> Iterator[Finding]:
@@ -43,8 +48,8 @@ def cut_metrics(cells: PrintedCells) -> Iterator[Finding]:
 def cut_auc(cells: PrintedCells) -> Iterator[Finding]:
     """Check AUC@10 against Recall@10: a hit at rank r among n negatives counts 1 - (r - 1) / n, a miss 0.5.
 
-    That is 0.5 plus the mean of a gain that is 0.5 - (r - 1) / n for hits. n is below the number of labels and, since
-    no image has more than half of all labels, at least half of that number.
+    So AUC@10 is 0.5 plus the mean of a gain: 0.5 - (r - 1) / n for hits and 0 for misses. n is below the number of
+    labels and, since no image has more than half of all labels, at least half of that number.
     """
     for paper in cells.papers:
         judged: dict[PrintedCell, Finding] = {}
@@ -84,8 +89,8 @@ def judge_auc(cell: PrintedCell, recalls: list[PrintedCell], labels: list[Printe
 def within(recalls: list[PrintedCell], low: Gain, high: Gain) -> Interval:
     """Return the bounds of the mean of a gain that decreases with the rank, given Recall@5 and Recall@10.
 
-    In the lowest case, hits up to rank 5 are at rank 5 and later hits at rank 10; in the highest, at rank 1 and rank 6.
-    Each recall occurs once per bound, so that its rounding does not count twice.
+    The mean is lowest if hits up to rank 5 are at rank 5 and later hits at rank 10, and highest if they are at ranks 1
+    and 6. Each recall occurs only once in a bound, so its rounding does not count twice.
     """
     rec_5, rec_10 = (rounded(cell.value) for cell in recalls)
     least = rec_5 * (low(5) - low(10)) + rec_10 * low(10)
@@ -102,23 +107,23 @@ def discount(rank: int) -> Fraction:
 
 
 def recalls_of_row(cells: PrintedCells, cell: PrintedCell) -> list[PrintedCell]:
-    """Return Recall@5 and Recall@10 of the cell's row, if both are printed and one label is held out per image."""
+    """Return Recall@5 and Recall@10 of the cell's row if both are printed and one label is held out per image."""
     at_5, at_10 = same_row(cells, cell, "recall@5"), same_row(cells, cell, "recall@10")
     return [at_5, at_10] if at_5 and at_10 and cell.unit == "1" and cell.protocol in ONE_HELD_OUT else []
 
 
 def f1_scores(cells: PrintedCells) -> Iterator[Finding]:
-    """Check F1 against P and R for each way of averaging it; it contradicts only if none fits.
+    """Check F1 against P and R for each way of averaging it; it is a contradiction only if no way fits.
 
-    F1 of the mean P and R is 2 P R / (P + R). A mean of F1 over labels or images is at most that, since F1 is concave
-    in both; for means over images there are tighter bounds (`f1_over_images`).
+    The F1 of mean P and R is 2 P R / (P + R). A mean of F1 over labels or images is at most this value, since F1 is a
+    concave function of P and R; for means over images there are tighter bounds (`f1_over_images`).
     """
     for cell, precision, recall in _rows_with_f1(cells):
         yield judge_f1(cell, precision, recall)
 
 
 def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
-    """Check a paper's statement that its F1 is averaged over images (`averages` of `all`) against all of its rows."""
+    """Check a paper's statement that its F1 are means over images (column `averages` of `all`) against all its rows."""
     for statement in cells.all:
         if statement.column != "averages" or statement.value != "over images":
             continue
@@ -130,7 +135,7 @@ def f1_over_images_is_possible(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCell, PrintedCell]]:
-    """Yield F1, precision and recall of each row with all three."""
+    """Yield F1, precision and recall of each row that prints all three."""
     for cell in cells.numbers(r"f1@\d{1,2}"):
         precision, recall = (same_row(cells, cell, cell.column.replace("f1", name)) for name in ("precision", "recall"))
         if precision and recall:
@@ -140,7 +145,7 @@ def _rows_with_f1(cells: PrintedCells) -> Iterator[tuple[PrintedCell, PrintedCel
 def readings(
     cell: PrintedCell, precision: PrintedCell, recall: PrintedCell
 ) -> tuple[dict[str, Interval | None], set[str]]:
-    """Return the possible F1 in the cell's unit for each way of averaging, and the ways that fit the cell."""
+    """Return the possible F1 for each way of averaging, in the cell's unit, and the ways that fit the cell."""
     harmonic = harmonic_mean(precision, recall)
     whole = 100 if cell.unit == "percent" else 1
     k = int(cell.column.removeprefix("f1@"))
@@ -167,6 +172,34 @@ def judge_f1(cell: PrintedCell, precision: PrintedCell, recall: PrintedCell) -> 
     return replace(finding, verdict=DEPENDS, condition=f"F1 is {' or '.join(excluded)}")
 
 
+@lru_cache(maxsize=256)  # two checks need the same rows
+def f1_over_images(precision: Interval, recall: Interval, k: int) -> Interval | None:
+    """Return the bounds of a mean F1 over images, given the mean precision and recall of k labels, all as shares.
+
+    An image with n labels, h of them among its first k, has precision h / k, recall h / n and F1 2 h / (k + n). Any
+    mixture of such images is possible, so a linear program gives the bounds. None: no mixture has these means.
+    """
+    # Snakemake imports this module, and this import takes a tenth of a second.
+    from scipy.optimize import linprog
+
+    p, r, f1 = _images(k)
+    ones = np.ones((1, len(f1)))
+    rows = np.stack([p, -p, r, -r])
+    limits = [float(end) for solution in (precision, recall) for end in (solution.high, -solution.low)]
+    solutions = [linprog(sign * f1, A_ub=rows, b_ub=limits, A_eq=ones, b_eq=[1.0]) for sign in (1, -1)]
+    if not all(solution.success for solution in solutions):
+        return None
+    least, most = solutions
+    return Interval(Fraction(float(least.fun)) - SOLVER_SLACK, Fraction(-float(most.fun)) + SOLVER_SLACK)
+
+
+@cache
+def _images(k: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return precision, recall and F1 of every kind of image, (n_kinds,) each."""
+    hits, labels = np.array([(h, n) for n in range(1, MOST_LABELS + 1) for h in range(min(k, n) + 1)]).T
+    return hits / k, hits / labels, 2 * hits / (k + labels)
+
+
 def macro_f1(cells: PrintedCells) -> Iterator[Finding]:
     """Check that the mean F1 over classes is at most the F1 of the mean precision and recall."""
     for cell in cells.numbers("macro_f1"):
@@ -178,13 +211,13 @@ def macro_f1(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def harmonic_mean(precision: PrintedCell, recall: PrintedCell) -> Interval:
-    """Return 2 P R / (P + R), which increases with both."""
+    """Return 2 P R / (P + R), which increases with P and with R."""
     p, r = rounded(precision.value), rounded(recall.value)
     low, high = (2 * a * b / (a + b) if a > 0 < b else Fraction(0) for a, b in ((p.low, r.low), (p.high, r.high)))
     return Interval(low, high)
 
 
 def same_row(cells: PrintedCells, cell: PrintedCell, column: str) -> PrintedCell | None:
-    """Return another number of the same row and table with the same unit."""
+    """Return the number in another column of the same row and table, if it has the same unit."""
     cell_of_row = cells.find(cell.paper, cell.row, column, cell.table)
     return cell_of_row if cell_of_row and cell_of_row.unit == cell.unit else None

@@ -1,6 +1,6 @@
-"""Checks for data with one label per image, which a paper's CSV file states by `labels_per_image` 1 of `all`.
+"""Checks for data with one label per image, which a paper's CSV file states by the value 1 of `labels_per_image`.
 
-Precision@k is then 1 / k for a label among the first k, and MAP the mean of 1 / rank.
+Then an image's Precision@k is 1 / k if its label is among the first k, and MAP is the mean of 1 / rank.
 """
 
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ from vsebench.papers.audit.findings import Finding, judge
 from vsebench.papers.audit.printed import Interval, rounded
 from vsebench.papers.published import PrintedCell, PrintedCells
 
-Z = Fraction(196, 100)  # two-sided 95 % of a normal distribution
+Z = Fraction(196, 100)  # quantile of the normal distribution for two-sided 95 % intervals
 
 
 def first_of_ten(cells: PrintedCells) -> Iterator[Finding]:
-    """Check Precision@1 <= 10 x Precision@10: the label at rank 1 is among the first ten."""
+    """Check that Precision@1 <= 10 x Precision@10, since the first label is among the first ten."""
     for first, tenth in _precisions(cells):
         bounds = Interval(Fraction(0), (rounded(tenth.value) * 10).high)
         rule = "at most 10 x Precision@10, the share of labels in the first ten"
@@ -25,13 +25,13 @@ def first_of_ten(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def map_of_one_label(cells: PrintedCells) -> Iterator[Finding]:
-    """Check MAP: a label counts 1 at rank 1, 1/2 to 1/10 at ranks 2 to 10, and at most 1/11 after these."""
+    """Check MAP, to which a label adds 1 at rank 1, 1/2 to 1/10 at ranks 2 to 10, and at most 1/11 at later ranks."""
     for first, tenth in _precisions(cells):
         cell = same_row(cells, first, "map")
         if cell:
             first_share, first_ten_share = rounded(first.value), rounded(tenth.value) * 10
             all_images = 100 if cell.unit == "percent" else 1
-            # Each number occurs once, so that its rounding does not count twice.
+            # Each number occurs only once, so its rounding does not count twice.
             least = first_share * Fraction(9, 10) + first_ten_share * Fraction(1, 10)
             most = (
                 first_share * Fraction(1, 2)
@@ -43,10 +43,10 @@ def map_of_one_label(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def beyond_chance(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that precisions@1 are below a table's best by more than the sampling error of the test images.
+    """Check that Precision@1 is below the best in its table by more than the sampling error of the test images.
 
-    The standard error is binomial. It would be smaller if the common test images were taken into account; it does not
-    include the randomness of training.
+    The standard error is binomial: it ignores that the test images are the same, which would make it smaller, and the
+    randomness of training.
     """
     groups: dict[tuple[str, str, str], list[PrintedCell]] = {}
     for cell in cells.numbers("precision@1"):

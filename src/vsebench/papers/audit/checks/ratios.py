@@ -1,4 +1,4 @@
-"""Checks of improvements and speed-ups, which compare two other printed numbers."""
+"""Checks of improvements and speed-ups, which follow from two other printed numbers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -42,10 +42,10 @@ class Speedup:
 
 
 def speedups(cells: PrintedCells) -> Iterator[Finding]:
-    """Check each speed-up of a paper's own method, defined as in most of the paper's speed-ups.
+    """Check each speed-up of a paper's own method, by the definition that most of the paper's speed-ups fit.
 
     "5 times" can mean a ratio of times of 5, or of 6 (5 times more). A paper that uses the second definition is
-    reported, because its speed-ups look smaller than another paper's.
+    reported, because its speed-ups look smaller than those of other papers.
     """
     for paper in cells.papers:
         speedups_of_paper = list(_speedups(cells, paper))
@@ -96,7 +96,7 @@ def _judge_speedup(speedup: Speedup, usual: str) -> Finding:
 
 
 def _times_as_long(cells: PrintedCells, cell: PrintedCell) -> Iterator[Finding]:
-    """Check statements "<method> takes n times the time of <other>" in the text."""
+    """Check a number in the text of the kind "<method> takes n times as long as <fast method>"."""
     fast_method = cell.column.removeprefix("time_over_")
     for time in cells.numbers(TIMES):
         if time.paper == cell.paper and time.row == cell.row and time.protocol == cell.protocol and not time.in_text:

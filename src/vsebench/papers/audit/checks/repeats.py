@@ -1,4 +1,4 @@
-"""Checks of numbers that are printed more than once, and of rows with equal numbers, which suggest one model."""
+"""Checks of numbers that are printed more than once, and of rows with equal numbers, which suggest a common model."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -10,7 +10,7 @@ from vsebench.papers.audit.printed import Interval, decimals, exact, roughly, ro
 from vsebench.papers.published import PrintedCell, PrintedCells
 
 ACCURACY = r"(sibling_)?(precision|recall|map|ndcg|auc|f1)(@\d+)?"
-FEWEST = 2  # metrics that two rows must share
+FEWEST = 2  # minimum number of metrics that two rows must share
 
 
 def reading(cell: PrintedCell) -> Interval:
@@ -37,7 +37,7 @@ def repeated_numbers(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def readings(first: PrintedCell, second: PrintedCell) -> tuple[Interval, Interval]:
-    """Return the possible values of two prints of a number; with equal numbers of decimals, all digits must agree."""
+    """Return the possible values of a number printed twice; with the same number of decimals, all digits must agree."""
     digits = {decimals(first.value), decimals(second.value)}
     if len(digits) == 1 and digits != {0}:
         return exact(first.value), exact(second.value)
@@ -47,7 +47,7 @@ def readings(first: PrintedCell, second: PrintedCell) -> tuple[Interval, Interva
 def shared_numbers(cells: PrintedCells) -> Iterator[Finding]:
     """Check that two papers with different numbers of factors do not print the same numbers for a method.
 
-    If models of different size agree in every digit of every metric, they must be the same model.
+    Models of different size hardly agree in every digit of every metric, so this suggests that they are the same model.
     """
     factors = [cell for paper in cells.papers if (cell := cells.find(paper, "all", "factors"))]
     for first, second in combinations(factors, 2):
@@ -78,7 +78,7 @@ def _shared(row: str, pairs: list[tuple[PrintedCell, PrintedCell]], factors: lis
 
 
 def same_cell_twice(cells: PrintedCells) -> Iterator[Finding]:
-    """Check all metrics that two rows share, if most of them are equal digit by digit: one model has one value."""
+    """Check that two rows agree in all common metrics if most are equal digit by digit, which suggests one model."""
     rows: dict[tuple[str, str, str], dict[str, PrintedCell]] = {}
     for cell in cells.numbers(ACCURACY):
         if len(cell.row.split("/")) == 2 and not cell.in_text:
@@ -88,12 +88,11 @@ def same_cell_twice(cells: PrintedCells) -> Iterator[Finding]:
             continue
         pairs = [(cell, second[metric]) for metric, cell in first.items() if metric in second]
         equal = sum((cell.value, cell.unit) == (again.value, again.unit) for cell, again in pairs)
-        if first_data(first) == first_data(second) and len(pairs) >= FEWEST and 2 * equal > len(pairs):
+        if dataset_of(first) == dataset_of(second) and len(pairs) >= FEWEST and 2 * equal > len(pairs):
             for cell, again in pairs:
                 rule = f"{equal} of {len(pairs)} metrics of the two rows are equal, so they are one model"
                 yield judge("same cell twice", again, [cell], exact(cell.value), rule, exact(again.value))
 
 
-def first_data(row: dict[str, PrintedCell]) -> str:
-    """Return the data set of a row."""
+def dataset_of(row: dict[str, PrintedCell]) -> str:
     return next(iter(row.values())).dataset

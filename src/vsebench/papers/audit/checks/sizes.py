@@ -13,15 +13,15 @@ from vsebench.papers.audit.printed import Interval, roughly, rounded
 from vsebench.papers.published import SECONDS, PrintedCell, PrintedCells
 
 UNITS = {"MB": 2**20, "GB": 2**30}
-# Bytes per number; an entry of a sparse matrix also has its index (4 bytes).
+# Bytes per number; an entry of a sparse matrix also has an index of 4 bytes.
 DENSE, SPARSE = (4, 8), (8, 12)
-SLACK = Fraction(1, 10)  # a measured time is not an exact multiple of the operations
+SLACK = Fraction(1, 10)  # measured times are not exactly proportional to the number of operations
 
 
 def memory_by_formula(cells: PrintedCells) -> Iterator[Finding]:
     """Check memory against its printed formula, with numbers of 4 or 8 bytes; a GB is 2^30 bytes, a MB 2^20.
 
-    O() leaves constant factors open, so a mismatch contradicts only if the formula is an exact count.
+    O() leaves constant factors open, so a mismatch is a contradiction only if the formula is an exact count.
     """
     for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
         for cell in measured:
@@ -44,9 +44,9 @@ def _judge_memory(formula: PrintedCell, cell: PrintedCell, size: Sizes) -> Findi
 
 
 def one_rate(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that test times on two data sets are in proportion to the method's formula times the test images.
+    """Check that test times on two data sets are proportional to the method's formula times the test images.
 
-    A deviation of 10 % is allowed, because times are measured.
+    They may deviate by 10 %, because times are measured.
     """
     for formula, measured in by_formula(cells, "time_complexity", "test_time", TIME):
         for small, large in combinations([cell for cell in measured if cell.unit in SECONDS], 2):
@@ -59,14 +59,14 @@ def one_rate(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def leaves(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that n / 2^p images, a leaf after p halvings, is the printed leaf size for some integer p."""
+    """Check that the printed leaf size is n / 2^p, the images in a leaf after p halvings, for some integer p."""
     for cell, images in cells.each("leaf_images", "train_images"):
         level = nearest_level(images, cell)
         yield judge("leaves", cell, [images], leaf(images, level), f"n / 2^{level}", roughly(cell.value))
 
 
 def time_of_leaf(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the test time of a search in one leaf: (p + n / 2^p) / n of the exact search's time at the same rate."""
+    """Check the test time of a search in one leaf, (p + n / 2^p) / n of the exact search's time at the same rate."""
     for cell, images, own in cells.each("leaf_images", "train_images", "test_time"):
         exact_search = cells.find(cell.paper, f"{cell.dataset}/knn", "test_time")
         if exact_search and {own.unit, exact_search.unit} <= set(SECONDS):
@@ -78,7 +78,7 @@ def time_of_leaf(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def one_size(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that accuracy and cost are those of one model size, by `factors` of a data set and of a method."""
+    """Check that accuracy and cost are those of the same model size: `factors` of a data set and of a method."""
     for cell, time in cells.each("factors", "test_time"):
         behind_cost = cells.find(cell.paper, cell.method, "factors")
         if behind_cost:
@@ -92,7 +92,7 @@ def one_size(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def work_of(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell) -> Interval | None:
-    """Return the operations for a whole test set, up to a factor; None if a size is 0 or not printed."""
+    """Return the number of operations for a test set, up to a factor; None if a size is 0 or not printed."""
     size, images = sizes(cells, cell, formula), cells.find(cell.paper, cell.dataset, "test_images")
     work = TIME[formula.value](size) * count(images) if size and images else None
     return work if work and work.low > 0 else None
@@ -100,10 +100,9 @@ def work_of(cells: PrintedCells, cell: PrintedCell, formula: PrintedCell) -> Int
 
 def leaf(images: PrintedCell, level: int) -> Interval:
     """Return the number of images in a leaf after `level` halvings."""
-    halved: Interval = count(images) / Fraction(2**level)
-    return halved
+    return count(images) / Fraction(2**level)
 
 
 def nearest_level(images: PrintedCell, cell: PrintedCell) -> int:
-    """Return the number of halvings whose leaf is nearest to the printed size, at most 40."""
+    """Return the number of halvings, at most 40, whose leaf size is nearest to the printed size."""
     return min(range(41), key=lambda level: abs(float(leaf(images, level).low) - float(cell.value)))

@@ -1,4 +1,4 @@
-"""Checks of statements in words against the printed numbers."""
+"""Checks of verbal statements against the printed numbers."""
 
 import itertools
 from collections import Counter
@@ -43,7 +43,7 @@ def listed_once(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def datasets_of_table(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the number of data sets that a caption or the text states for a table (`datasets` in the table's row)."""
+    """Check the number of data sets of a table that a caption or the text states (column `datasets`)."""
     for cell in cells.numbers("datasets"):
         rows = [each.row for each in cells.all if (each.paper, each.table) == (cell.paper, cell.row)]
         datasets = list(dict.fromkeys(row.split("/")[0] for row in rows))
@@ -68,10 +68,10 @@ def cited_datasets(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def second_neighbour(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that two rows that find the first neighbour in a share of cases imply the same second neighbour.
+    """Check that two searches that find the first neighbour in only a share of cases imply the same second neighbour.
 
-    precision = share x first + (1 - share) x second, where `first_found` is the share and the exact search gives the
-    precision of the first neighbour.
+    precision = share x first + (1 - share) x second, where the share is `first_found` and the precision of the first
+    neighbour is that of the exact search.
     """
     groups: dict[tuple[str, str], list[tuple[PrintedCell, PrintedCell]]] = {}
     for share, cell in cells.each("first_found", "precision@1"):

@@ -20,10 +20,10 @@ def seconds(cell: PrintedCell) -> Interval:
 
 
 def iterations(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the iterations of a training against its time and another paper's time per iteration.
+    """Check the number of iterations of a training against its time and another paper's time per iteration.
 
-    The text does not state the data set of its number of iterations, so one matching data set is enough. If none
-    matches, it can still be one whose iterations the other paper does not time.
+    The text does not name the data set, so one matching data set is enough. If none matches, the number can still be
+    that of a data set whose iterations the other paper does not time.
     """
     for cell in cells.numbers("iterations"):
         sources: list[PrintedCell] = []
@@ -51,12 +51,12 @@ def iterations(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _is_training(whole: PrintedCell, cell: PrintedCell) -> bool:
-    """Return whether a time is that of a whole training of the cell's method."""
+    """Return whether a time is that of a training of the cell's method."""
     return whole.paper == cell.paper and not whole.in_text and whole.row == f"{whole.dataset}/{cell.row}"
 
 
 def seconds_per_image(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the time per image against the time for all test images."""
+    """Check the time per image against the time for the test set."""
     for cell, whole, images in cells.each("test_time_per_image", "test_time", "test_images"):
         if {whole.unit, cell.unit} <= set(SECONDS):
             single = seconds(whole) / count(images) / SECONDS[cell.unit]
@@ -66,7 +66,7 @@ def seconds_per_image(cells: PrintedCells) -> Iterator[Finding]:
 def ensembles(cells: PrintedCells) -> Iterator[Finding]:
     """Check that an ensemble, named `<method>_<sizes>`, scores images faster than another method.
 
-    Its time is the method's time, multiplied by the sum of its members' sizes and divided by the method's size.
+    Its time is the method's time, divided by the method's size and multiplied by the sum of its members' sizes.
     """
     for statement in cells.stated("faster"):
         times = [cell for cell in timed(cells, "test_time") if cell.paper == statement.paper and not cell.in_text]
@@ -94,10 +94,10 @@ def ensembles(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
-    """Check the time per epoch on a data set against smaller data sets, if the cost per image is the same.
+    """Check the time per epoch on a data set against smaller data sets, if every image costs the same.
 
-    The statement is the printed cost per image, `cost_per_image` in the row of a method. The larger data set's time is
-    printed without a method; its images are the tagged ones.
+    The statement is `cost_per_image` in the row of a method. The time on the larger data set is printed without a
+    method; only its images with tags count.
     """
     for statement in cells.all:
         if statement.column != "cost_per_image":
@@ -116,10 +116,10 @@ def flat_cost(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def memory(cells: PrintedCells) -> Iterator[Finding]:
-    """Check that memory grows between data sets as the printed formula, for any number of bytes per number."""
+    """Check that memory grows between data sets like the printed formula, for any number of bytes per number."""
     for formula, measured in by_formula(cells, "space_complexity", "memory", SPACE):
         for small, large in itertools.combinations(measured, 2):
-            # The dimension is the same for both data sets, so that its value does not matter.
+            # The dimension is the same for both data sets, so its value does not matter.
             before, after = (sizes(cells, cell, formula, dimension=exact("1")) for cell in (small, large))
             if small.unit == large.unit and before and after:
                 growth = SPACE[formula.value]
@@ -134,7 +134,7 @@ def memory(cells: PrintedCells) -> Iterator[Finding]:
 
 
 def _one_factor(formula: PrintedCell, large: PrintedCell, terms: dict[str, Interval]) -> str:
-    """Return the condition of a contradiction if the growth fits for some constant factors of the terms; else empty."""
+    """Return the condition of a contradiction; empty unless the growth fits for some constant factors of the terms."""
     fits = Interval(min(each.low for each in terms.values()), max(each.high for each in terms.values()))
     name, alone = next(iter(terms.items()))
     condition = f"both terms of {formula.value} have one constant factor; {name} alone gives {alone.show(1)}"
