@@ -9,14 +9,11 @@ from numba import njit
 
 from tests.reference import losses as reference
 from vsebench.kernels.losses.adamw import adamw_step
-from vsebench.kernels.losses.bp_mll import bp_mll_loss
 from vsebench.kernels.losses.cross_entropy import binary_loss, softmax_loss
-from vsebench.kernels.losses.lsep import lsep_loss
+from vsebench.kernels.losses.exponentials import bp_mll_loss, lsep_loss, zlpr_loss
 from vsebench.kernels.losses.lsep_sampled import draw_pairs, lsep_sampled_loss
-from vsebench.kernels.losses.pair_hinge import hinge_loss
-from vsebench.kernels.losses.pair_logistic import pair_logistic_loss
+from vsebench.kernels.losses.pairs import hinge_loss, pair_logistic_loss
 from vsebench.kernels.losses.trial_hinge import trial_hinge_loss
-from vsebench.kernels.losses.zlpr import zlpr_loss
 from vsebench.kernels.random_numbers import new_state
 from vsebench.kernels.rank_loss import rank_losses
 from vsebench.kernels.vectors import LANES, aligned

@@ -126,5 +126,5 @@ def test_nothing_to_learn_from_is_refused(name):
 
 def test_a_kernel_of_too_many_images_is_refused(monkeypatch):
     monkeypatch.setattr(kernel_ridge, "LARGEST", 2)
-    with workers(1) as pool, pytest.raises(UserError, match="3 images to learn from; it takes at most 2"):
+    with workers(1) as pool, pytest.raises(UserError, match="3 images to learn from; the limit is 2"):
         fit("kernel_ridge", problem_with(matrix_of([[0], [1], [1]], 2), [[1, 0], [0, 1], [1, 1]], pool))

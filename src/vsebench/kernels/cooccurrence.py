@@ -1,4 +1,4 @@
-"""How many images carry two labels."""
+"""Counts of images that carry both of two labels."""
 
 import numpy as np
 from numba import njit
@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def count_together(offsets, labels, n_labels):
-    """Count the images that carry both labels of each pair, X'X for a binary label matrix X.
+    """Count the images that carry both labels of each pair: X'X for a binary label matrix X.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ def count_together(offsets, labels, n_labels):
 
     Returns
     -------
-    (n_labels, n_labels) float64, symmetric; the diagonal counts the images that carry a label
+    (n_labels, n_labels) float64, symmetric; the diagonal contains the number of images of each label
     """
     together = np.zeros((n_labels, n_labels))
     for i in range(len(offsets) - 1):

@@ -16,7 +16,7 @@ from vsebench.models import LabelWeights
 class KnnSettings(Settings):
     """Settings of the neighbourhood."""
 
-    neighbours: int = Field(ge=1)  # of each label; all other labels if there are fewer
+    neighbours: int = Field(ge=1)  # number of neighbours of each label, or all other labels if there are fewer
     shrinkage: float = Field(ge=0)  # a number of images; lowers the similarity of rare labels
 
 
@@ -36,7 +36,7 @@ class ItemKnn(Control):
         similarity = np.divide(together, scale, out=np.zeros_like(together), where=scale > 0)
         np.fill_diagonal(similarity, 0.0)
         if self.settings.neighbours < len(similarity):
-            # In a stable order the first of equally similar labels comes first, on every machine.
+            # In a stable order, equally similar labels have the same order on every machine.
             order = np.argsort(-similarity, axis=0, kind="stable")
             np.put_along_axis(similarity, order[self.settings.neighbours :], 0.0, axis=0)
         return LabelWeights(similarity.astype(np.float32))

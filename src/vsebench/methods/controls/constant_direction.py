@@ -1,6 +1,6 @@
-"""Control: every image gets the same ranking, by the inner product of a label's word vector with their mean.
+"""Control: every image gets the same ranking, by the inner product of a label's word vector with the mean word vector.
 
-The mean is over the training pairs. A method that knew the labels' words but saw no image would rank like this.
+The mean is over the training pairs. A method that knows the labels' word vectors without using images ranks like this.
 """
 
 import numpy as np

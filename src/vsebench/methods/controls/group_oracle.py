@@ -12,7 +12,7 @@ from vsebench.methods.controls.tree_posterior import TreePosterior
 
 
 class GroupOracle(Control):
-    """The posterior of the parents of a tree's labels."""
+    """The tree's posterior, with labels ranked by their parent first."""
 
     needs = frozenset({"truth", "tree"})
     ranks_unseen = True

@@ -1,4 +1,4 @@
-"""Oracle of simulated data: rank labels by the true probabilities that they were drawn from."""
+"""Oracle of simulated data: rank labels by the probabilities that they were drawn with."""
 
 from vsebench.data.needs import TRUTH
 from vsebench.data.problem import Problem
@@ -10,7 +10,7 @@ from vsebench.models import Embeddings, Model
 
 
 class Oracle(Control):
-    """The model of the simulator: its topic vectors of images and labels, or its label probabilities given features."""
+    """The simulator's model: topic vectors of images and labels, or label probabilities given features."""
 
     needs = frozenset({"truth"})
     ranks_unseen = True

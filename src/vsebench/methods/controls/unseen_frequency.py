@@ -1,7 +1,7 @@
 """Oracle of unseen labels: every image gets the same ranking, by the number of test images with a label.
 
-It uses test labels, which no method may do, and no images. A method for labels that were never trained has learnt from
-the images if it does better than this.
+It uses test labels, which no method may use, and no images. If a method for untrained labels does better than this, it
+has learnt from the images.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from vsebench.models import Embeddings
 
 
 class UnseenFrequency(Control):
-    """The frequency among the test labels, as one factor that is 1 for every image."""
+    """The number of test images with each label, as one factor that is 1 for every image."""
 
     needs = frozenset({"test_labels"})
     ranks_unseen = True
