@@ -33,56 +33,31 @@ def run(kernel, scores, labels_of, *more):
     return found, slopes
 
 
-def room():
-    return np.full(K, np.nan)
+def loss_of(kernel, *more, scratch=True):
+    """Return a loss as a function of scores and labels; scratch memory is filled with NaN."""
+    return lambda scores, labels_of: run(kernel, scores, labels_of, *more, *([np.full(K, np.nan)] if scratch else []))
 
 
 def sampled(scores, labels_of, pairs=1000, scaled=False, seed=1):
-    more = (np.empty(K * K, dtype=np.int32), np.empty(K, dtype=np.int32), room(), new_state(seed, 1))
-    return run(lsep_sampled_loss, scores, labels_of, pairs, scaled, *more)
+    scratch = np.empty(K * K, dtype=np.int32), np.empty(K, dtype=np.int32), np.full(K, np.nan)
+    return run(lsep_sampled_loss, scores, labels_of, pairs, scaled, *scratch, new_state(seed, 1))
 
 
-def lsep(scores, labels_of, weighted=False):
-    return run(lsep_loss, scores, labels_of, RANK_LOSS, weighted, room())
-
-
-def hinge(scores, labels_of, weighted=False):
-    return run(hinge_loss, scores, labels_of, RANK_LOSS, weighted, room())
-
-
-def bp_mll(scores, labels_of, averaged=True):
-    return run(bp_mll_loss, scores, labels_of, averaged, room())
-
-
-def pair_logistic(scores, labels_of):
-    return run(pair_logistic_loss, scores, labels_of, room())
-
-
-def zlpr(scores, labels_of):
-    return run(zlpr_loss, scores, labels_of, room())
-
-
-def softmax(scores, labels_of, averaged=True):
-    return run(softmax_loss, scores, labels_of, averaged)
-
-
-def binary(scores, labels_of):
-    return run(binary_loss, scores, labels_of)
-
-
+LSEP, BP_MLL = loss_of(lsep_loss, RANK_LOSS, False), loss_of(bp_mll_loss, True)
+SOFTMAX = loss_of(softmax_loss, True, scratch=False)
 LOSSES = {
-    "lsep": (lsep, reference.lsep),
+    "lsep": (LSEP, reference.lsep),
     "lsep, all pairs drawn": (sampled, reference.lsep),
-    "lsep, weighted": (partial(lsep, weighted=True), partial(reference.lsep, weighted=True)),
-    "pair_logistic": (pair_logistic, reference.pair_logistic),
-    "zlpr": (zlpr, reference.zlpr),
-    "bp_mll": (bp_mll, reference.bp_mll),
-    "bp_mll, as printed": (partial(bp_mll, averaged=False), partial(reference.bp_mll, averaged=False)),
-    "hinge": (hinge, reference.hinge),
-    "hinge, weighted": (partial(hinge, weighted=True), partial(reference.hinge, weighted=True)),
-    "softmax": (softmax, reference.softmax),
-    "softmax, sum": (partial(softmax, averaged=False), partial(reference.softmax, averaged=False)),
-    "binary": (binary, reference.binary),
+    "lsep, weighted": (loss_of(lsep_loss, RANK_LOSS, True), partial(reference.lsep, weighted=True)),
+    "pair_logistic": (loss_of(pair_logistic_loss), reference.pair_logistic),
+    "zlpr": (loss_of(zlpr_loss), reference.zlpr),
+    "bp_mll": (BP_MLL, reference.bp_mll),
+    "bp_mll, as printed": (loss_of(bp_mll_loss, False), partial(reference.bp_mll, averaged=False)),
+    "hinge": (loss_of(hinge_loss, RANK_LOSS, False), reference.hinge),
+    "hinge, weighted": (loss_of(hinge_loss, RANK_LOSS, True), partial(reference.hinge, weighted=True)),
+    "softmax": (SOFTMAX, reference.softmax),
+    "softmax, sum": (loss_of(softmax_loss, False, scratch=False), partial(reference.softmax, averaged=False)),
+    "binary": (loss_of(binary_loss, scratch=False), reference.binary),
 }
 OF_PAIRS = [name for name in LOSSES if name not in ("zlpr", "binary", "softmax", "softmax, sum")]
 EVERY_LOSS = pytest.mark.parametrize("name", LOSSES)
@@ -145,14 +120,14 @@ def test_lsep_at_scores_of_500_is_the_largest_difference():
     """All pairs the wrong way round: 1,000 + log of their number."""
     scores = np.full((1, K), 500.0)
     scores[0, [0, 3, 8]] = -500
-    value, slopes = lsep(scores, [[0, 3, 8]])
+    value, slopes = LSEP(scores, [[0, 3, 8]])
     assert value == pytest.approx(1000 + np.log(18), rel=1e-9)
     assert slopes.sum() == pytest.approx(0, abs=1e-6)
     assert np.abs(slopes).sum() == pytest.approx(2, rel=1e-6)
 
 
 def test_bp_mll_reports_that_it_diverges():
-    value, slopes = bp_mll(np.where(np.arange(K) == 4, -500.0, 500.0)[None], [[4]])
+    value, slopes = BP_MLL(np.where(np.arange(K) == 4, -500.0, 500.0)[None], [[4]])
     assert value == np.inf
     assert np.isfinite(slopes).all()
 
@@ -161,15 +136,15 @@ def test_lsep_bounds_the_largest_violation(scores):
     """max(0, d) <= L <= max(0, d) + log(1 + pairs), d the largest difference of a negative and a positive."""
     for row, labels in zip(scores, LABELS, strict=True):
         differences = [float(row[v] - row[u]) for u, v in reference.pairs_of(labels, K)]
-        value = lsep(row[None], [labels])[0]
+        value = LSEP(row[None], [labels])[0]
         largest = max([0.0, *differences])
         assert largest - 1e-6 <= value <= largest + np.log1p(len(differences)) + 1e-6
 
 
 def test_lsep_of_one_label_is_the_softmax_cross_entropy(scores):
     one = [[2], [5], [0], [8], [4]]
-    value, slopes = lsep(scores, one)
-    expected, expected_slopes = softmax(scores, one)
+    value, slopes = LSEP(scores, one)
+    expected, expected_slopes = SOFTMAX(scores, one)
     assert value == pytest.approx(expected, rel=1e-6)
     np.testing.assert_allclose(slopes, expected_slopes, atol=1e-6)
 
@@ -220,7 +195,7 @@ def test_trials_find_a_violator_and_weigh_it_by_the_estimated_rank():
     scores[0, 7] = 0.5
     seen = set()
     for seed in range(200):
-        (value, n_trials), slopes = run(trial_hinge_loss, scores, [[3]], RANK_LOSS, room(), new_state(seed, 1))
+        (value, n_trials), slopes = run(trial_hinge_loss, scores, [[3]], RANK_LOSS, np.empty(K), new_state(seed, 1))
         if slopes[0, 7] == 0:
             continue
         weight = reference.harmonic(8 // n_trials)
@@ -234,7 +209,7 @@ def test_trials_find_a_violator_and_weigh_it_by_the_estimated_rank():
 def test_trials_end_after_as_many_as_there_are_negatives():
     scores = np.zeros((1, K))
     scores[0, 4] = 5
-    (value, n_trials), slopes = run(trial_hinge_loss, scores, [[4]], RANK_LOSS, room(), new_state(1, 1))
+    (value, n_trials), slopes = run(trial_hinge_loss, scores, [[4]], RANK_LOSS, np.empty(K), new_state(1, 1))
     assert (value, n_trials) == (0, K - 1)
     assert not slopes.any()
 

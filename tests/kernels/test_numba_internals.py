@@ -1,4 +1,4 @@
-"""Says what to mend where another version of numba or llvmlite lacks what `kernels/vectors.py` builds on."""
+"""Reports which parts of numba and llvmlite that `kernels/vectors.py` uses are missing in another version."""
 
 import importlib
 import subprocess

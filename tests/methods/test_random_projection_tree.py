@@ -1,4 +1,4 @@
-"""The random projection tree: its leaves, its directions, what a query meets, and what its file may hold."""
+"""The random projection tree: its leaves, its directions, the leaf of a query, and damaged files."""
 
 from itertools import pairwise
 

@@ -1,38 +1,26 @@
 """Networks with word vectors: the labels' vectors, gradients by differences, optima, and labels that are not learnt."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from tests.builders import dense, matrix_of, rows_of
-from tests.methods.problems import problem_from, problem_of, settings_of
+from tests.builders import dense, matrix_of
+from tests.methods.problems import (
+    check_gradients,
+    features_of,
+    network,
+    only,
+    problem_from,
+    problem_of,
+    settings_of,
+)
 from vsebench.core.errors import UserError
 from vsebench.core.workers import workers
-from vsebench.data.features import Features
 from vsebench.data.problem import WordVectors
 from vsebench.methods.base import load_method, read_settings
-from vsebench.methods.networks.layers import Parameter
 from vsebench.methods.words.word_vectors import label_vectors
 
 FULL = ["fast0tag", "x_ent"]
 JOINT = ["s_fast0tag", "s_x_ent", *FULL]
-
-
-def network(name, where="dense features", learnt=None, **changes):
-    """Return a method that is not trained yet."""
-    with workers(1) as pool:
-        problem, _ = problem_of(where, pool)
-    if learnt is not None:
-        problem = only(problem, learnt)
-    return load_method(name)(problem, settings_of(name, **changes))
-
-
-def only(problem, learnt):
-    """Return the problem to learn some labels alone, which the images then carry alone."""
-    labels = problem.training.labels
-    rows = [[label for label in row if learnt[label]] for row in rows_of(labels)]
-    return replace(problem, training=replace(problem.training, labels=matrix_of(rows, labels.n_labels), learnt=learnt))
 
 
 class TestTheVectorsOfLabels:
@@ -70,25 +58,11 @@ class TestTheVectorsOfLabels:
 @pytest.mark.parametrize("changes", [{"joint": False}, {"joint": True}], ids=["fixed", "trained"])
 @pytest.mark.parametrize("name", FULL)
 def test_gradients_are_those_of_the_mean_loss(monkeypatch, name, changes):
-    """A few numbers of the weights and of the labels' vectors, against differences."""
+    """Those of the labels' vectors as well, if these are trained."""
     fitter = network(name, dropout=0.0, **changes)
-    monkeypatch.setattr(Parameter, "step", lambda *arguments: None)
-    images, rng = np.arange(30), np.random.default_rng(1)
     parameters = [*fitter.layers.weights, *fitter.layers.intercepts]
     parameters += [fitter.table.vectors] if changes["joint"] else []
-    for parameter in parameters:
-        parameter.value[...] += rng.normal(0, 0.1, parameter.value.shape)
-    fitter.step(images)
-    for parameter in parameters:
-        found = parameter.gradient.copy()
-        for slot in rng.choice(parameter.value.size, 4, replace=False):
-            values, losses = parameter.value.reshape(-1), []
-            start = values[slot]
-            for move in (0.003, -0.003):
-                values[slot] = start + move
-                losses.append(fitter.step(images) / len(images))
-            values[slot] = start
-            assert found.reshape(-1)[slot] == pytest.approx((losses[0] - losses[1]) / 0.006, abs=4e-3, rel=1e-2)
+    check_gradients(monkeypatch, fitter, parameters, 0.003, abs=4e-3, rel=1e-2)
 
 
 @pytest.mark.parametrize("name", JOINT)
@@ -140,11 +114,12 @@ def scores_on_a_table(name, epochs, **changes):
     """Return the scores of images that all look alike, after a training whose vectors can express any scores."""
     with workers(1) as pool:
         matrix = matrix_of(TABLE * 40, 5)
-        features = Features(np.ones((matrix.n_rows, 1), dtype=np.float32), np.ones(matrix.n_rows, dtype=bool))
         word_vectors = WordVectors(np.eye(5, dtype=np.float32), np.ones(5, dtype=bool))
-        problem = problem_from(matrix, pool, features=features, word_vectors=word_vectors)
+        problem = problem_from(
+            matrix, pool, features=features_of(np.ones((matrix.n_rows, 1))), word_vectors=word_vectors
+        )
     base = {"hidden": [], "dropout": 0.0, "decay": 0.0, "batch": 320, "normalise": [], "scale": 1.0, "joint": False}
-    fitter, rates = None, (0.1, 0.02, 0.004)
+    rates = (0.1, 0.02, 0.004)
     fitter = load_method(name)(problem, settings_of(name, **(base | {"learning_rate": rates[0]} | changes)))
     for rate in rates:
         fitter.layers.settings = fitter.settings.model_copy(update={"learning_rate": rate})

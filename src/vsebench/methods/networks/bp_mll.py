@@ -17,9 +17,7 @@ class BpMllSettings(NetworkSettings):
     """Settings of a network with the BP-MLL loss."""
 
     averaged: bool = True  # whether an image's sum is divided by its number of pairs
-    bounded: bool = (
-        False  # whether a hyperbolic tangent bounds the scores to (-1, 1) in training, which changes no rank
-    )
+    bounded: bool = False  # whether a hyperbolic tangent bounds scores to (-1, 1) in training, which changes no rank
 
 
 class BpMll(Loss):
